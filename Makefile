@@ -1,0 +1,60 @@
+# make demo | setup | lab | test | check | gallery | lint      (nothing is needed beforehand but Python >= 3.11 and make)
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+export PATH := $(abspath $(BIN)):$(PATH)
+# Offline wheel folders that pip knows are told to uv as well; otherwise uv picks the torch build for this machine.
+ifdef PIP_FIND_LINKS
+export UV_FIND_LINKS ?= $(PIP_FIND_LINKS)
+else
+export UV_TORCH_BACKEND ?= auto
+endif
+INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.txt
+export HF_HUB_OFFLINE ?= 1
+
+.PHONY: demo setup lab test check bench gallery lint clean
+
+$(BIN)/uv:
+	$(PYTHON) -c 'import sys; sys.exit("evalbench needs Python 3.11 or newer: make PYTHON=python3.12 …" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+
+$(VENV)/.base: $(BIN)/uv pyproject.toml constraints.txt
+	$(INSTALL) -e .
+	touch $@
+
+$(VENV)/.dev: $(BIN)/uv pyproject.toml constraints.txt
+	$(INSTALL) -e '.[dev]'
+	touch $@ $(VENV)/.base
+
+$(VENV)/.all: $(BIN)/uv pyproject.toml constraints.txt
+	$(INSTALL) -e '.[all,dev]'
+	touch $@ $(VENV)/.dev $(VENV)/.base
+
+demo: $(VENV)/.base
+	$(BIN)/evalbench run matching
+
+setup: $(VENV)/.all
+
+lab: $(VENV)/.all
+	$(BIN)/jupyter lab notebooks
+
+gallery: $(VENV)/.base
+	$(BIN)/evalbench batch notebooks/gallery.yaml
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest -q -m "not slow and not browser and not benchmark"
+
+check: $(VENV)/.dev lint
+	$(BIN)/python -m pytest -q -m "(slow or browser) and not benchmark"
+	$(BIN)/python -m pytest -q -m benchmark -s
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m pytest -q -m benchmark -s
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+clean:
+	rm -rf $(VENV) build *.egg-info
