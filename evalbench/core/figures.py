@@ -1,0 +1,243 @@
+"""Headline figures as functions of sums over items, all estimated from one set of resamples.
+
+A mean, a proportion, precision, F1, a macro mean: each is a function of column sums over items.
+A study lists them as :class:`Figure` values; :func:`estimate` computes values, intervals and the
+replicates that light stability and comparisons use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from evalbench.core.result import Estimate
+from evalbench.core.seeds import rng
+from evalbench.core.stats import bootstrap_sums, percentile_interval, wilson
+from evalbench.core.verdict import Bands
+
+Floats = npt.NDArray[np.float64]
+Columns = Mapping[str, npt.ArrayLike]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One headline figure: a function of sums over items.
+
+    Attributes
+    ----------
+    metric : str
+    sums : tuple of str
+        Columns of ``items`` whose sums the figure is computed from.  ``"#score"`` is the number of
+        items with a finite ``score``.
+    value : callable
+        Takes the sums as arrays, in this order, and returns values; NaN where undefined.
+    unit : str
+    higher_is_better : bool or None
+    interval : {"bootstrap", "wilson"}
+        ``wilson`` only for a proportion: its two sums are successes and trials.
+    undefined : str
+        Why there is no value where ``value`` is NaN.
+    worst : float or None
+        An unscored item's worst possible score, for the note beside a mean.
+    bands : Bands or None
+        The figure's own light.
+    """
+
+    metric: str
+    sums: tuple[str, ...]
+    value: Callable[..., Floats]
+    unit: str = "0–1"
+    higher_is_better: bool | None = True
+    interval: Literal["bootstrap", "wilson"] = "bootstrap"
+    undefined: str = "no item has a value"
+    worst: float | None = None
+    bands: Bands | None = None
+
+
+def ratio(numerator: Floats, denominator: Floats) -> Floats:
+    """``numerator / denominator``, NaN where the denominator is 0."""
+    with np.errstate(all="ignore"):
+        return np.where(denominator > 0, numerator / np.where(denominator > 0, denominator, 1), np.nan)
+
+
+def mean_of(column: str, metric: str = "", **options: Any) -> Figure:
+    """The mean of an item score over the items that have one."""
+    options = {"worst": 0.0 if options.get("higher_is_better", True) else None, **options}
+    return Figure(metric or column, (column, f"#{column}"), ratio, **options)
+
+
+def share_of(column: str, metric: str = "", **options: Any) -> Figure:
+    """The share of items whose 0/1 score is 1, with Wilson's interval."""
+    return mean_of(column, metric, interval="wilson", **options)
+
+
+def f1_of(tp: str, fp: str, fn: str, metric: str = "f1", **options: Any) -> Figure:
+    """F1 = 2tp / (2tp + fp + fn) of summed counts; with neither truth nor prediction undefined."""
+    options = {"undefined": "neither a true nor a predicted one", **options}
+    return Figure(metric, (tp, fp, fn), lambda t, p, n: ratio(2 * t, 2 * t + p + n), **options)
+
+
+def precision_of(tp: str, fp: str, metric: str = "precision", **options: Any) -> Figure:
+    """tp / (tp + fp); undefined without predictions."""
+    return Figure(metric, (tp, fp), lambda t, p: ratio(t, t + p), **{"undefined": "nothing was predicted", **options})
+
+
+def recall_of(tp: str, fn: str, metric: str = "recall", **options: Any) -> Figure:
+    """tp / (tp + fn); undefined without truth."""
+    return Figure(metric, (tp, fn), lambda t, n: ratio(t, t + n), **{"undefined": "there is no truth", **options})
+
+
+class Estimated(NamedTuple):
+    """Estimates of one group and the bootstrap replicates behind them."""
+
+    estimates: tuple[Estimate, ...]
+    replicates: Mapping[str, Floats]
+
+
+def unit_sums(columns: Columns, names: Sequence[str], units: npt.ArrayLike) -> tuple[Floats, npt.NDArray[Any]]:
+    """Column sums per resampling unit, units in ascending order of their id.
+
+    Returns
+    -------
+    sums : (n_units, len(names)) array
+    ids : (n_units,) array
+    """
+    ids, index = np.unique(np.asarray(units, dtype=str), return_inverse=True)
+    order = np.argsort(index, kind="stable")
+    out = np.zeros((len(ids), len(names)))
+    for j, name in enumerate(names):
+        raw = np.asarray(columns[name.removeprefix("#")], dtype=float)[order]
+        column = np.isfinite(raw).astype(float) if name.startswith("#") else np.where(np.isfinite(raw), raw, 0.0)
+        out[:, j] = np.bincount(index[order], weights=column, minlength=len(ids))
+    return out, ids
+
+
+def estimate(
+    columns: Columns,
+    figures: Sequence[Figure],
+    *,
+    units: npt.ArrayLike,
+    seed: int,
+    group: Mapping[str, str] | None = None,
+    n_resamples: int = 2000,
+) -> Estimated:
+    """Estimate figures over items with 95 % intervals, from one set of resamples.
+
+    Parameters
+    ----------
+    columns : mapping of str to (n,) arrays
+        The items' columns; ``unscored`` and ``undefined`` (str, empty or a reason) are counted if there.
+    figures : sequence of Figure
+    units : (n,) array
+        The resampling unit of each item; items of one unit are drawn together.
+    seed : int
+    group : mapping, optional
+        Names the compared group in every estimate.
+    n_resamples : int
+
+    Returns
+    -------
+    Estimated
+        Estimates in the order of ``figures``; replicates by metric, each ``(n_resamples,)``.
+        Fewer than two units: no interval, and a note.
+    """
+    names = sorted({name for figure in figures for name in figure.sums})
+    sums, ids = unit_sums(columns, names, units)
+    at = {name: j for j, name in enumerate(names)}
+
+    def values(s: Floats) -> Floats:
+        return np.stack([f.value(*(s[:, at[n]] for n in f.sums)) for f in figures], axis=1)
+
+    point = values(sums.sum(axis=0, keepdims=True))[0]
+    n_items = len(np.asarray(units))
+    unscored = _reasons(columns.get("unscored"), n_items)
+    undefined = _reasons(columns.get("undefined"), n_items)
+    enough = len(ids) >= 2
+    replicates = (
+        bootstrap_sums(sums, values, rng(seed, "bootstrap"), n_resamples) if enough else np.empty((0, len(figures)))
+    )
+    low, high = percentile_interval(replicates) if enough else (np.full(len(figures), np.nan),) * 2
+    clustered = len(ids) < n_items
+    estimates = tuple(
+        _estimate_one(
+            f,
+            float(point[j]),
+            (float(low[j]), float(high[j])),
+            totals=sums.sum(axis=0)[[at[n] for n in f.sums]],
+            columns=columns,
+            unscored=unscored,
+            undefined=undefined,
+            n_units=len(ids),
+            clustered=clustered,
+            n_resamples=n_resamples,
+            group=dict(group or {}),
+        )
+        for j, f in enumerate(figures)
+    )
+    return Estimated(estimates, {f.metric: replicates[:, j] for j, f in enumerate(figures)})
+
+
+def _reasons(column: npt.ArrayLike | None, n: int) -> npt.NDArray[np.bool_]:
+    """Whether each item carries a reason."""
+    if column is None:
+        return np.zeros(n, dtype=bool)
+    return np.array([bool(r) and r == r for r in np.asarray(column, dtype=object)], dtype=bool)
+
+
+def _estimate_one(
+    figure: Figure,
+    value: float,
+    interval: tuple[float, float],
+    *,
+    totals: Floats,
+    columns: Columns,
+    unscored: npt.NDArray[np.bool_],
+    undefined: npt.NDArray[np.bool_],
+    n_units: int,
+    clustered: bool,
+    n_resamples: int,
+    group: Mapping[str, str],
+) -> Estimate:
+    per_item = next((name[1:] for name in figure.sums if name.startswith("#")), None)
+    if per_item is None:
+        n, n_undefined = int((~unscored).sum()), 0
+    else:
+        scored = np.isfinite(np.asarray(columns[per_item], dtype=float))
+        n, n_undefined = int(scored.sum()), int((~scored & ~unscored).sum())
+    notes, method, (low, high) = [], f"percentile bootstrap, {n_resamples} resamples", interval
+    if clustered:
+        method = f"clustered {method}"
+    if not np.isfinite(value):
+        notes.append(figure.undefined)
+    elif n_units < 2:
+        notes.append("no interval: fewer than two units")
+    elif figure.interval == "wilson" and (not clustered or totals[0] in (0, totals[1])):
+        # Clustered proportions keep the bootstrap, except where all agree and it would have no width.
+        low, high = (float(b) for b in wilson(totals[0], totals[1] if not clustered else n_units))
+        if clustered:
+            low, high = (low, 1.0) if totals[0] else (0.0, high)
+        method = "Wilson" if not clustered else "Wilson over units, all agree"
+    if figure.worst is not None and unscored.any() and per_item is not None and np.isfinite(value):
+        floor = (value * n + figure.worst * int(unscored.sum())) / (n + int(unscored.sum()))
+        notes.append(f"{floor:.3g} if every unscored item were the worst")
+    known = np.isfinite(value)
+    bounded = known and n_units >= 2 and np.isfinite(low) and np.isfinite(high)
+    return Estimate(
+        metric=figure.metric,
+        value=value if known else None,
+        ci_low=low if bounded else None,
+        ci_high=high if bounded else None,
+        method=method if bounded else "",
+        n=n,
+        n_unscored=int(unscored.sum()),
+        n_undefined=n_undefined,
+        unit=figure.unit,
+        higher_is_better=figure.higher_is_better,
+        light=figure.bands.light(value if known else None) if figure.bands else "unlit",
+        note="; ".join(notes),
+        group=group,
+    )

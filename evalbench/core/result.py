@@ -1,0 +1,209 @@
+"""What a study returns: a frozen :class:`Result` of items, figures with intervals, and a verdict."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from evalbench.core.verdict import Light, Verdict
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """One headline figure of one group.
+
+    Attributes
+    ----------
+    metric : str
+    value : float or None
+        None where it is undefined; ``note`` then says why.
+    ci_low, ci_high : float or None
+        The 95 % interval.
+    method : str
+        Name of the interval's method.
+    n : int
+        Items that the value rests on.
+    n_unscored, n_undefined : int
+        Items that the instrument could not score; items that have no value.
+    unit : str
+        E.g. ``"0–1"``, ``"pp"``, ``"words"``.
+    higher_is_better : bool or None
+    light : Light
+    note : str
+    group : mapping
+        Compared group, e.g. ``{"checker": "fern@1.0.0|oak-7b"}``; empty for the whole.
+    """
+
+    metric: str
+    value: float | None
+    ci_low: float | None = None
+    ci_high: float | None = None
+    method: str = ""
+    n: int = 0
+    n_unscored: int = 0
+    n_undefined: int = 0
+    unit: str = ""
+    higher_is_better: bool | None = None
+    light: Light = "unlit"
+    note: str = ""
+    group: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("value", "ci_low", "ci_high"):
+            number = getattr(self, name)
+            if number is not None and not math.isfinite(number):
+                raise ValueError(f"{self.metric}: {name} is {number}; an undefined figure is None, with a note")
+        if self.value is None and not self.note:
+            raise ValueError(f"{self.metric}: no value and no note that says why")
+
+    def row(self) -> dict[str, Any]:
+        """Flat and JSON-ready: group columns first."""
+        fields = {k: v for k, v in asdict(self).items() if k != "group"}
+        return {**dict(self.group), **fields}
+
+    @classmethod
+    def of_row(cls, row: Mapping[str, Any], by: Sequence[str]) -> Estimate:
+        """The inverse of :meth:`row`."""
+        group = {k: row[k] for k in by if row.get(k) is not None}
+        return cls(group=group, **{k: v for k, v in row.items() if k not in by})
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a study's ``summarise`` returns: its figures and the verdict on them."""
+
+    figures: tuple[Estimate, ...]
+    verdict: Verdict
+
+    def figure(self, metric: str, **group: str) -> Estimate:
+        """The one figure of this metric and group.
+
+        Raises
+        ------
+        KeyError
+            If there is none; the message lists what there is.
+        """
+        for estimate in self.figures:
+            if estimate.metric == metric and dict(estimate.group) == group:
+                return estimate
+        known = sorted({e.metric for e in self.figures})
+        raise KeyError(f"no figure {metric!r} for {group or 'the whole'}; metrics: {', '.join(known)}")
+
+
+@dataclass(frozen=True)
+class DataLabel:
+    """What was judged: name, version and the SHA-256 of the bytes that were read."""
+
+    name: str
+    version: str
+    sha256: str
+    synthetic: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.name}@{self.version}" if self.version else self.name
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """A finished study.
+
+    Attributes
+    ----------
+    study : str
+        The study's name, as its notebook and module.
+    question : str
+        The one question that it asks, a sentence.
+    judged : str
+        What was judged, in words (a checker, a model, a metric).
+    parameters : mapping
+        Every option that shaped the figures; JSON values.
+    data : DataLabel
+    id : str
+        The column of ``items`` that names the resampling unit.
+    by : tuple of str
+        The columns of ``items`` that name compared groups.
+    items : pandas.DataFrame
+        One row per unit and group: id, sums or scores, ``unscored``, ``undefined``.
+    summary : tuple of Estimate
+    tables : mapping of str to pandas.DataFrame
+        Finer rows that carry the same id.
+    light : Light
+    sentence : str
+    verdict : Verdict
+        The light with its rule and its stability under resampling.
+    notes : tuple of str
+        What a reader must know besides: rows left out, columns guessed, models that ran.
+    method : tuple of str
+        How it was computed: formulas with their sources, a line each.
+    accounting : mapping
+        What varies between equal runs (models, endpoints, calls, tokens, cost); goes to ``run.json``.
+    """
+
+    study: str
+    question: str
+    judged: str
+    parameters: Mapping[str, Any]
+    data: DataLabel
+    id: str
+    items: pd.DataFrame
+    figures: Summary
+    by: tuple[str, ...] = ()
+    tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    method: tuple[str, ...] = ()
+    accounting: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def summary(self) -> tuple[Estimate, ...]:
+        return self.figures.figures
+
+    @property
+    def verdict(self) -> Verdict:
+        return self.figures.verdict
+
+    @property
+    def light(self) -> Light:
+        return self.verdict.light
+
+    @property
+    def sentence(self) -> str:
+        return self.verdict.sentence
+
+    def figure(self, metric: str, **group: str) -> Estimate:
+        """The one figure of this metric and group; see :meth:`Summary.figure`."""
+        return self.figures.figure(metric, **group)
+
+    def frame(self) -> pd.DataFrame:
+        """The summary as a table, one row per figure."""
+        import pandas as pd
+
+        return pd.DataFrame([estimate.row() for estimate in self.summary])
+
+    def to_json(self) -> dict[str, Any]:
+        """The deterministic content of ``results.json``, without the names of table files."""
+        verdict = self.verdict
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "study": self.study,
+            "question": self.question,
+            "judged": self.judged,
+            "parameters": dict(self.parameters),
+            "data": asdict(self.data),
+            "id": self.id,
+            "by": list(self.by),
+            "light": verdict.light,
+            "sentence": verdict.sentence,
+            "light_stability": verdict.stability,
+            "light_rule": verdict.rule,
+            "would_be_light": verdict.would_be,
+            "summary": [estimate.row() for estimate in self.summary],
+            "notes": list(self.notes),
+            "method": list(self.method),
+        }

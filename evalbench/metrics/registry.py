@@ -1,0 +1,141 @@
+"""The registry of metrics: one decorator, one frozen card per metric."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card:
+    """What anyone must know of a metric before believing it.
+
+    Attributes
+    ----------
+    name : str
+    function : callable
+        The metric itself, unchanged by the decorator.
+    kind : str
+        What it is made from: ``"text"`` (output, reference → score), ``"pair"``, ``"counts"``, ``"ranking"``, …
+        Law tests choose their laws by it.
+    range : (float, float)
+        Infinite ends allowed.
+    higher_is_better : bool or None
+    needs : tuple of str
+        Inputs besides the output: ``"reference"``, ``"context"``, ``"samples"``, ``"request"``, ``"embed"``, ``"judge"``,
+        ``"package:bert-score"``.
+    languages : str
+        ``"any"`` or what it is limited to.
+    reference : str
+        Source with section.
+    summary : str
+        One line.
+    aliases : tuple of str
+    unit : str
+    example : (dict, object)
+        Golden example: keyword arguments and the value they give.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    kind: str
+    range: tuple[float, float]
+    higher_is_better: bool | None
+    needs: tuple[str, ...] = ("reference",)
+    languages: str = "any"
+    reference: str = ""
+    summary: str = ""
+    aliases: tuple[str, ...] = ()
+    unit: str = "0–1"
+    example: tuple[Mapping[str, Any], Any] = field(default=({}, None))
+
+
+_CARDS: dict[str, Card] = {}
+_ALIASES: dict[str, str] = {}
+
+
+def metric(
+    *,
+    name: str = "",
+    kind: str,
+    range: tuple[float, float],
+    higher_is_better: bool | None,
+    example: tuple[Mapping[str, Any], Any],
+    reference: str,
+    **card: Any,
+) -> Callable[[F], F]:
+    """Register a function as a metric; it is returned unchanged.
+
+    Parameters
+    ----------
+    name : str, optional
+        Defaults to the function's name.
+    kind, range, higher_is_better, example, reference, **card
+        As in :class:`Card`.
+
+    Raises
+    ------
+    ValueError
+        If a name or an alias is taken.
+    """
+
+    def register(function: F) -> F:
+        summary = (function.__doc__ or "").strip().split("\n")[0].rstrip(".")
+        entry = Card(
+            name=name or function.__name__,
+            function=function,
+            kind=kind,
+            range=range,
+            higher_is_better=higher_is_better,
+            example=example,
+            reference=reference,
+            summary=card.pop("summary", summary),
+            **card,
+        )
+        for known in (entry.name, *entry.aliases):
+            owner = _ALIASES.get(known, known)
+            taken = _CARDS.get(owner)
+            if taken is not None and taken.function.__qualname__ != function.__qualname__:
+                raise ValueError(f"metric name {known!r} is taken by {taken.name}")
+        _CARDS[entry.name] = entry
+        _ALIASES.update({alias: entry.name for alias in entry.aliases})
+        return function
+
+    return register
+
+
+def _load_all() -> None:
+    import evalbench.metrics as package
+
+    for module in pkgutil.iter_modules(package.__path__):
+        if module.name != "registry":
+            importlib.import_module(f"{package.__name__}.{module.name}")
+
+
+def cards() -> tuple[Card, ...]:
+    """All cards, by name; loads no model and asks no network."""
+    _load_all()
+    return tuple(_CARDS[name] for name in sorted(_CARDS))
+
+
+def card(name: str) -> Card:
+    """The card of a metric by its name or alias.
+
+    Raises
+    ------
+    KeyError
+        If there is none; the message names the nearest.
+    """
+    _load_all()
+    found = _CARDS.get(_ALIASES.get(name, name))
+    if found is None:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, [*_CARDS, *_ALIASES], n=3)
+        raise KeyError(f"no metric {name!r}" + (f"; did you mean {', '.join(near)}?" if near else ""))
+    return found
