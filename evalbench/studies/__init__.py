@@ -1,0 +1,70 @@
+"""The studies, one module each, found by name."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from evalbench.errors import BadInput
+from evalbench.readers.dataset import Dataset
+from evalbench.readers.dataset import load as load_tables
+
+
+def names() -> list[str]:
+    """Names of all studies."""
+    return sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
+
+
+def study(name: str) -> ModuleType:
+    """A study's module.
+
+    Raises
+    ------
+    BadInput
+        If there is none of this name.
+    """
+    if name not in names():
+        near = get_close_matches(name, names(), n=1)
+        hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(names())}"
+        raise BadInput(f"no study {name!r}{hint}")
+    return importlib.import_module(f"{__name__}.{name}")
+
+
+def load(
+    data: str | Path | Mapping[str, Any],
+    *,
+    study: str,
+    columns: Mapping[str, str] | None = None,
+    root: Path | None = None,
+    **files: str | Path,
+) -> Dataset:
+    """Read and check a study's tables; see :func:`evalbench.readers.dataset.load`.
+
+    Parameters
+    ----------
+    data : str, Path or mapping of str to DataFrame
+        ``name@version``, a file, a folder with one file per table, or frames by table.
+    study : str
+        Whose tables.
+    columns : mapping, optional
+        Renames: column in the file → column that we expect.
+    root : Path, optional
+        The workbench, found upwards otherwise.
+    **files : str or Path
+        Further files by table name.
+
+    Examples
+    --------
+    >>> data = load("house_style_curated@1.0.0", study="matching")  # doctest: +SKIP
+    """
+    schema = importlib.import_module(f"{__name__}.{_known(study)}").SCHEMA
+    return load_tables(data, schema, columns=columns, root=root, **files)
+
+
+def _known(name: str) -> str:
+    return study(name).__name__.rpartition(".")[2]

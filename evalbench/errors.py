@@ -1,0 +1,18 @@
+"""Errors that a user can mend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class BadInput(Exception):
+    """Usage or input that cannot be accepted: one message, all faults at once; the command line exits with 2."""
+
+    @classmethod
+    def listing(cls, head: str, faults: Iterable[str], cap: int = 20) -> BadInput:
+        """One message with a head line and one line per fault, the first ``cap`` of them."""
+        lines = list(dict.fromkeys(faults))
+        shown = [f"  - {line}" for line in lines[:cap]]
+        if len(lines) > cap:
+            shown.append(f"  … and {len(lines) - cap} more faults")
+        return cls("\n".join([head, *shown]))

@@ -1,0 +1,167 @@
+"""The catalog of data sets: ``name@version`` → files with their SHA-256, licence, study, rows.
+
+``python -m evalbench.readers.catalog add NAME@VERSION --study STUDY --title TEXT TABLE=PATH …`` appends an entry.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evalbench.errors import BadInput
+from evalbench.readers.files import raw_frame, read_bytes, sha256
+from evalbench.workbench import root as find_root
+
+NAME = re.compile(r"^(?P<name>[a-z0-9][a-z0-9_\-]*)@(?P<version>[0-9A-Za-z][0-9A-Za-z.\-]*)$")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One data set of the catalog."""
+
+    name: str
+    version: str
+    study: str
+    title: str
+    licence: str
+    synthetic: bool
+    card: str
+    files: Mapping[str, Mapping[str, Any]]
+
+    @property
+    def label(self) -> str:
+        return f"{self.name}@{self.version}"
+
+
+def entries(root: Path | None = None) -> dict[str, Entry]:
+    """All entries by ``name@version``.
+
+    Raises
+    ------
+    BadInput
+        If the catalog cannot be read; lists all its faults.
+    """
+    import yaml
+
+    path = find_root(root) / "data" / "catalog.yaml"
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    except yaml.YAMLError as error:
+        raise BadInput(f"{path}: not valid YAML: {error}") from error
+    found, faults = {}, []
+    for label, card in content.items():
+        match = NAME.match(str(label))
+        missing = [key for key in ("study", "title", "licence", "synthetic", "files") if key not in (card or {})]
+        if match is None:
+            faults.append(f"{label}: expected name@version")
+        elif missing:
+            faults.append(f"{label}: lacks {', '.join(missing)}")
+        else:
+            found[str(label)] = Entry(
+                match["name"], match["version"], str(card["study"]), card["title"], card["licence"],
+                bool(card["synthetic"]), card.get("card", ""), card["files"],
+            )
+    if faults:
+        raise BadInput.listing(f"{path}:", faults)
+    return found
+
+
+def entry(label: str, root: Path | None = None) -> Entry:
+    """The entry of a data set.
+
+    Raises
+    ------
+    BadInput
+        If there is none; the message lists near names.
+    """
+    from difflib import get_close_matches
+
+    known = entries(root)
+    if label not in known:
+        near = get_close_matches(label, known, n=3, cutoff=0.4) or sorted(known)
+        raise BadInput(f"no data set {label!r} in data/catalog.yaml; there are: {', '.join(near) or 'none'}")
+    return known[label]
+
+
+def entry_files(found: Entry, root: Path | None = None) -> dict[str, Path]:
+    """Paths of an entry's files, each checked against its SHA-256.
+
+    Raises
+    ------
+    BadInput
+        If a file is missing, has other bytes than catalogued, or lies outside ``data/``.
+    """
+    base = (find_root(root) / "data").resolve()
+    paths, faults = {}, []
+    for table, file in found.files.items():
+        path = (base / str(file["path"])).resolve()
+        if not path.is_relative_to(base):
+            faults.append(f"{table}: {file['path']} leads out of data/")
+        elif not path.is_file():
+            faults.append(f"{table}: {file['path']} is missing")
+        elif sha256(path.read_bytes()) != file["sha256"]:
+            faults.append(f"{table}: {file['path']} has other bytes than catalogued; a changed data set gets a new version")
+        else:
+            paths[table] = path
+    if faults:
+        raise BadInput.listing(f"data set {found.label}:", faults)
+    return paths
+
+
+def add(label: str, files: Mapping[str, Path], *, study: str, title: str, licence: str, synthetic: bool, card: str) -> None:
+    """Append or replace an entry; counts rows and hashes bytes."""
+    import yaml
+
+    if not NAME.match(label):
+        raise BadInput(f"{label!r}: expected name@version")
+    base = find_root() / "data"
+    path = base / "catalog.yaml"
+    content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    content[label] = {
+        "study": study,
+        "title": title,
+        "licence": licence,
+        "synthetic": synthetic,
+        "card": card,
+        "files": {
+            table: {
+                "path": file.resolve().relative_to(base.resolve()).as_posix(),
+                "rows": len(raw_frame(file, read_bytes(file))),
+                "sha256": sha256(read_bytes(file)),
+            }
+            for table, file in files.items()
+        },
+    }
+    path.write_text(yaml.safe_dump(dict(sorted(content.items())), allow_unicode=True, sort_keys=False), encoding="utf-8")
+
+
+def _main() -> None:
+    import click
+
+    @click.group()
+    def group() -> None:
+        """Keep data/catalog.yaml."""
+
+    @group.command("add")
+    @click.argument("label")
+    @click.argument("files", nargs=-1, required=True)
+    @click.option("--study", required=True)
+    @click.option("--title", required=True)
+    @click.option("--licence", default="CC0-1.0")
+    @click.option("--synthetic/--real", default=True)
+    @click.option("--card", default="", help="path of the data card below data/")
+    def add_command(label: str, files: tuple[str, ...], **card: Any) -> None:
+        """Catalogue LABEL (name@version) with FILES written table=path."""
+        try:
+            add(label, {t: Path(p) for t, _, p in (f.partition("=") for f in files)}, **card)
+        except BadInput as error:
+            raise SystemExit(str(error)) from None
+
+    group()
+
+
+if __name__ == "__main__":
+    _main()

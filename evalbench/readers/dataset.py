@@ -1,0 +1,202 @@
+"""From a name, a path or frames to the checked tables of a study."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evalbench.core.result import DataLabel
+from evalbench.errors import BadInput
+from evalbench.readers import catalog
+from evalbench.readers.files import ENDINGS, raw_frame, read_bytes, records_frame, sha256
+from evalbench.readers.schema import Table
+from evalbench.readers.tables import FAULTS_SHOWN, check, unknown_renames
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Schema = Mapping[str, Table]
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Checked tables and where they came from.
+
+    Attributes
+    ----------
+    label : DataLabel
+    tables : mapping of str to DataFrame
+        One per table of the schema that is there.
+    notes : tuple of str
+        What a reader must know, e.g. columns that nothing uses.
+    """
+
+    label: DataLabel
+    tables: Mapping[str, pd.DataFrame]
+    notes: tuple[str, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
+
+    def __getitem__(self, table: str) -> pd.DataFrame:
+        return self.tables[table]
+
+    def get(self, table: str) -> pd.DataFrame | None:
+        return self.tables.get(table)
+
+
+@dataclass(frozen=True)
+class Raw:
+    """Raw frames of a data set before any check."""
+
+    label: DataLabel
+    frames: Mapping[str, pd.DataFrame]
+    sources: Mapping[str, str]
+
+
+def load(
+    data: str | Path | Mapping[str, Any],
+    schema: Schema,
+    *,
+    columns: Mapping[str, str] | None = None,
+    root: Path | None = None,
+    **files: str | Path,
+) -> Dataset:
+    """Read and check the tables of a study.
+
+    Parameters
+    ----------
+    data : str, Path or mapping of str to DataFrame
+        ``name@version`` of the catalog, a file, a folder with one file per table (named as the table), or frames.
+        A file is the schema's first table, or a nested JSON Lines file of documents that list the rows of other tables.
+    schema : mapping of str to Table
+    columns : mapping, optional
+        Renames: column in the file → column that we expect; for every table.
+    root : Path, optional
+        The workbench, found upwards otherwise.
+    **files : str or Path
+        Further files by table name; an empty string counts as not given.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    BadInput
+        All faults of all tables in one message, with file, column and rows.
+    """
+    raw = read(data, schema, root=root, **files)
+    tables, faults, notes = {}, [], []
+    for name, table in schema.items():
+        if name not in raw.frames:
+            if table.required:
+                faults.append(f"table {name} is missing ({table.help}); give it with -p {name}=FILE")
+            continue
+        tables[name], found = check(raw.frames[name], table, columns)
+        faults += [f"{raw.sources[name]}: {fault}" for fault in found]
+        unused = [str(c) for c in tables[name].columns if table.column(str(c)) is None]
+        if unused:
+            notes.append(f"{name}: columns that nothing reads: {', '.join(unused)}")
+    faults += [f"no table has a column {source!r} to rename" for source in unknown_renames(columns or {}, raw.frames.values())]
+    if faults:
+        count = f"{len(faults)} fault" + ("" if len(faults) == 1 else "s")
+        hint = "" if isinstance(data, Mapping) else " (rows as a spreadsheet counts them: a CSV's header is row 1)"
+        raise BadInput.listing(f"{raw.label}: {count}{hint}:", faults, FAULTS_SHOWN)
+    return Dataset(raw.label, tables, tuple(notes), dict(raw.sources))
+
+
+def read(data: str | Path | Mapping[str, Any], schema: Schema, *, root: Path | None = None, **files: str | Path) -> Raw:
+    """The raw frames of a data set, and its label; see :func:`load`."""
+    unknown = [name for name in files if name not in schema]
+    if unknown:
+        raise BadInput(f"unknown table {', '.join(unknown)}; this study has {', '.join(schema)}")
+    if isinstance(data, Mapping):
+        return _of_frames(data, schema)
+    paths, name, version, synthetic = locate(data, schema, root)
+    paths |= {table: Path(path).expanduser() for table, path in files.items() if str(path)}
+    raws = {table: read_bytes(path) for table, path in paths.items()}
+    frames = {table: raw_frame(paths[table], raw) for table, raw in raws.items()}
+    sources = {table: paths[table].name for table in paths}
+    if len(frames) == 1 and len(schema) > 1:
+        main, frame = next(iter(frames.items()))
+        nested = _unnest(frame, schema)
+        if nested:
+            frames, sources = nested, dict.fromkeys(nested, sources[main])
+    return Raw(DataLabel(name, version, digest({t: sha256(r) for t, r in raws.items()}), synthetic), frames, sources)
+
+
+def digest(parts: Mapping[str, str]) -> str:
+    """One SHA-256 over named SHA-256 values, in the order of the names; of a single part, that part's own."""
+    if len(parts) == 1:
+        return next(iter(parts.values()))
+    return hashlib.sha256("".join(f"{name}\0{parts[name]}\n" for name in sorted(parts)).encode()).hexdigest()
+
+
+def locate(data: str | Path, schema: Schema, root: Path | None = None) -> tuple[dict[str, Path], str, str, bool]:
+    """Files by table, name, version and whether the data are synthetic.
+
+    Raises
+    ------
+    BadInput
+        For an unknown data set, a missing file, or a folder without a file for any table.
+    """
+    text = str(data)
+    path = Path(text).expanduser()
+    if catalog.NAME.match(text) and not path.exists():
+        found = catalog.entry(text, root)
+        known = {t: p for t, p in catalog.entry_files(found, root).items() if t in schema}
+        return known, found.name, found.version, found.synthetic
+    if path.is_dir():
+        paths = {t: p for t in schema for e in ENDINGS if (p := path / f"{t}{e}").is_file()}
+        if not paths:
+            raise BadInput(f"{path}: holds no file for any of {', '.join(schema)} (endings {', '.join(ENDINGS)})")
+        return paths, path.resolve().name, "", False
+    if not path.exists() and not path.suffix:
+        raise BadInput(f"{text}: neither a data set (name@version) nor a file or folder")
+    return {next(iter(schema)): path}, path.name, "", False
+
+
+def _of_frames(data: Mapping[str, Any], schema: Schema) -> Raw:
+    import pandas as pd
+
+    unknown = [name for name in data if name not in schema]
+    if unknown:
+        raise BadInput(f"unknown table {', '.join(unknown)}; this study has {', '.join(schema)}")
+    frames = {}
+    for name, frame in data.items():
+        values = frame.astype(object)
+        frames[name] = values.where(values.notna() | frame.map(lambda v: isinstance(v, (list, dict))), None)
+        frames[name].index = pd.RangeIndex(1, len(frame) + 1)
+    parts = {name: hashlib.sha256(frame.to_csv().encode()).hexdigest() for name, frame in frames.items()}
+    return Raw(DataLabel("frames", "", digest(parts)), frames, {name: f"frame {name}" for name in frames})
+
+
+def _unnest(frame: pd.DataFrame, schema: Schema) -> dict[str, pd.DataFrame]:
+    """Tables out of documents that list the rows of other tables; empty if nothing is nested.
+
+    The documents' own columns are the table whose required columns they hold best; each listed row takes
+    over its document's identifiers.
+    """
+    keys = {
+        key: name for name, table in schema.items() for key in (name, table.nested) if key and key in frame.columns
+    }
+    keys = {k: n for k, n in keys.items() if frame[k].map(lambda v: v is None or isinstance(v, list)).all()}
+    if not keys:
+        return {}
+    outer = frame.drop(columns=list(keys))
+    rest = [name for name in schema if name not in keys.values()]
+    tables = {rest[-1]: outer} if rest else {}
+    for key, name in keys.items():
+        records, rows = [], []
+        inherited = [c.name for c in schema[name].columns if c.name in outer.columns]
+        for number, listed in frame[key].items():
+            shared = {c: outer.at[number, c] for c in inherited}
+            for record in listed or []:
+                if not isinstance(record, dict):
+                    raise BadInput(f"row {number}: {key} must list objects, found {type(record).__name__}")
+                records.append({**shared, **record})
+                rows.append(number)
+        tables[name] = records_frame(records, rows)
+    return tables

@@ -1,0 +1,160 @@
+"""Files to raw frames: every cell as it stands, nothing guessed.
+
+A raw frame holds text (CSV, TSV) or JSON values (JSON, JSON Lines, Parquet).  The index is the row
+number that a person sees: in CSV and TSV the header is row 1, in JSON Lines it is the line, else the
+first record is row 1.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evalbench.errors import BadInput
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet")
+
+
+def read_bytes(path: Path) -> bytes:
+    """The bytes of a file that must exist and not be empty."""
+    if not path.exists():
+        raise BadInput(f"{path}: no such file")
+    if path.is_dir():
+        raise BadInput(f"{path}: is a folder, expected a file ending in {', '.join(ENDINGS)}")
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
+    if not raw.strip():
+        raise BadInput(f"{path}: the file is empty")
+    return raw
+
+
+def sha256(raw: bytes) -> str:
+    return hashlib.sha256(raw).hexdigest()
+
+
+def raw_frame(path: Path, raw: bytes) -> pd.DataFrame:
+    """One file's cells, unconverted.
+
+    Raises
+    ------
+    BadInput
+        Unknown ending, wrong encoding, broken CSV or JSON; the message names file and place.
+    """
+    ending = path.suffix.lower()
+    if ending not in ENDINGS:
+        raise BadInput(f"{path}: unknown file ending {ending!r}; expected one of {', '.join(ENDINGS)}")
+    if ending == ".parquet":
+        return _parquet(path, raw)
+    text = _decode(path, raw)
+    if ending in (".csv", ".tsv"):
+        return _delimited(path, text, "\t" if ending == ".tsv" else ",")
+    records, rows = _json_records(path, text) if ending == ".json" else _json_lines(path, text)
+    return records_frame(records, rows)
+
+
+def records_frame(records: list[dict[str, Any]], rows: list[int]) -> pd.DataFrame:
+    """A raw frame of JSON objects; a key that an object lacks becomes None."""
+    import pandas as pd
+
+    names = list(dict.fromkeys(key for record in records for key in record))
+    return pd.DataFrame(
+        {name: pd.Series([r.get(name) for r in records], dtype=object, index=rows) for name in names},
+        index=pd.Index(rows),
+    )
+
+
+def _decode(path: Path, raw: bytes) -> str:
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        raise BadInput(
+            f"{path}: not UTF-8: byte 0x{raw[error.start]:02x} in line {line}; save the file with UTF-8 encoding"
+        ) from error
+
+
+def _delimited(path: Path, text: str, separator: str) -> pd.DataFrame:
+    import pandas as pd
+
+    try:
+        frame = pd.read_csv(
+            io.StringIO(text), sep=separator, dtype=str, keep_default_na=False, na_filter=False, index_col=False,
+            skip_blank_lines=True,
+        )
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError) as error:
+        raise BadInput(f"{path}: not a table: {str(error).strip()}") from error
+    header = next(csv_rows(text, separator), [])
+    doubled = sorted({name for name in header if header.count(name) > 1})
+    if doubled:
+        raise BadInput(f"{path}: column {', '.join(doubled)} stands more than once in the header")
+    if frame.empty:
+        raise BadInput(f"{path}: a header but no rows")
+    frame.index = pd.RangeIndex(2, len(frame) + 2)
+    return frame
+
+
+def csv_rows(text: str, separator: str) -> Iterator[list[str]]:
+    import csv
+
+    return csv.reader(io.StringIO(text), delimiter=separator)
+
+
+def _parquet(path: Path, raw: bytes) -> pd.DataFrame:
+    import pandas as pd
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(io.BytesIO(raw))
+    except (pa.ArrowInvalid, OSError) as error:
+        raise BadInput(f"{path}: not a Parquet file ({error})") from error
+    if table.num_rows == 0:
+        raise BadInput(f"{path}: no rows")
+    rows = pd.RangeIndex(1, table.num_rows + 1)
+    return pd.DataFrame(
+        {name: pd.Series(table.column(name).to_pylist(), dtype=object, index=rows) for name in table.column_names},
+        index=rows,
+    )
+
+
+def _json_lines(path: Path, text: str) -> tuple[list[dict[str, Any]], list[int]]:
+    records, rows, faults = [], [], []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line, parse_constant=_refuse_constant)
+        except ValueError as error:
+            faults.append(f"line {number}: not valid JSON ({error})")
+            continue
+        if isinstance(record, dict):
+            records.append(record)
+            rows.append(number)
+        else:
+            faults.append(f"line {number}: expected an object, found {type(record).__name__}")
+    if faults:
+        raise BadInput.listing(f"{path}: not JSON Lines:", faults)
+    return records, rows
+
+
+def _json_records(path: Path, text: str) -> tuple[list[dict[str, Any]], list[int]]:
+    try:
+        value = json.loads(text, parse_constant=_refuse_constant)
+    except ValueError as error:
+        raise BadInput(f"{path}: not valid JSON ({error})") from error
+    if not isinstance(value, list) or not value or not all(isinstance(r, dict) for r in value):
+        raise BadInput(f"{path}: expected a JSON list of objects, one per row")
+    return value, list(range(1, len(value) + 1))
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a JSON number")

@@ -1,0 +1,88 @@
+"""What a study expects of its tables: columns with types and ranges, as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+Type = Literal["id", "text", "texts", "int", "float", "bool", "json", "spans", "ts"]
+
+EXPECTED: dict[str, str] = {
+    "id": "an identifier, not empty",
+    "text": "a text",
+    "texts": "a text, or a JSON list of texts",
+    "int": "a whole number",
+    "float": "a finite number",
+    "bool": "0 or 1 (true, false)",
+    "json": "valid JSON",
+    "spans": "a JSON list of [start, end] pairs",
+    "ts": "a date or time (ISO 8601)",
+}
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: name, type, and what its cells may hold.
+
+    Attributes
+    ----------
+    name : str
+    type : {"id", "text", "texts", "int", "float", "bool", "json", "spans", "ts"}
+    required : bool
+        Whether the column must be there.
+    empty_ok : bool
+        Whether a cell may be empty: then ``""`` for texts and ids, ``[]`` for texts and spans, NaN for numbers, None for JSON.
+    low, high : float or None
+        Inclusive bounds of numbers.
+    choices : tuple of str
+    help : str
+    """
+
+    name: str
+    type: Type
+    required: bool = True
+    empty_ok: bool = False
+    low: float | None = None
+    high: float | None = None
+    choices: tuple[str, ...] = ()
+    help: str = ""
+
+    def __post_init__(self) -> None:
+        if self.type not in get_args(Type):
+            raise ValueError(f"column {self.name}: unknown type {self.type!r}; one of {', '.join(get_args(Type))}")
+
+    def expected(self) -> str:
+        """What a cell must hold, in words."""
+        words = f"one of {', '.join(self.choices)}" if self.choices else EXPECTED[self.type]
+        if self.low is not None and self.high is not None:
+            words += f" from {self.low:g} to {self.high:g}"
+        elif self.low is not None:
+            words += f", at least {self.low:g}"
+        elif self.high is not None:
+            words += f", at most {self.high:g}"
+        return words + (" (may be empty)" if self.empty_ok else "")
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table of a study.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+    unique : tuple of str
+        The columns that together name a row.
+    required : bool
+    nested : str
+        The key under which a document of a nested JSON Lines file lists these rows; the table's own name always works.
+    help : str
+    """
+
+    columns: tuple[Column, ...]
+    unique: tuple[str, ...] = ()
+    required: bool = True
+    nested: str = ""
+    help: str = ""
+
+    def column(self, name: str) -> Column | None:
+        return next((c for c in self.columns if c.name == name), None)

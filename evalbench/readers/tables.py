@@ -1,0 +1,320 @@
+"""Raw frames to typed, checked tables; all faults of a table in one message.
+
+Types first (every cell was read as text or JSON), then pandera checks values lazily; the faults are
+told in our wording, with column and rows.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from evalbench.errors import BadInput
+from evalbench.readers.schema import Column, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ROWS_SHOWN = 5
+FAULTS_SHOWN = 30
+_TRUE, _FALSE = {"1", "true", "yes", "1.0"}, {"0", "false", "no", "0.0"}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One fault of one column and the rows that have it."""
+
+    column: str
+    what: str
+    rows: tuple[int, ...] = ()
+    sample: str = ""
+
+    def __str__(self) -> str:
+        shown = ", ".join(map(str, self.rows[:ROWS_SHOWN]))
+        more = f" and {len(self.rows) - ROWS_SHOWN} more" if len(self.rows) > ROWS_SHOWN else ""
+        where = f" ({'row' if len(self.rows) == 1 else 'rows'} {shown}{more})" if self.rows else ""
+        found = f", found {self.sample}" if self.sample else ""
+        return f"column {self.column}: {self.what}{found}{where}"
+
+
+def checked(raw: pd.DataFrame, table: Table, source: str, columns: Mapping[str, str] | None = None) -> pd.DataFrame:
+    """A typed copy of a raw frame that keeps the schema.
+
+    Parameters
+    ----------
+    raw : DataFrame
+        From :func:`evalbench.readers.files.raw_frame`; the index holds the row numbers shown in messages.
+    table : Table
+    source : str
+        Named in the message.
+    columns : mapping, optional
+        Renames: column in the file → column that we expect.
+
+    Returns
+    -------
+    DataFrame
+        Schema columns first, typed; columns that the schema does not name stay as text.  Index 0, 1, ….
+
+    Raises
+    ------
+    BadInput
+        Lists every fault with its column and first rows.
+    """
+    frame, faults = check(raw, table, columns)
+    if faults:
+        raise BadInput.listing(f"{source}: {_count(len(faults), 'fault')}:", map(str, faults), FAULTS_SHOWN)
+    return frame
+
+
+def check(
+    raw: pd.DataFrame, table: Table, columns: Mapping[str, str] | None = None
+) -> tuple[pd.DataFrame, list[Fault]]:
+    """As :func:`checked`, but the faults are returned."""
+    import pandas as pd
+
+    renamed, faults = _renamed(raw, table, columns or {})
+    out: dict[str, Any] = {}
+    for column in table.columns:
+        if column.name not in renamed:
+            if column.required:
+                near = _near(column.name, [c for c in renamed.columns if table.column(str(c)) is None])
+                faults.append(Fault(column.name, f"is missing; expected {column.expected()}{near}"))
+            continue
+        out[column.name], found = typed(renamed[column.name], column)
+        faults += found
+    for name in renamed.columns:
+        if name not in out and table.column(str(name)) is None:
+            out[str(name)] = [_as_text(v) for v in renamed[name]]
+    frame = pd.DataFrame(out, index=raw.index)
+    faults += _value_faults(frame, table)
+    return frame.reset_index(drop=True), faults
+
+
+def _renamed(raw: pd.DataFrame, table: Table, columns: Mapping[str, str]) -> tuple[pd.DataFrame, list[Fault]]:
+    names = {str(c): str(c).strip() for c in raw.columns}
+    faults = []
+    for source, target in columns.items():
+        if source not in names:
+            continue
+        if target in names.values() and source != target:
+            faults.append(Fault(target, f"is there already; {source} cannot be renamed to it"))
+        names[source] = target
+    return raw.rename(columns=names), faults
+
+
+def unknown_renames(columns: Mapping[str, str], frames: Iterable[pd.DataFrame]) -> list[str]:
+    """Sources of a rename that no table has."""
+    present = {str(c).strip() for frame in frames for c in frame.columns}
+    return [source for source in columns if source not in present]
+
+
+def typed(cells: pd.Series, column: Column) -> tuple[pd.Series, list[Fault]]:
+    """Cells as the column's type, and the cells that are not of it (left empty)."""
+    import pandas as pd
+
+    absent = cells == "" if pd.api.types.is_string_dtype(cells.dtype) else cells.map(_absent).astype(bool)
+    faults = []
+    if not column.empty_ok and absent.any():
+        faults.append(Fault(column.name, f"empty; expected {column.expected()}", tuple(cells.index[absent])))
+    values, wrong = _CONVERT[column.type](cells, absent)
+    if wrong.any():
+        sample = _clip(_as_text(cells[wrong].iloc[0]))
+        faults.append(
+            Fault(column.name, f"expected {column.expected()}", tuple(cells.index[wrong]), json.dumps(sample, ensure_ascii=False))
+        )
+    return pd.Series(values, index=cells.index), faults
+
+
+def _absent(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and value == "") or (isinstance(value, float) and math.isnan(value))
+
+
+def _as_text(value: Any) -> str:
+    """A JSON value as the text that a CSV cell would hold."""
+    if _absent(value):
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (bool, int, float)):
+        return json.dumps(value)
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _texts_of(cells: pd.Series, absent: pd.Series) -> tuple[Any, pd.Series]:
+    import pandas as pd
+
+    if pd.api.types.is_string_dtype(cells.dtype):
+        return cells, absent & False
+    values = [_as_text(v) for v in cells]
+    wrong = cells.map(lambda v: isinstance(v, (list, dict))) & ~absent
+    return values, wrong
+
+
+def _ids_of(cells: pd.Series, absent: pd.Series) -> tuple[Any, pd.Series]:
+    values = [_as_text(v) for v in cells]
+    wrong = cells.map(lambda v: isinstance(v, (list, dict, float, bool)) or (isinstance(v, str) and v != v.strip())) & ~absent
+    return values, wrong
+
+
+def _numbers_of(cells: pd.Series, absent: pd.Series) -> tuple[Any, pd.Series]:
+    import numpy as np
+    import pandas as pd
+
+    plain = cells.where(~cells.map(lambda v: isinstance(v, (bool, list, dict))), "?")
+    numbers = pd.to_numeric(plain.where(~absent, None).astype(object), errors="coerce").astype(float)
+    wrong = ~np.isfinite(numbers) & ~absent
+    return numbers.where(np.isfinite(numbers), np.nan), wrong
+
+
+def _integers_of(cells: pd.Series, absent: pd.Series) -> tuple[Any, pd.Series]:
+    numbers, wrong = _numbers_of(cells, absent)
+    wrong = wrong | ((numbers % 1 != 0) & ~absent)
+    if absent.any() or wrong.any():
+        return numbers.where(~wrong), wrong
+    return numbers.astype("int64"), wrong
+
+
+def _booleans_of(cells: pd.Series, absent: pd.Series) -> tuple[Any, pd.Series]:
+    words = cells.map(lambda v: _as_text(v).strip().lower())
+    values = words.map(lambda w: 1.0 if w in _TRUE else 0.0 if w in _FALSE else math.nan).astype(float)
+    return values, values.isna() & ~absent
+
+
+def _json_of(cells: pd.Series, absent: pd.Series) -> tuple[Any, pd.Series]:
+    return _parsed(cells, absent, lambda _: True, None)
+
+
+def _spans_of(cells: pd.Series, absent: pd.Series) -> tuple[Any, pd.Series]:
+    return _parsed(cells, absent, is_spans, [])
+
+
+def _lists_of(cells: pd.Series, absent: pd.Series) -> tuple[Any, pd.Series]:
+    import pandas as pd
+
+    values: list[Any] = []
+    wrong = []
+    for cell in cells:
+        value, bad = cell, False
+        if isinstance(cell, str) and cell.lstrip().startswith("["):
+            try:
+                value = json.loads(cell)
+            except ValueError:
+                bad = True
+        if isinstance(value, (str, int, float)) and not _absent(value):
+            value = [_as_text(value)]
+        if not _absent(value) and not (isinstance(value, list) and all(isinstance(v, str) for v in value)):
+            bad = True
+        values.append([] if bad or _absent(value) else value)
+        wrong.append(bad)
+    return pd.Series(values, index=cells.index, dtype=object), pd.Series(wrong, index=cells.index, dtype=bool)
+
+
+def _parsed(cells: pd.Series, absent: pd.Series, good: Any, empty: Any) -> tuple[Any, pd.Series]:
+    import pandas as pd
+
+    values: list[Any] = []
+    wrong = []
+    for cell, gone in zip(cells, absent, strict=True):
+        value, bad = cell, False
+        if isinstance(cell, str) and not gone:
+            try:
+                value = json.loads(cell)
+            except ValueError:
+                bad = True
+        bad = bad or (not gone and not good(value))
+        values.append(empty if bad or gone else value)
+        wrong.append(bad)
+    return pd.Series(values, index=cells.index, dtype=object), pd.Series(wrong, index=cells.index, dtype=bool)
+
+
+def is_spans(value: Any) -> bool:
+    """Whether a JSON value is a list of ``[start, end]`` pairs of whole numbers, 0 ≤ start < end."""
+    return isinstance(value, list) and all(
+        isinstance(pair, Sequence)
+        and len(pair) == 2
+        and all(isinstance(x, int) and not isinstance(x, bool) for x in pair)
+        and 0 <= pair[0] < pair[1]
+        for pair in value
+    )
+
+
+def _times_of(cells: pd.Series, absent: pd.Series) -> tuple[Any, pd.Series]:
+    import pandas as pd
+
+    times = pd.to_datetime(cells.where(~absent, None), errors="coerce", utc=True, format="ISO8601")
+    return times, times.isna() & ~absent
+
+
+_CONVERT: Mapping[str, Any] = {
+    "id": _ids_of,
+    "text": _texts_of,
+    "texts": _lists_of,
+    "int": _integers_of,
+    "float": _numbers_of,
+    "bool": _booleans_of,
+    "json": _json_of,
+    "spans": _spans_of,
+    "ts": _times_of,
+}
+
+
+def _value_faults(frame: pd.DataFrame, table: Table) -> list[Fault]:
+    """Ranges, choices and uniqueness, by pandera."""
+    import pandera.pandas as pa
+
+    fields, wording = {}, {}
+    for column in table.columns:
+        if column.name not in frame:
+            continue
+        rules = []
+        if column.low is not None:
+            rules.append(pa.Check.ge(column.low, name="range"))
+        if column.high is not None:
+            rules.append(pa.Check.le(column.high, name="range"))
+        if column.choices:
+            allowed = [*column.choices, *([""] if column.empty_ok else [])]
+            rules.append(pa.Check.isin(allowed, name="choices"))
+        if rules:
+            fields[column.name] = pa.Column(None, rules, nullable=True)
+            wording[column.name] = f"expected {column.expected()}"
+    faults = _pandera_faults(frame, pa.DataFrameSchema(fields), wording) if fields else []
+    keys = [key for key in table.unique if key in frame]
+    if keys and len(keys) == len(table.unique):
+        doubled = frame.duplicated(keys, keep=False) & ~(frame[keys] == "").any(axis=1)
+        if doubled.any():
+            first = json.dumps("|".join(map(str, frame.loc[doubled, keys].iloc[0])), ensure_ascii=False)
+            what = "stands more than once" if len(keys) == 1 else "stand together more than once"
+            faults.append(Fault(", ".join(keys), what, tuple(frame.index[doubled]), _clip(first)))
+    return faults
+
+
+def _pandera_faults(frame: pd.DataFrame, schema: Any, wording: Mapping[str, str]) -> list[Fault]:
+    import pandera.errors
+
+    try:
+        schema.validate(frame, lazy=True)
+    except pandera.errors.SchemaErrors as errors:
+        cases = errors.failure_cases
+        return [
+            Fault(str(name), wording[str(name)], tuple(sorted(set(rows["index"]))), _clip(_as_text(rows["failure_case"].iloc[0])))
+            for name, rows in cases.groupby("column", sort=False)
+        ]
+    return []
+
+
+def _near(name: str, others: Sequence[Any]) -> str:
+    from difflib import get_close_matches
+
+    found = get_close_matches(name, [str(o) for o in others], n=1, cutoff=0.6)
+    return f"; is {found[0]!r} meant? (--map {found[0]}={name})" if found else ""
+
+
+def _clip(text: str, size: int = 60) -> str:
+    return text if len(text) <= size else text[: size - 1] + "…"
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}" + ("" if n == 1 else "s")
