@@ -1,0 +1,85 @@
+import unicodedata
+
+import numpy as np
+import pytest
+import regex
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalbench.text import words as module
+from evalbench.text.words import alphanumeric_runs, token_ids, words
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        ("—…!?  ", []),
+        ("Isn't it 3.14, or 1,000?", ["Isn't", "it", "3.14", "or", "1,000"]),
+        ("the end.", ["the", "end"]),
+        ("state-of-the-art a/b x:y", ["state", "of", "the", "art", "a", "b", "x", "y"]),
+        ("snake_case __ _x", ["snake_case", "_x"]),
+        ("Мой дом — крепость.", ["Мой", "дом", "крепость"]),
+        ("我的家 iPhone15很好", ["我", "的", "家", "iPhone15", "很", "好"]),
+        ("コーヒーを飲む", ["コ", "ー", "ヒ", "ー", "を", "飲", "む"]),
+        ("สวัสดี", ["ส", "วั", "ส", "ดี"]),
+        ("नमस्ते दुनिया", ["नमस्ते", "दुनिया"]),
+        ("السلام عليكم", ["السلام", "عليكم"]),
+        ("می‌شود", ["می‌شود"]),
+        ("안녕하세요 세계", ["안녕하세요", "세계"]),
+    ],
+)
+def test_words_of_many_scripts(text, expected):
+    assert words(text) == expected
+
+
+def test_composed_and_decomposed_are_one_word():
+    assert words("и\u0306од") == words("йод") == ["йод"]
+    assert words("ЙОД", lower=True) == ["йод"]
+
+
+# Without Hebrew: UAX #29 keeps a closing apostrophe with a Hebrew letter (WB7a), we do not.
+spaced = st.text(alphabet=st.sampled_from("aбZ9é_ '’.,-—!?\nñКёβ"), max_size=30)
+
+
+@given(spaced)
+def test_agrees_with_the_engine_s_own_word_boundaries(text):
+    text = unicodedata.normalize("NFC", text)
+    peer = [p for p in regex.split(r"(?wV1)\b", text) if regex.search(r"[\p{L}\p{N}]", p)]
+    assert words(text) == peer
+
+
+@given(st.text(alphabet=st.characters(max_codepoint=127), max_size=60))
+def test_ascii_path_equals_the_general_one(text):
+    assert module._ASCII_WORD.findall(text) == module._WORD.findall(text)
+    assert module._ASCII_RUN.findall(text) == module._RUN.findall(text)
+
+
+@given(st.text(max_size=40))
+def test_no_letter_or_digit_is_lost(text):
+    text = unicodedata.normalize("NFC", text)
+    kept = "".join(words(text))
+    assert [c for c in kept if regex.match(r"[\p{L}\p{N}]", c)] == regex.findall(r"[\p{L}\p{N}]", text)
+
+
+def test_runs_are_rouge_tokens():
+    assert alphanumeric_runs("Don't U.S.A. 3.14 foo_bar") == [
+        "don",
+        "t",
+        "u",
+        "s",
+        "a",
+        "3",
+        "14",
+        "foo",
+        "bar",
+    ]
+    assert alphanumeric_runs("Кот, 再见!") == ["кот", "再", "见"]
+
+
+@given(st.lists(st.text(alphabet="ab кот 再", max_size=12), max_size=8))
+def test_token_ids_hold_each_text_s_words(texts):
+    t = token_ids(texts)
+    assert len(t) == len(texts)
+    assert [[t.vocabulary[i] for i in t[k]] for k in range(len(t))] == [words(x) for x in texts]
+    np.testing.assert_array_equal(np.bincount(t.rows, minlength=len(t)), t.lengths)
