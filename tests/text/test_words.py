@@ -38,8 +38,9 @@ def test_composed_and_decomposed_are_one_word():
     assert words("ЙОД", lower=True) == ["йод"]
 
 
-# Without Hebrew: UAX #29 keeps a closing apostrophe with a Hebrew letter (WB7a), we do not.
-spaced = st.text(alphabet=st.sampled_from("aбZ9é_ '’.,-—!?\nñКёβ"), max_size=30)
+# Without Hebrew, where UAX #29 keeps a closing apostrophe (WB7a) and we do not, and without vowels, before
+# which that engine cuts at an apostrophe for French.
+spaced = st.text(alphabet=st.sampled_from("bбZ9_ '’.,-—!?\nñКγ"), max_size=30)
 
 
 @given(spaced)
