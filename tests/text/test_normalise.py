@@ -1,0 +1,118 @@
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalbench.errors import BadInput
+from evalbench.text.normalise import normalised, tokenizer
+from evalbench.text.sentences import sentences, splitter
+from evalbench.text.stopwords import detect_language, stop_words
+
+
+def test_unknown_names_are_refused():
+    with pytest.raises(BadInput, match="normalise='sqad' is not one of full, squad, none"):
+        tokenizer("sqad")
+    with pytest.raises(BadInput, match="no such switch: punct; there are lower, punctuation, stop_words"):
+        tokenizer("full", punct=False)
+    with pytest.raises(BadInput, match="no stop-words for language 'xx'; there are ar, "):
+        stop_words("xx")
+
+
+@pytest.mark.parametrize(
+    ("language", "one", "other"),
+    [
+        ("en", "The defendant is not guilty", "The defendant is guilty"),
+        ("en", "It isn't there", "It is there"),
+        ("en", "above 5", "below 5"),
+        ("en", "It is -5", "It is 5"),
+        ("en", "C++", "C"),
+        ("en", "3.14", "3 14"),
+        ("ru", "Он не виновен", "Он виновен"),
+        ("ru", "Да", "Нет"),
+        ("ru", "их было семь", "их было восемь"),
+        ("zh", "他没有罪", "他有罪"),
+        ("zh", "不是", "是"),
+        ("zh", "三个", "两个"),
+    ],
+)
+def test_opposite_answers_stay_apart(language, one, other):
+    assert normalised(one, language=language) != normalised(other, language=language)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("en", "  The  Cat, sat… on «the» MAT!  ", "cat sat on mat"),
+        ("ru", "Это же — Кот, и он спит.", "кот спит"),
+        ("zh", "这是我的家。", "家"),
+        ("", "the cat", "the cat"),
+        ("en", "Isn’t it?", "isn't"),
+        ("en", "-5", "− 5"),
+    ],
+)
+def test_full_normalisation(language, text, expected):
+    assert normalised(text, language=language) == expected
+
+
+def test_each_step_can_be_left_out():
+    assert normalised("The Cat!", lower=False) == "Cat"
+    assert normalised("The Cat!", punctuation=False) == "cat!"
+    assert normalised("The Cat!", stop_words=False) == "the cat"
+    assert normalised("The Cat!", "none") == "The Cat"
+
+
+@pytest.mark.parametrize("text", ["the", "и", "的", "!!!", "👍", "…"])
+def test_where_nothing_would_remain_nothing_is_removed(text):
+    assert normalised(text, language="ru" if text == "и" else "zh" if text == "的" else "en") == text
+
+
+def squad_normalize(text):
+    """SQuAD v1.1's steps, as its paper's evaluation script states them."""
+    import re
+
+    bare = "".join(c for c in text.lower() if c not in set(string.punctuation))
+    return re.sub(r"\b(a|an|the)\b", " ", bare).split()
+
+
+@given(st.text(alphabet=st.characters(max_codepoint=127), max_size=60))
+def test_squad_tokens_are_squad_s_on_ascii(text):
+    assert tokenizer("squad")(text) == squad_normalize(text)
+
+
+def test_squad_tokens_of_unspaced_scripts_are_characters():
+    assert tokenizer("squad")("我的家。") == ["我", "的", "家"]
+
+
+@given(st.text(max_size=40))
+def test_normalising_never_empties_a_text(text):
+    assert bool(tokenizer("full", "en")(text)) == bool(text.strip())
+
+
+def test_languages_are_detected_only_with_evidence():
+    assert detect_language("Der Hund ist nicht hier, und die Katze auch nicht") == "de"
+    assert detect_language("the cat is in the house and it sleeps") == "en"
+    assert detect_language("12 34") == detect_language("") == ""
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "count"),
+    [
+        ("en", "Dr. Fenn came at 3.5 p.m. today! Did he?", 2),
+        ("ru", "Д-р Иванов пришёл. И ушёл в 5 ч. вечера.", 2),
+        ("zh", "你好。再见！好吗？", 3),
+        ("hi", "यह एक वाक्य है। यह दूसरा है।", 2),
+        ("ar", "مرحبا. كيف حالك؟ جيد.", 3),
+        ("en", "a line\n\nanother line", 2),
+        ("en", " \n ", 0),
+    ],
+)
+def test_sentences(language, text, count):
+    found = sentences(text, language)
+    assert len(found) == count
+    assert "".join("".join(found).split()) == "".join(text.split())
+
+
+def test_the_splitter_is_named():
+    assert splitter("en") == "sentencex"
+    assert splitter("ru") in {"razdel", "sentencex"}
