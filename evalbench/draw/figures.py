@@ -1,0 +1,381 @@
+"""Pictures that several studies draw.  Each returns ``(Figure, alt text)``.
+
+Rows and lines are labelled directly; there are no legends to decode.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from evalbench.draw.html import count
+from evalbench.draw.style import (
+    ACCENT,
+    BAD,
+    FONT_SIZE,
+    GOOD,
+    GRID,
+    INK,
+    MUTED,
+    PAPER,
+    SERIES,
+    WARN,
+    new_figure,
+    shortened,
+    title,
+    to_svg,
+    width_of,
+)
+from evalbench.draw.verdict import rounded
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "ACCENT",
+    "BAD",
+    "GOOD",
+    "GRID",
+    "INK",
+    "MUTED",
+    "PAPER",
+    "SERIES",
+    "WARN",
+    "Line",
+    "distribution",
+    "heat_map",
+    "interval_bars",
+    "lines",
+    "new_figure",
+    "to_svg",
+]
+
+_EM = FONT_SIZE / 72  # inches
+
+
+def _same_length(**columns: Sequence[Any]) -> None:
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1 or not all(lengths.values()):
+        raise ValueError(
+            f"columns must have one length, at least 1: {', '.join(f'{k} {v}' for k, v in lengths.items())}"
+        )
+
+
+def _rows_figure(labels: Sequence[str], row_height: float, *, top: float, bottom: float, right: float) -> Any:
+    """A figure with named rows; margins by hand, since matplotlib cannot measure every script."""
+    names = [shortened(label) for label in labels]
+    height = top + bottom + row_height * len(names)
+    width = 7.2
+    figure, ax = new_figure(width, height)
+    figure.set_layout_engine("none")
+    left = min(0.15 + _EM * max(map(width_of, names)) + 0.1, 0.42 * width)
+    ax.set_position((left / width, bottom / height, 1 - (left + right) / width, 1 - (top + bottom) / height))
+    ax.set_yticks(range(len(names)), names)
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.grid(axis="y", visible=False)
+    ax.grid(axis="x", color=GRID, linewidth=0.7)
+    return figure, ax
+
+
+def _title_over_rows(figure: Figure, ax: Axes, text: str) -> None:
+    title(ax, text)
+    box = ax.get_position()
+    # The title starts at the figure's edge, not at the axes': long row names leave it no room else.
+    ax.titlepad_x = -box.x0 / box.width  # type: ignore[attr-defined]
+    ax._left_title.set_x(-box.x0 / box.width + 0.008)  # type: ignore[attr-defined]
+
+
+def interval_bars(
+    labels: Sequence[str],
+    values: Sequence[float | None],
+    lows: Sequence[float | None],
+    highs: Sequence[float | None],
+    *,
+    title: str,
+    xlabel: str,
+    domain: tuple[float, float] | None = None,
+) -> tuple[Figure, str]:
+    """One row per label: a dot for the value, a line for its interval, the figures written beside it.
+
+    Parameters
+    ----------
+    labels : sequence of str
+    values, lows, highs : sequences of float or None
+        None: no value, no interval.
+    title, xlabel : str
+    domain : (low, high), optional
+        Ends of the axis.
+
+    Returns
+    -------
+    figure, alt text
+
+    Raises
+    ------
+    ValueError
+        If the columns differ in length or are empty.
+    """
+    _same_length(labels=labels, values=values, lows=lows, highs=highs)
+    figure, ax = _rows_figure(labels, 0.32, top=0.5, bottom=0.55, right=1.35)
+    said = []
+    for y, (label, value, low, high) in enumerate(zip(labels, values, lows, highs, strict=True)):
+        text = rounded(value, low, high)
+        said.append(f"{label} {text}")
+        if value is not None and low is not None and high is not None:
+            ax.plot([low, high], [y, y], color=ACCENT, linewidth=2.2, alpha=0.55, solid_capstyle="butt")
+        if value is not None:
+            ax.plot([value], [y], "o", color=ACCENT, markersize=6, markeredgecolor=PAPER, markeredgewidth=0.8)
+        ax.annotate(
+            text if value is not None else "no value",
+            (1, y), xytext=(8, 0), xycoords=("axes fraction", "data"), textcoords="offset points",
+            va="center", fontsize=FONT_SIZE, color=INK if value is not None else MUTED,
+        )  # fmt: skip
+    if domain is not None:
+        ax.set_xlim(*domain)
+    ax.set_xlabel(xlabel)
+    _title_over_rows(figure, ax, title)
+    return figure, f"{title}. {xlabel}, with 95 % intervals: {'; '.join(said)}."
+
+
+def heat_map(
+    matrix: npt.ArrayLike,
+    rows: Sequence[str],
+    cols: Sequence[str],
+    *,
+    title: str,
+    text: Sequence[Sequence[str]] | None = None,
+    unit: str = "",
+    low: float | None = None,
+    high: float | None = None,
+) -> tuple[Figure, str]:
+    """A matrix as shaded cells with their values written in them.
+
+    Parameters
+    ----------
+    matrix : (n_rows, n_cols) array
+        NaN cells stay empty, with a dash.
+    rows, cols : sequences of str
+    title : str
+    text : (n_rows, n_cols) nested sequences of str, optional
+        What is written in the cells; by default the values with two decimals.
+    unit : str
+        Of the values, for the alt text and the line below the map.
+    low, high : float, optional
+        Values of the palest and the darkest cell; by default those of the matrix.
+
+    Raises
+    ------
+    ValueError
+        If the matrix does not have one row per name and one column per name.
+    """
+    cells = np.asarray(matrix, dtype=float)
+    if cells.shape != (len(rows), len(cols)) or not cells.size:
+        raise ValueError(f"a matrix of shape {cells.shape} for {len(rows)} row and {len(cols)} column names")
+    names = [shortened(c, 16) for c in cols]
+    steep = max(map(width_of, names)) * _EM > 5.0 / len(cols)
+    top = 0.5 + (0.72 * _EM * max(map(width_of, names)) + 0.1 if steep else 0.28)
+    figure, ax = _rows_figure(
+        rows, 0.36, top=top, bottom=0.35 if unit else 0.15, right=0.75 if steep else 0.2
+    )
+    known = cells[np.isfinite(cells)]
+    floor = float(known.min()) if low is None and known.size else (low or 0.0)
+    ceiling = float(known.max()) if high is None and known.size else (1.0 if high is None else high)
+    reach = (ceiling - floor) or 1.0
+    for (i, j), value in np.ndenumerate(cells):
+        # One hue whose opacity grows: legible on paper and on a dark ground alike.
+        strength = 0.0 if math.isnan(value) else 0.06 + 0.5 * min(max((value - floor) / reach, 0), 1)
+        ax.add_patch(_cell(j, i, strength))
+        written = (
+            "–"
+            if math.isnan(value)
+            else (text[i][j] if text is not None else f"{value:.2f}".replace("-", "−"))
+        )
+        ax.text(j, i, written, ha="center", va="center", fontsize=FONT_SIZE - (len(cols) > 12), color=INK)
+    ax.set_xlim(-0.5, len(cols) - 0.5)
+    ax.set_xticks(range(len(cols)), names)
+    ax.xaxis.tick_top()
+    ax.tick_params(axis="x", length=0)
+    if steep:
+        for label in ax.get_xticklabels():
+            label.set(rotation=45, ha="left", rotation_mode="anchor")
+    ax.grid(visible=False)
+    ax.spines["bottom"].set_visible(False)
+    if unit:
+        figure.text(0.008, 0.06 / figure.get_figheight(), unit, fontsize=FONT_SIZE, color=MUTED, va="bottom")
+    _title_at_top(figure, title)
+    return figure, _heat_alt(cells, rows, cols, title, unit)
+
+
+def _cell(x: int, y: int, strength: float) -> Any:
+    from matplotlib.patches import Rectangle
+
+    return Rectangle((x - 0.48, y - 0.46), 0.96, 0.92, facecolor=ACCENT, alpha=strength, linewidth=0)
+
+
+def _title_at_top(figure: Figure, text: str) -> None:
+    figure.suptitle(
+        text, x=0.008, y=1 - 0.08 / figure.get_figheight(), ha="left", va="top",
+        fontsize=FONT_SIZE + 1.5, fontweight="bold", color=INK,
+    )  # fmt: skip
+
+
+def _heat_alt(
+    cells: npt.NDArray[Any], rows: Sequence[str], cols: Sequence[str], title: str, unit: str
+) -> str:
+    shape = f"{len(rows)} rows by {len(cols)} columns"
+    if not np.isfinite(cells).any():
+        return f"{title}. {shape}, no values."
+    i, j = np.unravel_index(np.nanargmax(cells), cells.shape)
+    k, m = np.unravel_index(np.nanargmin(cells), cells.shape)
+    return (
+        f"{title}. {shape}{f', {unit}' if unit else ''}: highest {cells[i, j]:.2f} at {rows[i]}, {cols[j]}; "
+        f"lowest {cells[k, m]:.2f} at {rows[k]}, {cols[m]}."
+    )
+
+
+def distribution(
+    values_by_group: Mapping[str, npt.ArrayLike],
+    *,
+    title: str,
+    xlabel: str,
+    domain: tuple[float, float] | None = None,
+    bins: int = 30,
+) -> tuple[Figure, str]:
+    """A histogram per group on one axis, with its median and middle half; any number of values.
+
+    Parameters
+    ----------
+    values_by_group : mapping of str to (n,) arrays
+        NaN is left out and counted in the label.
+    title, xlabel : str
+    domain : (low, high), optional
+        Ends of the axis; by default those of all values.
+    bins : int
+
+    Raises
+    ------
+    ValueError
+        If there is no group.
+    """
+    if not values_by_group:
+        raise ValueError("a distribution needs at least one group")
+    groups = {name: np.asarray(v, dtype=float) for name, v in values_by_group.items()}
+    finite = {name: v[np.isfinite(v)] for name, v in groups.items()}
+    everything = np.concatenate(list(finite.values()))
+    low, high = domain or ((everything.min(), everything.max()) if everything.size else (0.0, 1.0))
+    edges = np.linspace(low, high if high > low else low + 1, bins + 1)
+    figure, ax = _rows_figure(list(groups), 0.62, top=0.5, bottom=0.55, right=1.35)
+    said = []
+    for y, (name, values) in enumerate(finite.items()):
+        missing = len(groups[name]) - len(values)
+        note = f"n = {count(len(values))}" + (f"\n{count(missing)} without value" if missing else "")
+        ax.annotate(note, (1, y), xytext=(8, 0), xycoords=("axes fraction", "data"), textcoords="offset points",
+                    va="center", fontsize=FONT_SIZE, color=MUTED)  # fmt: skip
+        if not values.size:
+            said.append(f"{name} no values")
+            continue
+        heights = np.histogram(values, edges)[0]
+        scaled = 0.72 * heights / heights.max() if heights.any() else heights
+        ax.stairs(
+            y + 0.36 - scaled, edges, baseline=y + 0.36, fill=True, color=ACCENT, alpha=0.32, linewidth=0
+        )
+        lower, median, upper = np.quantile(values, [0.25, 0.5, 0.75])
+        ax.plot([lower, upper], [y + 0.36] * 2, color=ACCENT, linewidth=3, solid_capstyle="butt")
+        ax.plot(
+            [median], [y + 0.36], "o", color=ACCENT, markersize=6, markeredgecolor=PAPER, markeredgewidth=0.8
+        )
+        said.append(f"{name} median {median:.3g}, middle half {lower:.3g} to {upper:.3g}, n {len(values)}")
+    ax.set_xlim(edges[0], edges[-1])
+    ax.set_xlabel(f"{xlabel}   (dot: median, line: middle half)")
+    _title_over_rows(figure, ax, title)
+    return figure, f"{title}. {xlabel}: {'; '.join(said)}."
+
+
+class Line(NamedTuple):
+    """One line of :func:`lines`: points in order of ``x`` and, optionally, its interval."""
+
+    x: npt.ArrayLike
+    y: npt.ArrayLike
+    low: npt.ArrayLike | None = None
+    high: npt.ArrayLike | None = None
+
+
+_STYLES = ("-", "--", "-.", ":")
+
+
+def lines(
+    series: Mapping[str, Line | tuple[npt.ArrayLike, npt.ArrayLike]],
+    *,
+    title: str,
+    xlabel: str,
+    ylabel: str,
+    domain: tuple[float, float] | None = None,
+    mark_points: bool = True,
+) -> tuple[Figure, str]:
+    """Lines named at their ends, with their intervals as bands.
+
+    Parameters
+    ----------
+    series : mapping of name to Line (or to a pair x, y)
+    title, xlabel, ylabel : str
+    domain : (low, high), optional
+        Ends of the vertical axis.
+    mark_points : bool
+        Draw a dot at each point.
+
+    Raises
+    ------
+    ValueError
+        If there is no line, or x and y of one differ in length.
+    """
+    if not series:
+        raise ValueError("at least one line is needed")
+    read = {name: Line(*line) for name, line in series.items()}
+    for name, line in read.items():
+        if np.shape(line.x) != np.shape(line.y):
+            raise ValueError(f"line {name!r}: x has shape {np.shape(line.x)}, y {np.shape(line.y)}")
+    width, height = 7.2, 3.6
+    figure, ax = new_figure(width, height)
+    figure.set_layout_engine("none")
+    names = [shortened(name, 18) for name in read]
+    right = 0.25 + _EM * max(map(width_of, names))
+    ax.set_position((0.75 / width, 0.6 / height, 1 - (0.75 + right) / width, 1 - 1.1 / height))
+    if domain is not None:
+        ax.set_ylim(*domain)
+    ends, said = [], []
+    for i, (name, line) in enumerate(read.items()):
+        x, y = np.asarray(line.x), np.asarray(line.y, dtype=float)
+        colour = SERIES[i % len(SERIES)]
+        if line.low is not None and line.high is not None:
+            low, high = np.asarray(line.low, dtype=float), np.asarray(line.high, dtype=float)
+            ax.fill_between(x, low, high, color=colour, alpha=0.14, linewidth=0)
+        ax.plot(x, y, color=colour, linewidth=1.8, linestyle=_STYLES[i // len(SERIES) % len(_STYLES)],
+                marker="o" if mark_points else None, markersize=4)  # fmt: skip
+        known = np.flatnonzero(np.isfinite(y))
+        if known.size:
+            ends.append((float(y[known[-1]]), names[i], colour))
+            said.append(f"{name} from {y[known[0]]:.3g} to {y[known[-1]]:.3g}")
+    ax.set_xlabel(xlabel)
+    ax.set_ylabel(ylabel)
+    _end_labels(ax, ends, height - 1.1)
+    _title_at_top(figure, title)
+    return figure, f"{title}. {ylabel} by {xlabel}: {'; '.join(said) or 'no values'}."
+
+
+def _end_labels(ax: Axes, ends: list[tuple[float, str, str]], inches: float) -> None:
+    """Names at the right edge, pushed apart where lines end close together."""
+    low, high = ax.get_ylim()
+    step = 1.25 * _EM / inches
+    wanted = sorted(((y - low) / (high - low), name, colour) for y, name, colour in ends)
+    placed: list[float] = []
+    for at, _, _ in wanted:
+        placed.append(max(at, placed[-1] + step) if placed else at)
+    overshoot = max(0.0, placed[-1] - 1) if placed else 0.0
+    for at, (_, name, colour) in zip(placed, wanted, strict=True):
+        ax.annotate(name, (1, at - overshoot), xytext=(6, 0), xycoords="axes fraction", textcoords="offset points",
+                    va="center", fontsize=FONT_SIZE, color=colour)  # fmt: skip

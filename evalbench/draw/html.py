@@ -1,0 +1,189 @@
+"""Text as safe HTML: escaping, visible control characters, language of a text block.
+
+Everything that a model, a data set or a user wrote passes :func:`escape` on its way to a page, a
+notebook or a picture.  Characters that reorder or hide text become small labelled marks, so that
+what a reader sees is what the text holds.
+"""
+
+from __future__ import annotations
+
+import functools
+import html
+import math
+import re
+import unicodedata
+from importlib import resources
+from typing import Any
+
+MARKED = "evalbench"  # key in an output's metadata: this HTML was drawn, and escaped, here
+
+_CONTROL = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    "\ufeff\ufff9-\ufffb\ufffe\uffff\ud800-\udfff\U000e0000-\U000e007f]"
+)
+_SHORT = {
+    "\u202a": "LRE", "\u202b": "RLE", "\u202c": "PDF", "\u202d": "LRO", "\u202e": "RLO",
+    "\u2066": "LRI", "\u2067": "RLI", "\u2068": "FSI", "\u2069": "PDI",
+    "\u200e": "LRM", "\u200f": "RLM", "\u061c": "ALM", "\u200b": "ZWSP", "\ufeff": "BOM",
+    "\u00ad": "SHY", "\u2028": "LS", "\u2029": "PS", "\u2060": "WJ",
+    "\x00": "NUL", "\x07": "BEL", "\x08": "BS", "\x1b": "ESC", "\x7f": "DEL",
+}  # fmt: skip
+_SCRIPTS = (
+    # Kana and Hangul stand before Han: Japanese and Korean texts hold Han too.
+    ("ja", re.compile("[\u3040-\u30ff]")),
+    ("ko", re.compile("[\uac00-\ud7af\u1100-\u11ff]")),
+    ("zh", re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")),
+    ("ru", re.compile("[\u0400-\u052f]")),
+    ("ar", re.compile("[\u0600-\u06ff\u0750-\u077f\u08a0-\u08ff]")),
+    ("he", re.compile("[\u0590-\u05ff]")),
+    ("el", re.compile("[\u0370-\u03ff]")),
+    ("hi", re.compile("[\u0900-\u097f]")),
+    ("th", re.compile("[\u0e00-\u0e7f]")),
+)
+_RIGHT_TO_LEFT = ("ar", "he")
+_NOT_LATIN = re.compile("[\u0370-\uffff]")
+
+
+class Html(str):
+    """A string that is HTML already: whatever it came from has been escaped.
+
+    Examples
+    --------
+    >>> escape(Html("<b>bold</b>"))
+    '<b>bold</b>'
+    """
+
+    __slots__ = ()
+
+    def __html__(self) -> str:
+        return self
+
+    def _repr_html_(self) -> str:
+        return f'{stylesheet()}<div class="eb">{self}</div>'
+
+    def _repr_mimebundle_(
+        self, include: Any = None, exclude: Any = None
+    ) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
+        return {"text/html": self._repr_html_(), "text/plain": str(self)}, {"text/html": {MARKED: "html"}}
+
+
+def _label(char: str) -> str:
+    return _SHORT.get(char) or f"U+{ord(char):04X}"
+
+
+def _mark(found: re.Match[str]) -> str:
+    char = found[0]
+    name = f"U+{ord(char):04X} {unicodedata.name(char, 'control character').lower()}"
+    return f'<span class="eb-ctl" title="{name}">{_label(char)}</span>'
+
+
+def escape(text: Any) -> Html:
+    """Text as HTML; control characters and bidi overrides become labelled marks.
+
+    Parameters
+    ----------
+    text : object
+        Anything; :class:`Html` passes unchanged, all else as its ``str``.
+
+    Returns
+    -------
+    Html
+
+    Examples
+    --------
+    >>> escape("<script>")
+    '&lt;script&gt;'
+    >>> "RLO" in escape("abc\u202edef")
+    True
+    """
+    if isinstance(text, Html):
+        return text
+    return Html(_CONTROL.sub(_mark, html.escape(str(text))))
+
+
+def plain(text: Any) -> str:
+    """Text without markup whose control characters are visible: for attributes, pictures, terminals.
+
+    Examples
+    --------
+    >>> plain("abc\u202edef")
+    'abc‹RLO›def'
+    """
+    return _CONTROL.sub(lambda found: f"‹{_label(found[0])}›", str(text))
+
+
+def attribute(text: Any) -> Html:
+    """Text as the value of an HTML attribute, without its quotes."""
+    return Html(html.escape(" ".join(plain(text).split())))
+
+
+def language(text: str) -> str:
+    """ISO code of the language that the text's script suggests; empty for Latin and unknown scripts.
+
+    The script of most letters among the first 2 000 characters decides.  Cyrillic counts as Russian,
+    Han as Chinese, Arabic script as Arabic: enough for fonts, hyphenation and screen readers.
+
+    Examples
+    --------
+    >>> language("Пей больше воды"), language("多喝水"), language("Drink water")
+    ('ru', 'zh', '')
+    """
+    head = text[:2000]
+    if not _NOT_LATIN.search(head):
+        return ""
+    counts = {code: len(script.findall(head)) for code, script in _SCRIPTS}
+    if counts["ja"] or counts["ko"]:
+        counts["ja" if counts["ja"] > counts["ko"] else "ko"] += counts.pop("zh")
+    code, most = max(counts.items(), key=lambda pair: pair[1])
+    letters = sum(map(str.isalpha, head))
+    # A Han or kana character says about as much as two Latin letters.
+    weight = 2 if code in ("zh", "ja", "ko") else 1
+    return code if weight * most > letters - most else ""
+
+
+def language_attributes(text: str, code: str | None = None) -> Html:
+    """`` lang="…"`` (and ``dir="auto"`` where the script runs right to left) for a text block, or nothing."""
+    code = language(text) if code is None else code
+    if not code:
+        return Html("")
+    direction = ' dir="auto"' if code.split("-")[0] in _RIGHT_TO_LEFT else ""
+    return Html(f' lang="{attribute(code)}"{direction}')
+
+
+def count(number: int) -> str:
+    """A count with thin no-break spaces between thousands.
+
+    Examples
+    --------
+    >>> count(1234).replace("\u202f", "_")
+    '1_234'
+    """
+    return f"{number:,}".replace(",", "\u202f")
+
+
+def counted(number: int, singular: str, plural: str = "") -> str:
+    """A count and its noun: ``"1 row"``, ``"2 rows"``."""
+    return f"{count(number)} {singular if number == 1 else plural or singular + 's'}"
+
+
+def signed(text: str) -> str:
+    """A number's text with a true minus sign, and none before zero."""
+    if text.startswith("-") and not text.strip("-0.,\u202f"):
+        text = text[1:]
+    return text.replace("-", "−")
+
+
+def decimals_for(width: float, digits: int = 2) -> int:
+    """Decimals that show ``digits`` significant digits of ``width``; negative means tens, hundreds, …"""
+    return digits - 1 - math.floor(math.log10(width))
+
+
+@functools.cache
+def css() -> str:
+    """The style of everything that is drawn: one sheet for JupyterLab and for the page."""
+    return resources.files("evalbench.draw").joinpath("style.css").read_text(encoding="utf-8")
+
+
+def stylesheet() -> str:
+    """The sheet as one ``<style>`` element, which stands first in each JupyterLab output."""
+    return f"<style>{css()}</style>"

@@ -1,0 +1,104 @@
+"""Showing things in a notebook: the only place that imports IPython.
+
+What is shown carries a mark in its output's metadata, by which the report page knows that the HTML
+was drawn, and escaped, here; all other HTML of a notebook is shown as text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from evalbench.draw.html import MARKED, Html, plain, stylesheet
+
+if TYPE_CHECKING:
+    from evalbench.core.result import Result
+
+Bundle = tuple[dict[str, str], dict[str, dict[str, str]]]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """HTML with its plain-text fallback; displays itself in JupyterLab."""
+
+    html: Html
+    text: str
+    kind: str
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Bundle:
+        # The style comes first, so that the page, which has it already, can cut it off.
+        page = f'{stylesheet()}<div class="eb">{self.html}</div>'
+        return {"text/html": page, "text/plain": self.text}, {"text/html": {MARKED: self.kind}}
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def shown(x: Any, caption: str = "", *, rows: int = 20, file: str = "") -> Shown:
+    """What :func:`show` displays, as a value.
+
+    Raises
+    ------
+    TypeError
+        If ``x`` is none of the things that can be shown.
+    ValueError
+        If a picture lacks alt text, title or axis labels.
+    """
+    import pandas as pd
+
+    from evalbench.core.result import Result
+    from evalbench.draw import tables
+    from evalbench.draw.style import picture
+
+    if isinstance(x, Result):
+        return Shown(tables.result_html(x), f"{x.study}: {x.light}. {plain(x.sentence)}", "result")
+    if isinstance(x, pd.DataFrame):
+        html = tables.html_table(x, caption=caption, rows=rows, file=file)
+        return Shown(html, plain(x.head(rows).to_string(index=False, max_colwidth=60)), "table")
+    if isinstance(x, Html):
+        label = f"<figcaption>{tables.escape(caption)}</figcaption>" if caption else ""
+        html = Html(f'<figure class="eb-figure">{label}{x}</figure>') if caption else x
+        return Shown(html, caption or "(HTML)", "html")
+    if isinstance(x, tuple) and len(x) == 2 and hasattr(x[0], "savefig") and isinstance(x[1], str):
+        return Shown(picture(x[0], x[1], caption), plain(x[1]), "figure")
+    raise TypeError(
+        f"show takes a (figure, alt text) pair, a DataFrame, an Html of draw or a Result, not {type(x).__name__}"
+    )
+
+
+def show(x: Any, caption: str = "", *, rows: int = 20, file: str = "") -> None:
+    """Show a picture, a table, HTML of ``draw`` or a Result in the notebook and on its page.
+
+    Parameters
+    ----------
+    x : (Figure, str), pandas.DataFrame, Html or Result
+        A picture comes with its alt text.
+    caption : str
+        One line.
+    rows : int
+        For a DataFrame: at most so many rows are drawn.
+    file : str
+        For a DataFrame: the file that holds all of it.
+    """
+    from IPython.display import display
+
+    display(shown(x, caption, rows=rows, file=file))
+
+
+def _result_bundle(result: Result, include: Any = None, exclude: Any = None) -> Bundle:
+    return shown(result)._repr_mimebundle_()
+
+
+def register() -> bool:
+    """Let a Result display itself in the running IPython; False where there is none."""
+    from IPython.core.getipython import get_ipython
+
+    shell = get_ipython()
+    if shell is None:
+        return False
+    shell.display_formatter.mimebundle_formatter.for_type_by_name(
+        "evalbench.core.result",
+        "Result",
+        lambda result, include=None, exclude=None: _result_bundle(result, include, exclude),
+    )
+    return True

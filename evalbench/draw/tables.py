@@ -1,0 +1,202 @@
+"""Escaped HTML tables of frames; the one door to everything that is drawn as HTML.
+
+A cell that came from a file or a model is text: markup in it is shown, not obeyed.  Long texts are
+clamped with a way to see the whole, wide tables scroll in their own box.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import numbers
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from evalbench.draw.html import (
+    Html,
+    attribute,
+    count,
+    counted,
+    decimals_for,
+    escape,
+    language_attributes,
+    signed,
+)
+from evalbench.draw.spans import Document, Span, documents, highlight
+from evalbench.draw.verdict import headline_table, result_html, rounded
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "Document",
+    "Html",
+    "Span",
+    "documents",
+    "escape",
+    "headline_table",
+    "highlight",
+    "html_table",
+    "result_html",
+    "rounded",
+]
+
+NO_VALUE = Html('<span class="eb-none" title="no value">–</span>')
+
+
+def clamped(text: str, clamp: int) -> Html:
+    """A text, escaped; longer ones as a ``<details>`` that shows the beginning until it is opened."""
+    if len(text) <= clamp:
+        return escape(text)
+    return Html(
+        f'<details class="eb-clamp"><summary><span class="eb-head">{escape(text[:clamp].rstrip())}… </span>'
+        f'<span class="eb-toggle">whole text, {counted(len(text), "character")}</span></summary>'
+        f'<div class="eb-whole">{escape(text)}</div></details>'
+    )
+
+
+def _missing(value: Any) -> bool:
+    if value is None:
+        return True
+    if isinstance(value, (str, bytes, list, tuple, dict, set)):
+        return False
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):  # pandas.NA refuses a truth value, arrays an ambiguous one
+        return type(value).__name__ == "NAType"
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not _is_bool(value)
+
+
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, bool) or type(value).__name__ in ("bool_", "bool")
+
+
+def _column_decimals(values: Sequence[float]) -> int:
+    """Decimals for a column of numbers: three significant digits of its largest, at most four."""
+    if all(float(v).is_integer() for v in values if math.isfinite(v)):
+        return 0
+    largest = max(abs(v) for v in values if math.isfinite(v))
+    return min(max(decimals_for(largest, 3), 0), 4)
+
+
+def _number(value: float, decimals: int) -> str:
+    if not math.isfinite(value):
+        return "∞" if value > 0 else "−∞"
+    text = f"{value:.{decimals}f}" if abs(value) < 10_000 else f"{value:,.{decimals}f}".replace(",", "\u202f")
+    return signed(text)
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, (list, tuple)) and all(isinstance(v, str) for v in value):
+        return "; ".join(value)
+    if isinstance(value, (list, tuple, dict)):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return str(value)
+
+
+def _cell(value: Any, decimals: int | None, clamp: int, code: str | None) -> str:
+    right = ' class="eb-num"' if decimals is not None else ""
+    if isinstance(value, Html):
+        return f"<td>{value}</td>"
+    if _missing(value):
+        return f"<td{right}>{NO_VALUE}</td>"
+    if decimals is not None:
+        return f'<td{right} data-v="{float(value)!r}">{_number(float(value), decimals)}</td>'
+    if _is_bool(value):
+        return f"<td>{'yes' if value else 'no'}</td>"
+    text = _as_text(value)
+    return f"<td{language_attributes(text, code)}>{clamped(text, clamp)}</td>"
+
+
+def _column_cells(values: Sequence[Any], clamp: int, code: str | None) -> tuple[bool, list[str]]:
+    """Whether the column is numeric, and its cells."""
+    present = [v for v in values if not _missing(v)]
+    numeric = bool(present) and all(_is_number(v) for v in present)
+    decimals = _column_decimals([float(v) for v in present]) if numeric else None
+    return numeric, [_cell(v, decimals, clamp, code) for v in values]
+
+
+def html_table(
+    frame: pd.DataFrame,
+    *,
+    caption: str = "",
+    rows: int = 20,
+    clamp: int = 200,
+    lang_columns: Mapping[str, str] | None = None,
+    total: int | None = None,
+    file: str = "",
+) -> Html:
+    """A frame as an escaped table in its own scroll box.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Its index is not shown.  Cells that are :class:`Html` (of :func:`highlight`, say) pass as they are.
+    caption : str
+    rows : int
+        At most so many rows are drawn; the rest is counted below the table.
+    clamp : int
+        Texts longer than this many characters are folded.
+    lang_columns : mapping of column to ISO code, optional
+        Languages that are known; otherwise each cell's script decides.
+    total : int, optional
+        Number of rows of the whole, where ``frame`` is its head already; by default ``len(frame)``.
+    file : str
+        Where the whole is, e.g. ``"items.parquet"``.
+
+    Returns
+    -------
+    Html
+
+    Raises
+    ------
+    ValueError
+        If ``rows`` or ``clamp`` is below 1, or ``total`` below the rows given.
+
+    Notes
+    -----
+    Numbers are right-aligned, three significant digits of the column's largest.  A dash stands for no
+    value (None, NaN); an empty text leaves an empty cell; the texts ``None`` and ``NA`` stay texts.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> "&lt;script&gt;" in html_table(pd.DataFrame({"output": ["<script>"]}))
+    True
+    """
+    total = len(frame) if total is None else total
+    if rows < 1 or clamp < 1 or total < len(frame):
+        raise ValueError(
+            f"rows={rows} and clamp={clamp} must be at least 1, total={total} at least {len(frame)}"
+        )
+    shown = frame.head(rows)
+    languages = lang_columns or {}
+    columns = [
+        _column_cells(shown.iloc[:, j].tolist(), clamp, languages.get(str(name)))
+        for j, name in enumerate(frame.columns)
+    ]
+    head = "".join(
+        f'<th scope="col"{" class=eb-num" if numeric else ""}>{escape(name)}</th>'
+        for name, (numeric, _) in zip(frame.columns, columns, strict=True)
+    )
+    body = "".join(
+        f"<tr>{''.join(cells)}</tr>" for cells in zip(*(cells for _, cells in columns), strict=True)
+    )
+    if not len(shown):
+        body = f'<tr><td colspan="{max(len(columns), 1)}" class="eb-none">no rows</td></tr>'
+    label = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
+    return Html(
+        f'<figure class="eb-figure">{label}<div class="eb-scroll" tabindex="0" role="group" '
+        f'aria-label="{attribute(caption or "Table")}"><table class="eb-table eb-sortable">'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{_rest(len(shown), total, file)}</figure>"
+    )
+
+
+def _rest(shown: int, total: int, file: str) -> str:
+    if shown >= total:
+        return ""
+    where = f", the rest is in {escape(file)}" if file else ""
+    return f'<p class="eb-small">first {count(shown)} of {counted(total, "row")}{where}</p>'

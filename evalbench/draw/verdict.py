@@ -1,0 +1,275 @@
+"""The verdict as HTML: the band with light and sentence, and the table of headline figures."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from evalbench.core.verdict import SYMBOLS
+from evalbench.draw.html import Html, attribute, count, counted, decimals_for, escape, signed
+
+if TYPE_CHECKING:
+    from evalbench.core.result import Estimate, Result
+
+MEANING = {
+    "green": "",
+    "yellow": "",
+    "red": "",
+    "grey": "not enough evidence to say",
+    "unlit": "no rule for a light",
+}
+_RANGE = re.compile(r"^\s*([-−]?\d+(?:\.\d+)?)\s*(?:–|to)\s*([-−]?\d+(?:\.\d+)?)\s*$")
+
+
+def _decimals(value: float, low: float | None, high: float | None) -> int:
+    width = (high - low) if low is not None and high is not None else 0.0
+    if width > 0:
+        return decimals_for(width)
+    return decimals_for(abs(value), 3) if value else 2
+
+
+def _fixed(value: float, decimals: int) -> str:
+    # Python rounds halves to even in binary, which is what repr-exact values deserve.
+    return signed(f"{round(value, decimals):,.{max(decimals, 0)}f}".replace(",", "\u202f"))
+
+
+def rounded(value: float | None, low: float | None = None, high: float | None = None) -> str:
+    """A figure and its interval, rounded to two significant digits of the interval's width.
+
+    Parameters
+    ----------
+    value : float or None
+        None (or NaN) gives a dash.
+    low, high : float or None
+        The interval; without one the value gets three significant digits and no brackets.
+
+    Examples
+    --------
+    >>> rounded(0.70693, 0.6312, 0.7789)
+    '0.71 [0.63, 0.78]'
+    >>> rounded(0.70693)
+    '0.707'
+    >>> rounded(None)
+    '–'
+    """
+    if value is None or math.isnan(value):
+        return "–"
+    shown, interval = rounded_parts(value, low, high)
+    return f"{shown} {interval}" if interval else shown
+
+
+def rounded_parts(value: float, low: float | None, high: float | None) -> tuple[str, str]:
+    """The value and, separately, its interval in brackets (empty without one)."""
+    decimals = _decimals(value, low, high)
+    if low is None or high is None:
+        return _fixed(value, decimals), ""
+    return _fixed(value, decimals), f"[{_fixed(low, decimals)}, {_fixed(high, decimals)}]"
+
+
+def light_word(light: str) -> Html:
+    """A light as symbol and word; colour comes on top of them."""
+    return Html(
+        f'<span class="eb-lamp eb-{attribute(light)}"><span aria-hidden="true">{SYMBOLS.get(light, "○")}</span> '
+        f"{escape(light)}</span>"
+    )
+
+
+# -- headline table -----------------------------------------------------------------------------
+
+
+def _domain(rows: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
+    """The scale of a metric's bars: the unit's range where it names one, else what the rows span, with 0."""
+    named = _RANGE.match(str(rows[0].get("unit") or ""))
+    known = [float(v) for r in rows for v in (r["value"], r.get("ci_low"), r.get("ci_high")) if v is not None]
+    if named:
+        low, high = (float(end.replace("−", "-")) for end in named.groups())
+        if all(low <= v <= high for v in known):
+            return low, high
+    low, high = min([0.0, *known]), max([0.0, *known])
+    return (low, high) if high > low else (low, low + 1.0)
+
+
+def interval_bar(row: Mapping[str, Any], domain: tuple[float, float]) -> Html:
+    """The interval as a small picture; hidden from screen readers, the numbers stand beside it."""
+    if row["value"] is None:
+        return Html("")
+    low_end, high_end = domain
+
+    def at(value: float) -> str:
+        return f"{4 + 112 * (value - low_end) / (high_end - low_end):.1f}"
+
+    value, low, high = row["value"], row.get("ci_low"), row.get("ci_high")
+    span = (
+        f'<line class="eb-bar-span" x1="{at(low)}" x2="{at(high)}" y1="8" y2="8"/>'
+        if low is not None and high is not None
+        else ""
+    )
+    zero = (
+        f'<line class="eb-bar-end" x1="{at(0)}" x2="{at(0)}" y1="4" y2="12"/>'
+        if low_end < 0 < high_end
+        else ""
+    )
+    return Html(
+        '<svg class="eb-bar" width="120" height="16" viewBox="0 0 120 16" aria-hidden="true" focusable="false">'
+        '<line class="eb-bar-axis" x1="4" x2="116" y1="8" y2="8"/>'
+        '<line class="eb-bar-end" x1="4" x2="4" y1="5" y2="11"/>'
+        f'<line class="eb-bar-end" x1="116" x2="116" y1="5" y2="11"/>{zero}{span}'
+        f'<circle class="eb-bar-dot" cx="{at(value)}" cy="8" r="3.5"/></svg>'
+    )
+
+
+def _by_metric(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault(str(row["metric"]), []).append(row)
+    return groups
+
+
+def _figure_cells(row: Mapping[str, Any], domain: tuple[float, float]) -> str:
+    value = row["value"]
+    if value is None:
+        shown, interval = (
+            f'<span class="eb-none" title="{attribute(row.get("note") or "no value")}">–</span>',
+            "",
+        )
+    else:
+        shown, interval = rounded_parts(value, row.get("ci_low"), row.get("ci_high"))
+    missing = "".join(
+        f'<td class="eb-num{" eb-some" if row.get(name) else ""}">{count(int(row.get(name) or 0))}</td>'
+        for name in ("n_unscored", "n_undefined")
+    )
+    sort = "" if value is None else f' data-v="{float(value)!r}"'
+    return (
+        f'<td class="eb-num eb-value"{sort}>{shown}</td>'
+        f'<td class="eb-barcell">{interval_bar(row, domain)}</td>'
+        f'<td class="eb-num" title="{attribute(row.get("method") or "no interval")}">{interval}</td>'
+        f'<td class="eb-num">{count(int(row.get("n") or 0))}</td>{missing}'
+        f"<td>{light_word(str(row.get('light') or 'unlit'))}</td>"
+    )
+
+
+def _metric_heading(row: Mapping[str, Any], span: int) -> str:
+    better = {True: "higher is better", False: "lower is better"}.get(row.get("higher_is_better"), "")
+    details = ", ".join(part for part in (str(row.get("unit") or ""), better) if part)
+    small = f'<br><span class="eb-small">{escape(details)}</span>' if details else ""
+    return f'<th scope="rowgroup" rowspan="{span}" class="eb-metric">{escape(row["metric"])}{small}</th>'
+
+
+def headline_table(rows: Sequence[Mapping[str, Any] | Estimate], by: Sequence[str] = ()) -> Html:
+    """The headline figures: metric, value, interval as bar and numbers, counts, light.
+
+    Parameters
+    ----------
+    rows : sequence of mapping or Estimate
+        Rows of ``results.json``'s ``summary``.
+    by : sequence of str
+        Their group columns.  Groups of one metric stand in neighbouring rows, on one scale.
+
+    Returns
+    -------
+    Html
+    """
+    flat = [row if isinstance(row, Mapping) else row.row() for row in rows]
+    by = [name for name in by if any(row.get(name) not in (None, "") for row in flat)]
+    noted = any(row.get("note") for row in flat)
+    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in by)
+    body = []
+    for group in _by_metric(flat).values():
+        domain, lines = _domain(group), []
+        for i, row in enumerate(group):
+            metric = _metric_heading(row, len(group)) if i == 0 else ""
+            names = "".join(
+                f"<td>{escape(row[name]) if row.get(name) not in (None, '') else '<i>all</i>'}</td>"
+                for name in by
+            )
+            note = f'<td class="eb-note">{escape(row.get("note") or "")}</td>' if noted else ""
+            lines.append(f"<tr>{metric}{names}{_figure_cells(row, domain)}{note}</tr>")
+        body.append(f"<tbody>{''.join(lines)}</tbody>")
+    return Html(
+        '<div class="eb-scroll" tabindex="0" role="group" aria-label="Headline figures">'
+        '<table class="eb-table eb-headline"><thead><tr><th scope="col">metric</th>'
+        f'{heads}<th scope="col" class="eb-num">value</th><th scope="colgroup" colspan="2">95 % interval</th>'
+        '<th scope="col" class="eb-num">n</th><th scope="col" class="eb-num">unscored</th>'
+        '<th scope="col" class="eb-num">undefined</th><th scope="col">light</th>'
+        f"{'<th scope=col>note</th>' if noted else ''}</tr></thead>{''.join(body)}</table></div>"
+    )
+
+
+# -- band ---------------------------------------------------------------------------------------
+
+
+def unscored_items(summary: Sequence[Mapping[str, Any]], by: Sequence[str]) -> tuple[int, int]:
+    """Items that could not be scored, and all items, over the groups of the widest metric."""
+    widest = (0, 0)
+    for group in _by_metric(summary).values():
+        whole = [r for r in group if all(r.get(name) in (None, "") for name in by)]
+        counted_rows = whole[:1] or group
+        missing = sum(int(r.get("n_unscored") or 0) for r in counted_rows)
+        total = missing + sum(int(r.get("n") or 0) + int(r.get("n_undefined") or 0) for r in counted_rows)
+        widest = max(widest, (missing, total))
+    return widest
+
+
+def _evidence(results: Mapping[str, Any]) -> list[str]:
+    missing, total = unscored_items(results["summary"], results.get("by") or ())
+    facts = [
+        f"{count(missing)} of {counted(total, 'item')} could not be scored"
+        if missing
+        else f"all {counted(total, 'item')} could be scored"
+    ]
+    stability, would_be = results.get("light_stability"), results.get("would_be_light")
+    if would_be:
+        facts.append(f"the figures alone would say {would_be}")
+    if stability is not None:
+        facts.append(f"{100 * stability:.0f} % of resamples give the same light")
+    if results.get("light_rule"):
+        facts.append(f"rule: {results['light_rule']}")
+    return facts
+
+
+def verdict_html(results: Mapping[str, Any]) -> Html:
+    """The band: light as word, symbol and colour; the sentence; what it rests on.
+
+    Parameters
+    ----------
+    results : mapping
+        Content of ``results.json``.
+    """
+    light = str(results["light"])
+    meaning = f' <span class="eb-meaning">{escape(MEANING[light])}</span>' if MEANING.get(light) else ""
+    facts = "".join(f"<li>{escape(fact)}</li>" for fact in _evidence(results))
+    return Html(
+        f'<div class="eb-verdict eb-{attribute(light)}"><p class="eb-light">'
+        f'<span class="eb-symbol" aria-hidden="true">{SYMBOLS.get(light, "○")}</span>'
+        f'<strong>{escape(light.capitalize())}</strong>{meaning}</p><p class="eb-sentence">'
+        f'{escape(results["sentence"])}</p><ul class="eb-facts">{facts}</ul></div>'
+    )
+
+
+def data_label(data: Mapping[str, Any]) -> str:
+    """``name@version`` of a data set."""
+    return f"{data['name']}@{data['version']}" if data.get("version") else str(data["name"])
+
+
+def synthetic_label(data: Mapping[str, Any]) -> Html:
+    """The mark of made-up data, or nothing."""
+    return Html('<span class="eb-synthetic">SYNTHETIC DATA</span>' if data.get("synthetic") else "")
+
+
+def notes_html(notes: Sequence[str]) -> Html:
+    """A result's notes as a list, or nothing."""
+    items = "".join(f"<li>{escape(note)}</li>" for note in notes)
+    return Html(f'<ul class="eb-notes">{items}</ul>' if items else "")
+
+
+def result_html(result: Result) -> Html:
+    """A Result as JupyterLab shows it: what was judged, the band, the headline figures, the notes."""
+    results = result.to_json()
+    return Html(
+        f'<div class="eb-result"><p class="eb-kicker">{escape(results["study"])} · {escape(results["judged"])} · '
+        f"{escape(data_label(results['data']))} {synthetic_label(results['data'])}</p>"
+        f'<p class="eb-question">{escape(results["question"])}</p>{verdict_html(results)}'
+        f"{headline_table(results['summary'], results['by'])}{notes_html(results['notes'])}</div>"
+    )
