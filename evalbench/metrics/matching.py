@@ -19,7 +19,13 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Missing = Literal["renormalise", "zero"]
 
-COMPONENTS = ("text_overlap", "rule_similarity", "category_match", "explanation_similarity", "correction_similarity")
+COMPONENTS = (
+    "text_overlap",
+    "rule_similarity",
+    "category_match",
+    "explanation_similarity",
+    "correction_similarity",
+)
 
 
 class Thresholds(NamedTuple):
@@ -76,7 +82,11 @@ def pair_overlaps(truth: Spans, predicted: Spans, left: Ints, right: Ints) -> Fl
     Spans of one violation are disjoint, so the intersection of two unions is the sum over their intervals.
     A violation without spans overlaps with nothing.
     """
-    length_t = np.add.reduceat(np.append(truth.end - truth.start, 0), truth.first[:-1]) if len(truth.first) > 1 else np.array([], int)
+    length_t = (
+        np.add.reduceat(np.append(truth.end - truth.start, 0), truth.first[:-1])
+        if len(truth.first) > 1
+        else np.array([], int)
+    )
     length_p = (
         np.add.reduceat(np.append(predicted.end - predicted.start, 0), predicted.first[:-1])
         if len(predicted.first) > 1
@@ -132,7 +142,9 @@ def text_overlap(truth: Sequence[Sequence[int]], predicted: Sequence[Sequence[in
     return float(pair_overlaps(flat_spans([truth]), flat_spans([predicted]), zero, zero)[0])
 
 
-def weighted_score(components: Mapping[str, Floats], weights: Mapping[str, float], missing: Missing) -> Floats:
+def weighted_score(
+    components: Mapping[str, Floats], weights: Mapping[str, float], missing: Missing
+) -> Floats:
     """Weighted sum of components; NaN marks a component that both sides lack.
 
     Parameters
@@ -156,7 +168,9 @@ def weighted_score(components: Mapping[str, Floats], weights: Mapping[str, float
     if missing == "zero":
         return total
     full = np.isclose(weight_sum, sum(weights.values()), rtol=1e-12)
-    return np.where(full, total, np.where(weight_sum > 0, total / np.where(weight_sum > 0, weight_sum, 1), 0.0))
+    return np.where(
+        full, total, np.where(weight_sum > 0, total / np.where(weight_sum > 0, weight_sum, 1), 0.0)
+    )
 
 
 def admissible(overlap: Floats, rule: Floats, score: Floats, thresholds: Thresholds) -> Bools:
@@ -252,7 +266,13 @@ def optimal(score: Floats, group: Ints, truth: Ints, predicted: Ints) -> Bools:
 
 
 def unmatched_reason(
-    side: Ints, size: int, overlap: Floats, rule: Floats, score: Floats, matched: Bools, thresholds: Thresholds
+    side: Ints,
+    size: int,
+    overlap: Floats,
+    rule: Floats,
+    score: Floats,
+    matched: Bools,
+    thresholds: Thresholds,
 ) -> npt.NDArray[Any]:
     """Why each violation of one side is unmatched; empty where it is matched.
 
@@ -267,7 +287,9 @@ def unmatched_reason(
     step3 = step2 & (score > thresholds.score)
     reached = np.zeros(size, dtype=np.int64)
     np.maximum.at(reached, side, step1.astype(np.int64) + step2 + step3)
-    reasons = np.array(["no overlap", "rule too far", "score below the threshold", "its partner was taken"], dtype=object)
+    reasons = np.array(
+        ["no overlap", "rule too far", "score below the threshold", "its partner was taken"], dtype=object
+    )
     out = reasons[reached]
     out[side[matched]] = ""
     return out

@@ -54,15 +54,23 @@ def entries(root: Path | None = None) -> dict[str, Entry]:
     found, faults = {}, []
     for label, card in content.items():
         match = NAME.match(str(label))
-        missing = [key for key in ("study", "title", "licence", "synthetic", "files") if key not in (card or {})]
+        missing = [
+            key for key in ("study", "title", "licence", "synthetic", "files") if key not in (card or {})
+        ]
         if match is None:
             faults.append(f"{label}: expected name@version")
         elif missing:
             faults.append(f"{label}: lacks {', '.join(missing)}")
         else:
             found[str(label)] = Entry(
-                match["name"], match["version"], str(card["study"]), card["title"], card["licence"],
-                bool(card["synthetic"]), card.get("card", ""), card["files"],
+                match["name"],
+                match["version"],
+                str(card["study"]),
+                card["title"],
+                card["licence"],
+                bool(card["synthetic"]),
+                card.get("card", ""),
+                card["files"],
             )
     if faults:
         raise BadInput.listing(f"{path}:", faults)
@@ -103,7 +111,9 @@ def entry_files(found: Entry, root: Path | None = None) -> dict[str, Path]:
         elif not path.is_file():
             faults.append(f"{table}: {file['path']} is missing")
         elif sha256(path.read_bytes()) != file["sha256"]:
-            faults.append(f"{table}: {file['path']} has other bytes than catalogued; a changed data set gets a new version")
+            faults.append(
+                f"{table}: {file['path']} has other bytes than catalogued; a changed data set gets a new version"
+            )
         else:
             paths[table] = path
     if faults:
@@ -111,7 +121,9 @@ def entry_files(found: Entry, root: Path | None = None) -> dict[str, Path]:
     return paths
 
 
-def add(label: str, files: Mapping[str, Path], *, study: str, title: str, licence: str, synthetic: bool, card: str) -> None:
+def add(
+    label: str, files: Mapping[str, Path], *, study: str, title: str, licence: str, synthetic: bool, card: str
+) -> None:
     """Append or replace an entry; counts rows and hashes bytes."""
     import yaml
 
@@ -135,7 +147,9 @@ def add(label: str, files: Mapping[str, Path], *, study: str, title: str, licenc
             for table, file in files.items()
         },
     }
-    path.write_text(yaml.safe_dump(dict(sorted(content.items())), allow_unicode=True, sort_keys=False), encoding="utf-8")
+    path.write_text(
+        yaml.safe_dump(dict(sorted(content.items())), allow_unicode=True, sort_keys=False), encoding="utf-8"
+    )
 
 
 def _main() -> None:

@@ -99,15 +99,24 @@ def load(
         unused = [str(c) for c in tables[name].columns if table.column(str(c)) is None]
         if unused:
             notes.append(f"{name}: columns that nothing reads: {', '.join(unused)}")
-    faults += [f"no table has a column {source!r} to rename" for source in unknown_renames(columns or {}, raw.frames.values())]
+    faults += [
+        f"no table has a column {source!r} to rename"
+        for source in unknown_renames(columns or {}, raw.frames.values())
+    ]
     if faults:
         count = f"{len(faults)} fault" + ("" if len(faults) == 1 else "s")
-        hint = "" if isinstance(data, Mapping) else " (rows as a spreadsheet counts them: a CSV's header is row 1)"
+        hint = (
+            ""
+            if isinstance(data, Mapping)
+            else " (rows as a spreadsheet counts them: a CSV's header is row 1)"
+        )
         raise BadInput.listing(f"{raw.label}: {count}{hint}:", faults, FAULTS_SHOWN)
     return Dataset(raw.label, tables, tuple(notes), dict(raw.sources))
 
 
-def read(data: str | Path | Mapping[str, Any], schema: Schema, *, root: Path | None = None, **files: str | Path) -> Raw:
+def read(
+    data: str | Path | Mapping[str, Any], schema: Schema, *, root: Path | None = None, **files: str | Path
+) -> Raw:
     """The raw frames of a data set, and its label; see :func:`load`."""
     unknown = [name for name in files if name not in schema]
     if unknown:
@@ -124,7 +133,9 @@ def read(data: str | Path | Mapping[str, Any], schema: Schema, *, root: Path | N
         nested = _unnest(frame, schema)
         if nested:
             frames, sources = nested, dict.fromkeys(nested, sources[main])
-    return Raw(DataLabel(name, version, digest({t: sha256(r) for t, r in raws.items()}), synthetic), frames, sources)
+    return Raw(
+        DataLabel(name, version, digest({t: sha256(r) for t, r in raws.items()}), synthetic), frames, sources
+    )
 
 
 def digest(parts: Mapping[str, str]) -> str:
@@ -134,7 +145,9 @@ def digest(parts: Mapping[str, str]) -> str:
     return hashlib.sha256("".join(f"{name}\0{parts[name]}\n" for name in sorted(parts)).encode()).hexdigest()
 
 
-def locate(data: str | Path, schema: Schema, root: Path | None = None) -> tuple[dict[str, Path], str, str, bool]:
+def locate(
+    data: str | Path, schema: Schema, root: Path | None = None
+) -> tuple[dict[str, Path], str, str, bool]:
     """Files by table, name, version and whether the data are synthetic.
 
     Raises
@@ -151,7 +164,9 @@ def locate(data: str | Path, schema: Schema, root: Path | None = None) -> tuple[
     if path.is_dir():
         paths = {t: p for t in schema for e in ENDINGS if (p := path / f"{t}{e}").is_file()}
         if not paths:
-            raise BadInput(f"{path}: holds no file for any of {', '.join(schema)} (endings {', '.join(ENDINGS)})")
+            raise BadInput(
+                f"{path}: holds no file for any of {', '.join(schema)} (endings {', '.join(ENDINGS)})"
+            )
         return paths, path.resolve().name, "", False
     if not path.exists() and not path.suffix:
         raise BadInput(f"{text}: neither a data set (name@version) nor a file or folder")
@@ -180,7 +195,10 @@ def _unnest(frame: pd.DataFrame, schema: Schema) -> dict[str, pd.DataFrame]:
     over its document's identifiers.
     """
     keys = {
-        key: name for name, table in schema.items() for key in (name, table.nested) if key and key in frame.columns
+        key: name
+        for name, table in schema.items()
+        for key in (name, table.nested)
+        if key and key in frame.columns
     }
     keys = {k: n for k, n in keys.items() if frame[k].map(lambda v: v is None or isinstance(v, list)).all()}
     if not keys:

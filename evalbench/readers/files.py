@@ -87,7 +87,12 @@ def _delimited(path: Path, text: str, separator: str) -> pd.DataFrame:
 
     try:
         frame = pd.read_csv(
-            io.StringIO(text), sep=separator, dtype=str, keep_default_na=False, na_filter=False, index_col=False,
+            io.StringIO(text),
+            sep=separator,
+            dtype=str,
+            keep_default_na=False,
+            na_filter=False,
+            index_col=False,
             skip_blank_lines=True,
         )
     except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError) as error:
@@ -121,7 +126,10 @@ def _parquet(path: Path, raw: bytes) -> pd.DataFrame:
         raise BadInput(f"{path}: no rows")
     rows = pd.RangeIndex(1, table.num_rows + 1)
     return pd.DataFrame(
-        {name: pd.Series(table.column(name).to_pylist(), dtype=object, index=rows) for name in table.column_names},
+        {
+            name: pd.Series(table.column(name).to_pylist(), dtype=object, index=rows)
+            for name in table.column_names
+        },
         index=rows,
     )
 

@@ -49,7 +49,9 @@ class Column:
 
     def __post_init__(self) -> None:
         if self.type not in get_args(Type):
-            raise ValueError(f"column {self.name}: unknown type {self.type!r}; one of {', '.join(get_args(Type))}")
+            raise ValueError(
+                f"column {self.name}: unknown type {self.type!r}; one of {', '.join(get_args(Type))}"
+            )
 
     def expected(self) -> str:
         """What a cell must hold, in words."""

@@ -40,7 +40,9 @@ class Fault:
         return f"column {self.column}: {self.what}{found}{where}"
 
 
-def checked(raw: pd.DataFrame, table: Table, source: str, columns: Mapping[str, str] | None = None) -> pd.DataFrame:
+def checked(
+    raw: pd.DataFrame, table: Table, source: str, columns: Mapping[str, str] | None = None
+) -> pd.DataFrame:
     """A typed copy of a raw frame that keeps the schema.
 
     Parameters
@@ -123,13 +125,22 @@ def typed(cells: pd.Series, column: Column) -> tuple[pd.Series, list[Fault]]:
     if wrong.any():
         sample = _clip(_as_text(cells[wrong].iloc[0]))
         faults.append(
-            Fault(column.name, f"expected {column.expected()}", tuple(cells.index[wrong]), json.dumps(sample, ensure_ascii=False))
+            Fault(
+                column.name,
+                f"expected {column.expected()}",
+                tuple(cells.index[wrong]),
+                json.dumps(sample, ensure_ascii=False),
+            )
         )
     return pd.Series(values, index=cells.index), faults
 
 
 def _absent(value: Any) -> bool:
-    return value is None or (isinstance(value, str) and value == "") or (isinstance(value, float) and math.isnan(value))
+    return (
+        value is None
+        or (isinstance(value, str) and value == "")
+        or (isinstance(value, float) and math.isnan(value))
+    )
 
 
 def _as_text(value: Any) -> str:
@@ -155,7 +166,12 @@ def _texts_of(cells: pd.Series, absent: pd.Series) -> tuple[Any, pd.Series]:
 
 def _ids_of(cells: pd.Series, absent: pd.Series) -> tuple[Any, pd.Series]:
     values = [_as_text(v) for v in cells]
-    wrong = cells.map(lambda v: isinstance(v, (list, dict, float, bool)) or (isinstance(v, str) and v != v.strip())) & ~absent
+    wrong = (
+        cells.map(
+            lambda v: isinstance(v, (list, dict, float, bool)) or (isinstance(v, str) and v != v.strip())
+        )
+        & ~absent
+    )
     return values, wrong
 
 
@@ -299,7 +315,12 @@ def _pandera_faults(frame: pd.DataFrame, schema: Any, wording: Mapping[str, str]
     except pandera.errors.SchemaErrors as errors:
         cases = errors.failure_cases
         return [
-            Fault(str(name), wording[str(name)], tuple(sorted(set(rows["index"]))), _clip(_as_text(rows["failure_case"].iloc[0])))
+            Fault(
+                str(name),
+                wording[str(name)],
+                tuple(sorted(set(rows["index"]))),
+                _clip(_as_text(rows["failure_case"].iloc[0])),
+            )
             for name, rows in cases.groupby("column", sort=False)
         ]
     return []

@@ -1,0 +1,211 @@
+"""Pictures and tables of a matching result, from its items and tables alone."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalbench.core.figures import Figure, estimate, precision_of, ratio, recall_of
+from evalbench.draw import spans as draw_spans
+from evalbench.draw.figures import Line, heat_map, interval_bars, lines
+from evalbench.draw.html import Html
+from evalbench.metrics.matching import Thresholds, admissible, greedy
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure as Picture
+
+    from evalbench.core.result import Result
+
+_WORDS = {"f1": "F1", "match_score": "match score", "ha_f1": "human-aligned F1"}
+
+
+def figure_checkers(result: Result, metric: str = "f1") -> tuple[Picture, str]:
+    """The headline figure of every checker with its interval."""
+    rows = [e for e in result.summary if e.metric == metric and e.group]
+    return interval_bars(
+        [e.group["checker"] for e in rows],
+        [e.value for e in rows],
+        [e.ci_low for e in rows],
+        [e.ci_high for e in rows],
+        title=f"{_WORDS.get(metric, metric)} of each checker".capitalize()
+        if metric == "match_score"
+        else f"{_WORDS.get(metric, metric)} of each checker",
+        xlabel=f"{_WORDS.get(metric, metric)} (0–1)",
+        domain=(0, 1),
+    )
+
+
+def figure_precision_recall(result: Result) -> tuple[Picture, str]:
+    """Precision against recall of each checker as the score threshold moves from 0.3 to 0.9.
+
+    The std assignment is made anew (greedily) at each threshold.
+    """
+    pairs = result.tables["pairs"]
+    options = result.parameters
+    series = {}
+    for checker, rows in pairs.groupby("checker", sort=True):
+        items = result.items[result.items["checker"] == checker]
+        truths, predicted = int(items["n_truth"].sum()), int(items["n_predicted"].sum())
+        t = rows.groupby(["sample_id", "truth_id"], sort=True).ngroup().to_numpy()
+        p = rows.groupby(["sample_id", "prediction_id"], sort=True).ngroup().to_numpy()
+        score, overlap = rows["std_score"].to_numpy(), rows["text_overlap"].to_numpy()
+        rule = rows["rule_similarity"].fillna(0).to_numpy()
+        recall, precision = [], []
+        for threshold in np.arange(0.3, 0.91, 0.05):
+            limits = Thresholds(options["overlap_threshold"], options["rule_threshold"], float(threshold))
+            good = np.flatnonzero(admissible(overlap, rule, score, limits))
+            tp = int(greedy(score[good], overlap[good], t[good], p[good]).sum())
+            recall.append(tp / truths if truths else np.nan)
+            precision.append(tp / predicted if predicted else np.nan)
+        series[str(checker)] = Line(np.array(recall), np.array(precision))
+    return lines(
+        series,
+        title="Precision against recall as the score threshold moves from 0.30 (right) to 0.90 (left)",
+        xlabel="Recall (share of true violations found)",
+        ylabel="Precision (share of predictions right)",
+        domain=(0, 1),
+    )
+
+
+def figure_score_matrix(result: Result, sample: str = "", checker: str = "") -> tuple[Picture, str]:
+    """The std scores of every true against every predicted violation of one sample; by default the one with most pairs."""
+    pairs = result.tables["pairs"]
+    if not sample:
+        counts = pairs.groupby(["sample_id", "checker"], sort=True).size()
+        sample, checker = counts.idxmax()
+    rows = pairs[(pairs["sample_id"] == sample) & (pairs["checker"] == checker)]
+    matrix = rows.pivot(index="truth_id", columns="prediction_id", values="std_score")
+    taken = rows.pivot(index="truth_id", columns="prediction_id", values="std_match").to_numpy()
+    text = [
+        [f"{v:.2f}{' ✓' if t else ''}" for v, t in zip(vs, ts, strict=True)]
+        for vs, ts in zip(matrix.to_numpy(), taken, strict=True)
+    ]
+    return heat_map(
+        matrix.to_numpy(),
+        [f"true {i}" for i in matrix.index],
+        [f"predicted {i}" for i in matrix.columns],
+        title=f"Std score of every pair in text {sample}, {checker} (✓ matched)",
+        text=text,
+        unit="score (0–1)",
+    )
+
+
+def _harmonic(p_tp: Any, p_fp: Any, tp: Any, fn: Any) -> Any:
+    precision, recall = ratio(p_tp, p_tp + p_fp), ratio(tp, tp + fn)
+    both_zero = (precision == 0) & (recall == 0)
+    return np.where(both_zero, 0.0, ratio(2 * precision * recall, precision + recall))
+
+
+# A match may join two categories, so matched truths and matched predictions of one category are counted apart.
+_HARMONIC = Figure("f1", ("p_tp", "p_fp", "tp", "fn"), _harmonic, undefined="no precision or no recall")
+
+
+def by_category(result: Result, rows: int = 20) -> pd.DataFrame:
+    """Precision, recall and F1 per checker and category, the most frequent categories first."""
+    return _by(result, "category", rows)
+
+
+def by_rule(result: Result, rows: int = 20) -> pd.DataFrame:
+    """Recall per checker and rule, as the truth words it, the most frequent rules first.
+
+    A prediction words its rule freely, so precision per rule does not exist.
+    """
+    return _by(result, "rule", rows)
+
+
+def _by(result: Result, column: str, limit: int) -> pd.DataFrame:
+    import pandas as pd
+
+    v = result.tables["violations"]
+    truth = v[(v["side"] == "truth") & (v[column] != "")]
+    n_checkers = max(1, result.items["checker"].nunique())
+    counts = (
+        (truth[column].value_counts() // n_checkers).sort_index().sort_values(ascending=False, kind="stable")
+    )
+    samples = np.sort(result.items["sample_id"].unique())
+    figures = [precision_of("p_tp", "p_fp"), recall_of("tp", "fn"), _HARMONIC]
+    if column == "rule":
+        figures = figures[1:2]
+    out = []
+    for value in counts.index[:limit]:
+        for checker in sorted(result.items["checker"].unique()):
+            rows = v[(v[column] == value) & (v["checker"] == checker)]
+            columns = _counts(rows, samples)
+            done = estimate(
+                columns, figures, units=samples, seed=result.parameters["seed"],
+                n_resamples=result.parameters["n_resamples"],
+            )  # fmt: skip
+            row: dict[str, Any] = {column: value, "checker": checker, "true": int(counts[value])}
+            for e in done.estimates:
+                row |= {e.metric: e.value, f"{e.metric} 95 %": _interval(e.ci_low, e.ci_high)}
+            out.append(row)
+    return pd.DataFrame(out)
+
+
+def _counts(rows: pd.DataFrame, samples: np.ndarray) -> dict[str, np.ndarray]:
+    """Per sample: matched and missed truths, matched and unmatched predictions."""
+    matched = rows["std_partner"] != ""
+    side = rows["side"] == "truth"
+    at = np.searchsorted(samples, rows["sample_id"].to_numpy(dtype=str))
+
+    def count(mask: Any) -> np.ndarray:
+        return np.bincount(at[mask.to_numpy()], minlength=len(samples)).astype(float)
+
+    return {
+        "tp": count(side & matched), "fn": count(side & ~matched),
+        "p_tp": count(~side & matched), "p_fp": count(~side & ~matched),
+    }  # fmt: skip
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None else f"[{low:.2f}, {high:.2f}]"
+
+
+def unmatched(result: Result, assignment: str = "std") -> pd.DataFrame:
+    """Why violations stayed unmatched, counted per checker and side."""
+    v = result.tables["violations"]
+    why = f"{assignment}_why_unmatched"
+    lost = v[v[why] != ""].rename(columns={why: "why"})
+    table = lost.groupby(["checker", "side", "why"], sort=True).size().rename("violations").reset_index()
+    table["side"] = table["side"].map({"truth": "true, missed", "prediction": "predicted, wrong"})
+    return table
+
+
+def worst_samples(result: Result, rows: int = 20) -> pd.DataFrame:
+    """The texts with most false positives and misses, the worst first."""
+    items = result.items.assign(wrong=result.items["fp"] + result.items["fn"])
+    columns = ["sample_id", "checker", "n_truth", "n_predicted", "tp", "fp", "fn", "sample_f1"]
+    worst = items[items["wrong"] > 0].sort_values(
+        ["wrong", "sample_f1", "sample_id", "checker"], ascending=[False, True, True, True], kind="stable"
+    )
+    return worst[columns].head(rows).reset_index(drop=True)
+
+
+def documents(result: Result, checker: str = "", rows: int = 6) -> Html:
+    """The worst texts of one checker with truth and prediction marked and matched pairs linked by number."""
+    checker = checker or str(result.items["checker"].min())
+    worst = worst_samples(result, len(result.items))
+    samples = worst.loc[worst["checker"] == checker, "sample_id"].head(rows).tolist()
+    texts = result.tables["documents"].set_index("sample_id")["text"]
+    v = result.tables["violations"]
+    mine = v[(v["checker"] == checker) & v["sample_id"].isin(samples)]
+    return draw_spans.documents(
+        [_document(s, texts[s], mine[mine["sample_id"] == s], checker) for s in samples]
+    )
+
+
+def _document(sample: str, text: str, rows: pd.DataFrame, checker: str) -> draw_spans.Document:
+    truth = rows[rows["side"] == "truth"]
+    number = {tid: i for i, tid in enumerate(truth.loc[truth["std_partner"] != "", "violation_id"], start=1)}
+    marks = []
+    for row in rows.itertuples():
+        pair = number.get(row.violation_id if row.side == "truth" else row.std_partner)
+        why = f" — {row.std_why_unmatched}" if row.std_why_unmatched else ""
+        for start, end in json.loads(row.spans):
+            marks.append(draw_spans.Span(start, end, row.side, f"{row.rule}{why}", pair))
+    lost = rows[rows["located"] == "not found"]
+    note = f"{len(lost)} predicted contexts do not stand in this text." if len(lost) else ""
+    return draw_spans.Document(f"{sample}, {checker}", text, marks, note)

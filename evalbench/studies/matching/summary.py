@@ -1,0 +1,192 @@
+"""Matches to items, and items to headline figures with intervals and a light."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalbench.core.figures import Estimated, Figure, estimate, f1_of, mean_of, precision_of, ratio, recall_of
+from evalbench.core.result import Estimate, Summary
+from evalbench.core.verdict import Bands, Verdict, worst
+from evalbench.errors import BadInput
+from evalbench.metrics.matching import COMPONENTS
+from evalbench.studies.matching.pairs import Matching, Pairs
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LOW_OVERLAP = 0.1
+LIT = ("f1", "match_score", "ha_f1")
+
+
+def items_of(pairs: Pairs, std: Matching, ha: Matching) -> pd.DataFrame:
+    """One row per sample and checker: counts and sums, everything that the figures need."""
+    import pandas as pd
+
+    v, codes = pairs.violations, pairs.codes
+    samples, checkers = v.documents["sample_id"], v.checkers["checker"]
+    size = len(samples) * len(checkers)
+
+    def total(mask: np.ndarray, values: np.ndarray | None = None) -> np.ndarray:
+        weights = None if values is None else np.nan_to_num(values[mask])
+        return np.bincount(codes.group[mask], weights=weights, minlength=size)
+
+    sample_of_truth = pd.Index(samples).get_indexer(v.truth["sample_id"])
+    n_truth = np.repeat(np.bincount(sample_of_truth, minlength=len(samples)), len(checkers))
+    sample_of_prediction = pd.Index(samples).get_indexer(v.predictions["sample_id"])
+    checker = pd.Categorical(v.predictions["checker"], categories=checkers).codes
+    n_predicted = np.bincount(sample_of_prediction * len(checkers) + checker, minlength=size)
+    out: dict[str, np.ndarray] = {
+        "sample_id": np.repeat(samples.to_numpy(), len(checkers)),
+        "checker": np.tile(checkers.to_numpy(), len(samples)),
+        "n_truth": n_truth,
+        "n_predicted": n_predicted,
+    }
+    for prefix, matching in (("", std), ("ha_", ha)):
+        tp = total(matching.matched)
+        out |= {f"{prefix}tp": tp, f"{prefix}fp": n_predicted - tp, f"{prefix}fn": n_truth - tp}
+        out[f"{prefix}score_sum"] = total(matching.matched, matching.score)
+        out[f"{prefix}differs"] = matching.differs.astype(np.int64)
+    for component in COMPONENTS:
+        there = ha.matched & ~np.isnan(pairs.components[component])
+        out[f"sum_{component}"] = total(there, pairs.components[component])
+        out[f"n_{component}"] = total(there)
+    out["low_overlap"] = total(std.matched & (pairs.components["text_overlap"] < LOW_OVERLAP))
+    tp, fp, fn = (out[k].astype(float) for k in ("tp", "fp", "fn"))
+    out |= {
+        "sample_precision": ratio(tp, tp + fp),
+        "sample_recall": ratio(tp, tp + fn),
+        "sample_f1": ratio(2 * tp, 2 * tp + fp + fn),
+    }
+    frame = pd.DataFrame(out)
+    frame["unscored"], frame["undefined"] = "", ""
+    return frame
+
+
+def figures(bands: Bands | None = None, light_on: str = "f1") -> tuple[Figure, ...]:
+    """The study's headline figures; ``bands`` light the one named ``light_on``."""
+    macro = {"worst": None, "undefined": "no sample has a value"}
+    listed = (
+        f1_of("tp", "fp", "fn"),
+        Figure("match_score", ("ha_score_sum", "n_truth"), ratio, undefined="there is no true violation"),
+        precision_of("tp", "fp"),
+        recall_of("tp", "fn"),
+        f1_of("ha_tp", "ha_fp", "ha_fn", "ha_f1"),
+        precision_of("ha_tp", "ha_fp", "ha_precision"),
+        recall_of("ha_tp", "ha_fn", "ha_recall"),
+        Figure("match_quality", ("ha_score_sum", "ha_tp"), ratio, undefined="nothing was matched"),
+        *(
+            Figure(f"matched_{c}", (f"sum_{c}", f"n_{c}"), ratio, undefined="no matched pair has this part")
+            for c in COMPONENTS
+        ),
+        Figure(
+            "low_overlap_share",
+            ("low_overlap", "tp"),
+            ratio,
+            higher_is_better=False,
+            undefined="nothing was matched",
+        ),
+        mean_of("sample_f1", "macro_f1", **macro),
+        mean_of("sample_precision", "macro_precision", **macro),
+        mean_of("sample_recall", "macro_recall", **macro),
+        Figure("tp", ("tp",), lambda x: x, unit="violations"),
+        Figure("fp", ("fp",), lambda x: x, unit="violations", higher_is_better=False),
+        Figure("fn", ("fn",), lambda x: x, unit="violations", higher_is_better=False),
+    )
+    if bands is None:
+        return listed
+    from dataclasses import replace
+
+    return tuple(replace(f, bands=bands) if f.metric == light_on else f for f in listed)
+
+
+def bands_of(light_on: str, yellow_from: float | None, green_from: float | None) -> Bands | None:
+    """The light's bands from two thresholds; none given: unlit.
+
+    Raises
+    ------
+    BadInput
+        If only one is given, they do not ascend, or ``light_on`` has no light.
+    """
+    if light_on not in LIT:
+        raise BadInput(f"light_on: {light_on!r}; one of {', '.join(LIT)}")
+    if yellow_from is None and green_from is None:
+        return None
+    if yellow_from is None or green_from is None or not yellow_from < green_from:
+        raise BadInput(
+            f"yellow_from and green_from: both or neither, ascending; got {yellow_from} and {green_from}"
+        )
+    return Bands.cut("red", yellow_from, "yellow", green_from, "green")
+
+
+def summarise(
+    items: pd.DataFrame,
+    *,
+    light_on: str = "f1",
+    yellow_from: float | None = None,
+    green_from: float | None = None,
+    seed: int = 0,
+    n_resamples: int = 2000,
+) -> Summary:
+    """Headline figures per checker and over all, with the verdict, from items alone.
+
+    Parameters
+    ----------
+    items : DataFrame
+        One row per sample and checker, see :func:`items_of`.
+    light_on : {"f1", "match_score", "ha_f1"}
+    yellow_from, green_from : float or None
+        The light is red up to and including the first, green above the second; without them unlit.
+    seed, n_resamples : int
+
+    Returns
+    -------
+    Summary
+    """
+    bands = bands_of(light_on, yellow_from, green_from)
+    listed = figures(bands, light_on)
+    checkers = sorted(items["checker"].unique())
+    groups = [({"checker": c}, items[items["checker"] == c]) for c in checkers]
+    if len(checkers) > 1:
+        groups.append(({}, items))
+    done = [
+        estimate(rows, listed, units=rows["sample_id"], seed=seed, group=group, n_resamples=n_resamples)
+        for group, rows in groups
+    ]
+    estimates = [e for one in done for e in one.estimates]
+    return Summary(tuple(estimates), _verdict(items, done[: len(checkers)], bands, light_on))
+
+
+def _verdict(items: pd.DataFrame, done: Sequence[Estimated], bands: Bands | None, light_on: str) -> Verdict:
+    headline = [next(e for e in one.estimates if e.metric == light_on) for one in done]
+    known = [e for e in headline if e.value is not None]
+    n_samples = items["sample_id"].nunique()
+    n_truth = int(items.drop_duplicates("sample_id")["n_truth"].sum())
+    over = f"{n_truth} true violations in {n_samples} texts"
+    name = {"f1": "F1", "ha_f1": "human-aligned F1", "match_score": "match score"}[light_on]
+    if not known:
+        return Verdict("grey" if bands else "unlit", f"{name} is undefined: {over}, nothing was predicted.")
+    low, best = min(known, key=lambda e: e.value), max(known, key=lambda e: e.value)
+    if len(known) == 1:
+        sentence = f"{name} {_said(best)}; {over}."
+    else:
+        sentence = (
+            f"{name} from {_said(low)} ({low.group['checker']}) to {_said(best)} ({best.group['checker']}); "
+            f"{len(known)} checkers, {over}."
+        )
+    if bands is None:
+        return Verdict("unlit", sentence + " No thresholds were given, so no light is lit.")
+    light = worst([e.light for e in headline])
+    replicates = np.stack([bands.lights(one.replicates[light_on]) for one in done])
+    order: dict[str, int] = {"red": 0, "yellow": 1, "grey": 2, "green": 3}
+    ranked = np.min(np.vectorize(order.get)(replicates), axis=0) if replicates.size else np.array([])
+    stability = float(np.mean(ranked == order[light])) if ranked.size else None
+    rule = f"{name}, the worst checker decides: {bands}"
+    return Verdict(light, sentence, rule, stability)
+
+
+def _said(e: Estimate) -> str:
+    interval = f" [{e.ci_low:.2f}, {e.ci_high:.2f}]" if e.ci_low is not None else ""
+    return f"{e.value:.2f}{interval}"
