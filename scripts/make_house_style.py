@@ -227,7 +227,7 @@ def count_tables(documents: list[Document], rules: dict[str, Rule]) -> dict[str,
         checker: sum((faults(document, checker, wordings) for document in documents), Counter())
         for checker in CHECKERS.values()
     }
-    kinds = list(dict.fromkeys(kind for counts in by_checker.values() for kind in counts))
+    kinds = list(faults(documents[0], CHECKERS["m"], wordings))
     languages = list(dict.fromkeys(document.lang for document in documents))
     return {
         "documents": len(documents),
@@ -310,7 +310,10 @@ def write(data: Path = DATA, test_data: Path = TEST_DATA) -> None:
         newline="\n",
     )
     located = {
-        row.violation_id: list(row.spans[0]) for document in documents for row in document.truth if row.context
+        row.violation_id: list(row.spans[0])
+        for document in documents
+        for row in document.truth
+        if row.context
     }
     (test_data / "house_style_context_spans.json").write_text(
         json.dumps(located, indent=1) + "\n", encoding="utf-8", newline="\n"
