@@ -1,0 +1,206 @@
+"""A small arithmetic parser: exact, bounded, without ``eval``.
+
+Texts under judgement are hostile until shown otherwise: ``9**9**9`` or ten thousand brackets must
+cost microseconds.  Length, nesting, exponents and the size of every intermediate value are bounded.
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from functools import lru_cache
+from typing import NamedTuple
+
+from evalbench.text.numbers import ascii_numerals, numeral_value
+
+MAX_LENGTH = 300
+MAX_NESTING = 32
+MAX_EXPONENT = 64
+MAX_BITS = 1024
+
+# Between two numbers only an operator may stand, so that a space before three digits groups thousands.
+NUMERAL = (
+    r"(?:[0-9]{1,3}(?:[ \u00a0\u202f][0-9]{3})++(?![0-9])(?:[.,][0-9]++)?"
+    r"|[0-9]{1,3}(?:,[0-9]{3})++(?![0-9])(?:\.[0-9]++)?|[0-9]++(?:[.,][0-9]++|\.)?|\.[0-9]++)"
+)
+_TOKEN = re.compile(
+    rf"(?P<number>{NUMERAL})"
+    r"|(?P<operator>\*\*|[-+*/^()%])"
+    r"|(?P<space>[\s$€£¥₽]+)"
+)
+_SPELLINGS = (("\\times", "*"), ("\\cdot", "*"), ("\\div", "/"), ("\\$", ""), ("\\%", "%"))
+_LETTER_TIMES = re.compile(r"(?<=[0-9)])[xXхХ](?=[0-9(.$])|(?<=[0-9)]\s)[xXхХ](?=\s[0-9(.$])")
+
+
+class ArithmeticFault(ValueError):
+    """An expression that has no value here; the message says why."""
+
+
+class Expression(NamedTuple):
+    """A parsed expression.
+
+    Attributes
+    ----------
+    value : fractions.Fraction
+    numbers : tuple of fractions.Fraction
+        The numbers written in it, in order; ``20%`` is 1/5, and the sign of ``-3`` is an operator.
+    operators : frozenset of str
+        Which of ``+ - * / ^`` occur; the minus of a negative number does not count.
+    """
+
+    value: Fraction
+    numbers: tuple[Fraction, ...]
+    operators: frozenset[str]
+
+
+def spell_operators(text: str) -> str:
+    """Write every multiplication, division and minus sign in ASCII; positions may shift.
+
+    Examples
+    --------
+    >>> spell_operators("2 x 3 × 4 ÷ 5")
+    '2 * 3 * 4 / 5'
+    """
+    text = ascii_numerals(text)
+    if "\\" in text:
+        for written, meant in _SPELLINGS:
+            text = text.replace(written, meant)
+    return _LETTER_TIMES.sub("*", text)
+
+
+@lru_cache(maxsize=65_536)
+def parse(expression: str) -> Expression:
+    """Parse and evaluate an arithmetic expression exactly.
+
+    Numbers in any script's decimal digits, with thousands separators, decimals and percent; the
+    operators ``+ - * / ^ **`` and their typographic forms; brackets.  Currency signs are skipped.
+
+    Parameters
+    ----------
+    expression : str
+        At most 300 characters, 32 nested brackets, exponents within ±64, values below 2**1024.
+
+    Returns
+    -------
+    Expression
+
+    Raises
+    ------
+    ArithmeticFault
+        If it is empty, malformed, beyond a bound, or divides by zero.
+
+    Examples
+    --------
+    >>> parse("2*1/2").value
+    Fraction(1, 1)
+    >>> parse("$1,200 * 5%").value
+    Fraction(60, 1)
+    """
+    if len(expression) > MAX_LENGTH:
+        raise ArithmeticFault(f"longer than {MAX_LENGTH} characters")
+    tokens = _tokens(spell_operators(expression))
+    if not tokens:
+        raise ArithmeticFault("empty")
+    numbers: list[Fraction] = []
+    operators: set[str] = set()
+    value, end = _sum(tokens, 0, 0, numbers, operators)
+    if end != len(tokens):
+        raise ArithmeticFault(f"unexpected {tokens[end]!r}")
+    return Expression(value, tuple(numbers), frozenset(operators))
+
+
+def _tokens(text: str) -> list[str]:
+    out, at = [], 0
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        if match is None:
+            raise ArithmeticFault(f"cannot read {text[at : at + 12]!r}")
+        if match.lastgroup != "space":
+            out.append(match.group())
+        at = match.end()
+    return out
+
+
+# Recursive descent; each function returns the value and the position after it.
+
+
+def _sum(
+    tokens: list[str], at: int, depth: int, numbers: list[Fraction], operators: set[str]
+) -> tuple[Fraction, int]:
+    value, at = _product(tokens, at, depth, numbers, operators)
+    while at < len(tokens) and tokens[at] in "+-":
+        operator = tokens[at]
+        operators.add(operator)
+        right, at = _product(tokens, at + 1, depth, numbers, operators)
+        value = _bounded(value + right if operator == "+" else value - right)
+    return value, at
+
+
+def _product(
+    tokens: list[str], at: int, depth: int, numbers: list[Fraction], operators: set[str]
+) -> tuple[Fraction, int]:
+    value, at = _signed(tokens, at, depth, numbers, operators)
+    while at < len(tokens) and (tokens[at] in "*/" or tokens[at] == "("):
+        implicit = tokens[at] == "("
+        operator = "*" if implicit else tokens[at]
+        operators.add(operator)
+        right, at = _signed(tokens, at if implicit else at + 1, depth, numbers, operators)
+        if operator == "/" and right == 0:
+            raise ArithmeticFault("division by zero")
+        value = _bounded(value * right if operator == "*" else value / right)
+    return value, at
+
+
+def _signed(
+    tokens: list[str], at: int, depth: int, numbers: list[Fraction], operators: set[str]
+) -> tuple[Fraction, int]:
+    negative = False
+    while at < len(tokens) and tokens[at] in "+-":
+        negative ^= tokens[at] == "-"
+        at += 1
+    value, at = _power(tokens, at, depth, numbers, operators)
+    return (-value if negative else value), at
+
+
+def _power(
+    tokens: list[str], at: int, depth: int, numbers: list[Fraction], operators: set[str]
+) -> tuple[Fraction, int]:
+    base, at = _atom(tokens, at, depth, numbers, operators)
+    if at < len(tokens) and tokens[at] in ("^", "**"):
+        operators.add("^")
+        if depth >= MAX_NESTING:
+            raise ArithmeticFault(f"nested deeper than {MAX_NESTING}")
+        exponent, at = _signed(tokens, at + 1, depth + 1, numbers, operators)
+        if exponent.denominator != 1 or abs(exponent) > MAX_EXPONENT:
+            raise ArithmeticFault(f"exponent is not a whole number within ±{MAX_EXPONENT}")
+        if base == 0 and exponent < 0:
+            raise ArithmeticFault("division by zero")
+        base = _bounded(base ** int(exponent))
+    return base, at
+
+
+def _atom(
+    tokens: list[str], at: int, depth: int, numbers: list[Fraction], operators: set[str]
+) -> tuple[Fraction, int]:
+    if at >= len(tokens):
+        raise ArithmeticFault("ends where a number is expected")
+    if tokens[at] == "(":
+        if depth >= MAX_NESTING:
+            raise ArithmeticFault(f"nested deeper than {MAX_NESTING}")
+        value, at = _sum(tokens, at + 1, depth + 1, numbers, operators)
+        if at >= len(tokens) or tokens[at] != ")":
+            raise ArithmeticFault("a bracket is not closed")
+        return value, at + 1
+    if not tokens[at][0].isdigit() and tokens[at][0] != ".":
+        raise ArithmeticFault(f"unexpected {tokens[at]!r}")
+    value, at = numeral_value(tokens[at]), at + 1
+    while at < len(tokens) and tokens[at] == "%":
+        value, at = value / 100, at + 1
+    numbers.append(_bounded(value))
+    return value, at
+
+
+def _bounded(value: Fraction) -> Fraction:
+    if value.numerator.bit_length() > MAX_BITS or value.denominator.bit_length() > MAX_BITS:
+        raise ArithmeticFault(f"a value beyond {MAX_BITS} bits")
+    return value

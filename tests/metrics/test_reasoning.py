@@ -1,0 +1,222 @@
+import json
+import math
+import time
+from fractions import Fraction
+
+import pytest
+
+from evalbench.metrics.reasoning import (
+    CONSTANTS,
+    final_answer_accuracy,
+    given_numbers,
+    step_coherence,
+    steps_ratio_score,
+    steps_similarity,
+    weighted_mean,
+)
+from evalbench.text.solutions import parse_solution, same_number
+
+COWS = (
+    "A farmer has three milk cows. The smallest, Ada, gives two pails a day, the largest three times that amount, "
+    "and the last one pail more than Ada. How many pails is that in a week?"
+)
+REFERENCE = (
+    "Ada gives 2 pails.\nThe largest gives 3 * 2 = <<3*2=6>>6.\nThe last gives 2 + 1 = <<2+1=3>>3.\n"
+    "Together <<2+6+3=11>>11.\nA week is 7 days: <<11*7=77>>77.\n#### 77"
+)
+RESPONSE = "Ada <<2=2>>2\nlargest <<2*3=6>>6\nlast <<2+1=3>>3\nall <<2+6+3=11>>11\nweek <<7=7>>7\nso <<11*7=77>>77\n#### 77"
+
+
+def test_refusals():
+    with pytest.raises(ValueError, match="the reference has no number behind #### or A:"):
+        final_answer_accuracy("#### 3", "three")
+    with pytest.raises(ValueError, match="counts of response steps"):
+        steps_ratio_score([1, 2], [1])
+    with pytest.raises(ValueError, match="negative"):
+        steps_ratio_score([-1], [1])
+    with pytest.raises(ValueError, match="2 weights for"):
+        weighted_mean([1, 2, 3], [1, 1])
+    with pytest.raises(ValueError, match="not all 0"):
+        weighted_mean([1, 2], [0, 0])
+
+
+def test_the_worked_check():
+    assert final_answer_accuracy(RESPONSE, REFERENCE) == 1
+    assert steps_ratio_score(6, 5) == 1
+    coherence = step_coherence(parse_solution(RESPONSE), COWS)
+    assert coherence.accuracy == 1
+    assert coherence.coherence == pytest.approx(4 / 6)
+    assert coherence.score == pytest.approx(0.917, abs=5e-4)
+    assert [c.coherent for c in coherence.steps] == [True, True, True, True, False, False]
+    assert coherence.steps[5].reason == "7 has no source"
+    final = weighted_mean([1, 1, 0.853, 0.917])
+    assert round(float(final), 3) == 0.946
+    assert round(float(weighted_mean([1, 1, 0.853, 0.917], [1, 1, 1, 1])), 3) == 0.942
+
+
+def test_words_are_those_without_digits_of_the_whole_solution():
+    assert steps_similarity("Six pails <<2*3=6>>6\n#### 6", "six pails <<3*2=6>>\nA: 6") == pytest.approx(
+        0.8 + 0.2 * 2 / 3
+    )
+    assert steps_similarity("一 二", "一 二") == 1
+    assert steps_similarity("", "") == 1
+
+
+def test_steps_ratio_at_its_bounds():
+    got = steps_ratio_score([4, 12, 3, 0, 13, 100, 3], [5, 10, 5, 5, 10, 5, 0])
+    assert got[:6] == pytest.approx([1, 1, 0.75, 0.2, 1.2 / 1.3, 0.5])
+    assert math.isnan(got[6])
+
+
+@pytest.mark.parametrize(
+    ("text", "strict", "flexible"),
+    [
+        ("#### 18", 18, 18),
+        ("so 5.\n#### $1,234.50 dollars", Fraction(2469, 2), Fraction(2469, 2)),
+        ("A: 7\nQ: another? 9", 7, 9),
+        ("#### 3\n#### 4", 3, 4),
+        ("#### Step 1: add 2\n2+2=4\n#### 4", 4, 4),
+        ("A: Let me think.\nIt is 5", None, 5),
+        ("The answer is 42.", None, 42),
+        ("no idea", None, None),
+        ("ends so #### -3", -3, -3),
+        ("**A:** 12", 12, 12),
+    ],
+)
+def test_extractors(text, strict, flexible):
+    parsed = parse_solution(text)
+    assert (parsed.strict and parsed.strict.value) == strict
+    assert (parsed.flexible and parsed.flexible.value) == flexible
+
+
+def test_steps_end_at_the_answer():
+    assert [s.text for s in parse_solution("one\n\n two \n#### 5\nthree").steps] == ["one", "two"]
+    assert len(parse_solution("one\ntwo").steps) == 2
+    assert [s.text for s in parse_solution("eins\nAntwort: 5", ("Antwort:",)).steps] == ["eins"]
+
+
+def test_percent_answers_match_either_reading():
+    def number(text):
+        return parse_solution(text).flexible
+
+    assert same_number(number("20%"), number("20"))
+    assert same_number(number("20%"), number("0.2"))
+    assert not same_number(number("20"), number("0.2"))
+    assert same_number(number("0.3333333"), number("1/3"))
+    assert not same_number(number("70000001"), number("70000000"))
+
+
+@pytest.mark.parametrize(
+    ("line", "equations"),
+    [
+        ("So 5 + 3 = 8, and 8 * 2 = 16.", ["5 + 3 = 8", "8 * 2 = 16"]),
+        ("(that is 5 + 3 = 8)", ["5 + 3 = 8"]),
+        ("- 5 + 3 = 8", ["5 + 3 = 8"]),
+        ("1. 2 x 3 = 6 apples", ["2 * 3 = 6"]),
+        ("3 × 12 000 = 36 000 ₽", ["3 * 12 000 = 36 000 ₽"]),
+        ("x - 4 = 116 and 4x + 20 = 100", []),
+        ("25% of 80 = 20", []),
+        ("3 apples + 4 apples = 7 apples", []),
+        ("Total = 5", []),
+    ],
+)
+def test_inline_equations(line, equations):
+    found = parse_solution(line).equations
+    assert [e.text for e in found] == equations
+    assert all(e.correct for e in found)
+
+
+def test_inline_equations_are_read_only_without_annotations():
+    assert [e.text for e in parse_solution("5 + 3 = 8\n<<8*2=16>>").equations] == ["8*2=16"]
+
+
+def test_an_incoherent_result_is_no_source_and_a_step_without_equation_is_left_out():
+    got = step_coherence(
+        parse_solution("<<7*2=14>>\nwords\n<<14+1=15>>\n<<2+2=5>>\n<<5+2=7>>"), "Two and 2 and one"
+    )
+    assert [c.coherent for c in got.steps] == [False, None, False, True, True]
+    assert got.coherence == 0.5
+    assert got.accuracy == 0.75
+    assert got.steps[3].reason == "2+2=5 is wrong"
+
+
+def test_constants_and_articles_are_sources_by_option():
+    solution = parse_solution("<<7*1=7>>")
+    assert step_coherence(solution, "a week").steps[0].reason == "7, 1 have no source"
+    assert step_coherence(solution, "a week", article_as_one=True, common_constants=[7]).score == 1
+    assert 7 in CONSTANTS["everyday"]
+
+
+def test_no_equation_no_coherence():
+    assert math.isnan(step_coherence(parse_solution("just words"), "2").score)
+
+
+def test_given_numbers_in_three_languages():
+    assert given_numbers("Half of 20%") == {Fraction(1, 2), 1, 2, 20, Fraction(1, 5)}
+    assert {5, 12} <= given_numbers("пять яблок и 12 груш")
+    assert {3, 20} <= given_numbers("三个人，20个苹果")
+
+
+@pytest.mark.parametrize(
+    "equation",
+    [
+        "9**9**9=1",
+        "(" * 10_000 + "1" + ")" * 10_000 + "=1",
+        "1/0=0",
+        "²+²=4",
+        "=",
+        "1=",
+        "a=b",
+        "1" * 5000 + "=1",
+        "\x00=1",
+    ],
+)
+def test_hostile_equations_are_wrong_with_a_reason_and_cheap(equation):
+    start = time.perf_counter()
+    got = step_coherence(parse_solution(f"<<{equation}>>\n#### 1"), "1")
+    assert time.perf_counter() - start < 0.05
+    assert got.accuracy == 0
+    assert got.coherence == 0
+    assert got.steps[0].reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<<" * 50_000,
+        "=" * 100_000,
+        "1+" * 50_000 + "=",
+        "(" * 100_000 + "1=1",
+        "1=1 " * 20_000,
+        "#### " * 20_000,
+    ],
+)
+def test_hostile_texts_take_linear_time(text):
+    start = time.perf_counter()
+    step_coherence(parse_solution(text), text)
+    assert time.perf_counter() - start < 3
+
+
+@pytest.mark.external
+def test_agrees_with_the_authors_on_every_real_solution(external_data):
+    with (external_data("gsm8k") / "example_model_solutions.jsonl").open(encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    judged = [
+        (row["ground_truth"], answer["solution"], answer["is_correct"])
+        for row in rows
+        for answer in row.values()
+        if isinstance(answer, dict)
+    ]
+    assert len(judged) == 5276
+    assert all(final_answer_accuracy(solution, truth) == flag for truth, solution, flag in judged)
+
+
+@pytest.mark.external
+def test_every_reference_annotation_is_exact(external_data):
+    with (external_data("gsm8k") / "test.jsonl").open(encoding="utf-8") as lines:
+        solutions = [parse_solution(json.loads(line)["answer"]) for line in lines]
+    annotations = [
+        e for s in solutions for e in s.equations if "<<" + e.text + ">>" in "".join(t.text for t in s.steps)
+    ]
+    assert len(annotations) >= 4281
+    assert all(len({side.value for side in e.sides}) == 1 for e in annotations)
