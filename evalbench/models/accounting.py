@@ -1,0 +1,137 @@
+"""What a set of replies cost: totals for ``run.json``, a row per call for ``calls.parquet``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from evalbench.models.llm import Model
+from evalbench.models.redact import redactor
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evalbench.models.exchange import Reply
+
+_MILLION = 1_000_000
+CALL_COLUMNS = {
+    "item_id": "string",
+    "purpose": "string",
+    "sample": "int64",
+    "prompt_hash": "string",
+    "prompt": "string",
+    "reply": "string",
+    "parsed": "string",
+    "unscored": "string",
+    "detail": "string",
+    "model": "string",
+    "served_by": "string",
+    "host": "string",
+    "tokens_in": "Int64",
+    "tokens_out": "Int64",
+    "seconds": "float64",
+    "cost": "Float64",
+    "cached": "bool",
+    "requests": "int64",
+    "retries": "int64",
+    "reasks": "int64",
+    "not_taken": "string",
+}
+
+
+def cost(target: Model, tokens_in: int | None, tokens_out: int | None) -> float | None:
+    """Price × tokens; None where the price or a count is not known."""
+    if target.price is None:
+        return None
+    if target.price.input == 0 and target.price.output == 0:
+        return 0.0
+    if tokens_in is None or tokens_out is None:
+        return None
+    return (target.price.input * tokens_in + target.price.output * tokens_out) / _MILLION
+
+
+def calls_table(replies: Iterable[Reply]) -> pd.DataFrame:
+    """One row per reply, the columns of ``calls.parquet``; keys of the environment are taken out of the prompts too.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns as in :data:`CALL_COLUMNS`. ``reply`` is the raw reply, ``parsed`` the value as JSON or empty,
+        ``seconds``, ``tokens_…`` and ``cost`` are of the original call where ``cached``.
+    """
+    import pandas as pd
+
+    redact = redactor()
+    rows = [
+        (
+            reply.request.item_id,
+            reply.request.purpose,
+            reply.request.sample,
+            reply.request.prompt_hash,
+            redact(reply.request.prompt_text),
+            reply.raw,
+            reply.value.model_dump_json() if reply.value is not None else "",
+            reply.unscored,
+            reply.detail,
+            reply.model,
+            reply.served_by,
+            reply.host,
+            reply.tokens_in,
+            reply.tokens_out,
+            reply.seconds,
+            reply.cost,
+            reply.cached,
+            reply.requests,
+            reply.retries,
+            reply.reasks,
+            " ".join(reply.not_taken),
+        )
+        for reply in replies
+    ]
+    return pd.DataFrame(rows, columns=list(CALL_COLUMNS)).astype(CALL_COLUMNS)
+
+
+def accounting(replies: Sequence[Reply]) -> dict[str, Any]:
+    """Totals over replies, for ``Result.accounting``: JSON values, sorted names.
+
+    Returns
+    -------
+    dict
+        ``calls`` = ``cache_hits`` + those that were sent for; ``requests`` (HTTP requests sent), ``retries``,
+        ``reasks``, ``errors`` by kind, ``tokens_in``, ``tokens_out``, ``seconds`` and ``cost`` are of this run only;
+        ``cached_tokens`` and ``cached_cost`` are what the cache hits cost once. A cost is None where a price is not
+        known. ``unscored`` counts replies by reason, cached ones too.
+    """
+    sent = [reply for reply in replies if not reply.cached]
+    hits = [reply for reply in replies if reply.cached]
+    return {
+        "models": sorted({reply.model for reply in replies}),
+        "served_by": sorted({reply.served_by for reply in replies if reply.served_by}),
+        "endpoints": sorted({reply.host for reply in replies}),
+        "prompt_hashes": sorted({reply.request.prompt_hash for reply in replies}),
+        "calls": len(replies),
+        "cache_hits": len(hits),
+        "requests": sum(reply.requests for reply in sent),
+        "retries": sum(reply.retries for reply in sent),
+        "reasks": sum(reply.reasks for reply in sent),
+        "errors": _counted(error for reply in sent for error in reply.errors),
+        "unscored": _counted(reply.unscored for reply in replies if reply.unscored),
+        "not_taken": sorted({name for reply in replies for name in reply.not_taken}),
+        "tokens_in": sum(reply.tokens_in or 0 for reply in sent),
+        "tokens_out": sum(reply.tokens_out or 0 for reply in sent),
+        "seconds": round(sum(reply.seconds for reply in sent), 3),
+        "cost": _total_cost(sent),
+        "cached_tokens": sum((reply.tokens_in or 0) + (reply.tokens_out or 0) for reply in hits),
+        "cached_cost": _total_cost(hits),
+    }
+
+
+def _counted(names: Iterable[str]) -> dict[str, int]:
+    return dict(sorted(Counter(names).items()))
+
+
+def _total_cost(replies: Sequence[Reply]) -> float | None:
+    """The sum; None where the price of one is not known. A failed call that counted no tokens adds nothing."""
+    billed = [reply.cost for reply in replies if reply.cost is not None or not reply.unscored]
+    return None if None in billed else round(sum(filter(None, billed)), 10)

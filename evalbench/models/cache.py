@@ -1,0 +1,181 @@
+"""Replies that were paid for, kept in one SQLite file that many processes read and write at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from evalbench.errors import BadInput
+
+_TABLE = """CREATE TABLE IF NOT EXISTS replies (
+    key TEXT PRIMARY KEY, model TEXT NOT NULL, host TEXT NOT NULL, created REAL NOT NULL, reply TEXT NOT NULL
+) WITHOUT ROWID"""
+_LAYOUT = 1
+_IN_ONE_QUERY = 500
+_LOCK_WAIT_S = 60.0
+
+
+class Entries(NamedTuple):
+    """How much of one model a cache holds; ``oldest`` and ``newest`` in seconds since 1970, UTC."""
+
+    model: str
+    host: str
+    replies: int
+    bytes: int
+    oldest: float
+    newest: float
+
+
+def cache_folder() -> Path:
+    """``EVALBENCH_CACHE``, or ``evalbench`` in the user's cache folder."""
+    named = os.environ.get("EVALBENCH_CACHE")
+    if named:
+        return Path(named).expanduser().absolute()
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(home) / "evalbench"
+
+
+class ReplyCache:
+    """Replies by the SHA-256 of their request.
+
+    Values are JSON, the file's mode is 0600. A reply is in the write-ahead log before :meth:`put` returns: a process
+    that is killed afterwards loses nothing. A machine that loses power may lose the last moments.
+
+    Parameters
+    ----------
+    path : pathlib.Path, optional
+        ``replies.sqlite`` in :func:`cache_folder` by default. It must be on a disk of this machine: write-ahead logs
+        do not work on network disks.
+
+    Notes
+    -----
+    One object serves one thread.
+    """
+
+    def __init__(self, path: Path | str | None = None) -> None:
+        self.path = Path(path) if path else cache_folder() / "replies.sqlite"
+        self._connection = _connect(self.path)
+
+    def get_many(self, keys: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+        """The kept replies among these keys."""
+        for start in range(0, len(keys), _IN_ONE_QUERY):
+            part = keys[start : start + _IN_ONE_QUERY]
+            marks = ",".join("?" * len(part))
+            rows = self._connection.execute(f"SELECT key, reply FROM replies WHERE key IN ({marks})", part)  # noqa: S608
+            for key, reply in rows.fetchall():
+                yield key, json.loads(reply)
+
+    def put(self, key: str, model: str, host: str, reply: dict[str, Any]) -> None:
+        """Keep a reply; the first one stays where two processes asked the same at once."""
+        self.put_many([(key, model, host, reply)])
+
+    def put_many(self, entries: Iterable[tuple[str, str, str, dict[str, Any]]]) -> None:
+        """Keep several replies in one transaction."""
+        now = time.time()
+        rows = [
+            (key, model, host, now, json.dumps(reply, ensure_ascii=False, separators=(",", ":")))
+            for key, model, host, reply in entries
+        ]
+        with self._writing() as connection:
+            connection.executemany("INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?, ?)", rows)
+
+    def entries(self) -> list[Entries]:
+        """What is kept, by model and endpoint."""
+        rows = self._connection.execute(
+            "SELECT model, host, COUNT(*), SUM(LENGTH(CAST(reply AS BLOB))), MIN(created), MAX(created)"
+            " FROM replies GROUP BY model, host ORDER BY model, host"
+        )
+        return [Entries(*row) for row in rows]
+
+    def size(self) -> int:
+        """Bytes on disk, with the write-ahead log."""
+        files = (self.path, Path(f"{self.path}-wal"), Path(f"{self.path}-shm"))
+        return sum(file.stat().st_size for file in files if file.exists())
+
+    def prune(self, *, model: str | None = None, before: float | None = None) -> int:
+        """Remove the replies of a model, those from before a time (seconds since 1970), or both conditions; all without.
+
+        Returns
+        -------
+        int
+            How many were removed; the file shrinks at once.
+        """
+        conditions = {"model = ?": model, "created < ?": before}
+        given = {condition: value for condition, value in conditions.items() if value is not None}
+        where = f" WHERE {' AND '.join(given)}" if given else ""
+        with self._writing() as connection:
+            removed = connection.execute(f"DELETE FROM replies{where}", list(given.values())).rowcount  # noqa: S608
+        self._connection.execute("VACUUM")
+        self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return removed
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def __enter__(self) -> ReplyCache:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """One transaction that takes the write lock at once, so that waiting for it never fails half-way."""
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield self._connection
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        path.chmod(0o600)
+    except OSError as error:
+        raise BadInput(
+            f"the cache {path} cannot be written ({error.strerror}): set EVALBENCH_CACHE to a folder that can"
+        ) from error
+    connection = sqlite3.connect(path, timeout=_LOCK_WAIT_S, isolation_level=None)
+    try:
+        _use_write_ahead_log(connection)
+        connection.execute("PRAGMA synchronous=NORMAL")
+        layout = connection.execute("PRAGMA user_version").fetchone()[0]
+        if layout not in (0, _LAYOUT):
+            raise BadInput(
+                f"the cache {path} has layout {layout}, this version knows {_LAYOUT}: delete it, or use another"
+            )
+        connection.execute(_TABLE)
+        connection.execute(f"PRAGMA user_version={_LAYOUT}")
+    except sqlite3.OperationalError:
+        connection.close()
+        raise
+    except sqlite3.DatabaseError as error:
+        connection.close()
+        raise BadInput(f"the cache {path} is damaged ({error}): delete the file") from error
+    except BadInput:
+        connection.close()
+        raise
+    return connection
+
+
+def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
+    """Switch it on; two processes that do so at once get 'locked' without the usual waiting."""
+    give_up = time.monotonic() + _LOCK_WAIT_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError:
+            if time.monotonic() > give_up:
+                raise
+            time.sleep(0.01)

@@ -1,0 +1,395 @@
+"""Many replies at once: bounded, within the endpoint's limits, each kept as soon as it is there."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import threading
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from evalbench.errors import BadInput
+from evalbench.models import accounting, llm, local, shapes, structured
+from evalbench.models.cache import ReplyCache
+from evalbench.models.exchange import Reply, Request, TokenLogprob
+from evalbench.models.limits import Limiter, estimated_tokens, limiter
+from evalbench.models.progress import Progress, progress_bar
+from evalbench.models.redact import redactor
+from evalbench.models.transport import Outcome, send
+
+if TYPE_CHECKING:
+    import openai
+
+T = TypeVar("T")
+CONCURRENCY = 8
+_FIRST_WAIT_S = 0.5
+_LONGEST_BACKOFF_S = 8.0
+_KEPT = (
+    "served_by",
+    "text",
+    "unscored",
+    "detail",
+    "raw",
+    "finish",
+    "tokens_in",
+    "tokens_out",
+    "seconds",
+    "requests",
+    "retries",
+    "reasks",
+)
+
+
+def collect(
+    requests: Sequence[Request],
+    model: str | llm.Model,
+    *,
+    concurrency: int | None = None,
+    cache: bool | str | ReplyCache = True,
+    max_retries: int = 4,
+    max_reasks: int = 2,
+    timeout: float = 60.0,
+    progress: bool | None = None,
+) -> list[Reply]:
+    """One reply per request, in their order, whatever the endpoint does.
+
+    Every reply is in the cache before anything else happens to it: after Ctrl-C, a crash or ``kill -9`` a second run
+    asks only for what is missing. Replies that failed are not kept and are asked for again.
+
+    Parameters
+    ----------
+    requests : sequence of Request
+        Equal ones share one call; samples of one question are different requests.
+    model : str or Model
+    concurrency : int, optional
+        Requests under way at once: from ``models.toml``, else 8 (1 for a local model).
+    cache : bool or str or ReplyCache
+        True for the usual one, False for none, a path, or an open cache.
+    max_retries : int
+        Repeats after 408, 409, 429, 5xx, time-outs, broken connections and replies that are no chat completion; the
+        wait is the endpoint's Retry-After (up to 120 s; beyond that it is given up), else 0.5 s doubling up to 8 s,
+        shortened by up to a quarter at random.
+    max_reasks : int
+        Repeats with the parser's complaint, where a reply holds no value of the schema.
+    timeout : float
+        Seconds that one request may take from start to end.
+    progress : bool, optional
+        By default in a terminal and in a notebook that a person runs.
+
+    Returns
+    -------
+    list of Reply
+
+    Raises
+    ------
+    EndpointFault
+        If there is no key, or the endpoint refuses the key or the model. What was answered is kept.
+    BadInput
+        If an option is out of range.
+    """
+    target = llm.model(model) if isinstance(model, str) else model
+    _check_options(concurrency, max_retries, max_reasks, timeout)
+    plan = _Plan(
+        target=target,
+        concurrency=concurrency or target.limits.concurrency or CONCURRENCY,
+        max_retries=max_retries,
+        max_reasks=max_reasks,
+        timeout=timeout,
+    )
+    if not requests:
+        return []
+    return run_sync(_collect(list(requests), plan, cache, progress))
+
+
+def run_sync(main: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine to its end from ordinary code, in a notebook too.
+
+    It gets a thread and an event loop of its own, since a notebook's loop is already running; Ctrl-C cancels it and
+    waits until it has tidied up.
+    """
+    started = threading.Event()
+    handle: dict[str, Any] = {}
+
+    async def cancellable() -> T:
+        handle.update(loop=asyncio.get_running_loop(), task=asyncio.current_task())
+        started.set()
+        return await main
+
+    with ThreadPoolExecutor(1, thread_name_prefix="evalbench-models") as pool:
+        future = pool.submit(asyncio.run, cancellable())
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            started.wait()
+            if not future.done():
+                handle["loop"].call_soon_threadsafe(handle["task"].cancel)
+            raise
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Plan:
+    """How one batch is collected."""
+
+    target: llm.Model
+    concurrency: int
+    max_retries: int
+    max_reasks: int
+    timeout: float
+
+
+@dataclass(frozen=True)
+class _Line:
+    """What every call of a batch goes through."""
+
+    plan: _Plan
+    client: openai.AsyncOpenAI
+    limiter: Limiter
+    redact: Callable[[str], str]
+    endpoint: str
+
+
+async def _collect(
+    requests: list[Request], plan: _Plan, cache: bool | str | ReplyCache, progress: bool | None
+) -> list[Reply]:
+    endpoint = endpoint_identity(plan.target)
+    keys = [request.key(endpoint) for request in requests]
+    first_of: dict[str, Request] = {}
+    for key, request in zip(keys, requests, strict=True):
+        first_of.setdefault(key, request)
+    with ExitStack() as stack:
+        store = _opened(cache, stack)
+        known: dict[str, Reply] = {}
+        if store is not None:
+            for key, kept in store.get_many(list(first_of)):
+                known[key] = _from_cache(first_of[key], plan.target, kept)
+        missing = [key for key in first_of if key not in known]
+        bar = stack.enter_context(progress_bar(len(first_of), progress and bool(missing)))
+        bar.skip(len(known))
+        fresh = await _ask_all(missing, first_of, plan, endpoint, store, bar) if missing else {}
+    return list(_in_order(requests, keys, known, fresh))
+
+
+def _in_order(
+    requests: list[Request], keys: list[str], known: dict[str, Reply], fresh: dict[str, Reply]
+) -> Iterator[Reply]:
+    """Each request's reply; of equal requests the first one was asked, the others share its reply."""
+    used: set[str] = set()
+    for request, key in zip(requests, keys, strict=True):
+        reply = known.get(key) or fresh[key]
+        if reply.request is not request:
+            reply = replace(reply, request=request)
+        if key in fresh and key in used:
+            reply = replace(reply, cached=True)
+        used.add(key)
+        yield reply
+
+
+async def _ask_all(
+    keys: list[str],
+    requests: dict[str, Request],
+    plan: _Plan,
+    endpoint: str,
+    store: ReplyCache | None,
+    bar: Progress,
+) -> dict[str, Reply]:
+    """Ask for every key; a worker takes the next one as soon as its last reply is kept."""
+    target = plan.target
+    fresh: dict[str, Reply] = {}
+    queue = iter(keys)
+    with local.address_of(target) as (base_url, key):
+        client = llm.client(target, base_url=base_url, key=key, timeout=plan.timeout)
+        line = _Line(plan, client, limiter(target), redactor(key or target.key), endpoint)
+
+        async def work() -> None:
+            for wanted in queue:
+                reply = await _reply(requests[wanted], line)
+                if store is not None and _is_an_answer(reply):
+                    store.put(wanted, target.name, target.host, _for_cache(reply))
+                fresh[wanted] = reply
+                bar.add(reply)
+
+        try:
+            async with client, asyncio.TaskGroup() as group:
+                for _ in range(min(plan.concurrency, len(keys))):
+                    group.create_task(work())
+        except BaseExceptionGroup as group_error:
+            first = group_error.exceptions[0]
+        else:
+            return fresh
+    raise first
+
+
+async def _reply(request: Request, line: _Line) -> Reply:
+    """Ask, and ask again with the parser's complaint until the schema is met or the re-asks are used up."""
+    tally = _Tally()
+    follow_up: list[dict[str, str]] = []
+    while True:
+        outcome, left_out = await _answered(request, follow_up, line, tally)
+        value, fault = None, None
+        if request.schema is not None and not outcome.reason:
+            try:
+                value = structured.parsed(outcome.text, request.schema)
+            except structured.NoValue as error:
+                fault = error
+        if fault is None or tally.reasks >= line.plan.max_reasks:
+            break
+        tally.reasks += 1
+        follow_up += structured.reask(outcome.raw, fault)
+    target = line.plan.target
+    return Reply(
+        request=request,
+        model=target.name,
+        host=target.host,
+        served_by=outcome.served_by,
+        text=outcome.text,
+        value=value,
+        unscored="unparsed" if fault else outcome.reason,
+        detail=line.redact(str(fault)) if fault else outcome.detail,
+        raw=outcome.raw,
+        logprobs=outcome.logprobs,
+        finish=outcome.finish,
+        tokens_in=tally.tokens_in,
+        tokens_out=tally.tokens_out,
+        seconds=round(tally.seconds, 6),
+        cost=accounting.cost(target, tally.tokens_in, tally.tokens_out),
+        requests=tally.requests,
+        retries=tally.retries,
+        reasks=tally.reasks,
+        errors=tuple(tally.errors),
+        not_taken=left_out,
+    )
+
+
+class _Tally:
+    """Running totals of one call over its attempts."""
+
+    def __init__(self) -> None:
+        self.requests = self.retries = self.reasks = 0
+        self.seconds = 0.0
+        self.errors: list[str] = []
+        self.tokens_in: int | None = None
+        self.tokens_out: int | None = None
+
+    def add(self, outcome: Outcome) -> None:
+        self.requests += 1
+        self.seconds += outcome.seconds
+        if outcome.reason:
+            self.errors.append(outcome.reason)
+        if outcome.tokens_in is not None:
+            self.tokens_in = (self.tokens_in or 0) + outcome.tokens_in
+        if outcome.tokens_out is not None:
+            self.tokens_out = (self.tokens_out or 0) + outcome.tokens_out
+
+
+async def _answered(
+    request: Request, follow_up: list[dict[str, str]], line: _Line, tally: _Tally
+) -> tuple[Outcome, tuple[str, ...]]:
+    """One answer in the strictest form that the endpoint takes, and the parameters that it did not take."""
+    known = shapes.refused(line.endpoint)
+    left_out = known & shapes.used(request, known)
+    while True:
+        outcome = await _with_retries(
+            shapes.payload(request, follow_up, line.plan.target, left_out), line, tally
+        )
+        suspect = shapes.suspect(outcome, request, left_out) if outcome.reason == "rejected" else None
+        if suspect is None:
+            break
+        left_out |= {suspect}
+    if not outcome.reason:
+        shapes.remember(line.endpoint, left_out)
+    return outcome, tuple(sorted(left_out))
+
+
+async def _with_retries(payload: dict[str, Any], line: _Line, tally: _Tally) -> Outcome:
+    """Send until it is answered, refused for good, or the retries of this call are used up."""
+    plan = line.plan
+    tokens = estimated_tokens("".join(m["content"] for m in payload["messages"]), payload.get("max_tokens"))
+    while True:
+        sent = await line.limiter.acquire(tokens)
+        outcome = await send(line.client, plan.target, payload, plan.timeout, line.redact)
+        if outcome.tokens_in is not None:
+            line.limiter.settle(sent, outcome.tokens_in + (outcome.tokens_out or 0))
+        tally.add(outcome)
+        if not outcome.again or tally.retries >= plan.max_retries:
+            return outcome
+        await asyncio.sleep(_wait(outcome, tally.retries))
+        tally.retries += 1
+
+
+def _wait(outcome: Outcome, retries: int) -> float:
+    if outcome.retry_after is not None:
+        return outcome.retry_after
+    return min(_FIRST_WAIT_S * 2.0**retries, _LONGEST_BACKOFF_S) * (1 - 0.25 * random.random())
+
+
+def endpoint_identity(target: llm.Model) -> str:
+    """What tells two endpoints apart in the cache: address and model; a local model's is the hash of its weights."""
+    if target.provider == "local":
+        return f"local#{local.weights_hash(target)}"
+    return f"{target.base_url}#{target.id}#{target.api_version}"
+
+
+def _opened(cache: bool | str | ReplyCache, stack: ExitStack) -> ReplyCache | None:
+    if isinstance(cache, ReplyCache):
+        return stack.enter_context(ReplyCache(cache.path))
+    if isinstance(cache, bool):
+        return stack.enter_context(ReplyCache()) if cache else None
+    return stack.enter_context(ReplyCache(cache))
+
+
+def _is_an_answer(reply: Reply) -> bool:
+    """Whether the endpoint answered, be it with nonsense: that was paid for and is kept."""
+    return reply.unscored in ("", "unparsed", "refused") or (
+        reply.unscored == "content-filter" and bool(reply.served_by)
+    )
+
+
+def _for_cache(reply: Reply) -> dict[str, Any]:
+    kept: dict[str, Any] = {name: getattr(reply, name) for name in _KEPT}
+    kept["errors"] = list(reply.errors)
+    kept["not_taken"] = list(reply.not_taken)
+    if reply.raw == reply.text:
+        del kept["raw"]
+    if reply.logprobs is not None:
+        kept["logprobs"] = reply.logprobs
+    return kept
+
+
+def _from_cache(request: Request, target: llm.Model, kept: dict[str, Any]) -> Reply:
+    value = None
+    if request.schema is not None and not kept["unscored"]:
+        value = structured.parsed(kept["text"], request.schema)
+    logprobs = kept.get("logprobs")
+    return Reply(
+        request=request,
+        model=target.name,
+        host=target.host,
+        value=value,
+        cached=True,
+        raw=kept.get("raw", kept["text"]),
+        cost=accounting.cost(target, kept["tokens_in"], kept["tokens_out"]),
+        errors=tuple(kept["errors"]),
+        not_taken=tuple(kept["not_taken"]),
+        logprobs=tuple(TokenLogprob(t, p, tuple((a, b) for a, b in top)) for t, p, top in logprobs)
+        if logprobs
+        else None,
+        **{name: kept[name] for name in _KEPT if name != "raw"},
+    )
+
+
+def _check_options(concurrency: int | None, max_retries: int, max_reasks: int, timeout: float) -> None:
+    faults = []
+    if concurrency is not None and concurrency < 1:
+        faults.append(f"concurrency is {concurrency}; expected a whole number from 1")
+    faults += [
+        f"{name} is {value}; expected a whole number from 0"
+        for name, value in (("max_retries", max_retries), ("max_reasks", max_reasks))
+        if value < 0
+    ]
+    if not 0 < timeout < float("inf"):
+        faults.append(f"timeout is {timeout}; expected seconds above 0")
+    if faults:
+        raise BadInput.listing("replies cannot be collected so:", faults)

@@ -1,0 +1,256 @@
+"""What is asked of a model and what comes back: :class:`Request` and :class:`Reply`, both values."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal, NamedTuple, get_args
+
+from pydantic import BaseModel
+
+from evalbench.errors import BadInput
+
+Unscored = Literal[
+    "",
+    "rate-limited",
+    "server-error",
+    "timeout",
+    "connection",
+    "bad-response",
+    "rejected",
+    "content-filter",
+    "refused",
+    "unparsed",
+]
+UNSCORED_REASONS: tuple[str, ...] = tuple(reason for reason in get_args(Unscored) if reason)
+"""Why an instrument gave no value: the closed list of this layer.
+
+``rate-limited`` (429), ``server-error`` (5xx, 408, 409), ``timeout``, ``connection``, ``bad-response`` (a 200 that is no
+chat completion) after their retries; ``rejected`` (another 4xx), ``content-filter``, ``refused`` (the model's own
+refusal field), ``unparsed`` (no value of the schema after the re-asks). A wrong key or an unknown model is no reason: it
+raises.
+"""
+_ROLES = ("system", "developer", "user", "assistant")
+MOST_LOGPROBS = 20
+
+
+class TokenLogprob(NamedTuple):
+    """One token of a reply, its natural log-probability, and the likeliest tokens at its place."""
+
+    token: str
+    logprob: float
+    top: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True)
+class Request:
+    """One question to a model.
+
+    Attributes
+    ----------
+    messages : tuple of mapping
+        ``{"role": …, "content": …}``; a plain text becomes one user message.
+    temperature : float or None
+        0 to 2; None leaves it to the endpoint.
+    max_tokens : int or None
+        The longest reply, from 1.
+    seed : int or None
+        ``seed + sample`` is sent: samples differ, runs repeat where the endpoint honours it.
+    schema : type of pydantic.BaseModel or None
+        The value that the reply must hold.
+    logprobs : int
+        How many likeliest tokens per place are wanted, 0 to 20; 0 asks for none.
+    sample : int
+        The how-manieth sample of one question this is, from 0: each is asked and kept on its own.
+    item_id, purpose, prompt_hash : str
+        For accounting: the item that it is for, what it is for, and the hash of the prompt's template. They do not
+        change what is asked: equal questions share one call.
+
+    Raises
+    ------
+    BadInput
+        With all faults at once.
+
+    Examples
+    --------
+    >>> Request("Is it so?").messages
+    ({'role': 'user', 'content': 'Is it so?'},)
+    """
+
+    messages: tuple[Mapping[str, str], ...] | Sequence[Mapping[str, str]] | str
+    temperature: float | None = 0.0
+    max_tokens: int | None = None
+    seed: int | None = None
+    schema: type[BaseModel] | None = None
+    logprobs: int = 0
+    sample: int = 0
+    item_id: str = ""
+    purpose: str = ""
+    prompt_hash: str = ""
+
+    def __post_init__(self) -> None:
+        given = self.messages
+        messages = ({"role": "user", "content": given},) if isinstance(given, str) else tuple(given)
+        object.__setattr__(self, "messages", messages)
+        faults = [*_message_faults(messages), *_option_faults(self)]
+        if faults:
+            raise BadInput.listing(
+                f"a request{f' for {self.item_id}' if self.item_id else ''} is faulty:", faults
+            )
+        if not self.prompt_hash:
+            object.__setattr__(self, "prompt_hash", text_hash(self.prompt_text))
+
+    @property
+    def prompt_text(self) -> str:
+        """The messages as one text: a single user message as it is, several as JSON."""
+        if len(self.messages) == 1 and self.messages[0]["role"] == "user":
+            return self.messages[0]["content"]
+        return json.dumps(list(self.messages), ensure_ascii=False)
+
+    def key(self, endpoint: str) -> str:
+        """SHA-256 of everything that shapes the reply, the endpoint's identity and the sample's number."""
+        return text_hash(
+            json.dumps(
+                [
+                    endpoint,
+                    [[message["role"], message["content"]] for message in self.messages],
+                    self.temperature,
+                    self.max_tokens,
+                    self.seed,
+                    schema_text(self.schema) if self.schema else None,
+                    self.logprobs,
+                    self.sample,
+                ],
+                ensure_ascii=False,
+                separators=(",", ":"),
+            )
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reply:
+    """What came back for one request, always: a failure is a reply with a reason.
+
+    Attributes
+    ----------
+    request : Request
+    model, served_by, host : str
+        The name that was asked for, the model as the endpoint named it, the endpoint's host.
+    text : str
+        The answer, without a reasoning block in ``<think>`` tags.
+    value : pydantic.BaseModel or None
+        The parsed value where a schema was given and met.
+    unscored : str
+        Empty, or one of :data:`UNSCORED_REASONS`.
+    detail : str
+        What the endpoint or the parser said about it, without keys.
+    raw : str
+        The reply as it came; the body where it was no chat completion.
+    logprobs : tuple of TokenLogprob or None
+        None where none were asked for or the endpoint gives none.
+    finish : str
+        Why the endpoint stopped: ``stop``, ``length``, …
+    tokens_in, tokens_out : int or None
+        Summed over the asks; None where the endpoint does not count.
+    seconds : float
+        From sending to the whole reply, summed over the attempts; of the original call where it is cached.
+    cost : float or None
+        Of the original call; None where no price is known.
+    cached : bool
+        Nothing was sent for it in this run.
+    requests : int
+        HTTP requests that were sent for it, in this run or the original one.
+    retries : int
+        Those of them that repeat one which failed.
+    reasks : int
+        Times that a reply did not fit the schema and was asked for again.
+    errors : tuple of str
+        One reason per attempt that failed and was retried or given up.
+    not_taken : tuple of str
+        Parameters that the endpoint refused and that were left out.
+    """
+
+    request: Request
+    model: str
+    host: str
+    served_by: str = ""
+    text: str = ""
+    value: BaseModel | None = None
+    unscored: Unscored = ""
+    detail: str = ""
+    raw: str = ""
+    logprobs: tuple[TokenLogprob, ...] | None = None
+    finish: str = ""
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    seconds: float = 0.0
+    cost: float | None = None
+    cached: bool = False
+    requests: int = 0
+    retries: int = 0
+    reasks: int = 0
+    errors: tuple[str, ...] = ()
+    not_taken: tuple[str, ...] = ()
+
+
+def text_hash(text: str) -> str:
+    """SHA-256 of a text, in hexadecimal."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@lru_cache(maxsize=256)
+def schema_text(schema: type[BaseModel]) -> str:
+    """The JSON schema of a pydantic model as one canonical text."""
+    return json.dumps(schema.model_json_schema(), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+
+
+def _message_faults(messages: tuple[Any, ...]) -> list[str]:
+    if not messages:
+        return ["it has no messages"]
+    faults = []
+    for place, message in enumerate(messages):
+        if not isinstance(message, Mapping) or message.keys() != {"role", "content"}:
+            faults.append(f"message {place}: expected a role and a content, nothing else")
+            continue
+        if message["role"] not in _ROLES:
+            faults.append(f"message {place}: role {message['role']!r} is none of {', '.join(_ROLES)}")
+        if not isinstance(message["content"], str):
+            faults.append(f"message {place}: its content is {type(message['content']).__name__}, not a text")
+        elif _has_lone_surrogate(message["content"]):
+            faults.append(f"message {place}: its content holds a lone surrogate, which is no character")
+    return faults
+
+
+def _has_lone_surrogate(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _option_faults(request: Request) -> list[str]:
+    faults = []
+    heat = request.temperature
+    if heat is not None and not (isinstance(heat, int | float) and math.isfinite(heat) and 0 <= heat <= 2):
+        faults.append(f"temperature is {heat!r}; expected None or 0 to 2")
+    if request.max_tokens is not None and not (_is_whole(request.max_tokens) and request.max_tokens >= 1):
+        faults.append(f"max_tokens is {request.max_tokens!r}; expected None or a whole number from 1")
+    if request.seed is not None and not _is_whole(request.seed):
+        faults.append(f"seed is {request.seed!r}; expected None or a whole number")
+    if not (_is_whole(request.logprobs) and 0 <= request.logprobs <= MOST_LOGPROBS):
+        faults.append(f"logprobs is {request.logprobs!r}; expected 0 to {MOST_LOGPROBS}")
+    if not (_is_whole(request.sample) and request.sample >= 0):
+        faults.append(f"sample is {request.sample!r}; expected a whole number from 0")
+    schema = request.schema
+    if schema is not None and not (isinstance(schema, type) and issubclass(schema, BaseModel)):
+        faults.append(f"schema is {schema!r}; expected a pydantic model class")
+    return faults
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
