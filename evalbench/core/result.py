@@ -144,6 +144,8 @@ class Result:
         How it was computed: formulas with their sources, a line each.
     accounting : mapping
         What varies between equal runs (models, endpoints, calls, tokens, cost); goes to ``run.json``.
+    files : mapping of str to bytes
+        Further files that the run's folder gets, by file name.
     """
 
     study: str
@@ -159,6 +161,7 @@ class Result:
     notes: tuple[str, ...] = ()
     method: tuple[str, ...] = ()
     accounting: Mapping[str, Any] = field(default_factory=dict)
+    files: Mapping[str, bytes] = field(default_factory=dict)
 
     @property
     def summary(self) -> tuple[Estimate, ...]:

@@ -1,0 +1,88 @@
+"""A run's folder: its name, and files that are whole or not there."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from evalbench.errors import BadInput
+
+RUN_SCHEMA_VERSION = 1
+STATUSES = ("running", "ok", "failed", "died", "timeout", "no-result", "interactive")
+
+
+def now() -> str:
+    """The time, UTC, ISO 8601 with seconds."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def create(reports: Path, study: str, hash8: str) -> Path:
+    """A fresh folder ``reports/<study>/<UTC stamp>-<hash8>``; a second one of the same second gets a number.
+
+    Raises
+    ------
+    BadInput
+        If the folder cannot be made.
+    """
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    try:
+        (reports / study).mkdir(parents=True, exist_ok=True)
+        for suffix in ("", *(f"-{n}" for n in range(2, 1000))):
+            folder = reports / study / f"{stamp}-{hash8}{suffix}"
+            with contextlib.suppress(FileExistsError):
+                folder.mkdir()
+                return folder
+    except OSError as error:
+        raise BadInput(f"{reports / study}: no folder can be made here ({error.strerror})") from error
+    raise BadInput(f"{reports / study}: too many runs in one second")
+
+
+@contextlib.contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """A temporary neighbour that replaces ``path`` when the block ends well, and is gone otherwise."""
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """JSON without NaN, whole or not at all."""
+    text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    with whole_file(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A JSON object.
+
+    Raises
+    ------
+    BadInput
+        If it is not there or not an object.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{path}: cannot be read ({error})") from error
+    if not isinstance(content, dict):
+        raise BadInput(f"{path}: expected a JSON object")
+    return content
+
+
+def update_run(folder: Path, **changes: Any) -> dict[str, Any]:
+    """Merge fields into a folder's ``run.json`` and return it."""
+    content = {**read_json(folder / "run.json"), **changes}
+    write_json(folder / "run.json", content)
+    return content

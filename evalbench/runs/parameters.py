@@ -1,0 +1,186 @@
+"""A notebook's parameters cell, read with ``ast``: names, types, defaults, help; and values checked against it.
+
+papermill's own inspector is a regular expression that misses ``str | None`` and only logs unknown names.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import math
+import re
+import tokenize
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from evalbench.errors import BadInput
+
+SECRET = re.compile(r"(^|_)(api_?key|key|token|secret|password|passwd|credentials?)(_|$)", re.IGNORECASE)
+TYPES = ("str", "int", "float", "bool", "list", "dict")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One line of the parameters cell: ``name: type = literal  # help``."""
+
+    name: str
+    types: tuple[str, ...]
+    optional: bool
+    default: Any
+    help: str = ""
+
+    def __str__(self) -> str:
+        return " | ".join([*self.types, *(["None"] if self.optional else [])])
+
+
+def notebook_parameters(notebook: Mapping[str, Any], source: str) -> dict[str, Parameter]:
+    """The parameters of a notebook by name.
+
+    Raises
+    ------
+    BadInput
+        If there is not exactly one cell tagged ``parameters``, or it holds anything but literals.
+    """
+    cells = [c for c in notebook["cells"] if "parameters" in c.get("metadata", {}).get("tags", [])]
+    if len(cells) != 1:
+        raise BadInput(f"{source}: expected exactly one cell tagged 'parameters', found {len(cells)}")
+    text = cells[0]["source"]
+    text = text if isinstance(text, str) else "".join(text)
+    return parse_cell(text, source)
+
+
+def parse_cell(text: str, source: str) -> dict[str, Parameter]:
+    """Parameters of a cell's source; see :func:`notebook_parameters`.
+
+    Examples
+    --------
+    >>> parse_cell("k: int = 5  # how many\\nlimit: float | None = None", "x")["limit"].optional
+    True
+    """
+    try:
+        body = ast.parse(text).body
+    except SyntaxError as error:
+        raise BadInput(f"{source}: the parameters cell does not parse: {error.msg} (line {error.lineno})") from error
+    comments = {
+        token.start[0]: token.string.lstrip("# ").strip()
+        for token in tokenize.generate_tokens(io.StringIO(text).readline)
+        if token.type == tokenize.COMMENT
+    }
+    found, faults = {}, []
+    for node in body:
+        parameter = _parameter(node, comments)
+        if isinstance(parameter, Parameter):
+            found[parameter.name] = parameter
+        else:
+            faults.append(f"line {node.lineno}: {parameter}")
+    if faults:
+        raise BadInput.listing(f"{source}: the parameters cell holds more than 'name: type = literal' lines:", faults)
+    return found
+
+
+def _parameter(node: ast.stmt, comments: Mapping[int, str]) -> Parameter | str:
+    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
+        name, value = node.target.id, node.value
+        words = [part.strip() for part in ast.unparse(node.annotation).split("|")]
+    elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+        name, value, words = node.targets[0].id, node.value, []
+    else:
+        return ast.unparse(node)
+    try:
+        default = ast.literal_eval(value)
+    except ValueError:
+        return f"{name} is not a literal"
+    types = tuple(re.sub(r"\[.*\]", "", word) for word in words if word != "None")
+    if not types and default is not None:
+        types = (type(default).__name__,)
+    unknown = [t for t in types if t not in TYPES]
+    if unknown:
+        return f"{name}: type {', '.join(unknown)}; one of {', '.join(TYPES)}, or any of them | None"
+    return Parameter(name, types, "None" in words or default is None, default, comments.get(node.end_lineno or 0, ""))
+
+
+def checked_values(known: Mapping[str, Parameter], given: Mapping[str, Any], source: str) -> dict[str, Any]:
+    """Given values, checked against the parameters; texts are parsed as the type asks.
+
+    Raises
+    ------
+    BadInput
+        Unknown names, names that smell of a secret, values of a wrong type or that JSON cannot hold: all at once.
+    """
+    values, faults = {}, []
+    for name, value in given.items():
+        if SECRET.search(name):
+            faults.append(f"{name}: parameters are stored in clear; keys and passwords come from the environment only")
+        elif name not in known:
+            near = get_close_matches(name, known, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+            faults.append(f"unknown parameter {name}; {hint}")
+        else:
+            try:
+                values[name] = _value(known[name], value)
+            except ValueError as error:
+                faults.append(f"{name}: {error}")
+    if faults:
+        raise BadInput.listing(f"{source}: the parameters cannot be taken:", faults)
+    return values
+
+
+def _value(parameter: Parameter, value: Any) -> Any:
+    if isinstance(value, str) and "str" not in parameter.types:
+        value = _parsed(parameter, value)
+    if value is None:
+        if not parameter.optional:
+            raise ValueError(f"expected {parameter}, found None")
+        return None
+    kind = type(value).__name__
+    if kind == "int" and "float" in parameter.types and "int" not in parameter.types:
+        value, kind = float(value), "float"
+    if kind not in parameter.types and parameter.types:
+        raise ValueError(f"expected {parameter}, found {_shown(value)} ({kind})")
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{_shown(value)} cannot be held by JSON ({error})") from None
+    return value
+
+
+def _parsed(parameter: Parameter, text: str) -> Any:
+    """A text of the command line as the parameter's type."""
+    word = text.strip()
+    if word.lower() in ("none", "null", "") and parameter.optional:
+        return None
+    if "bool" in parameter.types and word.lower() in ("true", "false"):
+        return word.lower() == "true"
+    for kind, convert in (("int", int), ("float", float)):
+        if kind in parameter.types:
+            try:
+                number = convert(word)
+            except ValueError:
+                continue
+            if math.isfinite(number):
+                return number
+    if {"list", "dict"} & set(parameter.types):
+        try:
+            return json.loads(word)
+        except ValueError:
+            raise ValueError(f"expected {parameter} as JSON, found {_shown(text)}") from None
+    raise ValueError(f"expected {parameter}, found {_shown(text)}")
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
+def file_parameters(values: Mapping[str, Any], tables: tuple[str, ...]) -> dict[str, Path]:
+    """The parameters that name files or folders: tables of the study, ``…_file`` and ``…_run``; empty ones left out.
+
+    ``data`` counts where it is a path rather than ``name@version``.
+    """
+    names = [n for n in values if n in tables or n.endswith(("_file", "_run"))]
+    paths = {n: Path(values[n]).expanduser() for n in names if isinstance(values[n], str) and values[n]}
+    return {name: path for name, path in paths.items() if ":" not in path.name or path.exists()}

@@ -1,0 +1,130 @@
+"""``record(result)``: a notebook's last line."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evalbench.errors import BadInput
+from evalbench.runs.folder import RUN_SCHEMA_VERSION, now, read_json, update_run, whole_file, write_json
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evalbench.core.result import Result
+
+RUN = "EVALBENCH_RUN"
+
+
+def record(result: Result, out: str | Path | None = None) -> None:
+    """Write a result into the run's folder, or show it.
+
+    Under ``evalbench run`` the result goes to the run's folder.  In JupyterLab nothing is written: the result is
+    shown, with the command line that renders the same.  With ``out`` a run marked *interactive* is written there.
+
+    Parameters
+    ----------
+    result : Result
+    out : str or Path, optional
+        A new or empty folder.
+
+    Raises
+    ------
+    BadInput
+        If ``out`` is not empty.
+    """
+    folder = os.environ.get(RUN)
+    if folder:
+        write(result, Path(folder))
+    elif out is not None:
+        target = Path(out)
+        if target.exists() and any(target.iterdir()):
+            raise BadInput(f"{target}: is not empty; a run gets a folder of its own")
+        target.mkdir(parents=True, exist_ok=True)
+        fields = {"schema_version": RUN_SCHEMA_VERSION, "study": result.study, "run_id": target.name}
+        write_json(target / "run.json", {**fields, "status": "interactive", "started": now(), "finished": now()})
+        write(result, target)
+    else:
+        from evalbench.draw.show import show
+
+        show(result)
+        print(f"Nothing was written. This renders the same:\n{command_line(result)}")
+
+
+def write(result: Result, folder: Path) -> None:
+    """Write ``results.json``, ``items.parquet`` and the tables, ``results.json`` last.
+
+    Items are sorted by group and id, so that the order of rows changes no byte.
+    """
+    order = [result.id, *result.by]
+    items = result.items.sort_values(order, kind="stable", ignore_index=True)
+    _write_frame(items, folder / "items.parquet")
+    tables = {name: f"{name}.parquet" for name in sorted(result.tables)}
+    for name, file in tables.items():
+        _write_frame(result.tables[name], folder / file)
+    for name, content in sorted(result.files.items()):
+        if Path(name).name != name:
+            raise ValueError(f"{name!r}: a file of a run lies in its folder")
+        with whole_file(folder / name) as temporary:
+            temporary.write_bytes(content)
+    update_run(folder, **result.accounting)
+    write_json(folder / "results.json", {**result.to_json(), "tables": tables})
+
+
+def _write_frame(frame: pd.DataFrame, path: Path) -> None:
+    with whole_file(path) as temporary:
+        frame.reset_index(drop=True).to_parquet(temporary, index=False)
+
+
+def read_items(folder: Path) -> pd.DataFrame:
+    """The items of a finished run."""
+    import pandas as pd
+
+    path = folder / "items.parquet"
+    if not path.is_file():
+        raise BadInput(f"{folder}: has no items.parquet; is it the folder of a finished run?")
+    return pd.read_parquet(path)
+
+
+def read_results(folder: Path) -> dict[str, Any]:
+    """The ``results.json`` of a finished run."""
+    if not (folder / "results.json").is_file():
+        raise BadInput(f"{folder}: has no results.json; is it the folder of a finished run?")
+    return read_json(folder / "results.json")
+
+
+def command_line(result: Result, variables: Mapping[str, Any] | None = None) -> str:
+    """The ``evalbench run`` line that renders a result made in JupyterLab.
+
+    Parameters
+    ----------
+    result : Result
+    variables : mapping, optional
+        The notebook's variables; by default those of ``__main__``.
+    """
+    from evalbench.runs.run import known_parameters
+
+    if variables is None:
+        import __main__
+
+        variables = vars(__main__)
+    words = ["evalbench", "run", result.study]
+    for name, parameter in known_parameters(result.study).items():
+        value = variables.get(name, result.parameters.get(name, parameter.default))
+        if value == parameter.default or not _is_json(value):
+            continue
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        words += ["--data", text] if name == "data" else ["-p", f"{name}={text}"]
+    return shlex.join(words)
+
+
+def _is_json(value: Any) -> bool:
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        return False
+    return True

@@ -1,0 +1,266 @@
+"""One notebook, one folder: checked before the start, honest about how it ended."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from evalbench import studies
+from evalbench.errors import BadInput
+from evalbench.readers import catalog
+from evalbench.runs import folder as folders
+from evalbench.runs import provenance
+from evalbench.runs.kernel import Ended, execute
+from evalbench.runs.parameters import Parameter, checked_values, file_parameters, notebook_parameters
+from evalbench.runs.record import RUN
+from evalbench.workbench import root as find_root
+
+PARTIAL_FILES = ("results.json", "items.parquet")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A run that has been checked and can start.
+
+    Attributes
+    ----------
+    study : str
+        A study's name, or the stem of the notebook.
+    notebook : Path
+    parameters : mapping
+        Those given, checked; paths are absolute.
+    hash8 : str
+        Study, parameters, bytes of data and files, code: equal runs have equal ones.
+    root : Path or None
+        The workbench, if there is one.
+    """
+
+    study: str
+    notebook: Path
+    parameters: Mapping[str, Any]
+    hash8: str
+    root: Path | None
+
+
+class Run(NamedTuple):
+    """A finished run."""
+
+    folder: Path
+    status: str
+    error: str
+    results: Mapping[str, Any] | None
+
+    @property
+    def light(self) -> str:
+        return str(self.results["light"]) if self.results else "grey"
+
+
+def known_parameters(study: str, root: Path | None = None) -> dict[str, Parameter]:
+    """The parameters of a study's notebook."""
+    path = notebook_path(study, root)
+    return notebook_parameters(_read_notebook(path), path.name)
+
+
+def notebook_path(target: str, root: Path | None = None) -> Path:
+    """The notebook of a study's name, or a path to one.
+
+    Raises
+    ------
+    BadInput
+        If there is none.
+    """
+    if target.endswith(".ipynb"):
+        path = Path(target).expanduser().resolve()
+        if not path.is_file():
+            raise BadInput(f"{target}: no such notebook")
+        return path
+    folder = find_root(root) / "notebooks"
+    path = folder / f"{target}.ipynb"
+    if Path(target).name != target or not path.is_file():
+        known = sorted(p.stem for p in folder.glob("*.ipynb"))
+        near = get_close_matches(target, known, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+        raise BadInput(f"no study {target!r}; {hint} (or give the path of a notebook)")
+    return path
+
+
+def plan(target: str, parameters: Mapping[str, Any] | None = None, root: Path | None = None) -> Plan:
+    """Check a run before it starts.
+
+    Parameters
+    ----------
+    target : str
+        A study's name, or the path of any notebook with a parameters cell that calls ``record``.
+    parameters : mapping, optional
+        Values, or texts as on the command line.
+    root : Path, optional
+
+    Raises
+    ------
+    BadInput
+        All faults of the parameters at once; unknown studies, notebooks, data sets, files.
+    """
+    notebook = notebook_path(target, root)
+    node = _read_notebook(notebook)
+    known = notebook_parameters(node, notebook.name)
+    if not any("record(" in _text(c) for c in node["cells"] if c["cell_type"] == "code"):
+        raise BadInput(f"{notebook.name}: never calls record(result), so its run would have no result")
+    values = checked_values(known, parameters or {}, notebook.name)
+    study = notebook.stem
+    full = {name: p.default for name, p in known.items()} | values
+    try:
+        workbench = find_root(root)
+    except BadInput:
+        workbench = None
+    paths, faults = _paths(study, full, workbench)
+    values |= {name: str(path) for name, path in paths.items()}
+    faults += [f"{name}: {path}: no such file or folder" for name, path in paths.items() if not path.exists()]
+    if faults:
+        raise BadInput.listing(f"{study}: the run cannot start:", faults)
+    return Plan(study, notebook, values, _hash8(study, full, paths, notebook, workbench), workbench)
+
+
+def _paths(study: str, values: Mapping[str, Any], root: Path | None) -> tuple[dict[str, Path], list[str]]:
+    """Absolute paths of all parameters that name files, and what is wrong with the data set's name."""
+    tables = tuple(studies.study(study).SCHEMA) if study in studies.names() else ()
+    paths = file_parameters(values, tables)
+    faults: list[str] = []
+    data = values.get("data")
+    if isinstance(data, str) and data:
+        if catalog.NAME.match(data) and not Path(data).exists():
+            try:
+                catalog.entry_files(catalog.entry(data, root), root)
+            except BadInput as error:
+                faults.append(str(error))
+        else:
+            paths["data"] = Path(data).expanduser()
+    return {name: path.resolve() for name, path in paths.items()}, faults
+
+
+def _hash8(study: str, values: Mapping[str, Any], paths: Mapping[str, Path], notebook: Path, root: Path | None) -> str:
+    """File parameters count by their content, not by their names."""
+    stated = {name: value for name, value in sorted(values.items()) if name not in paths}
+    content = {name: provenance.bytes_hash(path) for name, path in sorted(paths.items())}
+    data = values.get("data")
+    if isinstance(data, str) and "data" not in paths and catalog.NAME.match(data):
+        files = catalog.entry_files(catalog.entry(data, root), root)
+        content["data"] = json.dumps({t: provenance.bytes_hash(p) for t, p in sorted(files.items())})
+    whole = json.dumps([study, stated, content, provenance.code_version(notebook)], sort_keys=True, default=str)
+    return hashlib.sha256(whole.encode()).hexdigest()[:8]
+
+
+def run(
+    planned: Plan, *, out: Path | None = None, timeout: float | None = None, attempt: int = 1, progress: bool = False
+) -> Run:
+    """Execute a plan into a fresh folder and render its page.
+
+    Parameters
+    ----------
+    planned : Plan
+    out : Path, optional
+        The folder for reports; by default ``reports`` of the workbench.
+    timeout : float, optional
+        Seconds for the whole notebook.
+    attempt : int
+        Counted in ``run.json``.
+    progress : bool
+
+    Returns
+    -------
+    Run
+        ``status``: ok, failed, died, timeout, or no-result where the notebook ended without :func:`record`.
+
+    Raises
+    ------
+    BadInput
+        If the notebook refused its data; its folder is removed again.  Or if the folder cannot be made.
+    """
+    from evalbench.report.render import render
+
+    reports = out or (planned.root or Path.cwd()) / "reports"
+    folder = folders.create(reports.resolve(), planned.study, planned.hash8)
+    started, clock = folders.now(), time.monotonic()
+    folders.write_json(folder / "run.json", _provenance(planned, folder, started, attempt))
+    env = {RUN: str(folder), **({"EVALBENCH_ROOT": str(planned.root)} if planned.root else {})}
+    try:
+        ended = execute(planned.notebook, folder / "notebook.ipynb", planned.parameters, env, timeout, progress)
+    except BaseException as error:
+        _finish(folder, Ended("failed", f"{type(error).__name__}: {error}"), clock)
+        raise
+    if ended.kind == "BadInput":
+        shutil.rmtree(folder)
+        raise BadInput(ended.error.removeprefix("BadInput: "))
+    if ended.status == "ok" and not (folder / "results.json").is_file():
+        ended = Ended("no-result", "the notebook ended without record(result), for example by sys.exit")
+    ended = _without_leaks(folder, ended)
+    if ended.status != "ok":
+        for name in PARTIAL_FILES:
+            (folder / name).unlink(missing_ok=True)
+    _finish(folder, ended, clock)
+    render(folder)
+    results = folders.read_json(folder / "results.json") if ended.status == "ok" else None
+    return Run(folder, ended.status, ended.error, results)
+
+
+def _provenance(planned: Plan, folder: Path, started: str, attempt: int) -> dict[str, Any]:
+    return {
+        "schema_version": folders.RUN_SCHEMA_VERSION,
+        "study": planned.study,
+        "run_id": folder.name,
+        "status": "running",
+        "error": "",
+        "started": started,
+        "finished": None,
+        "seconds": None,
+        "attempt": attempt,
+        "parameters": dict(planned.parameters),
+        "git": provenance.git_state(planned.root or planned.notebook.parent),
+        "versions": provenance.versions(),
+        "sha256": {"notebook": provenance.bytes_hash(planned.notebook), "package": provenance.package_hash()},
+    }
+
+
+def _finish(folder: Path, ended: Ended, clock: float) -> None:
+    folders.update_run(
+        folder,
+        status=ended.status,
+        error=ended.error,
+        finished=folders.now(),
+        seconds=round(time.monotonic() - clock, 3),
+    )
+
+
+def _without_leaks(folder: Path, ended: Ended) -> Ended:
+    """Remove every file in which the value of a key stands; such a run has failed."""
+    found = provenance.leaks(folder)
+    for file, _ in found:
+        file.unlink(missing_ok=True)
+    if not found:
+        return ended
+    if not (folder / "run.json").is_file():
+        folders.write_json(folder / "run.json", {"schema_version": folders.RUN_SCHEMA_VERSION, "run_id": folder.name})
+    said = ", ".join(f"{name} in {file.name}" for file, name in found)
+    return Ended("failed", f"the value of a key stood in the run's files, which were removed: {said}")
+
+
+def _read_notebook(path: Path) -> dict[str, Any]:
+    try:
+        node = json.loads(path.read_text(encoding="utf-8"))
+        cells = node["cells"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BadInput(f"{path}: not a notebook ({type(error).__name__}: {error})") from error
+    if not isinstance(cells, list):
+        raise BadInput(f"{path}: not a notebook (its cells are no list)")
+    return dict(node)
+
+
+def _text(cell: Mapping[str, Any]) -> str:
+    source = cell.get("source", "")
+    return source if isinstance(source, str) else "".join(source)
