@@ -56,7 +56,8 @@ _RC = {
 # rcParams are global to the process: whoever draws holds this.
 _LOCK = threading.RLock()
 _PLACEHOLDERS = re.compile(
-    r"^(no (text )?(alt|alternative)|alt( text)?|image|picture|figure|plot|chart|todo|tbd|untitled|<figure.*|n/?a)?[\s.:\d]*$",
+    r"^(no (alt|description)[\w ]*|(alt|description)( text)?|(an? |the )?(image|picture|figure|plot|chart)( of (an? |the )?\w+)?"
+    r"|todo.*|tbd.*|untitled.*|<figure.*|n/?a|\S+\.(png|svg|jpe?g|gif))?[\s.:\d]*$",
     re.IGNORECASE,
 )
 
@@ -141,6 +142,12 @@ def shortened(text: str, ems: float = 22) -> str:
 # -- checks -------------------------------------------------------------------------------------
 
 
+def says_nothing(alt: str) -> bool:
+    """Whether an alt text is missing, a placeholder or a file's name: too short to describe a picture."""
+    short = len(alt.split()) < 3 and width_of(alt) < 10
+    return short or bool(_PLACEHOLDERS.match(alt.strip()))
+
+
 def titles(figure: Figure) -> list[str]:
     """All titles of a figure, the whole's first."""
     own = [figure.get_suptitle()]
@@ -160,7 +167,9 @@ def _needs_label(axis: Axis) -> bool:
     if not axis.get_visible() or not axis.axes.axison or not axis.axes.get_visible():
         return False
     formatter, locator = axis.get_major_formatter(), axis.get_major_locator()
-    named = isinstance(formatter, FuncFormatter) and isinstance(locator, FixedLocator)  # set_yticks(at, names)
+    named = isinstance(formatter, FuncFormatter) and isinstance(
+        locator, FixedLocator
+    )  # set_yticks(at, names)
     if named or isinstance(formatter, (FixedFormatter, NullFormatter, StrCategoryFormatter)):
         return False
     params = axis.get_tick_params(which="major")
@@ -170,7 +179,7 @@ def _needs_label(axis: Axis) -> bool:
 def faults(figure: Figure, alt: str) -> list[str]:
     """What keeps a picture from being shown: no alt text, no title, an axis of numbers without a label."""
     found = []
-    if _PLACEHOLDERS.match(alt.strip()) or len(alt.split()) < 3:
+    if says_nothing(alt):
         found.append(f"alt text {alt!r} does not say what the picture shows")
     if not titles(figure):
         found.append("it has no title")

@@ -1,0 +1,151 @@
+"""Where a run came from, as groups of labelled facts; and the files beside its page."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from evalbench.draw.html import Html, count, escape, language_attributes
+from evalbench.draw.tables import NO_VALUE
+from evalbench.report.narrative import Parameter
+
+_HASH = re.compile(r"^[0-9a-f]{40,64}$")
+
+# Keys of run.json by group; what is not named here is shown too, under "Besides".
+_GROUPS: Mapping[str, Sequence[str]] = {
+    "Run": ("run_id", "status", "started", "finished", "seconds", "attempt", "host", "platform", "schema_version"),
+    "Code": ("git", "commit", "dirty", "hashes", "sha256", "notebook_sha256", "templates_sha256", "package_sha256", "code"),
+    "Software": ("python", "versions"),
+    "Models and calls": (
+        "models", "endpoints", "endpoint_hosts", "prompts", "prompt_hashes", "calls", "cached", "cache_hits", "retries",
+        "errors", "tokens", "cost",
+    ),
+}  # fmt: skip
+_SAID_ELSEWHERE = {"study", "error", "parameters", "data"}
+_FILES = {
+    "results.json": "figures and verdict; the same for the same inputs",
+    "run.json": "what varied: times, versions, calls",
+    "items.parquet": "one row per item and compared group",
+    "calls.parquet": "every model call: prompt, raw reply, parsed verdict",
+    "notebook.ipynb": "the executed notebook",
+}
+
+
+class Fact(NamedTuple):
+    label: str
+    value: Html
+
+
+class Group(NamedTuple):
+    title: str
+    facts: tuple[Fact, ...]
+
+
+class File(NamedTuple):
+    name: str
+    about: str
+    size: str
+
+
+class Setting(NamedTuple):
+    """A parameter as it ran; ``default`` only where it differs."""
+
+    name: str
+    value: Html
+    default: Html
+    help: str
+
+
+def value_html(value: Any) -> Html:
+    """A JSON value for reading: hashes as code, mappings as short lists, a dash for null."""
+    if value is None:
+        return NO_VALUE
+    if isinstance(value, bool):
+        return escape("yes" if value else "no")
+    if isinstance(value, int):
+        return escape(count(value) if abs(value) >= 10_000 else value)
+    if isinstance(value, float):
+        return escape(f"{value:.6g}")
+    if isinstance(value, str):
+        if _HASH.match(value):
+            return Html(f"<code>{value}</code>")
+        return Html(f"<span{language_attributes(value)}>{escape(value)}</span>") if value else NO_VALUE
+    if isinstance(value, Mapping):
+        pairs = "".join(f"<li>{escape(k)} <b>{value_html(v)}</b></li>" for k, v in value.items())
+        return Html(f'<ul class="pairs">{pairs}</ul>') if pairs else NO_VALUE
+    if any(isinstance(v, (Mapping, list)) for v in value):
+        return Html("".join(f"<div>{value_html(v)}</div>" for v in value))
+    return escape(", ".join(map(str, value))) if value else NO_VALUE
+
+
+def literal_html(value: Any) -> Html:
+    """A parameter's value as it would be written in JSON."""
+    text = json.dumps(value, ensure_ascii=False)
+    return Html(f"<code{language_attributes(text)}>{escape(text)}</code>")
+
+
+def _label(key: str) -> str:
+    return key.replace("sha256", "SHA-256").replace("_", " ")
+
+
+def _facts(record: Mapping[str, Any], keys: Iterable[str]) -> tuple[Fact, ...]:
+    return tuple(Fact(_label(key), value_html(record[key])) for key in keys if key in record)
+
+
+def provenance(run: Mapping[str, Any], results: Mapping[str, Any] | None) -> tuple[Group, ...]:
+    """Everything in ``run.json`` and the data's label, in groups; nothing is left out.
+
+    Parameters
+    ----------
+    run : mapping
+        Content of ``run.json``.
+    results : mapping or None
+        Content of ``results.json``, where the run has one.
+    """
+    data = results["data"] if results else run.get("data")
+    groups = [Group("Data", _facts(data, data) if isinstance(data, Mapping) else ())]
+    groups += [Group(title, _facts(run, keys)) for title, keys in _GROUPS.items()]
+    known = _SAID_ELSEWHERE | {key for keys in _GROUPS.values() for key in keys}
+    groups.append(Group("Besides", _facts(run, [key for key in run if key not in known])))
+    return tuple(group for group in groups if group.facts)
+
+
+def settings(values: Mapping[str, Any], cell: Sequence[Parameter]) -> tuple[Setting, ...]:
+    """Parameters as they ran, in the order of the notebook's cell, with its helps."""
+    described = {parameter.name: parameter for parameter in cell}
+    order = [name for name in described if name in values] + [
+        name for name in values if name not in described
+    ]
+    return tuple(
+        Setting(
+            name,
+            literal_html(values[name]),
+            literal_html(described[name].default)
+            if name in described and described[name].default != values[name]
+            else Html(""),
+            described[name].help if name in described else "",
+        )
+        for name in order
+    )
+
+
+def _size(n_bytes: int) -> str:
+    for unit in ("B", "kB", "MB"):
+        if n_bytes < 1000:
+            return f"{n_bytes:.0f} {unit}" if unit == "B" or n_bytes >= 10 else f"{n_bytes:.1f} {unit}"
+        n_bytes /= 1000  # type: ignore[assignment]
+    return f"{n_bytes:.1f} GB"
+
+
+def files(folder: Path, tables: Mapping[str, str]) -> tuple[File, ...]:
+    """The files beside the page, without hidden ones and the page itself."""
+    named = {file: f"table of {name.replace('_', ' ')}" for name, file in tables.items()}
+    found = sorted(
+        p for p in folder.iterdir() if p.is_file() and not p.name.startswith(".") and p.name != "report.html"
+    )
+    return tuple(
+        File(p.name, _FILES.get(p.name) or named.get(p.name, ""), _size(p.stat().st_size)) for p in found
+    )

@@ -1,0 +1,269 @@
+"""An executed notebook as the page's prose, pictures and cases.
+
+Markdown keeps its form, raw HTML in it is shown as text.  Of the outputs only HTML that
+``evalbench.draw`` made is passed on; everything else becomes escaped text.
+"""
+
+from __future__ import annotations
+
+import ast
+import base64
+import binascii
+import io
+import re
+import tokenize
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from evalbench.draw.html import MARKED, Html, attribute, counted, escape, language_attributes, plain
+from evalbench.draw.style import says_nothing
+
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+_LEADING_STYLE = re.compile(r"\A<style>.*?</style>", re.DOTALL)
+_PICTURES = ("image/png", "image/jpeg")
+_HIDDEN = {"parameters", "injected-parameters"}
+
+
+class Heading(NamedTuple):
+    level: int
+    id: str
+    text: str
+
+
+class Narrative(NamedTuple):
+    """Title of the notebook, its headings, the prose before the first section, and the sections."""
+
+    title: str
+    headings: tuple[Heading, ...]
+    intro: Html
+    body: Html
+
+
+class Parameter(NamedTuple):
+    """One line of the parameters cell."""
+
+    name: str
+    default: Any
+    help: str
+
+
+# -- markdown -----------------------------------------------------------------------------------
+
+
+def _slug(text: str, taken: set[str]) -> str:
+    base = re.sub(r"[^\w]+", "-", text.casefold()).strip("-") or "section"
+    name, i = base, 2
+    while name in taken:
+        name, i = f"{base}-{i}", i + 1
+    taken.add(name)
+    return name
+
+
+def _renderer(headings: list[Heading], taken: set[str]) -> Any:
+    import mistune
+
+    class SafeRenderer(mistune.HTMLRenderer):
+        """Raw HTML becomes text, pictures must be inside the page, headings keep their order."""
+
+        def text(self, text: str) -> str:
+            return escape(text)
+
+        def inline_html(self, html: str) -> str:
+            return escape(html)
+
+        def block_html(self, html: str) -> str:
+            return f"<p>{escape(html.strip())}</p>\n"
+
+        def codespan(self, text: str) -> str:
+            return f"<code>{escape(text)}</code>"
+
+        def block_code(self, code: str, info: str | None = None) -> str:
+            return f'<pre tabindex="0"><code>{escape(code)}</code></pre>\n'
+
+        def paragraph(self, text: str) -> str:
+            return f"<p{language_attributes(_bare(text))}>{text}</p>\n"
+
+        def image(self, text: str, url: str, title: str | None = None) -> str:
+            if re.match(
+                r"data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/=\s]+$", url
+            ) and not says_nothing(text):
+                return f'<img src="{attribute(url)}" alt="{attribute(text)}">'
+            return f"[picture: {escape(text)}]"
+
+        def heading(self, text: str, level: int, **attrs: Any) -> str:
+            if level == 1 and not headings:
+                headings.append(Heading(1, "", _bare(text)))
+                return ""
+            # h1 is the page's; no level is skipped on the way down.
+            level = min(max(level, 2), max(headings[-1].level, 1) + 1 if headings else 2)
+            found = Heading(level, _slug(_bare(text), taken), _bare(text))
+            headings.append(found)
+            return f'<h{level} id="{attribute(found.id)}">{text}</h{level}>\n'
+
+    return SafeRenderer(escape=True)
+
+
+def _bare(html: str) -> str:
+    import html as entities
+
+    return entities.unescape(re.sub(r"<[^>]*>", "", html))
+
+
+# -- code and outputs ---------------------------------------------------------------------------
+
+
+def _highlighted(source: str) -> Html:
+    """Python with comments, strings, keywords and numbers set apart."""
+    from pygments.lexers import PythonLexer
+    from pygments.token import Comment, Keyword, Number, String
+
+    classes = ((Comment, "c"), (String, "s"), (Keyword, "k"), (Number, "m"))
+    parts = []
+    for kind, text in PythonLexer(stripnl=True).get_tokens(source):
+        name = next((short for family, short in classes if kind in family), "")
+        parts.append(f'<span class="{name}">{escape(text)}</span>' if name else escape(text))
+    return Html("".join(parts).rstrip())
+
+
+def _code(source: str) -> Html:
+    return Html(
+        f'<details class="code"><summary>code</summary><pre tabindex="0"><code>{_highlighted(source)}'
+        "</code></pre></details>\n"
+    )
+
+
+def without_ansi(text: str) -> str:
+    """Text without a terminal's colour codes."""
+    return _ANSI.sub("", text)
+
+
+def _preformatted(text: str) -> str:
+    return f'<pre class="output" tabindex="0">{escape(without_ansi(text).rstrip())}</pre>\n'
+
+
+def _printed(text: str) -> Html:
+    lines = without_ansi(text).strip("\n")
+    if not lines.strip():
+        return Html("")
+    summary = f"printed, {counted(lines.count(chr(10)) + 1, 'line')}"
+    return Html(f'<details class="printed"><summary>{summary}</summary>{_preformatted(lines)}</details>\n')
+
+
+def _image(data: Mapping[str, Any], metadata: Mapping[str, Any], mime: str) -> Html:
+    alt = str((metadata.get(mime) or {}).get("alt") or metadata.get("alt") or "")
+    if says_nothing(alt):
+        return Html(
+            '<p class="eb-small">A picture without a description is left out; '
+            "<code>show((figure, alt_text))</code> shows it.</p>\n"
+        )
+    try:
+        raw = base64.b64decode("".join(str(data[mime]).split()), validate=True)
+    except binascii.Error:
+        return Html('<p class="eb-small">A picture that cannot be decoded is left out.</p>\n')
+    return Html(f'<img src="data:{mime};base64,{base64.b64encode(raw).decode()}" alt="{attribute(alt)}">\n')
+
+
+def output_html(output: Mapping[str, Any]) -> Html:
+    """One output of a cell; HTML passes only where ``draw`` has marked it as its own.
+
+    Parameters
+    ----------
+    output : mapping
+        As in a notebook, format 4.
+    """
+    kind = output["output_type"]
+    if kind == "stream":
+        return _printed(output["text"])
+    if kind == "error":
+        return Html(_preformatted("\n".join(output.get("traceback") or [output.get("evalue", "")])))
+    data, metadata = output.get("data") or {}, output.get("metadata") or {}
+    mark = (metadata.get("text/html") or {}).get(MARKED)
+    if mark == "result":  # the band at the top says it
+        return Html("")
+    if mark and "text/html" in data:
+        return Html(_LEADING_STYLE.sub("", data["text/html"], count=1) + "\n")
+    for mime in _PICTURES:
+        if mime in data:
+            return _image(data, metadata, mime)
+    if "text/plain" in data:
+        return Html(_preformatted(data["text/plain"]))
+    return Html(f'<p class="eb-small">An output of type {escape(", ".join(sorted(data)))} is left out.</p>\n')
+
+
+def narrate(notebook: Mapping[str, Any], taken: Iterable[str] = ()) -> Narrative:
+    """The notebook's cells as HTML, without its parameters cells.
+
+    Parameters
+    ----------
+    notebook : mapping
+        Format 4, as :func:`nbformat.read` gives it.
+    taken : iterable of str
+        Ids that the page uses already.
+    """
+    import mistune
+
+    headings: list[Heading] = []
+    renderer = _renderer(headings, set(taken))
+    markdown = mistune.create_markdown(renderer=renderer, plugins=["table", "strikethrough"])
+    intro: list[str] = []
+    body: list[str] = []
+    for cell in notebook["cells"]:
+        if _HIDDEN & set((cell.get("metadata") or {}).get("tags") or ()) or not cell["source"].strip():
+            continue
+        if cell["cell_type"] == "markdown":
+            html = markdown(cell["source"])
+        elif cell["cell_type"] == "code":
+            html = "".join([*map(output_html, cell.get("outputs") or ()), _code(cell["source"])])
+        else:
+            continue
+        _place(html, intro, body)
+    named = headings[0].text if headings and headings[0].level == 1 else ""
+    return Narrative(
+        plain(named), tuple(h for h in headings if h.level > 1), Html("".join(intro)), Html("".join(body))
+    )
+
+
+def _place(html: str, intro: list[str], body: list[str]) -> None:
+    """What stands before the first section's heading is the introduction."""
+    if body:
+        body.append(html)
+        return
+    before, heading, after = html.partition('<h2 id="')
+    intro.append(before)
+    if heading:
+        body.append(heading + after)
+
+
+# -- parameters ---------------------------------------------------------------------------------
+
+
+def parameters(notebook: Mapping[str, Any]) -> tuple[Parameter, ...]:
+    """Names, defaults and one-line helps of the cell tagged ``parameters``."""
+    for cell in notebook["cells"]:
+        if "parameters" in ((cell.get("metadata") or {}).get("tags") or ()):
+            return _read_parameters(cell["source"])
+    return ()
+
+
+def _read_parameters(source: str) -> tuple[Parameter, ...]:
+    try:
+        tree = ast.parse(source)
+    except SyntaxError:
+        return ()
+    comments = {
+        token.start[0]: token.string.lstrip("# ").strip()
+        for token in tokenize.generate_tokens(io.StringIO(source).readline)
+        if token.type == tokenize.COMMENT
+    }
+    found = []
+    for node in tree.body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        value = getattr(node, "value", None)
+        if value is None or not isinstance(targets[0], ast.Name):
+            continue
+        try:
+            default = ast.literal_eval(value)
+        except ValueError:
+            continue
+        found.append(Parameter(targets[0].id, default, comments.get(node.end_lineno or 0, "")))
+    return tuple(found)

@@ -1,0 +1,171 @@
+"""The page of one run: ``report.html`` out of ``results.json``, ``run.json`` and the executed notebook.
+
+Verdict, headline figures, method and provenance come from the JSON files; prose, pictures and
+cases from the notebook's outputs.  No study is imported: a page can be rendered again, anywhere,
+from its folder alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from evalbench.draw.html import Html, attribute
+from evalbench.draw.verdict import data_label, headline_table, notes_html, synthetic_label, verdict_html
+from evalbench.errors import BadInput
+from evalbench.report.facts import files, provenance, settings
+from evalbench.report.narrative import Heading, Narrative, Parameter, narrate, parameters, without_ansi
+from evalbench.report.page import page_html, write_atomically
+
+PAGE = "report.html"
+FINISHED = ("ok", "interactive")
+_STATUS = {
+    "failed": "The run failed",
+    "died": "The run died",
+    "timeout": "The run ran out of time",
+    "no-result": "The run ended without a result",
+    "running": "The run has not finished",
+}
+_OWN_IDS = ("verdict", "figures", "about", "method", "provenance", "contents", "main")
+_NOTHING = Narrative("", (), Html(""), Html(""))
+
+
+class Source(NamedTuple):
+    """What a run's folder holds."""
+
+    run: Mapping[str, Any]
+    results: Mapping[str, Any] | None
+    notebook: Mapping[str, Any] | None
+
+
+def read_run(folder: Path) -> Source:
+    """Read a run's folder.
+
+    Raises
+    ------
+    BadInput
+        If it holds no ``run.json``, or a finished run lacks ``results.json``.
+    """
+    if not (folder / "run.json").is_file():
+        raise BadInput(f"{folder} is not the folder of a run: it has no run.json")
+    run = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    results = None
+    if run.get("status") in FINISHED:
+        if not (folder / "results.json").is_file():
+            raise BadInput(f"{folder}: the run's status is {run['status']}, but there is no results.json")
+        results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    return Source(run, results, _notebook(folder / "notebook.ipynb"))
+
+
+def _notebook(path: Path) -> Mapping[str, Any] | None:
+    if not path.is_file():
+        return None
+    import nbformat
+
+    read: Mapping[str, Any] = nbformat.read(path, as_version=4)
+    return read
+
+
+def render(folder: Path) -> Path:
+    """Write the page of a run beside its files.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        Holds ``run.json`` and, for a finished run, ``results.json`` and ``notebook.ipynb``.
+
+    Returns
+    -------
+    pathlib.Path
+        ``folder/report.html``, replaced whole or not at all.
+
+    Raises
+    ------
+    BadInput
+        If the folder is not a run's.
+    """
+    folder = Path(folder)
+    source = read_run(folder)
+    cell = parameters(source.notebook) if source.notebook else ()
+    context = _finished(source, cell) if source.results else _unfinished(source, cell)
+    tables = (source.results or {}).get("tables") or {}
+    context["files"] = files(folder, tables)
+    context["provenance"] = provenance(source.run, source.results)
+    return write_atomically(folder / PAGE, page_html("report.html.jinja", context))
+
+
+def _finished(source: Source, cell: tuple[Parameter, ...]) -> dict[str, Any]:
+    results = source.results or {}
+    story = narrate(source.notebook, _OWN_IDS) if source.notebook else _NOTHING
+    name, data = str(results["study"]), results["data"]
+    return {
+        "title": story.title or name.replace("_", " ").capitalize(),
+        "head": f"{str(results['light']).capitalize()}: {name}, {data_label(data)}",
+        "study": name,
+        "started": _when(source.run),
+        "interactive": source.run["status"] == "interactive",
+        "synthetic": synthetic_label(data),
+        "question": results["question"],
+        "judged": results["judged"],
+        "data": data_label(data),
+        "band": verdict_html(results),
+        "headline": headline_table(results["summary"], results["by"]),
+        "notes": notes_html(results["notes"]),
+        "story": story,
+        "results": results,
+        "intervals": sorted({str(row["method"]) for row in results["summary"] if row.get("method")}),
+        "settings": settings(results["parameters"], cell),
+        "contents": _contents(story),
+        "failure": "",
+    }
+
+
+def _unfinished(source: Source, cell: tuple[Parameter, ...]) -> dict[str, Any]:
+    run = source.run
+    status = str(run.get("status"))
+    headline = _STATUS.get(status, f"The run has the status {status}")
+    study = str(run.get("study") or "run")
+    return {
+        "title": study.replace("_", " ").capitalize(),
+        "head": f"{headline}: {study}",
+        "study": study,
+        "started": _when(run),
+        "interactive": False,
+        "synthetic": Html(""),
+        "question": run.get("question") or "",
+        "judged": "",
+        "data": "",
+        "band": Html(""),
+        "failure": headline,
+        "status": status,
+        "error": _error_text(run.get("error")),
+        "settings": settings(run.get("parameters") or {}, cell),
+        "story": _NOTHING,
+        "results": None,
+        "contents": _contents(None),
+    }
+
+
+def _when(run: Mapping[str, Any]) -> str:
+    started = str(run.get("started") or "")
+    return started[:16].replace("T", " ") + (" UTC" if started.endswith(("Z", "+00:00")) else "")
+
+
+def _error_text(error: Any) -> str:
+    if isinstance(error, Mapping):
+        parts = [str(error[k]) for k in ("type", "message", "traceback") if error.get(k)]
+        return without_ansi("\n".join(parts))
+    return without_ansi(str(error or "no error was recorded"))
+
+
+def _contents(story: Narrative | None) -> tuple[Heading, ...]:
+    """Sections of the page in its order; the notebook's own in the middle."""
+    first = Heading(2, "verdict", "Verdict")
+    last = (Heading(2, "method", "How it was computed"), Heading(2, "provenance", "Where it came from"))
+    if story is None:
+        return (first, *last)
+    about = (Heading(2, "about", "About this study"),) if story.intro.strip() else ()
+    own = tuple(Heading(h.level, attribute(h.id), h.text) for h in story.headings if h.level == 2)
+    return (first, Heading(2, "figures", "Headline figures"), *about, *own, *last)
