@@ -1,58 +1,362 @@
-"""Intervals and tests that a verdict rests on."""
+"""Bootstrap, and the intervals that a verdict rests on.
+
+Two bootstraps share one set of conventions.  :func:`bootstrap_sums` serves every figure that is a
+function of column sums (means, precision, F1, macro means) and is fast; :func:`bootstrap_weights`
+serves the rest (rank correlations, areas under a curve), which are computed from how often each unit
+was drawn.  Clusters are units: rows that come in groups are summed, or weighted, by group.
+
+Coverage, simulated in ``tests/core/test_stats.py`` at 50 units: the 95 % intervals hold the true value
+in 93–97 % of samples.  Under 20 units they are too narrow, and :mod:`evalbench.core.figures` says so.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+from scipy.special import ndtri
+
+from evalbench.core.verdict import Bands, Light, Rules
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.intp]
+
+# One binomial draw costs about as much as this many single draws.
+_DRAWS_PER_BINOMIAL = 50
+# Single draws handled at once: small enough for a processor's cache.
+_DRAWS_AT_ONCE = 1 << 17
+_LARGEST_BLOCK = 1 << 16
+
+
+class Measured(NamedTuple):
+    """A value with its 95 % interval, or the reason why there is none.
+
+    Attributes
+    ----------
+    value : float or None
+    ci_low, ci_high : float or None
+    n : int
+        Items that the value rests on.
+    method : str
+        Name of the interval's method; empty without an interval.
+    note : str
+        Why the value, or its interval, is missing or to be read with care.
+    """
+
+    value: float | None
+    ci_low: float | None = None
+    ci_high: float | None = None
+    n: int = 0
+    method: str = ""
+    note: str = ""
 
 
 def bootstrap_sums(
-    units: Floats, statistic: Callable[[Floats], Floats], rng: np.random.Generator, n_resamples: int = 2000
+    units: npt.ArrayLike,
+    statistic: Callable[[Floats], Floats],
+    rng: np.random.Generator,
+    n_resamples: int = 2000,
+    *,
+    multiplicity: npt.ArrayLike | None = None,
 ) -> Floats:
     """Bootstrap replicates of statistics that are functions of column sums.
+
+    All statistics share one set of resamples, so their replicates may be compared or combined.
 
     Parameters
     ----------
     units : (n, c) array
-        One row per resampling unit, its additive columns.
+        One row per resampling unit: its additive columns.  Finite.
     statistic : callable
-        Sums ``(r, c)`` → values ``(r, f)``.
+        Sums ``(r, c)`` → values ``(r, f)``; NaN where a resample has no value.
+    rng : numpy.random.Generator
+    n_resamples : int
+    multiplicity : (n,) array of int, optional
+        How many equal units each row stands for; one each by default.
 
     Returns
     -------
     (n_resamples, f) array
+
+    Raises
+    ------
+    ValueError
+        Without units, or if a column is not finite.
+
+    Notes
+    -----
+    Exactly the ordinary bootstrap, n draws with replacement from n units, drawn without a step per
+    unit where possible: how often a set of units was drawn is multinomial, so equal units need one
+    count together, and the others are cut into runs of 2, 4, 8, … units within which a draw is a few
+    random bits.  Memory grows with ``n``, never with ``n × n_resamples``.
+
+    References
+    ----------
+    Efron & Tibshirani (1993), An Introduction to the Bootstrap, chapters 6 and 13.
+
+    Examples
+    --------
+    >>> scores = np.array([[0.0], [1.0], [1.0], [0.5]])
+    >>> means = bootstrap_sums(scores, lambda sums: sums / 4, np.random.default_rng(0), 1000)
+    >>> means.shape, abs(float(means.mean()) - 0.625) < 0.02
+    ((1000, 1), True)
     """
-    n = len(units)
-    out = []
-    step = max(1, int(4e6 // max(1, n)))
-    for start in range(0, n_resamples, step):
-        size = min(step, n_resamples - start)
-        counts = np.zeros((size, n))
-        drawn = rng.integers(n, size=(size, n))
-        np.add.at(counts, (np.arange(size)[:, None], drawn), 1.0)
-        out.append(statistic(counts @ units))
-    return np.concatenate(out)
+    rows = np.asarray(units, dtype=float)
+    times = (
+        np.ones(len(rows), dtype=np.int64)
+        if multiplicity is None
+        else np.asarray(multiplicity, dtype=np.int64)
+    )
+    if rows.ndim != 2 or not len(rows) or times.sum() < 1:
+        raise ValueError(f"nothing to resample: units of shape {rows.shape}; expected one row per unit")
+    if not np.isfinite(rows).all():
+        raise ValueError("a unit's column is not finite: leave unscored units out, or count them as 0")
+    varies = (rows != rows[0]).any(axis=0)
+    sums = np.empty((n_resamples, rows.shape[1]))
+    sums[:, ~varies] = rows[0, ~varies] * times.sum()
+    sums[:, varies] = _resampled_sums(np.ascontiguousarray(rows[:, varies]), times, rng, n_resamples)
+    return statistic(sums)
 
 
-def percentile_interval(replicates: Floats, level: float = 0.95) -> tuple[Floats, Floats]:
-    """The percentile interval of each column of replicates, NaN replicates left out."""
-    with np.errstate(all="ignore"):
-        tail = (1 - level) / 2
-        low, high = np.nanquantile(replicates, [tail, 1 - tail], axis=0)
+def _resampled_sums(
+    rows: Floats, times: npt.NDArray[np.int64], rng: np.random.Generator, n_resamples: int
+) -> Floats:
+    total = int(times.sum())
+    first, which = _distinct_rows(rows)
+    count = np.bincount(which, weights=times).astype(np.int64)
+    often = count >= _DRAWS_PER_BINOMIAL
+    rest = np.repeat(np.flatnonzero(~often[which]), times[~often[which]])
+    frequent, single = rows[first[often]], rows[rest]
+    blocks = _powers_of_two(len(single))
+    starts = np.concatenate([[0], np.cumsum(blocks)[:-1]]).astype(int)
+    chance = np.concatenate([count[often], blocks]) / total
+    out = np.empty((n_resamples, rows.shape[1]))
+    step = max(1, (1 << 22) // len(chance))
+    for begin in range(0, n_resamples, step):
+        chunk = slice(begin, min(begin + step, n_resamples))
+        drawn = rng.multinomial(total, chance, size=chunk.stop - chunk.start)
+        out[chunk] = drawn[:, : len(frequent)] @ frequent
+        for size, start, counts in zip(blocks, starts, drawn[:, len(frequent) :].T, strict=True):
+            _add_draws(out[chunk], single[start : start + size], counts, rng)
+    return out
+
+
+def _add_draws(out: Floats, block: Floats, counts: npt.NDArray[np.int64], rng: np.random.Generator) -> None:
+    """Add to each row of ``out`` the sum of so many draws from a block of 2**k ≤ 65 536 rows."""
+    from scipy.sparse import csr_array
+
+    if len(block) == 1:
+        out += counts[:, None] * block
+        return
+    step = max(1, _DRAWS_AT_ONCE // max(1, int(counts.mean())))
+    ones, table = (
+        np.ones(int(counts.max()) * min(step, len(counts))),
+        np.empty((min(step, len(counts)), len(block))),
+    )
+    for begin in range(0, len(counts), step):
+        ends = np.concatenate([[0], np.cumsum(counts[begin : begin + step])]).astype(np.int32)
+        bits = rng.bit_generator.random_raw(-(-int(ends[-1]) // 4)).view(np.uint16)[: ends[-1]]
+        index = (bits & np.uint16(len(block) - 1)).astype(np.int32)
+        draws = csr_array((ones[: ends[-1]], index, ends), shape=(len(ends) - 1, len(block)))
+        if block.shape[1] == 1:
+            out[begin : begin + step, 0] += draws @ block[:, 0]
+        else:  # one dense table of counts and one matrix product beat one gather a column
+            out[begin : begin + step] += draws.toarray(out=table[: len(ends) - 1]) @ block
+
+
+def _powers_of_two(n: int) -> npt.NDArray[np.int64]:
+    """Sizes of runs that make up n units, each a power of two up to 65 536, the largest first."""
+    full, left = divmod(n, _LARGEST_BLOCK)
+    sizes = [_LARGEST_BLOCK] * full + [1 << k for k in range(15, -1, -1) if left >> k & 1]
+    return np.array(sizes, dtype=np.int64)
+
+
+def _distinct_rows(rows: Floats) -> tuple[Ints, Ints]:
+    """The first of each set of equal rows, and which set each row is in."""
+    # Hashing the rows sorts one integer a row instead of c floats; a collision is seen and undone.
+    bits = (rows + 0.0).view(np.uint64)
+    key = np.zeros(len(rows), dtype=np.uint64)
+    for column in bits.T:
+        key = (key ^ (key >> np.uint64(29))) * np.uint64(0x9E3779B97F4A7C15) + column * np.uint64(
+            0xBF58476D1CE4E5B9
+        )
+    _, first, which = np.unique(key, return_index=True, return_inverse=True)
+    if (rows[first][which] != rows).any():
+        _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    return first, which.ravel()
+
+
+def resample_counts(n: int, rng: np.random.Generator, n_resamples: int) -> Iterator[Floats]:
+    """How often each of n units is drawn, in chunks ``(r, n)`` of bounded size."""
+    step = max(1, (1 << 19) // n)
+    for begin in range(0, n_resamples, step):
+        size = min(step, n_resamples - begin)
+        drawn = rng.integers(n, size=(size, n)) + np.arange(0, size * n, n)[:, None]
+        yield np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n).astype(float)
+
+
+def bootstrap_weights(
+    units: npt.ArrayLike,
+    statistic: Callable[[Floats], Floats],
+    rng: np.random.Generator,
+    n_resamples: int = 2000,
+) -> Floats:
+    """Bootstrap replicates of any statistic that is computed from how often each row was drawn.
+
+    Parameters
+    ----------
+    units : (n,) array
+        Each row's resampling unit; rows of one unit are drawn together.
+    statistic : callable
+        Weights ``(r, n)``, whole numbers ≥ 0 → values ``(r,)`` or ``(r, f)``.
+    rng : numpy.random.Generator
+    n_resamples : int
+
+    Returns
+    -------
+    (n_resamples,) or (n_resamples, f) array
+
+    Examples
+    --------
+    >>> x = np.arange(5.0)
+    >>> means = bootstrap_weights(np.arange(5), lambda w: w @ x / w.sum(axis=1), np.random.default_rng(0), 500)
+    >>> means.shape
+    (500,)
+    """
+    ids, which = np.unique(np.asarray(units), return_inverse=True)
+    if not len(ids):
+        raise ValueError("nothing to resample: there are no units")
+    return np.concatenate(
+        [statistic(counts[:, which]) for counts in resample_counts(len(ids), rng, n_resamples)]
+    )
+
+
+def bootstrap_indices(
+    units: npt.ArrayLike,
+    statistic: Callable[[Ints], npt.ArrayLike],
+    rng: np.random.Generator,
+    n_resamples: int = 2000,
+) -> Floats:
+    """Bootstrap replicates of a statistic that needs the drawn rows themselves; slow, one at a time.
+
+    Parameters
+    ----------
+    units : (n,) array
+        Each row's resampling unit; rows of one unit are drawn together.
+    statistic : callable
+        Indices of the drawn rows, ascending, repeated as often as drawn → a value or ``(f,)`` values.
+    rng : numpy.random.Generator
+    n_resamples : int
+
+    Returns
+    -------
+    (n_resamples,) or (n_resamples, f) array
+
+    Examples
+    --------
+    >>> x = np.arange(9.0)
+    >>> medians = bootstrap_indices(np.arange(9), lambda i: np.median(x[i]), np.random.default_rng(0), 200)
+    >>> medians.shape
+    (200,)
+    """
+    rows = np.arange(len(np.asarray(units)))
+
+    def each(weights: Floats) -> Floats:
+        return np.array([statistic(np.repeat(rows, w)) for w in weights.astype(int)], dtype=float)
+
+    return bootstrap_weights(units, each, rng, n_resamples)
+
+
+def percentile_interval(replicates: npt.ArrayLike, level: float = 0.95) -> tuple[Floats, Floats]:
+    """The percentile interval of each column of replicates.
+
+    Undefined replicates (NaN) are left out; a column without any other gives NaN.
+
+    Parameters
+    ----------
+    replicates : (r,) or (r, f) array
+    level : float
+        0–1.
+
+    Returns
+    -------
+    low, high : () or (f,) arrays
+
+    References
+    ----------
+    Efron & Tibshirani (1993), section 13.3.
+    """
+    values = np.asarray(replicates, dtype=float)
+    tails = [(1 - level) / 2, (1 + level) / 2]
+    gaps = np.isnan(values)
+    if not gaps.any() and len(values):
+        low, high = np.quantile(values, tails, axis=0)
+        return low, high
+    columns = values.reshape(len(values), -1).T
+    ends = [
+        np.quantile(c[~np.isnan(c)], tails) if (~np.isnan(c)).any() else [np.nan, np.nan] for c in columns
+    ]
+    low, high = np.reshape(np.transpose(ends), (2, *values.shape[1:]))
     return low, high
 
 
 def wilson(successes: npt.ArrayLike, n: npt.ArrayLike, level: float = 0.95) -> tuple[Floats, Floats]:
-    """Wilson's score interval of a proportion (Wilson 1927)."""
+    """Wilson's score interval of a proportion; NaN where ``n`` is 0.
+
+    (p + z²/2n ± z √(p(1−p)/n + z²/4n²)) / (1 + z²/n), with p = successes / n.
+
+    References
+    ----------
+    Wilson (1927), Journal of the American Statistical Association 22, 209–212.
+
+    Examples
+    --------
+    >>> low, high = wilson(20, 20)
+    >>> round(float(low), 2), float(high)
+    (0.84, 1.0)
+    """
     k, m = np.asarray(successes, float), np.asarray(n, float)
-    z = stats.norm.ppf(0.5 + level / 2)
+    if ((k < 0) | (k > m)).any():
+        raise ValueError("successes lie between 0 and n")
+    z = ndtri(0.5 + level / 2)
     with np.errstate(all="ignore"):
         p = k / m
         centre = (p + z**2 / (2 * m)) / (1 + z**2 / m)
         half = z / (1 + z**2 / m) * np.sqrt(p * (1 - p) / m + z**2 / (4 * m**2))
     return np.clip(centre - half, 0, 1), np.clip(centre + half, 0, 1)
+
+
+def light_stability(
+    rule: Bands | Rules, replicates: npt.ArrayLike | Mapping[str, npt.ArrayLike], light: Light
+) -> float | None:
+    """The share of resamples that give the same light.
+
+    Parameters
+    ----------
+    rule : Bands or Rules
+    replicates : (r,) array for Bands, mapping of figure to (r,) arrays for Rules
+        Replicates from one set of resamples; an undefined one (NaN) gives grey.
+    light : Light
+        The light of the figures themselves.
+
+    Returns
+    -------
+    float or None
+        0–1; None where nothing was resampled.
+
+    Examples
+    --------
+    >>> light_stability(Bands.cut("red", 0.4, "green"), [0.3, 0.5, 0.6, 0.7], "green")
+    0.75
+    """
+    if isinstance(rule, Rules):
+        if not isinstance(replicates, Mapping):
+            raise TypeError("Rules need the replicates of each figure by name")
+        lights = rule.lights(replicates)
+    else:
+        if isinstance(replicates, Mapping):
+            raise TypeError("Bands judge one figure: give its replicates alone")
+        lights = rule.lights(replicates)
+    return float(np.mean(lights == light)) if lights.size else None
