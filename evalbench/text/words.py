@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import chain
@@ -143,15 +144,15 @@ def token_ids(texts: Iterable[str], tokenize: Callable[[str], list[str]] = words
     >>> t.ids.tolist(), t.offsets.tolist(), t.vocabulary
     ([0, 1, 0, 1], [0, 3, 3, 4], ('a', 'b'))
     """
-    index: dict[str, int] = {}
+    index: defaultdict[str, int] = defaultdict()
+    index.default_factory = index.__len__
+    number = index.__getitem__
     known: dict[str, npt.NDArray[np.int64]] = {}
     pieces = []
     for text in texts:
         ids = known.get(text)
         if ids is None:
-            tokens = tokenize(text)
-            ids = np.fromiter((index.setdefault(t, len(index)) for t in tokens), np.int64, len(tokens))
-            known[text] = ids
+            ids = known[text] = np.array(list(map(number, tokenize(text))), dtype=np.int64)
         pieces.append(ids)
     lengths = np.fromiter(chain([0], map(len, pieces)), np.int64, len(pieces) + 1)
     flat = np.concatenate(pieces) if pieces else np.empty(0, np.int64)

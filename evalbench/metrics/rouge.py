@@ -1,0 +1,347 @@
+"""ROUGE in any language, over whole columns at once; on English text equal to rouge-score.
+
+N-grams are integer codes whose multiset intersections are taken for all pairs together; longest common
+subsequences are bit-parallel (Hyyrö 2004).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import numpy as np
+
+from evalbench.metrics.overlap import PAIRS_AT_ONCE, common_tokens, joined
+from evalbench.metrics.registry import metric
+from evalbench.metrics.text import (
+    Floats,
+    Ints,
+    Pairs,
+    References,
+    Scores,
+    Texts,
+    best_of,
+    f_measure,
+    pairs,
+    share,
+)
+from evalbench.text.sentences import sentences
+from evalbench.text.words import TokenIds, alphanumeric_runs, token_ids
+
+_LIN = "Lin 2004, ROUGE: a package for automatic evaluation of summaries"
+SentenceSplit = Literal["newline", "sentences"]
+Tokenize = Callable[[str], list[str]]
+
+
+def ngram_codes(tokens: TokenIds, n: int) -> tuple[Ints, Ints]:
+    """Codes and rows of all n-grams that lie inside one text.
+
+    Returns
+    -------
+    codes, rows : (n_ngrams,) int64 arrays
+    """
+    codes, rows = tokens.ids, tokens.rows
+    width = max(len(tokens.vocabulary), 1)
+    for k in range(1, n):
+        inside = rows[:-1] == rows[1:] if k == 1 else rows[:-1] == tokens.rows[k:]
+        codes, rows = codes[:-1] * width + tokens.ids[k:], rows[:-1]
+        codes, rows = np.where(inside, codes, -1), np.where(inside, rows, -1)
+        # Codes are made small again, or five-grams of a large vocabulary would not fit 64 bits.
+        codes = np.unique(codes, return_inverse=True)[1].reshape(-1) if k + 1 < n else codes
+    kept = rows >= 0
+    return np.unique(codes[kept], return_inverse=True)[1].reshape(-1), rows[kept]
+
+
+def _prf(hits: Floats, n_outputs: Floats, n_references: Floats) -> Scores:
+    precision, recall = share(hits, n_outputs), share(hits, n_references)
+    return {"f1": f_measure(precision, recall), "precision": precision, "recall": recall}
+
+
+def _rouge_n(tokens: TokenIds, n_pairs: int, n: int) -> Scores:
+    codes, rows = ngram_codes(tokens, n)
+    found = common_tokens(codes, rows, n_pairs)
+    return _prf(found.common.astype(float), found.left.astype(float), found.right.astype(float))
+
+
+def lcs_lengths(tokens: TokenIds, n_pairs: int) -> Floats:
+    """Length of the longest common subsequence of texts ``i`` and ``n_pairs + i``, ``(n_pairs,)``."""
+    from rapidfuzz.distance import LCSseq
+    from rapidfuzz.process import cpdist
+
+    if not n_pairs:
+        return np.zeros(0)
+    # A token is written as one character, so that the comparison runs over plain strings.
+    characters = tokens.ids.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+    texts = [characters[a:b] for a, b in zip(tokens.offsets[:-1], tokens.offsets[1:], strict=True)]
+    lengths: Floats = cpdist(texts[:n_pairs], texts[n_pairs:], scorer=LCSseq.similarity, dtype=np.float64)
+    return lengths
+
+
+def _rouge_l(tokens: TokenIds, n_pairs: int) -> Scores:
+    lengths = tokens.lengths.astype(float)
+    return _prf(lcs_lengths(tokens, n_pairs), lengths[:n_pairs], lengths[n_pairs:])
+
+
+def union_lcs_hits(output: Sequence[Sequence[str]], reference: Sequence[Sequence[str]]) -> int:
+    """Reference tokens in the union of each reference sentence's LCS with every output sentence.
+
+    Clipped so that no token counts more often than either side holds it (ROUGE-1.5.5).
+    """
+    left = Counter(token for sentence in output for token in sentence)
+    right = Counter(token for sentence in reference for token in sentence)
+    hits = 0
+    for sentence in reference:
+        for position in sorted(set().union(*(lcs_positions(sentence, other) for other in output))):
+            token = sentence[position]
+            if left[token] > 0 and right[token] > 0:
+                hits += 1
+                left[token] -= 1
+                right[token] -= 1
+    return hits
+
+
+def lcs_positions(reference: Sequence[str], output: Sequence[str]) -> set[int]:
+    """Positions in the reference of one longest common subsequence.
+
+    Of several, the one that the table's backtracking in rouge-score reads out: up where that is no loss.
+
+    Examples
+    --------
+    >>> lcs_positions("a b c".split(), "a c b".split())
+    {0, 1}
+    """
+    full = (1 << len(output)) - 1
+    places: dict[str, int] = {}
+    for j, token in enumerate(output):
+        places[token] = places.get(token, 0) | 1 << j
+    # Row i of the table as bits: a zero at j where the LCS grows from column j to j + 1.
+    rows = [full]
+    for token in reference:
+        row = rows[-1]
+        matched = row & places.get(token, 0)
+        rows.append(((row + matched) | (row - matched)) & full)
+
+    found, i, j = set(), len(reference), len(output)
+    while i and j:
+        if reference[i - 1] == output[j - 1]:
+            i, j = i - 1, j - 1
+            found.add(i)
+        elif (rows[i] & ((1 << j - 1) - 1)).bit_count() + 1 < (rows[i - 1] & ((1 << j) - 1)).bit_count():
+            # The zeros are the LCS's length, so fewer ones before column j - 1 mean a longer one.
+            j -= 1
+        else:
+            i -= 1
+    return found
+
+
+def _rouge_lsum(flat: Pairs, split: Callable[[str], list[str]], tokenize: Tokenize) -> Scores:
+    counts = np.zeros((len(flat.outputs), 3))
+    single, several = [], []
+    for k, (a, b) in enumerate(zip(flat.outputs, flat.references, strict=True)):
+        output, reference = ([tokenize(s) for s in split(text)] for text in (a, b))
+        counts[k, 1:] = sum(map(len, output)), sum(map(len, reference))
+        if len(output) <= 1 and len(reference) <= 1:
+            single.append(k)
+        else:
+            several.append((k, output, reference))
+    for k, output, reference in several:
+        counts[k, 0] = union_lcs_hits(output, reference)
+    if single:
+        tokens = token_ids([flat.outputs[k] for k in single] + [flat.references[k] for k in single], tokenize)
+        counts[single, 0] = lcs_lengths(tokens, len(single))
+    return _prf(*counts.T)
+
+
+def _lines(text: str) -> list[str]:
+    return [line for line in text.split("\n") if line]
+
+
+def rouge(
+    outputs: Texts,
+    references: References,
+    types: Sequence[str] = ("rouge1", "rouge2", "rougeL"),
+    *,
+    sentence_split: SentenceSplit = "newline",
+    language: str = "en",
+    tokenize: Tokenize = alphanumeric_runs,
+) -> dict[str, Scores]:
+    """Several ROUGE scores of the same texts from one tokenisation.
+
+    Parameters
+    ----------
+    outputs : sequence of str
+    references : sequence of str or of sequences of str
+        Per score, the reference with the best F1 counts.
+    types : sequence of str
+        ``rouge1`` … ``rouge9``, ``rougeL``, ``rougeLsum``.
+    sentence_split : {"newline", "sentences"}
+        What ROUGE-Lsum takes for sentences: lines, as rouge-score does, or sentences of ``language``.
+    language : str
+        ISO code, for ``sentence_split="sentences"``.
+    tokenize : callable
+        Runs of letters and digits by default, without stemming.
+
+    Returns
+    -------
+    dict
+        Type → ``f1``, ``precision``, ``recall``: (n,) arrays in [0, 1].  Texts without tokens score 0, as in
+        rouge-score.
+
+    Raises
+    ------
+    BadInput
+        For malformed columns.
+    ValueError
+        For an unknown type.
+
+    References
+    ----------
+    Lin 2004, sections 2–3; its implementation ROUGE-1.5.5 and the package rouge-score.
+
+    Examples
+    --------
+    >>> found = rouge(["the cat sat"], ["the cat ran"])
+    >>> {name: round(float(s["f1"][0]), 3) for name, s in found.items()}
+    {'rouge1': 0.667, 'rouge2': 0.5, 'rougeL': 0.667}
+    """
+    for name in types:
+        if name not in {"rougeL", "rougeLsum"} and not (name[:5] == "rouge" and name[5:] in set("123456789")):
+            raise ValueError(f"no ROUGE type {name!r}; there are rouge1 … rouge9, rougeL, rougeLsum")
+    flat = pairs(outputs, references)
+    parts: dict[str, list[Scores]] = {name: [] for name in types}
+    for start in range(0, max(len(flat.outputs), 1), PAIRS_AT_ONCE):
+        left = flat.outputs[start : start + PAIRS_AT_ONCE]
+        right = flat.references[start : start + PAIRS_AT_ONCE]
+        tokens = token_ids([*left, *right] if set(types) != {"rougeLsum"} else [], tokenize)
+        for name in types:
+            if name == "rougeLsum":
+                split = _lines if sentence_split == "newline" else lambda text: sentences(text, language)
+                parts[name].append(_rouge_lsum(Pairs(left, right, flat.first), split, tokenize))
+            elif name == "rougeL":
+                parts[name].append(_rouge_l(tokens, len(left)))
+            else:
+                parts[name].append(_rouge_n(tokens, len(left), int(name[5:])))
+    return {
+        name: best_of(
+            {key: np.concatenate([s[key] for s in scores]) for key in ("f1", "precision", "recall")},
+            flat.first,
+        )
+        for name, scores in parts.items()
+    }
+
+
+@metric(
+    kind="texts",
+    range=(0, 1),
+    higher_is_better=True,
+    example=({"outputs": ["the cat sat"], "references": ["the cat ran"]}, [2 / 3]),
+    reference=f"{_LIN}, section 2",
+)
+def rouge1(outputs: Texts, references: References) -> Scores:
+    """Overlap of single words; see :func:`rouge`.
+
+    Examples
+    --------
+    >>> rouge1(["кот спит"], ["кот ест"])["f1"]
+    array([0.5])
+    """
+    return rouge(outputs, references, ["rouge1"])["rouge1"]
+
+
+@metric(
+    kind="texts",
+    range=(0, 1),
+    higher_is_better=True,
+    example=({"outputs": ["the cat sat"], "references": ["the cat ran"]}, [0.5]),
+    reference=f"{_LIN}, section 2",
+)
+def rouge2(outputs: Texts, references: References) -> Scores:
+    """Overlap of pairs of adjacent words; a text of one word scores 0; see :func:`rouge`.
+
+    Examples
+    --------
+    >>> rouge2(["the cat sat"], ["the cat ran"])["f1"]
+    array([0.5])
+    """
+    return rouge(outputs, references, ["rouge2"])["rouge2"]
+
+
+@metric(
+    name="rougeL",
+    kind="texts",
+    aliases=("rougel",),
+    range=(0, 1),
+    higher_is_better=True,
+    example=({"outputs": ["a b c"], "references": ["a c b"]}, [2 / 3]),
+    reference=f"{_LIN}, section 3.1",
+)
+def rouge_l(outputs: Texts, references: References) -> Scores:
+    """Longest common subsequence of words; see :func:`rouge`.
+
+    Examples
+    --------
+    >>> rouge_l(["a b c d"], ["a c d"])["recall"]
+    array([1.])
+    """
+    return rouge(outputs, references, ["rougeL"])["rougeL"]
+
+
+@metric(
+    name="rougeLsum",
+    kind="texts",
+    aliases=("rougelsum",),
+    range=(0, 1),
+    higher_is_better=True,
+    example=({"outputs": ["a b\nc d"], "references": ["c d\na b"]}, [1.0]),
+    reference=f"{_LIN}, section 3.2",
+)
+def rouge_lsum(
+    outputs: Texts, references: References, *, sentence_split: SentenceSplit = "newline", language: str = "en"
+) -> Scores:
+    """Union of the sentences' longest common subsequences; see :func:`rouge`.
+
+    Examples
+    --------
+    >>> rouge_lsum(["a b\\nc d"], ["c d\\na b"])["f1"], rouge_l(["a b\\nc d"], ["c d\\na b"])["f1"]
+    (array([1.]), array([0.5]))
+    """
+    found = rouge(outputs, references, ["rougeLsum"], sentence_split=sentence_split, language=language)
+    return found["rougeLsum"]
+
+
+@metric(
+    kind="texts",
+    range=(0, 1),
+    higher_is_better=True,
+    needs=("context",),
+    example=({"outputs": ["a b"], "contexts": ["a b c d"]}, [2 / 3]),
+    reference=f"{_LIN}, sections 2–3, with the context as reference",
+)
+def rouge_for_context(outputs: Texts, contexts: References) -> Scores:
+    """ROUGE-1, ROUGE-2 and ROUGE-L F1 of the output against its context.
+
+    Parameters
+    ----------
+    outputs : sequence of str
+    contexts : sequence of str or of sequences of str
+        Several passages of one output are joined, a line each.
+
+    Returns
+    -------
+    mapping
+        ``rougeL`` (the headline), ``rouge1``, ``rouge2``: (n,) arrays in [0, 1]; ``rougeL_precision``: how much of
+        the output stands in the context in its order, whatever the context's length.
+
+    Examples
+    --------
+    >>> rouge_for_context(["a b"], [["a b", "c d"]])["rougeL_precision"]
+    array([1.])
+    """
+    found = rouge(outputs, joined(contexts, len(outputs)))
+    return {
+        "rougeL": found["rougeL"]["f1"],
+        "rouge1": found["rouge1"]["f1"],
+        "rouge2": found["rouge2"]["f1"],
+        "rougeL_precision": found["rougeL"]["precision"],
+    }

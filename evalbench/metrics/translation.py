@@ -1,0 +1,306 @@
+"""Machine translation's lexical metrics: BLEU and chrF by sacrebleu, METEOR by nltk."""
+
+from __future__ import annotations
+
+import functools
+import io
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from evalbench.metrics.registry import metric
+from evalbench.metrics.text import (
+    Floats,
+    References,
+    Scores,
+    Texts,
+    best_pair,
+    checked_lists,
+    checked_texts,
+    pairs,
+    require,
+)
+from evalbench.text.words import words
+
+MAX_ORDER = 4
+_POST = "Post 2018, A call for clarity in reporting BLEU scores"
+
+
+@metric(
+    kind="texts",
+    aliases=("bleu",),
+    range=(0, 100),
+    higher_is_better=True,
+    needs=("reference", "package:sacrebleu"),
+    unit="0–100",
+    example=({"outputs": ["the cat sat on the mat"], "references": ["the cat sat on the mat"]}, [100.0]),
+    reference=f"Papineni et al. 2002, BLEU, sections 2.2–2.3; {_POST}",
+)
+def sacrebleu(outputs: Texts, references: References, *, tokenize: str = "13a") -> Scores:
+    """Sentence-level BLEU with the counts that corpus-level BLEU is computed from.
+
+    BP · exp(mean over n = 1..4 of log pₙ), exponential smoothing; the mean runs to the longest n-gram that the
+    output has (effective order), so that short outputs are not 0 by construction.
+
+    Parameters
+    ----------
+    outputs : sequence of str
+    references : sequence of str or of sequences of str
+        Several references clip n-gram counts together, as BLEU defines it.
+    tokenize : str
+        sacrebleu's: ``"13a"``, ``"intl"``, ``"char"``; ``"zh"`` for Chinese, ``"ja-mecab"``, ``"ko-mecab"``.
+
+    Returns
+    -------
+    mapping
+        ``bleu`` in [0, 100]; ``correct_1`` … ``total_4``, ``output_length``, ``reference_length``: the counts for
+        :func:`corpus_bleu`.  All (n,) arrays.
+
+    Raises
+    ------
+    BadInput
+        For malformed columns.
+    Unavailable
+        Without sacrebleu.
+
+    Examples
+    --------
+    >>> sacrebleu(["the cat sat on the mat"], ["the cat is on the mat"])["bleu"].round(3)
+    array([37.992])
+    """
+    require("sacrebleu", "sacrebleu", "sacrebleu")
+    from sacrebleu.metrics.bleu import BLEU
+
+    texts = checked_texts(outputs, "outputs")
+    lists = checked_lists(references, "references", len(texts))
+    scorer = BLEU(effective_order=True, tokenize=tokenize)
+    found = [scorer.sentence_score(text, several) for text, several in zip(texts, lists, strict=True)]
+    counts = np.array([[*s.counts, *s.totals, s.sys_len, s.ref_len] for s in found], float).reshape(-1, 10)
+    return {
+        "bleu": np.array([s.score for s in found], float),
+        **dict(zip(BLEU_COUNTS, counts.T, strict=True)),
+    }
+
+
+BLEU_COUNTS = (
+    *(f"correct_{n}" for n in range(1, MAX_ORDER + 1)),
+    *(f"total_{n}" for n in range(1, MAX_ORDER + 1)),
+    "output_length",
+    "reference_length",
+)
+
+
+def corpus_bleu(*sums: Floats) -> Floats:
+    """Corpus-level BLEU from summed counts.
+
+    Parameters
+    ----------
+    *sums : ten (r,) arrays
+        Sums over texts in the order of ``BLEU_COUNTS``; one entry per resample.
+
+    Returns
+    -------
+    (r,) array in [0, 100]
+        sacrebleu's corpus score: exponential smoothing, no effective order; 0 where no n-gram matches or no output
+        is four words long.
+
+    Examples
+    --------
+    >>> counts = sacrebleu(["a b c d e", "f g h i"], ["a b c d e", "f g h j"])
+    >>> corpus_bleu(*(counts[name].sum(keepdims=True) for name in BLEU_COUNTS)).round(3)
+    array([79.841])
+    """
+    table = np.stack([np.asarray(s, float) for s in sums])
+    correct, total, (ours, theirs) = table[:MAX_ORDER], table[MAX_ORDER:-2], table[-2:]
+    halvings = 2.0 ** np.cumsum(correct == 0, axis=0)
+    with np.errstate(all="ignore"):
+        precision = np.where(correct > 0, correct, 1 / halvings) / total
+        brevity = np.where(ours < theirs, np.exp(1 - theirs / ours), 1.0)
+        score = 100 * brevity * np.exp(np.log(precision).mean(axis=0))
+    return np.where((correct.sum(axis=0) > 0) & (total > 0).all(axis=0), score, 0.0)
+
+
+@metric(
+    kind="texts",
+    range=(0, 100),
+    higher_is_better=True,
+    needs=("reference", "package:sacrebleu"),
+    unit="0–100",
+    example=({"outputs": ["кот спит"], "references": ["кот спит"]}, [100.0]),
+    reference="Popović 2015, chrF: character n-gram F-score for automatic MT evaluation, section 2",
+)
+def chrf(outputs: Texts, references: References) -> Floats:
+    """Character n-gram F-score, n = 1..6, β = 2: the best lexical metric for inflected languages.
+
+    Parameters
+    ----------
+    outputs : sequence of str
+    references : sequence of str or of sequences of str
+        The best reference counts.
+
+    Returns
+    -------
+    (n,) array in [0, 100]
+
+    Raises
+    ------
+    Unavailable
+        Without sacrebleu.
+
+    Examples
+    --------
+    >>> chrf(["кошка спит"], ["кошки спят"]).round(2)
+    array([30.69])
+    """
+    require("sacrebleu", "sacrebleu", "chrf")
+    from sacrebleu.metrics.chrf import CHRF
+
+    texts = checked_texts(outputs, "outputs")
+    lists = checked_lists(references, "references", len(texts))
+    scorer = CHRF()
+    return np.array(
+        [scorer.sentence_score(a, several).score for a, several in zip(texts, lists, strict=True)], float
+    )
+
+
+@metric(
+    kind="texts",
+    range=(0, 1),
+    higher_is_better=True,
+    needs=("reference", "package:nltk"),
+    languages="any (exact); stems in nltk's Snowball languages; synonyms in English with WordNet",
+    example=({"outputs": ["a b"], "references": ["c d"]}, [0.0]),
+    reference="Banerjee and Lavie 2005, METEOR, section 2.2; Lavie and Agarwal 2007 (α = .9, β = 3, γ = .5)",
+)
+def meteor(outputs: Texts, references: References, *, language: str = "en") -> Floats:
+    """METEOR: harmonic mean of unigram precision and recall, recall-weighted, less a penalty for broken order.
+
+    Words match in stages: exact, by stem, by WordNet synonym; :func:`meteor_stages` says which run here.
+
+    Parameters
+    ----------
+    outputs : sequence of str
+    references : sequence of str or of sequences of str
+        The best reference counts.
+    language : str
+        ISO code: Porter's stemmer for ``"en"``, Snowball's for the languages it has, none for the others.
+
+    Returns
+    -------
+    (n,) array in [0, 1]
+        Even identical texts of n words score 1 − ½/n³: one chunk is still a chunk.
+
+    Raises
+    ------
+    Unavailable
+        Without nltk.
+
+    Examples
+    --------
+    >>> meteor(["the cat sat on the mat"], ["the cat sat on the mat"]).round(4)
+    array([0.9977])
+    """
+    require("nltk", "nltk", "meteor")
+    from nltk.translate.meteor_score import single_meteor_score
+
+    flat = pairs(outputs, references)
+    tools = {"stemmer": _stemmer(language), "wordnet": _synonyms(language)}
+    tokens = {text: words(text, lower=True) for text in {*flat.outputs, *flat.references}}
+    values = [
+        single_meteor_score(tokens[reference], tokens[output], **tools)
+        for output, reference in zip(flat.outputs, flat.references, strict=True)
+    ]
+    scores = np.array(values, float)
+    return scores[best_pair(scores, flat.first)]
+
+
+def meteor_stages(language: str = "en") -> tuple[str, ...]:
+    """The stages of METEOR that run here for a language.
+
+    Examples
+    --------
+    >>> meteor_stages("zh")
+    ('exact',)
+    """
+    stages = ["exact"]
+    if _stemmer_name(language):
+        stages.append("stem")
+    if language == "en" and wordnet_folder() is not None:
+        stages.append("synonym")
+    return tuple(stages)
+
+
+_SNOWBALL = {
+    "ar": "arabic", "da": "danish", "nl": "dutch", "fi": "finnish", "fr": "french", "de": "german", "hu": "hungarian",
+    "it": "italian", "no": "norwegian", "pt": "portuguese", "ro": "romanian", "ru": "russian", "es": "spanish",
+    "sv": "swedish",
+}  # fmt: skip
+
+
+def _stemmer_name(language: str) -> str:
+    return "porter" if language == "en" else _SNOWBALL.get(language, "")
+
+
+@functools.cache
+def _stemmer(language: str) -> Any:
+    """An object with ``stem``, each word stemmed once."""
+    name = _stemmer_name(language)
+    if not name:
+        return SimpleNamespace(stem=lambda word: word)
+    from nltk.stem import PorterStemmer, SnowballStemmer
+
+    stemmer = PorterStemmer() if name == "porter" else SnowballStemmer(name)
+    return SimpleNamespace(stem=functools.lru_cache(1 << 17)(stemmer.stem))
+
+
+@functools.cache
+def _synonyms(language: str) -> Any:
+    """An object with ``synsets``, each word looked up once; without WordNet no word has any."""
+    folder = wordnet_folder() if language == "en" else None
+    if folder is None:
+        return SimpleNamespace(synsets=lambda word: [])
+    return SimpleNamespace(synsets=functools.lru_cache(1 << 17)(_wordnet(folder).synsets))
+
+
+def wordnet_folder() -> Path | None:
+    """Where WordNet's database lies: ``WNSEARCHDIR``, ``WNHOME/dict``, nltk's data folders, or Debian's place."""
+    return next((folder for folder in _wordnet_places() if (folder / "data.noun").is_file()), None)
+
+
+def _wordnet_places() -> Iterable[Path]:
+    if "WNSEARCHDIR" in os.environ:
+        yield Path(os.environ["WNSEARCHDIR"])
+    if "WNHOME" in os.environ:
+        yield Path(os.environ["WNHOME"]) / "dict"
+    import nltk.data
+
+    for folder in nltk.data.path:
+        yield Path(folder) / "corpora" / "wordnet"
+    yield Path("/usr/share/wordnet")
+
+
+@functools.cache
+def _wordnet(folder: Path) -> Any:
+    import warnings
+
+    import nltk.data
+    from nltk.corpus.reader.wordnet import WordNetCorpusReader
+
+    class Reader(WordNetCorpusReader):  # type: ignore[misc]
+        """A WordNet folder as its makers ship it: nltk alone wants a file of category names, which METEOR never reads."""
+
+        def open(self, file: str) -> Any:
+            if file == "lexnames" and not (folder / file).is_file():
+                return io.StringIO("".join(f"{i:02d}\tcategory.{i:02d}\t1\n" for i in range(45)))
+            return super().open(file)
+
+    # nltk opens no file outside the folders on its path.
+    if str(folder) not in nltk.data.path:
+        nltk.data.path.append(str(folder))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The multilingual functions are not available")
+        return Reader(str(folder), None)
