@@ -117,7 +117,7 @@ def typed(cells: pd.Series, column: Column) -> tuple[pd.Series, list[Fault]]:
     """Cells as the column's type, and the cells that are not of it (left empty)."""
     import pandas as pd
 
-    absent = cells == "" if pd.api.types.is_string_dtype(cells.dtype) else cells.map(_absent).astype(bool)
+    absent = cells == "" if isinstance(cells.dtype, pd.StringDtype) else cells.map(_absent).astype(bool)
     faults = []
     if not column.empty_ok and absent.any():
         faults.append(Fault(column.name, f"empty; expected {column.expected()}", tuple(cells.index[absent])))
@@ -157,7 +157,7 @@ def _as_text(value: Any) -> str:
 def _texts_of(cells: pd.Series, absent: pd.Series) -> tuple[Any, pd.Series]:
     import pandas as pd
 
-    if pd.api.types.is_string_dtype(cells.dtype):
+    if isinstance(cells.dtype, pd.StringDtype):
         return cells, absent & False
     values = [_as_text(v) for v in cells]
     wrong = cells.map(lambda v: isinstance(v, (list, dict))) & ~absent

@@ -64,7 +64,9 @@ def parse_cell(text: str, source: str) -> dict[str, Parameter]:
     try:
         body = ast.parse(text).body
     except SyntaxError as error:
-        raise BadInput(f"{source}: the parameters cell does not parse: {error.msg} (line {error.lineno})") from error
+        raise BadInput(
+            f"{source}: the parameters cell does not parse: {error.msg} (line {error.lineno})"
+        ) from error
     comments = {
         token.start[0]: token.string.lstrip("# ").strip()
         for token in tokenize.generate_tokens(io.StringIO(text).readline)
@@ -78,7 +80,9 @@ def parse_cell(text: str, source: str) -> dict[str, Parameter]:
         else:
             faults.append(f"line {node.lineno}: {parameter}")
     if faults:
-        raise BadInput.listing(f"{source}: the parameters cell holds more than 'name: type = literal' lines:", faults)
+        raise BadInput.listing(
+            f"{source}: the parameters cell holds more than 'name: type = literal' lines:", faults
+        )
     return found
 
 
@@ -100,7 +104,9 @@ def _parameter(node: ast.stmt, comments: Mapping[int, str]) -> Parameter | str:
     unknown = [t for t in types if t not in TYPES]
     if unknown:
         return f"{name}: type {', '.join(unknown)}; one of {', '.join(TYPES)}, or any of them | None"
-    return Parameter(name, types, "None" in words or default is None, default, comments.get(node.end_lineno or 0, ""))
+    return Parameter(
+        name, types, "None" in words or default is None, default, comments.get(node.end_lineno or 0, "")
+    )
 
 
 def checked_values(known: Mapping[str, Parameter], given: Mapping[str, Any], source: str) -> dict[str, Any]:
@@ -114,7 +120,9 @@ def checked_values(known: Mapping[str, Parameter], given: Mapping[str, Any], sou
     values, faults = {}, []
     for name, value in given.items():
         if SECRET.search(name):
-            faults.append(f"{name}: parameters are stored in clear; keys and passwords come from the environment only")
+            faults.append(
+                f"{name}: parameters are stored in clear; keys and passwords come from the environment only"
+            )
         elif name not in known:
             near = get_close_matches(name, known, n=1)
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"

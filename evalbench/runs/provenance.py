@@ -77,7 +77,11 @@ def versions() -> dict[str, str]:
 
 def secrets() -> dict[str, str]:
     """Values of environment variables whose names smell of a key, by name; short values are left out."""
-    return {n: v for n, v in os.environ.items() if SECRET.search(n) and len(v.strip()) >= 8 and not Path(v).exists()}
+    return {
+        n: v
+        for n, v in os.environ.items()
+        if SECRET.search(n) and len(v.strip()) >= 8 and not Path(v).exists()
+    }
 
 
 def leaks(folder: Path) -> list[tuple[Path, str]]:

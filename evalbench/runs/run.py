@@ -144,7 +144,9 @@ def _paths(study: str, values: Mapping[str, Any], root: Path | None) -> tuple[di
     return {name: path.resolve() for name, path in paths.items()}, faults
 
 
-def _hash8(study: str, values: Mapping[str, Any], paths: Mapping[str, Path], notebook: Path, root: Path | None) -> str:
+def _hash8(
+    study: str, values: Mapping[str, Any], paths: Mapping[str, Path], notebook: Path, root: Path | None
+) -> str:
     """File parameters count by their content, not by their names."""
     stated = {name: value for name, value in sorted(values.items()) if name not in paths}
     content = {name: provenance.bytes_hash(path) for name, path in sorted(paths.items())}
@@ -152,12 +154,19 @@ def _hash8(study: str, values: Mapping[str, Any], paths: Mapping[str, Path], not
     if isinstance(data, str) and "data" not in paths and catalog.NAME.match(data):
         files = catalog.entry_files(catalog.entry(data, root), root)
         content["data"] = json.dumps({t: provenance.bytes_hash(p) for t, p in sorted(files.items())})
-    whole = json.dumps([study, stated, content, provenance.code_version(notebook)], sort_keys=True, default=str)
+    whole = json.dumps(
+        [study, stated, content, provenance.code_version(notebook)], sort_keys=True, default=str
+    )
     return hashlib.sha256(whole.encode()).hexdigest()[:8]
 
 
 def run(
-    planned: Plan, *, out: Path | None = None, timeout: float | None = None, attempt: int = 1, progress: bool = False
+    planned: Plan,
+    *,
+    out: Path | None = None,
+    timeout: float | None = None,
+    attempt: int = 1,
+    progress: bool = False,
 ) -> Run:
     """Execute a plan into a fresh folder and render its page.
 
@@ -190,7 +199,9 @@ def run(
     folders.write_json(folder / "run.json", _provenance(planned, folder, started, attempt))
     env = {RUN: str(folder), **({"EVALBENCH_ROOT": str(planned.root)} if planned.root else {})}
     try:
-        ended = execute(planned.notebook, folder / "notebook.ipynb", planned.parameters, env, timeout, progress)
+        ended = execute(
+            planned.notebook, folder / "notebook.ipynb", planned.parameters, env, timeout, progress
+        )
     except BaseException as error:
         _finish(folder, Ended("failed", f"{type(error).__name__}: {error}"), clock)
         raise
@@ -245,7 +256,9 @@ def _without_leaks(folder: Path, ended: Ended) -> Ended:
     if not found:
         return ended
     if not (folder / "run.json").is_file():
-        folders.write_json(folder / "run.json", {"schema_version": folders.RUN_SCHEMA_VERSION, "run_id": folder.name})
+        folders.write_json(
+            folder / "run.json", {"schema_version": folders.RUN_SCHEMA_VERSION, "run_id": folder.name}
+        )
     said = ", ".join(f"{name} in {file.name}" for file, name in found)
     return Ended("failed", f"the value of a key stood in the run's files, which were removed: {said}")
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import regex
-
 
 class Location(NamedTuple):
     """Where a context stands.
@@ -55,10 +53,14 @@ def locate(context: str, text: str, threshold: float = 0.8) -> Location | None:
     start = text.find(context)
     if start >= 0:
         return Location(start, start + len(context), "exact", 1.0, text.count(context))
-    loose = regex.compile(r"\s+".join(regex.escape(part) for part in context.split()))
-    found = list(loose.finditer(text, timeout=5))
-    if found:
-        return Location(found[0].start(), found[0].end(), "white space", 1.0, len(found))
+    bare = "".join(context.split())
+    inked = [i for i, character in enumerate(text) if not character.isspace()]
+    stripped = "".join(text[i] for i in inked)
+    start = stripped.find(bare)
+    if start >= 0:
+        return Location(
+            inked[start], inked[start + len(bare) - 1] + 1, "white space", 1.0, stripped.count(bare)
+        )
     from rapidfuzz import fuzz
 
     best = fuzz.partial_ratio_alignment(context, text, score_cutoff=threshold * 100)

@@ -1,0 +1,71 @@
+"""The command line; every command is loaded when it is called."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+_COMMANDS = {
+    "list": "evalbench.commands.listing:list_studies",
+    "run": "evalbench.commands.run:run_study",
+    "batch": "evalbench.commands.batch:batch",
+    "index": "evalbench.commands.index:index",
+    "compare": "evalbench.commands.compare:compare",
+    "check": "evalbench.commands.check:check",
+    "metrics": "evalbench.commands.metrics:metrics",
+    "data": "evalbench.commands.data:data",
+    "models": "evalbench.commands.models:models",
+}
+_HELP = {
+    "list": "List the studies and their data sets.",
+    "run": "Render one study, or any notebook with a parameters cell, into a report.",
+    "batch": "Render a suite of reports, in parallel.",
+    "index": "Rebuild reports/index.html.",
+    "compare": "Compare two runs, or two groups within a run.",
+    "check": "Check every study against its golden figures.",
+    "metrics": "List the metrics.",
+    "data": "List data sets; check how a table is understood.",
+    "models": "List, fetch, serve and check models.",
+}
+
+
+class _Lazy(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in _COMMANDS:
+            return None
+        module, _, attribute = _COMMANDS[name].partition(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, _HELP[name]) for name in _COMMANDS])
+
+
+@click.command(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="evalbench")
+def group() -> None:
+    """evalbench: judge language-model systems so that people can trust the judgement.
+
+    Exit codes: 0 done; 1 a run failed; 2 usage or bad input; 3 a light reached --fail-on; 4 it was grey.
+    """
+
+
+def main() -> None:
+    """Entry point: faults of the input are told in a message, never in a traceback."""
+    from evalbench.errors import BadInput
+
+    try:
+        group(prog_name="evalbench")
+    except BadInput as error:
+        click.echo(f"evalbench: {error}", err=True)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()
