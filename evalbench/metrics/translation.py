@@ -298,6 +298,9 @@ def _wordnet(folder: Path) -> Any:
                 return io.StringIO("".join(f"{i:02d}\tcategory.{i:02d}\t1\n" for i in range(45)))
             return super().open(file)
 
+        def map_wn(self, version: str = "wordnet") -> None:
+            """No mapping to another WordNet: only multilingual look-ups use it."""
+
     # nltk opens no file outside the folders on its path.
     if str(folder) not in nltk.data.path:
         nltk.data.path.append(str(folder))
