@@ -1,0 +1,49 @@
+import time
+
+import pytest
+
+from evalbench.text.citation_marks import citation_marks, statements
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("", []),
+        ("none [a] [] [1.5] [2019] 1]", []),
+        ("[1]", [(1,)]),
+        ("[1, 2]", [(1, 2)]),
+        ("[1-3]", [(1, 2, 3)]),
+        ("[1–3; 2, 7]", [(1, 2, 3, 7)]),
+        ("[1][2]", [(1,), (2,)]),
+        ("［3］【4】", [(3,), (4,)]),
+        ("[3-1]", [(3, 1)]),
+        ("[1-999]", [(1, 999)]),
+        ("[1](https://lexica.example/a_(b)", [(1,)]),
+    ],
+)
+def test_marks(text, numbers):
+    assert [m.numbers for m in citation_marks(text)] == numbers
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "expected"),
+    [
+        ("", "en", []),
+        ("[1] [2]", "en", []),
+        ("It sank [1]. Many died.[2][3] Few lived.", "en", [("It sank.", (1,)), ("Many died.", (2, 3)), ("Few lived.", ())]),
+        ("It sank. [1] Many died. [2]", "en", [("It sank.", (1,)), ("Many died.", (2,))]),
+        ("[1] A came.\n[2] B left.", "en", [("A came.", (1,)), ("B left.", (2,))]),
+        ("He [1] came [1, 2].", "en", [("He came.", (1, 2))]),
+        ("Она ушла [1]. Он пришёл.[2]", "ru", [("Она ушла.", (1,)), ("Он пришёл.", (2,))]),
+        ("船沉了。[1]很多人死了[2]。", "zh", [("船沉了。", (1,)), ("很多人死了。", (2,))]),
+    ],
+)  # fmt: skip
+def test_statements(text, language, expected):
+    assert [tuple(s) for s in statements(text, language)] == expected
+
+
+@pytest.mark.parametrize("text", ["[" * 50_000, "[1" * 50_000, "[1,1" * 20_000, "[1]" * 10_000])
+def test_hostile_texts_cost_little(text):
+    start = time.perf_counter()
+    citation_marks(text)
+    assert time.perf_counter() - start < 1
