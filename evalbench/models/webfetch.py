@@ -1,0 +1,331 @@
+"""Fetch the page behind a cited address without letting the address choose where we go.
+
+Cited addresses were written by a model: they may point at this machine, at a private network or at a cloud's
+metadata service, directly, by redirect or by DNS.  Every hop is resolved once, every address it resolves to must be
+public, and the connection goes to the address that was checked.  Size, time, redirects and types are bounded.
+"""
+
+from __future__ import annotations
+
+import http.client
+import ipaddress
+import socket
+import ssl
+import threading
+import time
+import zlib
+from collections.abc import Callable, Collection, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeout
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Literal
+from urllib.parse import SplitResult, urljoin, urlsplit
+
+from evalbench.models.page_text import html_text
+
+Outcome = Literal[
+    "ok", "not-found", "no-such-host", "dns", "bad-url", "refused-scheme", "refused-address", "too-many-redirects",
+    "timeout", "connection", "http-error", "wrong-type", "too-large", "bad-encoding",
+]  # fmt: skip
+FABRICATED: frozenset[Outcome] = frozenset({"not-found", "no-such-host"})
+MAX_REDIRECTS = 3
+MAX_BYTES = 2_000_000
+TIMEOUT = 15.0
+USER_AGENT = "evalbench (checks whether cited pages exist; reads each once)"
+_TEXT_TYPES = ("text/", "application/xhtml+xml", "application/xml", "application/json")
+_REDIRECTS = (301, 302, 303, 307, 308)
+_CONTROL_HOST = "example.com"
+
+Resolve = Callable[[str], Sequence[str]]
+Connect = Callable[[str, int, float], socket.socket]
+
+
+class HostUnknown(Exception):
+    """The name service says that there is no such host."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """What became of one address.
+
+    Attributes
+    ----------
+    url : str
+        As cited.
+    outcome : Outcome
+        ``ok``, or why there is no text.
+    detail : str
+        The outcome in words.
+    status : int or None
+        The last HTTP status.
+    hops : tuple of str
+        Every address that was asked for, the redirects among them.
+    text : str
+        The page's text; empty unless ``ok``.
+    """
+
+    url: str
+    outcome: Outcome
+    detail: str
+    status: int | None = None
+    hops: tuple[str, ...] = ()
+    text: str = ""
+
+    @property
+    def verification(self) -> str:
+        """``LIKELY_FABRICATED`` for 404, 410 and unknown hosts, ``UNCERTAIN`` for every other failure, empty for ``ok``."""
+        if self.outcome == "ok":
+            return ""
+        return "LIKELY_FABRICATED" if self.outcome in FABRICATED else "UNCERTAIN"
+
+
+class _Stop(Exception):
+    """The end of a fetch that gives no text."""
+
+    def __init__(self, outcome: Outcome, detail: str, status: int | None = None) -> None:
+        super().__init__(detail)
+        self.outcome, self.detail, self.status = outcome, detail, status
+
+
+def resolve_host(host: str) -> list[str]:
+    """Every address of a host, by the system's resolver.
+
+    Raises
+    ------
+    HostUnknown
+        If the name service says that the name does not exist.
+    OSError
+        For every other failure.
+    """
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except socket.gaierror as error:
+        if error.errno == socket.EAI_NONAME:
+            raise HostUnknown(host) from error
+        raise
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+def connect_to(address: str, port: int, timeout: float) -> socket.socket:
+    """A TCP connection to a numeric address; no name is looked up."""
+    return socket.create_connection((address, port), timeout)
+
+
+def is_public(address: str) -> bool:
+    """Whether an address lies in the public internet; addresses wrapped in IPv6 are unwrapped first.
+
+    Examples
+    --------
+    >>> [is_public(a) for a in ("1.1.1.1", "10.0.0.1", "169.254.169.254", "::1", "::ffff:127.0.0.1", "64:ff9b::a00:1")]
+    [True, False, False, False, False, False]
+    """
+    parsed = ipaddress.ip_address(address.split("%")[0])
+    for inner in _wrapped(parsed):
+        if not is_public(str(inner)):
+            return False
+    if isinstance(parsed, ipaddress.IPv6Address) and parsed.ipv4_mapped:
+        return True
+    return parsed.is_global and not (parsed.is_multicast or parsed.is_reserved)
+
+
+def _wrapped(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> Iterable[ipaddress.IPv4Address]:
+    if isinstance(address, ipaddress.IPv4Address):
+        return ()
+    inner = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
+    if address in ipaddress.ip_network("64:ff9b::/96") or ((int(address) >> 32) == 0 and int(address) > 1):
+        inner.append(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
+    return [a for a in inner if a is not None]
+
+
+@dataclass(frozen=True)
+class Fetcher:
+    """Bounds of a fetch, and the two doors to the network, which tests replace.
+
+    Attributes
+    ----------
+    allow : collection of str
+        Hosts (as written in the address) that may resolve to non-public addresses.
+    max_redirects, max_bytes : int
+        ``max_bytes`` bounds the body before and after decompression.
+    timeout : float
+        Seconds for one address with all its redirects, from start to end.
+    resolve : callable
+        Host to numeric addresses.
+    connect : callable
+        Numeric address, port, seconds to a connected socket.
+    """
+
+    allow: Collection[str] = field(default_factory=frozenset)
+    max_redirects: int = MAX_REDIRECTS
+    max_bytes: int = MAX_BYTES
+    timeout: float = TIMEOUT
+    resolve: Resolve = resolve_host
+    connect: Connect = connect_to
+
+    def fetch(self, url: str) -> Page:
+        """Fetch one page; whatever goes wrong on the way is an outcome, never an exception."""
+        hops: list[str] = []
+        deadline = time.monotonic() + self.timeout
+        try:
+            text, status = self._follow(url, hops, deadline)
+        except _Stop as stop:
+            return Page(url, stop.outcome, stop.detail, stop.status, tuple(hops))
+        return Page(url, "ok", f"HTTP {status}", status, tuple(hops), text)
+
+    def fetch_all(self, urls: Iterable[str], *, at_once: int = 4) -> dict[str, Page]:
+        """Fetch every distinct address once."""
+        distinct = sorted(set(urls))
+        with ThreadPoolExecutor(at_once) as pool:
+            return dict(zip(distinct, pool.map(self.fetch, distinct), strict=True))
+
+    def _follow(self, url: str, hops: list[str], deadline: float) -> tuple[str, int]:
+        while True:
+            if len(hops) > self.max_redirects:
+                raise _Stop("too-many-redirects", f"more than {self.max_redirects} redirects")
+            parts = _split(url)
+            hops.append(url)
+            address = self._checked_address(parts, deadline)
+            location, text, status = self._ask(parts, address, deadline)
+            if location is None:
+                return text, status
+            url = urljoin(url, location)
+
+    def _checked_address(self, parts: SplitResult, deadline: float) -> str:
+        """The address to connect to: looked up once, refused unless all of the host's addresses are public."""
+        host = parts.hostname or ""
+        try:
+            addresses = self._resolved(host, deadline)
+            private = [a for a in addresses if not is_public(a)]
+        except HostUnknown:
+            if self._resolves_anything(deadline):
+                raise _Stop("no-such-host", f"there is no host {host}") from None
+            raise _Stop("dns", "this machine resolves no names at all") from None
+        except FutureTimeout:
+            raise _Stop("timeout", f"looking up {host} took too long") from None
+        except (OSError, UnicodeError, ValueError) as error:
+            raise _Stop("dns", f"looking up {host} failed: {error}") from None
+        if not addresses:
+            raise _Stop("dns", f"{host} has no address")
+        if private and host not in self.allow:
+            raise _Stop("refused-address", f"{host} is at {private[0]}, which is not public")
+        return addresses[0]
+
+    def _resolved(self, host: str, deadline: float) -> Sequence[str]:
+        pool = ThreadPoolExecutor(1)
+        try:
+            return pool.submit(self.resolve, host).result(max(0.0, deadline - time.monotonic()))
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    def _resolves_anything(self, deadline: float) -> bool:
+        try:
+            return bool(self._resolved(_CONTROL_HOST, deadline))
+        except (HostUnknown, OSError, FutureTimeout):
+            return False
+
+    def _ask(self, parts: SplitResult, address: str, deadline: float) -> tuple[str | None, str, int]:
+        """One request to one checked address: where it redirects to, or its text; and the status."""
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        expired = threading.Event()
+        opened: list[socket.socket] = []
+
+        def cut() -> None:
+            expired.set()
+            for one in opened:
+                with suppress(OSError):
+                    one.shutdown(socket.SHUT_RDWR)
+
+        # A body that drips never trips a socket's own time-out: the line is cut at the deadline.
+        timer = threading.Timer(max(0.0, deadline - time.monotonic()), cut)
+        timer.daemon = True
+        timer.start()
+        try:
+            line = self.connect(address, port, max(0.05, deadline - time.monotonic()))
+            opened.append(line)
+            with line:
+                if parts.scheme == "https":
+                    line = ssl.create_default_context().wrap_socket(line, server_hostname=parts.hostname)
+                    opened.append(line)
+                return self._exchange(parts, line, expired)
+        except (_Stop, OSError, http.client.HTTPException, ValueError) as error:
+            # What was understood of a line that was cut says nothing about the page.
+            if expired.is_set() or isinstance(error, TimeoutError):
+                raise _Stop("timeout", f"not finished after {self.timeout:g} s") from None
+            if isinstance(error, _Stop):
+                raise
+            raise _Stop("connection", f"{type(error).__name__}: {error}"[:200]) from None
+        finally:
+            timer.cancel()
+
+    def _exchange(
+        self, parts: SplitResult, line: socket.socket, expired: threading.Event
+    ) -> tuple[str | None, str, int]:
+        connection = http.client.HTTPConnection(parts.hostname or "", parts.port)
+        connection.sock = line
+        path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        headers = {
+            "User-Agent": USER_AGENT,
+            "Accept": "text/html, text/*;q=0.9",
+            "Accept-Encoding": "identity",
+        }
+        connection.request("GET", path.encode("utf-8", "replace").decode("ascii", "replace"), headers=headers)
+        with connection.getresponse() as response:
+            status = response.status
+            location = response.getheader("Location")
+            if status in _REDIRECTS and location:
+                return location, "", status
+            if status in (404, 410):
+                raise _Stop("not-found", f"HTTP {status}", status)
+            if status != 200:
+                raise _Stop("http-error", f"HTTP {status}", status)
+            kind = (response.getheader("Content-Type") or "").split(";")[0].strip().lower()
+            if not kind.startswith(_TEXT_TYPES):
+                raise _Stop("wrong-type", f"content type {kind or 'not given'}", status)
+            raw = response.read(self.max_bytes + 1)
+            if expired.is_set():
+                raise TimeoutError
+            body = self._decoded(raw, (response.getheader("Content-Encoding") or "").lower(), status)
+            charset = response.headers.get_content_charset("utf-8")
+        return None, _text(body, charset, kind), status
+
+    def _decoded(self, raw: bytes, encoding: str, status: int) -> bytes:
+        if len(raw) > self.max_bytes:
+            raise _Stop("too-large", f"more than {self.max_bytes} bytes", status)
+        if encoding in ("", "identity"):
+            return raw
+        if encoding not in ("gzip", "x-gzip", "deflate"):
+            raise _Stop("bad-encoding", f"content encoding {encoding}", status)
+        try:
+            body = zlib.decompressobj(wbits=47).decompress(raw, self.max_bytes + 1)
+        except zlib.error as error:
+            raise _Stop("bad-encoding", f"{encoding}: {error}", status) from None
+        if len(body) > self.max_bytes:
+            raise _Stop("too-large", f"more than {self.max_bytes} bytes after {encoding}", status)
+        return body
+
+
+def _split(url: str) -> SplitResult:
+    """The address, refused unless it is a plain http(s) one."""
+    try:
+        parts = urlsplit(url.strip())
+        host, _ = parts.hostname, parts.port
+    except ValueError as error:
+        raise _Stop("bad-url", f"not an address: {error}") from None
+    if parts.scheme not in ("http", "https"):
+        raise _Stop(
+            "refused-scheme", f"scheme {parts.scheme or 'not given'}: only http and https are fetched"
+        )
+    if not host or any(c.isspace() or not c.isprintable() for c in url.strip()):
+        raise _Stop("bad-url", "no host, or blanks and control characters in the address")
+    if parts.username is not None or parts.password is not None:
+        raise _Stop("bad-url", "user or password in the address")
+    return parts
+
+
+def _text(body: bytes, charset: str, kind: str) -> str:
+    try:
+        text = body.decode(charset, "replace")
+    except LookupError:
+        text = body.decode("utf-8", "replace")
+    return html_text(text) if "html" in kind or "xml" in kind else text
