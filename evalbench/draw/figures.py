@@ -26,11 +26,10 @@ from evalbench.draw.style import (
     WARN,
     new_figure,
     shortened,
-    title,
     to_svg,
     width_of,
 )
-from evalbench.draw.verdict import rounded
+from evalbench.draw.verdict import aligned
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,11 +68,10 @@ def _same_length(**columns: Sequence[Any]) -> None:
 def _rows_figure(labels: Sequence[str], row_height: float, *, top: float, bottom: float, right: float) -> Any:
     """A figure with named rows; margins by hand, since matplotlib cannot measure every script."""
     names = [shortened(label) for label in labels]
-    height = top + bottom + row_height * len(names)
-    width = 7.2
+    width, height = 7.2, top + bottom + row_height * len(names)
     figure, ax = new_figure(width, height)
     figure.set_layout_engine("none")
-    left = min(0.15 + _EM * max(map(width_of, names)) + 0.1, 0.42 * width)
+    left = min(_EM * max(map(width_of, names)) + 0.15, 0.42 * width)
     ax.set_position((left / width, bottom / height, 1 - (left + right) / width, 1 - (top + bottom) / height))
     ax.set_yticks(range(len(names)), names)
     ax.set_ylim(len(names) - 0.5, -0.5)
@@ -82,12 +80,9 @@ def _rows_figure(labels: Sequence[str], row_height: float, *, top: float, bottom
     return figure, ax
 
 
-def _title_over_rows(figure: Figure, ax: Axes, text: str) -> None:
-    title(ax, text)
-    box = ax.get_position()
-    # The title starts at the figure's edge, not at the axes': long row names leave it no room else.
-    ax.titlepad_x = -box.x0 / box.width  # type: ignore[attr-defined]
-    ax._left_title.set_x(-box.x0 / box.width + 0.008)  # type: ignore[attr-defined]
+def _room_for(texts: Sequence[str]) -> float:
+    """Inches to the right of the axes that the longest of these texts needs."""
+    return 0.25 + _EM * max(map(width_of, texts))
 
 
 def interval_bars(
@@ -121,24 +116,25 @@ def interval_bars(
         If the columns differ in length or are empty.
     """
     _same_length(labels=labels, values=values, lows=lows, highs=highs)
-    figure, ax = _rows_figure(labels, 0.32, top=0.5, bottom=0.55, right=1.35)
+    written = ["no value" if text == "–" else text for text in aligned(values, lows, highs)]
+    figure, ax = _rows_figure(labels, 0.32, top=0.45, bottom=0.55, right=_room_for(written))
     said = []
-    for y, (label, value, low, high) in enumerate(zip(labels, values, lows, highs, strict=True)):
-        text = rounded(value, low, high)
+    for y, (label, value, low, high, text) in enumerate(
+        zip(labels, values, lows, highs, written, strict=True)
+    ):
         said.append(f"{label} {text}")
         if value is not None and low is not None and high is not None:
             ax.plot([low, high], [y, y], color=ACCENT, linewidth=2.2, alpha=0.55, solid_capstyle="butt")
         if value is not None:
             ax.plot([value], [y], "o", color=ACCENT, markersize=6, markeredgecolor=PAPER, markeredgewidth=0.8)
         ax.annotate(
-            text if value is not None else "no value",
-            (1, y), xytext=(8, 0), xycoords=("axes fraction", "data"), textcoords="offset points",
+            text, (1, y), xytext=(8, 0), xycoords=("axes fraction", "data"), textcoords="offset points",
             va="center", fontsize=FONT_SIZE, color=INK if value is not None else MUTED,
         )  # fmt: skip
     if domain is not None:
         ax.set_xlim(*domain)
     ax.set_xlabel(xlabel)
-    _title_over_rows(figure, ax, title)
+    _title_at_top(figure, title)
     return figure, f"{title}. {xlabel}, with 95 % intervals: {'; '.join(said)}."
 
 
@@ -178,7 +174,7 @@ def heat_map(
         raise ValueError(f"a matrix of shape {cells.shape} for {len(rows)} row and {len(cols)} column names")
     names = [shortened(c, 16) for c in cols]
     steep = max(map(width_of, names)) * _EM > 5.0 / len(cols)
-    top = 0.5 + (0.72 * _EM * max(map(width_of, names)) + 0.1 if steep else 0.28)
+    top = 0.4 + (0.72 * _EM * max(map(width_of, names)) + 0.1 if steep else 0.28)
     figure, ax = _rows_figure(
         rows, 0.36, top=top, bottom=0.35 if unit else 0.15, right=0.75 if steep else 0.2
     )
@@ -206,7 +202,7 @@ def heat_map(
     ax.grid(visible=False)
     ax.spines["bottom"].set_visible(False)
     if unit:
-        figure.text(0.008, 0.06 / figure.get_figheight(), unit, fontsize=FONT_SIZE, color=MUTED, va="bottom")
+        figure.text(0, 0.06 / figure.get_figheight(), unit, fontsize=FONT_SIZE, color=MUTED, va="bottom")
     _title_at_top(figure, title)
     return figure, _heat_alt(cells, rows, cols, title, unit)
 
@@ -219,7 +215,7 @@ def _cell(x: int, y: int, strength: float) -> Any:
 
 def _title_at_top(figure: Figure, text: str) -> None:
     figure.suptitle(
-        text, x=0.008, y=1 - 0.08 / figure.get_figheight(), ha="left", va="top",
+        text, x=0, y=1 - 0.04 / figure.get_figheight(), ha="left", va="top",
         fontsize=FONT_SIZE + 1.5, fontweight="bold", color=INK,
     )  # fmt: skip
 
@@ -269,12 +265,15 @@ def distribution(
     everything = np.concatenate(list(finite.values()))
     low, high = domain or ((everything.min(), everything.max()) if everything.size else (0.0, 1.0))
     edges = np.linspace(low, high if high > low else low + 1, bins + 1)
-    figure, ax = _rows_figure(list(groups), 0.62, top=0.5, bottom=0.55, right=1.35)
+    notes = {
+        name: (f"n = {count(len(v))}", _without_value(len(groups[name]) - len(v)))
+        for name, v in finite.items()
+    }
+    room = _room_for([line for note in notes.values() for line in note])
+    figure, ax = _rows_figure(list(groups), 0.62, top=0.4, bottom=0.55, right=room)
     said = []
     for y, (name, values) in enumerate(finite.items()):
-        missing = len(groups[name]) - len(values)
-        note = f"n = {count(len(values))}" + (f"\n{count(missing)} without value" if missing else "")
-        ax.annotate(note, (1, y), xytext=(8, 0), xycoords=("axes fraction", "data"), textcoords="offset points",
+        ax.annotate("\n".join(notes[name]).strip(), (1, y), xytext=(8, 0), xycoords=("axes fraction", "data"), textcoords="offset points",
                     va="center", fontsize=FONT_SIZE, color=MUTED)  # fmt: skip
         if not values.size:
             said.append(f"{name} no values")
@@ -292,8 +291,12 @@ def distribution(
         said.append(f"{name} median {median:.3g}, middle half {lower:.3g} to {upper:.3g}, n {len(values)}")
     ax.set_xlim(edges[0], edges[-1])
     ax.set_xlabel(f"{xlabel}   (dot: median, line: middle half)")
-    _title_over_rows(figure, ax, title)
+    _title_at_top(figure, title)
     return figure, f"{title}. {xlabel}: {'; '.join(said)}."
+
+
+def _without_value(missing: int) -> str:
+    return f"{count(missing)} without value" if missing else ""
 
 
 class Line(NamedTuple):
@@ -358,7 +361,8 @@ def lines(
                 marker="o" if mark_points else None, markersize=4)  # fmt: skip
         known = np.flatnonzero(np.isfinite(y))
         if known.size:
-            ends.append((float(y[known[-1]]), names[i], colour))
+            last = known[np.argmax(x[known])]
+            ends.append(_End(float(x[last]), float(y[last]), names[i], colour))
             said.append(f"{name} from {y[known[0]]:.3g} to {y[known[-1]]:.3g}")
     ax.set_xlabel(xlabel)
     ax.set_ylabel(ylabel)
@@ -367,15 +371,29 @@ def lines(
     return figure, f"{title}. {ylabel} by {xlabel}: {'; '.join(said) or 'no values'}."
 
 
-def _end_labels(ax: Axes, ends: list[tuple[float, str, str]], inches: float) -> None:
-    """Names at the right edge, pushed apart where lines end close together."""
+class _End(NamedTuple):
+    x: float
+    y: float
+    name: str
+    colour: str
+
+
+def _end_labels(ax: Axes, ends: Sequence[_End], inches: float) -> None:
+    """Names at the right edge, pushed apart where lines end close together, each led to its line's end."""
     low, high = ax.get_ylim()
+    left, right = ax.get_xlim()
     step = 1.25 * _EM / inches
-    wanted = sorted(((y - low) / (high - low), name, colour) for y, name, colour in ends)
+    ordered = sorted(ends, key=lambda end: end.y)
     placed: list[float] = []
-    for at, _, _ in wanted:
+    for end in ordered:
+        at = (end.y - low) / (high - low)
         placed.append(max(at, placed[-1] + step) if placed else at)
     overshoot = max(0.0, placed[-1] - 1) if placed else 0.0
-    for at, (_, name, colour) in zip(placed, wanted, strict=True):
-        ax.annotate(name, (1, at - overshoot), xytext=(6, 0), xycoords="axes fraction", textcoords="offset points",
-                    va="center", fontsize=FONT_SIZE, color=colour)  # fmt: skip
+    for at, end in zip(placed, ordered, strict=True):
+        y = at - overshoot
+        ax.annotate(end.name, (1, y), xytext=(6, 0), xycoords="axes fraction", textcoords="offset points",
+                    va="center", fontsize=FONT_SIZE, color=end.colour)  # fmt: skip
+        start = (end.x - left) / (right - left)
+        if start < 0.93:
+            ax.plot([start + 0.012, 1.0], [(end.y - low) / (high - low), y], transform=ax.transAxes, color=end.colour,
+                    linewidth=0.7, linestyle=":", scalex=False, scaley=False)  # fmt: skip

@@ -97,26 +97,36 @@ def _as_text(value: Any) -> str:
     return str(value)
 
 
-def _cell(value: Any, decimals: int | None, clamp: int, code: str | None) -> str:
-    right = ' class="eb-num"' if decimals is not None else ""
+def _cell(value: Any, decimals: int | None, clamp: int, code: str | None, width: str) -> str:
     if isinstance(value, Html):
-        return f"<td>{value}</td>"
+        return f"<td{width}>{value}</td>"
     if _missing(value):
-        return f"<td{right}>{NO_VALUE}</td>"
+        return f"<td{width}>{NO_VALUE}</td>"
     if decimals is not None:
-        return f'<td{right} data-v="{float(value)!r}">{_number(float(value), decimals)}</td>'
+        return f'<td{width} data-v="{float(value)!r}">{_number(float(value), decimals)}</td>'
     if _is_bool(value):
-        return f"<td>{'yes' if value else 'no'}</td>"
+        return f"<td{width}>{'yes' if value else 'no'}</td>"
     text = _as_text(value)
-    return f"<td{language_attributes(text, code)}>{clamped(text, clamp)}</td>"
+    return f"<td{width}{language_attributes(text, code)}>{clamped(text, clamp)}</td>"
 
 
-def _column_cells(values: Sequence[Any], clamp: int, code: str | None) -> tuple[bool, list[str]]:
-    """Whether the column is numeric, and its cells."""
+def _width_class(present: Sequence[Any], numeric: bool) -> str:
+    """Numbers stand right; names do not break; prose gets room."""
+    if numeric:
+        return ' class="eb-num"'
+    longest = max((len(_as_text(v)) for v in present if not isinstance(v, Html)), default=0)
+    if any(isinstance(v, Html) for v in present) or longest > 60:
+        return ' class="eb-long"'
+    return ' class="eb-short"' if longest <= 24 else ""
+
+
+def _column_cells(values: Sequence[Any], clamp: int, code: str | None) -> tuple[str, list[str]]:
+    """The class of a column's cells, and the cells."""
     present = [v for v in values if not _missing(v)]
     numeric = bool(present) and all(_is_number(v) for v in present)
     decimals = _column_decimals([float(v) for v in present]) if numeric else None
-    return numeric, [_cell(v, decimals, clamp, code) for v in values]
+    width = _width_class(present, numeric)
+    return width, [_cell(v, decimals, clamp, code, width) for v in values]
 
 
 def html_table(
@@ -179,8 +189,8 @@ def html_table(
         for j, name in enumerate(frame.columns)
     ]
     head = "".join(
-        f'<th scope="col"{" class=eb-num" if numeric else ""}>{escape(name)}</th>'
-        for name, (numeric, _) in zip(frame.columns, columns, strict=True)
+        f'<th scope="col"{width if "num" in width else ""}>{escape(name)}</th>'
+        for name, (width, _) in zip(frame.columns, columns, strict=True)
     )
     body = "".join(
         f"<tr>{''.join(cells)}</tr>" for cells in zip(*(cells for _, cells in columns), strict=True)

@@ -60,12 +60,40 @@ def rounded(value: float | None, low: float | None = None, high: float | None = 
     return f"{shown} {interval}" if interval else shown
 
 
-def rounded_parts(value: float, low: float | None, high: float | None) -> tuple[str, str]:
+def rounded_parts(
+    value: float, low: float | None, high: float | None, decimals: int | None = None
+) -> tuple[str, str]:
     """The value and, separately, its interval in brackets (empty without one)."""
-    decimals = _decimals(value, low, high)
+    decimals = _decimals(value, low, high) if decimals is None else decimals
     if low is None or high is None:
         return _fixed(value, decimals), ""
     return _fixed(value, decimals), f"[{_fixed(low, decimals)}, {_fixed(high, decimals)}]"
+
+
+def _shared_decimals(rows: Sequence[Mapping[str, Any]]) -> int | None:
+    """Decimals for neighbouring rows, so that they align: those of the widest interval, and at least one
+    significant digit of the narrowest."""
+    own = [
+        _decimals(row["value"], row.get("ci_low"), row.get("ci_high"))
+        for row in rows
+        if row["value"] is not None
+    ]
+    return max(min(own), max(own) - 1) if own else None
+
+
+def aligned(
+    values: Sequence[float | None], lows: Sequence[float | None], highs: Sequence[float | None]
+) -> list[str]:
+    """Figures and intervals of neighbouring rows with the same decimals; see :func:`rounded`."""
+    rows = [
+        {"value": value, "ci_low": low, "ci_high": high}
+        for value, low, high in zip(values, lows, highs, strict=True)
+    ]
+    decimals = _shared_decimals(rows)
+    return [
+        "–" if row["value"] is None else " ".join(filter(None, rounded_parts(*row.values(), decimals)))
+        for row in rows
+    ]
 
 
 def light_word(light: str) -> Html:
@@ -98,25 +126,15 @@ def interval_bar(row: Mapping[str, Any], domain: tuple[float, float]) -> Html:
     low_end, high_end = domain
 
     def at(value: float) -> str:
-        return f"{4 + 112 * (value - low_end) / (high_end - low_end):.1f}"
+        return f"{4 + 152 * (value - low_end) / (high_end - low_end):.1f}"
 
     value, low, high = row["value"], row.get("ci_low"), row.get("ci_high")
-    span = (
-        f'<line class="eb-bar-span" x1="{at(low)}" x2="{at(high)}" y1="8" y2="8"/>'
-        if low is not None and high is not None
-        else ""
-    )
-    zero = (
-        f'<line class="eb-bar-end" x1="{at(0)}" x2="{at(0)}" y1="4" y2="12"/>'
-        if low_end < 0 < high_end
-        else ""
-    )
+    known = low is not None and high is not None
+    span = f'<path class="eb-bar-span" d="M{at(low)} 8H{at(high)}"/>' if known else ""
+    zero = f"M{at(0)} 4v8" if low_end < 0 < high_end else ""
     return Html(
-        '<svg class="eb-bar" width="120" height="16" viewBox="0 0 120 16" aria-hidden="true" focusable="false">'
-        '<line class="eb-bar-axis" x1="4" x2="116" y1="8" y2="8"/>'
-        '<line class="eb-bar-end" x1="4" x2="4" y1="5" y2="11"/>'
-        f'<line class="eb-bar-end" x1="116" x2="116" y1="5" y2="11"/>{zero}{span}'
-        f'<circle class="eb-bar-dot" cx="{at(value)}" cy="8" r="3.5"/></svg>'
+        f'<svg class="eb-bar" viewBox="0 0 160 16" aria-hidden="true"><path d="M4 8H156M4 5v6M156 5v6{zero}"/>'
+        f'{span}<circle cx="{at(value)}" cy="8" r="3.5"/></svg>'
     )
 
 
@@ -127,37 +145,56 @@ def _by_metric(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str,
     return groups
 
 
-def _figure_cells(row: Mapping[str, Any], domain: tuple[float, float]) -> str:
-    value = row["value"]
+def _figure_cells(
+    row: Mapping[str, Any], domain: tuple[float, float], decimals: int | None, marks: Mapping[str, str]
+) -> str:
+    value, note = row["value"], str(row.get("note") or "")
+    sign = f'<sup class="eb-mark">{marks[note]}</sup>' if note else ""
     if value is None:
-        shown, interval = (
-            f'<span class="eb-none" title="{attribute(row.get("note") or "no value")}">–</span>',
-            "",
-        )
+        shown, interval = f'<span class="eb-none" title="{attribute(note or "no value")}">–</span>', ""
     else:
-        shown, interval = rounded_parts(value, row.get("ci_low"), row.get("ci_high"))
+        shown, interval = rounded_parts(value, row.get("ci_low"), row.get("ci_high"), decimals)
     missing = "".join(
         f'<td class="eb-num{" eb-some" if row.get(name) else ""}">{count(int(row.get(name) or 0))}</td>'
         for name in ("n_unscored", "n_undefined")
     )
-    sort = "" if value is None else f' data-v="{float(value)!r}"'
     return (
-        f'<td class="eb-num eb-value"{sort}>{shown}</td>'
+        f'<td class="eb-num eb-value">{shown}{sign}</td>'
         f'<td class="eb-barcell">{interval_bar(row, domain)}</td>'
-        f'<td class="eb-num" title="{attribute(row.get("method") or "no interval")}">{interval}</td>'
+        f'<td class="eb-num eb-interval" title="{attribute(row.get("method") or "no interval")}">{interval}</td>'
         f'<td class="eb-num">{count(int(row.get("n") or 0))}</td>{missing}'
         f"<td>{light_word(str(row.get('light') or 'unlit'))}</td>"
     )
+
+
+def _marks(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """A letter for each distinct note, in order."""
+    notes = dict.fromkeys(str(row["note"]) for row in rows if row.get("note"))
+    return {note: _letters(i) for i, note in enumerate(notes)}
+
+
+def _letters(i: int) -> str:
+    return (_letters(i // 26 - 1) if i >= 26 else "") + "abcdefghijklmnopqrstuvwxyz"[i % 26]
+
+
+def _footnotes(marks: Mapping[str, str]) -> str:
+    notes = "".join(
+        f'<li><sup class="eb-mark">{mark}</sup> {escape(note)}</li>' for note, mark in marks.items()
+    )
+    return f'<ul class="eb-footnotes">{notes}</ul>' if notes else ""
 
 
 def _metric_heading(row: Mapping[str, Any], span: int) -> str:
     better = {True: "higher is better", False: "lower is better"}.get(row.get("higher_is_better"), "")
     details = ", ".join(part for part in (str(row.get("unit") or ""), better) if part)
     small = f'<br><span class="eb-small">{escape(details)}</span>' if details else ""
-    return f'<th scope="rowgroup" rowspan="{span}" class="eb-metric">{escape(row["metric"])}{small}</th>'
+    name = escape(row["metric"]).replace("_", "_<wbr>")
+    return f'<th scope="rowgroup" rowspan="{span}" class="eb-metric">{name}{small}</th>'
 
 
-def headline_table(rows: Sequence[Mapping[str, Any] | Estimate], by: Sequence[str] = ()) -> Html:
+def headline_table(
+    rows: Sequence[Mapping[str, Any] | Estimate], by: Sequence[str] = (), first: int = 4
+) -> Html:
     """The headline figures: metric, value, interval as bar and numbers, counts, light.
 
     Parameters
@@ -166,34 +203,53 @@ def headline_table(rows: Sequence[Mapping[str, Any] | Estimate], by: Sequence[st
         Rows of ``results.json``'s ``summary``.
     by : sequence of str
         Their group columns.  Groups of one metric stand in neighbouring rows, on one scale.
+    first : int
+        So many metrics, and all with a lit light, stand open; the others are folded below them, where
+        they are more than two.
 
     Returns
     -------
     Html
     """
     flat = [row if isinstance(row, Mapping) else row.row() for row in rows]
+    metrics = _by_metric(flat)
+    open_ones = [
+        name
+        for i, (name, group) in enumerate(metrics.items())
+        if i < first or any(row.get("light") not in (None, "unlit") for row in group)
+    ]
+    if len(metrics) - len(open_ones) <= 2:
+        return _figures_table(flat, by, "Headline figures")
+    folded = [row for name, group in metrics.items() if name not in open_ones for row in group]
+    top = _figures_table([row for name in open_ones for row in metrics[name]], by, "Headline figures")
+    more = f"{counted(len(metrics) - len(open_ones), 'more figure')}"
+    return Html(
+        f'{top}<details class="eb-more"><summary>{more}</summary>{_figures_table(folded, by, "More figures")}</details>'
+    )
+
+
+def _figures_table(flat: Sequence[Mapping[str, Any]], by: Sequence[str], label: str) -> Html:
     by = [name for name in by if any(row.get(name) not in (None, "") for row in flat)]
-    noted = any(row.get("note") for row in flat)
+    marks = _marks(flat)
     heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in by)
     body = []
     for group in _by_metric(flat).values():
-        domain, lines = _domain(group), []
+        domain, decimals, lines = _domain(group), _shared_decimals(group), []
         for i, row in enumerate(group):
             metric = _metric_heading(row, len(group)) if i == 0 else ""
             names = "".join(
-                f"<td>{escape(row[name]) if row.get(name) not in (None, '') else '<i>all</i>'}</td>"
+                f'<td class="eb-short">{escape(row[name]) if row.get(name) not in (None, "") else "<i>all</i>"}</td>'
                 for name in by
             )
-            note = f'<td class="eb-note">{escape(row.get("note") or "")}</td>' if noted else ""
-            lines.append(f"<tr>{metric}{names}{_figure_cells(row, domain)}{note}</tr>")
+            lines.append(f"<tr>{metric}{names}{_figure_cells(row, domain, decimals, marks)}</tr>")
         body.append(f"<tbody>{''.join(lines)}</tbody>")
     return Html(
-        '<div class="eb-scroll" tabindex="0" role="group" aria-label="Headline figures">'
+        f'<div class="eb-scroll" tabindex="0" role="group" aria-label="{attribute(label)}">'
         '<table class="eb-table eb-headline"><thead><tr><th scope="col">metric</th>'
         f'{heads}<th scope="col" class="eb-num">value</th><th scope="colgroup" colspan="2">95 % interval</th>'
         '<th scope="col" class="eb-num">n</th><th scope="col" class="eb-num">unscored</th>'
-        '<th scope="col" class="eb-num">undefined</th><th scope="col">light</th>'
-        f"{'<th scope=col>note</th>' if noted else ''}</tr></thead>{''.join(body)}</table></div>"
+        '<th scope="col" class="eb-num">undefined</th><th scope="col">light</th></tr></thead>'
+        f"{''.join(body)}</table></div>{_footnotes(marks)}"
     )
 
 
@@ -243,7 +299,8 @@ def verdict_html(results: Mapping[str, Any]) -> Html:
     return Html(
         f'<div class="eb-verdict eb-{attribute(light)}"><p class="eb-light">'
         f'<span class="eb-symbol" aria-hidden="true">{SYMBOLS.get(light, "○")}</span>'
-        f'<strong>{escape(light.capitalize())}</strong>{meaning}</p><p class="eb-sentence">'
+        f"<strong>{escape(light.capitalize())}</strong>{meaning}{synthetic_label(results['data'])}</p>"
+        f'<p class="eb-sentence">'
         f'{escape(results["sentence"])}</p><ul class="eb-facts">{facts}</ul></div>'
     )
 
@@ -269,7 +326,7 @@ def result_html(result: Result) -> Html:
     results = result.to_json()
     return Html(
         f'<div class="eb-result"><p class="eb-kicker">{escape(results["study"])} · {escape(results["judged"])} · '
-        f"{escape(data_label(results['data']))} {synthetic_label(results['data'])}</p>"
+        f"{escape(data_label(results['data']))}</p>"
         f'<p class="eb-question">{escape(results["question"])}</p>{verdict_html(results)}'
         f"{headline_table(results['summary'], results['by'])}{notes_html(results['notes'])}</div>"
     )

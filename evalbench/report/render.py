@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evalbench.draw.html import Html, attribute
-from evalbench.draw.verdict import data_label, headline_table, notes_html, synthetic_label, verdict_html
+from evalbench.draw.verdict import data_label, headline_table, notes_html, verdict_html
 from evalbench.errors import BadInput
 from evalbench.report.facts import files, provenance, settings
 from evalbench.report.narrative import Heading, Narrative, Parameter, narrate, parameters, without_ansi
@@ -106,7 +106,6 @@ def _finished(source: Source, cell: tuple[Parameter, ...]) -> dict[str, Any]:
         "study": name,
         "started": _when(source.run),
         "interactive": source.run["status"] == "interactive",
-        "synthetic": synthetic_label(data),
         "question": results["question"],
         "judged": results["judged"],
         "data": data_label(data),
@@ -127,20 +126,21 @@ def _unfinished(source: Source, cell: tuple[Parameter, ...]) -> dict[str, Any]:
     status = str(run.get("status"))
     headline = _STATUS.get(status, f"The run has the status {status}")
     study = str(run.get("study") or "run")
+    error = _error_text(run.get("error"))
     return {
         "title": study.replace("_", " ").capitalize(),
         "head": f"{headline}: {study}",
         "study": study,
         "started": _when(run),
         "interactive": False,
-        "synthetic": Html(""),
         "question": run.get("question") or "",
         "judged": "",
         "data": "",
         "band": Html(""),
         "failure": headline,
         "status": status,
-        "error": _error_text(run.get("error")),
+        "error": error,
+        "reason": _reason(error),
         "settings": settings(run.get("parameters") or {}, cell),
         "story": _NOTHING,
         "results": None,
@@ -151,6 +151,12 @@ def _unfinished(source: Source, cell: tuple[Parameter, ...]) -> dict[str, Any]:
 def _when(run: Mapping[str, Any]) -> str:
     started = str(run.get("started") or "")
     return started[:16].replace("T", " ") + (" UTC" if started.endswith(("Z", "+00:00")) else "")
+
+
+def _reason(error: str) -> str:
+    """The one line of an error that says what went wrong: a traceback's last, else the first."""
+    lines = [line for line in error.splitlines() if line.strip()] or [error]
+    return lines[-1] if lines[0].startswith("Traceback") else lines[0]
 
 
 def _error_text(error: Any) -> str:
