@@ -26,10 +26,8 @@ from evalbench.studies.matching.pairs import (
     STD_WEIGHTS,
     Matching,
     Pairs,
-    Violations,
     check_options,
     match,
-    prepare,
     score_pairs,
 )
 from evalbench.studies.matching.pictures import (
@@ -43,6 +41,7 @@ from evalbench.studies.matching.pictures import (
     worst_samples,
 )
 from evalbench.studies.matching.summary import bands_of, items_of, summarise
+from evalbench.studies.matching.violations import Violations, prepare
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,4 +1,4 @@
-"""Violations to pairs to matches: located spans, component similarities, one-to-one assignments.
+"""Violations to pairs to matches: component similarities, one-to-one assignments.
 
 ``score_pairs`` is the dear step (it embeds); ``match`` is cheap and may be called again and again with
 other weights and thresholds.
@@ -12,15 +12,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from evalbench.core.result import DataLabel
 from evalbench.errors import BadInput
 from evalbench.metrics.matching import (
     COMPONENTS,
     Missing,
-    Spans,
     Thresholds,
     admissible,
-    flat_spans,
     greedy,
     optimal,
     pair_overlaps,
@@ -28,12 +25,10 @@ from evalbench.metrics.matching import (
     weighted_score,
 )
 from evalbench.models.embed import embedder, indexed_similarities, language_warning
-from evalbench.text.locate import locate
+from evalbench.studies.matching.violations import Violations
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from evalbench.readers.dataset import Dataset
 
 STD_WEIGHTS: Mapping[str, float] = {"text_overlap": 0.5, "rule_similarity": 0.5}
 HA_WEIGHTS: Mapping[str, float] = {
@@ -50,169 +45,6 @@ TEXT_COMPONENTS = {
 }
 Assignment = Literal["greedy", "optimal"]
 Filter = Literal["before", "after"]
-
-
-@dataclass(frozen=True)
-class Violations:
-    """True and predicted violations with located spans, sorted by sample, checker and id.
-
-    Attributes
-    ----------
-    truth, predictions : DataFrame
-        With ``located`` (how the span was found) and, for predictions, ``checker``.
-    documents : DataFrame
-        ``sample_id, text``, one row per sample.
-    checkers : DataFrame
-        ``checker, name, version, model``.
-    truth_spans, predicted_spans : Spans
-    faults : DataFrame
-        Predicted contexts that do not stand in their text: they count as predictions that overlap with nothing.
-    label : DataLabel
-    notes : tuple of str
-    """
-
-    truth: pd.DataFrame
-    predictions: pd.DataFrame
-    documents: pd.DataFrame
-    checkers: pd.DataFrame
-    truth_spans: Spans
-    predicted_spans: Spans
-    faults: pd.DataFrame
-    label: DataLabel
-    notes: tuple[str, ...] = ()
-
-
-def prepare(data: Dataset, *, context_threshold: float = 0.8) -> Violations:
-    """Check and order violations and find their spans.
-
-    Parameters
-    ----------
-    data : Dataset
-    context_threshold : float
-        Least similarity of a fuzzily located context, 0–1.
-
-    Raises
-    ------
-    BadInput
-        All faults at once: samples without a text, spans beyond the text, true contexts that do not stand in
-        the text, rows with neither span nor context, checkers not written ``name@version|model``.
-    """
-    import pandas as pd
-
-    documents, faults = _documents(data)
-    texts = dict(zip(documents["sample_id"], documents["text"], strict=True))
-    truth = data["truth"].sort_values(["sample_id", "violation_id"], kind="stable", ignore_index=True)
-    predictions = data["predictions"].sort_values(
-        ["sample_id", "checker", "violation_id"], kind="stable", ignore_index=True
-    )
-    for frame in (truth, predictions):
-        for column in ("category", "explanation", "correction"):
-            if column not in frame:
-                frame[column] = ""
-    truth_spans, truth_lost = _spans(truth, texts, "truth", context_threshold, faults)
-    spans, lost = _spans(predictions, texts, "predictions", context_threshold, faults)
-    faults += [
-        f"truth: violation {row.violation_id} of sample {row.sample_id}: its context does not stand in the text: {_clip(row.context)}"
-        for row in truth_lost.itertuples()
-    ]
-    checkers = _checkers(predictions["checker"], faults)
-    if faults:
-        raise BadInput.listing(f"{data.label}: {len(faults)} fault{'s' * (len(faults) != 1)}:", faults)
-    notes = list(data.notes)
-    for name, frame in (("truth", truth), ("predictions", predictions)):
-        for how in ("white space", "fuzzy"):
-            count = int((frame["located"] == how).sum())
-            if count:
-                notes.append(
-                    f"{name}: {count} contexts were located in the text by {how} search, not exactly"
-                )
-    return Violations(
-        truth, predictions, documents, checkers, flat_spans(truth_spans), flat_spans(spans),
-        pd.DataFrame(lost), data.label, tuple(notes),
-    )  # fmt: skip
-
-
-def _documents(data: Dataset) -> tuple[pd.DataFrame, list[str]]:
-    import pandas as pd
-
-    faults: list[str] = []
-    documents = data.get("documents")
-    if documents is None:
-        if "text" not in data["truth"]:
-            raise BadInput(
-                f"{data.label}: the truth has no column text and there is no table documents (sample_id, text)"
-            )
-        documents = data["truth"][["sample_id", "text"]].drop_duplicates()
-        doubled = documents.loc[documents["sample_id"].duplicated(), "sample_id"].unique()
-        faults += [f"truth: sample {sample} has different texts in different rows" for sample in doubled]
-    known = set(documents["sample_id"])
-    for table in ("truth", "predictions"):
-        samples = pd.Index(data[table]["sample_id"].unique())
-        faults += [f"{table}: sample {s} has no text in documents" for s in samples[~samples.isin(known)]]
-    return documents.sort_values("sample_id", ignore_index=True), faults
-
-
-def _spans(
-    frame: pd.DataFrame, texts: Mapping[str, str], table: str, threshold: float, faults: list[str]
-) -> tuple[list[list[tuple[int, int]]], pd.DataFrame]:
-    """Spans of every row from ``spans``, else ``start, end``, else a located ``context``; and the rows not found."""
-    n = len(frame)
-    start = frame["start"].to_numpy(dtype=float) if "start" in frame else np.full(n, np.nan)
-    end = frame["end"].to_numpy(dtype=float) if "end" in frame else np.full(n, np.nan)
-    listed = frame["spans"].tolist() if "spans" in frame else [[]] * n
-    contexts = frame["context"].tolist() if "context" in frame else [""] * n
-    size = frame["sample_id"].map({s: len(t) for s, t in texts.items()}).fillna(0).to_numpy(dtype=float)
-    given = ~np.isnan(start) & ~np.isnan(end)
-    whole = given & np.array([not spans for spans in listed], dtype=bool)
-    wrong = whole & ((start < 0) | (end <= start) | (end > size))
-    for i in np.flatnonzero(wrong):
-        faults.append(
-            f"{_row(table, frame, i)}: span {start[i]:.0f}–{end[i]:.0f} is not inside its text of {size[i]:.0f} characters"
-        )
-    out: list[list[tuple[int, int]]] = [[] for _ in range(n)]
-    for i in np.flatnonzero(whole & ~wrong):
-        out[i] = [(int(start[i]), int(end[i]))]
-    how = np.where(whole, "given", "").astype(object)
-    lost = []
-    for i in np.flatnonzero(~whole):
-        sample = frame["sample_id"].iat[i]
-        if listed[i]:
-            beyond = [s for s in listed[i] if s[1] > size[i]]
-            if beyond:
-                faults.append(
-                    f"{_row(table, frame, i)}: span {beyond[0]} is not inside its text of {size[i]:.0f} characters"
-                )
-            out[i], how[i] = [(int(a), int(b)) for a, b in listed[i]], "given"
-        elif str(contexts[i]).strip():
-            place = locate(contexts[i], texts.get(sample, ""), threshold)
-            out[i], how[i] = ([(place.start, place.end)], place.how) if place else ([], "not found")
-            if place is None:
-                lost.append(i)
-        else:
-            faults.append(f"{_row(table, frame, i)}: neither start and end nor spans nor a context")
-    frame["located"] = how
-    columns = [c for c in ("sample_id", "checker", "violation_id", "context") if c in frame]
-    return out, frame.iloc[lost][columns].reset_index(drop=True)
-
-
-def _row(table: str, frame: pd.DataFrame, i: int) -> str:
-    return f"{table}: violation {frame['violation_id'].iat[i]} of sample {frame['sample_id'].iat[i]}"
-
-
-def _clip(text: str) -> str:
-    return repr(text if len(text) <= 60 else text[:59] + "…")
-
-
-def _checkers(column: pd.Series, faults: list[str]) -> pd.DataFrame:
-    """``name@version|model`` split into its parts."""
-    import pandas as pd
-
-    names = pd.Series(sorted(column.unique()), dtype=str)
-    parts = names.str.extract(r"^(?P<name>[^@|]+)@(?P<version>[^@|]+)\|(?P<model>.+)$")
-    faults += [
-        f"predictions: checker {n!r} is not written name@version|model" for n in names[parts["name"].isna()]
-    ]
-    return pd.concat([names.rename("checker"), parts], axis=1)
 
 
 class Codes(NamedTuple):

@@ -1,0 +1,78 @@
+"""Fixtures and the list of allowed skips."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+ROOT = Path(__file__).resolve().parents[1]
+
+# In CI a skip whose reason begins with none of these fails the run.
+ALLOWED_SKIPS = (
+    "external data",  # the user's machine has none
+    "no chromium",
+    "no WordNet",
+    "not on this platform",
+    "no IPv6 loopback",
+    "needs root",
+    "peer not importable",
+)
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The checkout."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def external_data() -> Callable[[str], Path]:
+    """Folder of an external data set by name; skips with a reason where it is missing."""
+    base = Path(os.environ.get("EVALBENCH_EXTERNAL_DATA") or ROOT.parent / "shared" / "data")
+
+    def folder(name: str) -> Path:
+        path = base / name
+        if not path.is_dir():
+            pytest.skip(f"external data {name} is not at EVALBENCH_EXTERNAL_DATA or beside the checkout")
+        return path
+
+    return folder
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The path of a chromium; skips where there is none."""
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if not found:
+        pytest.skip("no chromium on PATH")
+    return found
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests share one cache per session, never the user's."""
+    base = tmp_path_factory.getbasetemp() / "cache"
+    base.mkdir(exist_ok=True)
+    monkeypatch.setenv("EVALBENCH_CACHE", os.environ.get("EVALBENCH_TEST_CACHE", str(base)))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """In CI, skips that are not on the list fail the run."""
+    if os.environ.get("CI") != "true":
+        return
+    wrong = []
+    for report in terminalreporter.stats.get("skipped", []):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        reason = reason.removeprefix("Skipped: ")
+        if not reason.startswith(ALLOWED_SKIPS):
+            wrong.append(f"{report.nodeid}: {reason}")
+    if wrong:
+        terminalreporter.section("skips that are not allowed in CI")
+        terminalreporter.write_line("\n".join(wrong))
+        terminalreporter._session.exitstatus = 1

@@ -1,0 +1,97 @@
+"""Each floor imports only what stands before it; importing evalbench loads nothing heavy."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "evalbench"
+
+# Lowest first.  Report stands before runs because a run renders its page; it reads files and knows no study.
+FLOORS = [
+    ("errors",),
+    ("workbench",),
+    ("core",),
+    ("text",),
+    ("readers",),
+    ("metrics",),
+    ("models",),
+    ("judge",),
+    ("draw",),
+    ("studies", "hub"),
+    ("report",),
+    ("runs",),
+    ("monitor",),
+    ("commands",),
+    ("cli",),
+]
+LEVEL = {name: i for i, names in enumerate(FLOORS) for name in names}
+CORE_MAY_IMPORT = {"numpy", "scipy"}
+HEAVY = {"torch", "sentence_transformers", "transformers", "openai", "evaluate", "sklearn", "matplotlib", "seaborn",
+         "papermill", "distributed", "dask", "nltk", "sacrebleu", "bert_score", "usearch", "sqlalchemy"}  # fmt: skip
+
+
+def modules() -> list[Path]:
+    return sorted(p for p in PACKAGE.rglob("*.py"))
+
+
+def floor_of(path: Path) -> str:
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return parts[0]
+
+
+def imports(path: Path, top_level_only: bool = False) -> set[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    found: set[str] = set()
+    nodes = tree.body if top_level_only else list(ast.walk(tree))
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+        assert not (isinstance(node, ast.ImportFrom) and node.level), f"{path}: relative import"
+    return found
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_a_floor_imports_only_what_stands_before_it(path: Path) -> None:
+    mine = floor_of(path)
+    if mine == "__init__":
+        return
+    assert mine in LEVEL, f"{path} stands on no floor"
+    for name in imports(path):
+        parts = name.split(".")
+        if parts[0] != "evalbench" or len(parts) < 2 or parts[1] not in LEVEL:
+            continue
+        theirs = parts[1]
+        assert LEVEL[theirs] < LEVEL[mine] or theirs == mine, f"{mine} must not import {theirs} ({name})"
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_heavy_libraries_are_imported_where_they_are_used(path: Path) -> None:
+    at_top = {name.split(".")[0] for name in imports(path, top_level_only=True)}
+    assert not at_top & HEAVY, f"{path}: import {', '.join(at_top & HEAVY)} inside the function that uses it"
+
+
+def test_core_knows_only_numpy_and_scipy() -> None:
+    for path in (PACKAGE / "core").glob("*.py"):
+        third = {n.split(".")[0] for n in imports(path, top_level_only=True)} - set(sys.stdlib_module_names)
+        assert third <= CORE_MAY_IMPORT | {"evalbench"}, f"{path}: {third}"
+
+
+def test_no_module_is_long() -> None:
+    long = {str(p.relative_to(ROOT)): n for p in modules() if (n := len(p.read_text().splitlines())) > 400}
+    assert not long
+
+
+def test_importing_evalbench_loads_nothing_heavy() -> None:
+    code = "import sys, evalbench; print(' '.join(sys.modules))"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert not (HEAVY | {"pandas", "scipy", "numpy"}) & set(loaded)

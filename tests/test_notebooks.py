@@ -1,0 +1,97 @@
+"""Notebooks tell the story and call; they compute nothing and store nothing."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+
+from evalbench import studies
+from evalbench.runs.parameters import notebook_parameters
+
+ROOT = Path(__file__).resolve().parents[1]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+LOGIC = (
+    ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.For, ast.While, ast.If, ast.IfExp, ast.Try, ast.Lambda,
+    ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.With,
+)  # fmt: skip
+
+
+def faults(node: dict) -> list[str]:
+    """What a notebook of ours must not have."""
+    found = []
+    code = [c for c in node["cells"] if c["cell_type"] == "code"]
+    for number, cell in enumerate(node["cells"], start=1):
+        text = "".join(cell["source"])
+        if cell["cell_type"] != "code":
+            continue
+        if cell["outputs"]:
+            found.append(f"cell {number} stores outputs")
+        if cell["execution_count"] is not None:
+            found.append(f"cell {number} stores an execution count")
+        for part in ast.walk(ast.parse(text)):
+            if isinstance(part, LOGIC):
+                found.append(f"cell {number} holds logic: {type(part).__name__}")
+            if isinstance(part, ast.Import) or (
+                isinstance(part, ast.ImportFrom) and part.module != "evalbench"
+            ):
+                found.append(f"cell {number} imports something other than evalbench")
+    tagged = [c for c in code if "parameters" in c["metadata"].get("tags", [])]
+    if len(tagged) != 1:
+        found.append(f"{len(tagged)} parameters cells")
+    if not code or "".join(code[-1]["source"]).strip() != "record(result)":
+        found.append("the last code cell is not record(result)")
+    if node["cells"][0]["cell_type"] != "markdown" or not "".join(node["cells"][0]["source"]).startswith(
+        "# "
+    ):
+        found.append("no title")
+    if any(k in node["metadata"] for k in ("papermill", "widgets")):
+        found.append("metadata of a run")
+    return found
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_a_notebook_is_narrative_parameters_and_calls(path: Path) -> None:
+    assert faults(json.loads(path.read_text())) == []
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_every_parameter_has_a_type_and_a_line_of_help(path: Path) -> None:
+    node = json.loads(path.read_text())
+    for name, parameter in notebook_parameters(node, path.name).items():
+        assert parameter.types or parameter.optional, name
+        assert parameter.help, f"{path.stem}: {name} has no help"
+    text = "".join(next(c for c in node["cells"] if "parameters" in c["metadata"].get("tags", []))["source"])
+    assert all(isinstance(line, ast.AnnAssign) for line in ast.parse(text).body)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
+def test_parameters_are_the_options_of_the_study(path: Path) -> None:
+    import inspect
+
+    module = studies.study(path.stem)
+    options = set(inspect.signature(module.evaluate).parameters) - {"data"}
+    reading = {"data", "columns", *module.SCHEMA}
+    named = set(notebook_parameters(json.loads(path.read_text()), path.name))
+    assert named - reading <= options, f"no option: {sorted(named - reading - options)}"
+    assert options - named <= set(), f"not in the notebook: {sorted(options - named)}"
+
+
+def test_notebooks_and_studies_come_in_pairs() -> None:
+    assert sorted(p.stem for p in NOTEBOOKS) == studies.names()
+
+
+def test_the_rules_bite() -> None:
+    cell = {
+        "cell_type": "code",
+        "metadata": {},
+        "outputs": [{}],
+        "execution_count": 3,
+        "source": "import os\nx = [i for i in y]",
+    }
+    found = faults(
+        {"cells": [{"cell_type": "markdown", "metadata": {}, "source": "no title"}, cell], "metadata": {}}
+    )
+    assert len(found) == 7

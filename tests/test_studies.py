@@ -1,0 +1,106 @@
+"""Every study: module, notebook, data and golden belong together; it runs on its sample; its summary follows from its items."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from evalbench import studies
+from evalbench.readers.catalog import entries
+from evalbench.runs.golden import difference, golden_of
+from evalbench.runs.run import Run, plan, run
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="module", params=studies.names())
+def finished(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Run]:
+    """Each study once, through the real runner, on the sample that its notebook names."""
+    done = run(plan(request.param, root=ROOT), out=tmp_path_factory.mktemp("reports"), timeout=240)
+    assert done.status == "ok", done.error
+    return request.param, done
+
+
+def test_it_writes_what_the_contract_says(finished: tuple[str, Run]) -> None:
+    name, done = finished
+    results = json.loads((done.folder / "results.json").read_text())
+    assert results["study"] == name == studies.study(name).__name__.rpartition(".")[2]
+    assert {
+        "schema_version",
+        "question",
+        "judged",
+        "parameters",
+        "data",
+        "light",
+        "sentence",
+        "summary",
+        "tables",
+    } <= set(results)
+    assert (done.folder / "report.html").is_file()
+    assert all((done.folder / file).is_file() for file in results["tables"].values())
+    assert json.loads((done.folder / "run.json").read_text())["status"] == "ok"
+
+
+def test_the_summary_follows_from_the_items(finished: tuple[str, Run]) -> None:
+    name, done = finished
+    results = json.loads((done.folder / "results.json").read_text())
+    summarise = studies.study(name).summarise
+    accepted = [p.name for p in inspect.signature(summarise).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    options = {key: results["parameters"][key] for key in accepted if key in results["parameters"]}
+    summary = summarise(pd.read_parquet(done.folder / "items.parquet"), **options)
+    assert json.loads(json.dumps([e.row() for e in summary.figures])) == results["summary"]
+    verdict = summary.verdict
+    assert (verdict.light, verdict.sentence, verdict.stability) == (
+        results["light"], results["sentence"], results["light_stability"],
+    )  # fmt: skip
+
+
+def test_every_mean_stands_beside_its_counts_and_interval(finished: tuple[str, Run]) -> None:
+    _, done = finished
+    for row in json.loads((done.folder / "results.json").read_text())["summary"]:
+        assert {
+            "n",
+            "n_unscored",
+            "n_undefined",
+            "unit",
+            "higher_is_better",
+            "light",
+            "note",
+            "method",
+        } <= set(row)
+        if row["value"] is not None and row["ci_low"] is None:
+            assert row["note"], f"{row['metric']}: no interval and no word why"
+        if row["ci_low"] is not None:
+            assert row["ci_low"] <= row["ci_high"]
+            assert row["method"]
+
+
+def test_the_figures_are_the_golden_ones(finished: tuple[str, Run]) -> None:
+    name, done = finished
+    assert difference(golden_of(done.results or {}), ROOT / "tests" / "golden" / f"{name}.json") == []
+
+
+@pytest.mark.parametrize("name", studies.names())
+def test_module_notebook_and_data_belong_together(name: str) -> None:
+    module = studies.study(name)
+    assert (ROOT / "notebooks" / f"{name}.ipynb").is_file()
+    assert module.QUESTION.endswith("?")
+    assert module.__doc__
+    assert module.SCHEMA or name == "explainability"
+    assert callable(module.evaluate)
+    assert callable(module.summarise)
+    assert [n for n in dir(module) if n.startswith("figure_")], "a study has pictures"
+
+
+def test_every_catalogued_set_is_synthetic_and_has_a_card() -> None:
+    for label, entry in entries(ROOT).items():
+        card = ROOT / "data" / entry.card
+        assert entry.card and card.is_file(), f"{label} has no data card"
+        if entry.synthetic:
+            assert "synthetic" in card.read_text().splitlines()[0].lower() + card.read_text()[:400].lower(), (
+                label
+            )
