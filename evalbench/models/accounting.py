@@ -134,4 +134,4 @@ def _counted(names: Iterable[str]) -> dict[str, int]:
 def _total_cost(replies: Sequence[Reply]) -> float | None:
     """The sum; None where the price of one is not known. A failed call that counted no tokens adds nothing."""
     billed = [reply.cost for reply in replies if reply.cost is not None or not reply.unscored]
-    return None if None in billed else round(sum(filter(None, billed)), 10)
+    return None if None in billed else round(sum(filter(None, billed), 0.0), 10)

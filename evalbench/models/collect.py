@@ -18,13 +18,14 @@ from evalbench.models.exchange import Reply, Request, TokenLogprob
 from evalbench.models.limits import Limiter, estimated_tokens, limiter
 from evalbench.models.progress import Progress, progress_bar
 from evalbench.models.redact import redactor
-from evalbench.models.transport import Outcome, send
+from evalbench.models.transport import PASSING, Outcome, send
 
 if TYPE_CHECKING:
     import openai
 
 T = TypeVar("T")
 CONCURRENCY = 8
+GIVE_UP_AFTER = 10
 _FIRST_WAIT_S = 0.5
 _LONGEST_BACKOFF_S = 8.0
 _KEPT = (
@@ -57,7 +58,8 @@ def collect(
     """One reply per request, in their order, whatever the endpoint does.
 
     Every reply is in the cache before anything else happens to it: after Ctrl-C, a crash or ``kill -9`` a second run
-    asks only for what is missing. Replies that failed are not kept and are asked for again.
+    asks only for what is missing. Replies that failed are not kept and are asked for again. Once ten calls, and two more
+    per request under way, have failed in a row for good, the rest is not sent and gets the last reason.
 
     Parameters
     ----------
@@ -199,16 +201,23 @@ async def _ask_all(
     target = plan.target
     fresh: dict[str, Reply] = {}
     queue = iter(keys)
+    failed_in_a_row = 0
+    latest: Any = None
     with local.address_of(target) as (base_url, key):
         client = llm.client(target, base_url=base_url, key=key, timeout=plan.timeout)
         line = _Line(plan, client, limiter(target), redactor(key or target.key), endpoint)
 
         async def work() -> None:
+            nonlocal failed_in_a_row, latest
             for wanted in queue:
+                if failed_in_a_row >= GIVE_UP_AFTER + 2 * plan.concurrency:
+                    fresh[wanted] = _not_sent(requests[wanted], latest, failed_in_a_row)
+                    continue
                 reply = await _reply(requests[wanted], line)
+                failed_in_a_row = failed_in_a_row + 1 if reply.unscored in PASSING else 0
                 if store is not None and _is_an_answer(reply):
                     store.put(wanted, target.name, target.host, _for_cache(reply))
-                fresh[wanted] = reply
+                fresh[wanted] = latest = reply
                 bar.add(reply)
 
         try:
@@ -247,7 +256,7 @@ async def _reply(request: Request, line: _Line) -> Reply:
         text=outcome.text,
         value=value,
         unscored="unparsed" if fault else outcome.reason,
-        detail=line.redact(str(fault)) if fault else outcome.detail,
+        detail=line.redact(_unparsed_detail(fault, outcome)) if fault else outcome.detail,
         raw=outcome.raw,
         logprobs=outcome.logprobs,
         finish=outcome.finish,
@@ -260,6 +269,18 @@ async def _reply(request: Request, line: _Line) -> Reply:
         reasks=tally.reasks,
         errors=tuple(tally.errors),
         not_taken=left_out,
+    )
+
+
+def _unparsed_detail(fault: structured.NoValue, outcome: Outcome) -> str:
+    return f"{fault}; the reply was cut at its longest" if outcome.finish == "length" else str(fault)
+
+
+def _not_sent(request: Request, failed: Reply, in_a_row: int) -> Reply:
+    """The reply of a request that was not sent because the endpoint fails every call."""
+    detail = f"not sent: the last {in_a_row} calls failed, the latest with: {failed.detail}"
+    return Reply(
+        request=request, model=failed.model, host=failed.host, unscored=failed.unscored, detail=detail
     )
 
 

@@ -53,7 +53,7 @@ class Request:
     Attributes
     ----------
     messages : tuple of mapping
-        ``{"role": …, "content": …}``; a plain text becomes one user message.
+        ``{"role": …, "content": …}``; a plain text becomes one user message, a list a tuple.
     temperature : float or None
         0 to 2; None leaves it to the endpoint.
     max_tokens : int or None
@@ -81,7 +81,7 @@ class Request:
     ({'role': 'user', 'content': 'Is it so?'},)
     """
 
-    messages: tuple[Mapping[str, str], ...] | Sequence[Mapping[str, str]] | str
+    messages: tuple[Mapping[str, str], ...]
     temperature: float | None = 0.0
     max_tokens: int | None = None
     seed: int | None = None
@@ -93,8 +93,7 @@ class Request:
     prompt_hash: str = ""
 
     def __post_init__(self) -> None:
-        given = self.messages
-        messages = ({"role": "user", "content": given},) if isinstance(given, str) else tuple(given)
+        messages = as_messages(self.messages)
         object.__setattr__(self, "messages", messages)
         faults = [*_message_faults(messages), *_option_faults(self)]
         if faults:
@@ -195,6 +194,11 @@ class Reply:
     reasks: int = 0
     errors: tuple[str, ...] = ()
     not_taken: tuple[str, ...] = ()
+
+
+def as_messages(prompt: str | Sequence[Mapping[str, str]]) -> tuple[Mapping[str, str], ...]:
+    """A plain text as one user message; a sequence of messages as a tuple."""
+    return ({"role": "user", "content": prompt},) if isinstance(prompt, str) else tuple(prompt)
 
 
 def text_hash(text: str) -> str:

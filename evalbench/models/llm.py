@@ -199,9 +199,11 @@ def ask(
     'The capital of France is Paris.'
     """
     from evalbench.models.collect import collect
-    from evalbench.models.exchange import Request
+    from evalbench.models.exchange import Request, as_messages
 
-    request = Request(prompt, schema=schema, temperature=temperature, max_tokens=max_tokens, seed=seed)
+    request = Request(
+        as_messages(prompt), schema=schema, temperature=temperature, max_tokens=max_tokens, seed=seed
+    )
     return collect([request], model, **options)[0]
 
 

