@@ -23,6 +23,9 @@ from evalbench.core.verdict import Bands, Light, Rules
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
 
+# Below this many units a percentile interval covers clearly less than it says.
+FEW_UNITS = 20
+
 # One binomial draw costs about as much as this many single draws.
 _DRAWS_PER_BINOMIAL = 50
 # Single draws handled at once: small enough for a processor's cache.
@@ -300,6 +303,29 @@ def percentile_interval(replicates: npt.ArrayLike, level: float = 0.95) -> tuple
     ]
     low, high = np.reshape(np.transpose(ends), (2, *values.shape[1:]))
     return low, high
+
+
+def with_interval(
+    value: float, replicates: npt.ArrayLike, *, n: int, n_units: int, clustered: bool = False
+) -> Measured:
+    """A value with the percentile interval of its replicates ``(r,)``, and what to beware of.
+
+    Without an interval: fewer than two units, or no replicate with a value.  Under 20 units, where some resamples
+    have no value, or where all agree, the note says so.
+    """
+    values = np.asarray(replicates, dtype=float)
+    undefined = float(np.isnan(values).mean()) if len(values) else 1.0
+    if n_units < 2 or undefined == 1:
+        reason = "fewer than two units" if n_units < 2 else "no resample has a value"
+        return Measured(value, n=n, note=f"no interval: {reason}")
+    low, high = (float(end) for end in percentile_interval(values))
+    cautions = (
+        (undefined > 0, f"{undefined:.1%} of the resamples have no value and are left out"),
+        (n_units < FEW_UNITS, f"fewer than {FEW_UNITS} units: the interval is too narrow"),
+        (low == high, "all resamples agree: the interval has no width"),
+    )
+    method = f"{'clustered ' if clustered else ''}percentile bootstrap, {len(values)} resamples"
+    return Measured(value, low, high, n, method, "; ".join(text for holds, text in cautions if holds))
 
 
 def wilson(successes: npt.ArrayLike, n: npt.ArrayLike, level: float = 0.95) -> tuple[Floats, Floats]:

@@ -1,0 +1,270 @@
+"""Agreement of annotators beyond chance: Krippendorff's alpha and Cohen's kappa."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from evalbench.core.seeds import rng
+from evalbench.core.stats import Measured, bootstrap_sums, resample_counts, with_interval
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.intp]
+Level = Literal["nominal", "ordinal", "interval"]
+
+
+def krippendorff_alpha(
+    units: npt.ArrayLike,
+    ratings: npt.ArrayLike,
+    level: Level = "nominal",
+    *,
+    seed: int = 0,
+    n_resamples: int = 2000,
+) -> Measured:
+    """Krippendorff's alpha over any number of annotators, with missing ratings, and its interval.
+
+    α = 1 − Dₒ / Dₑ, the disagreement within units over that of all pairable ratings put together:
+    Dₒ = Σᵤ Σ_{i≠j} δ²(vᵢ, vⱼ) / (mᵤ − 1) / n, Dₑ = Σ_{i≠j} δ²(vᵢ, vⱼ) / (n (n − 1)), where a unit
+    has mᵤ ≥ 2 ratings and n = Σ mᵤ.
+
+    Parameters
+    ----------
+    units : (r,) array
+        The unit (text, answer) of each rating, in long form: one entry per rating.
+    ratings : (r,) array
+        Labels (nominal) or numbers; NaN, None and empty text are missing.
+    level : {"nominal", "ordinal", "interval"}
+        δ² is 0 or 1; the squared distance of midranks; the squared difference.
+    seed, n_resamples : int
+        ``n_resamples=0`` leaves the interval out.
+
+    Returns
+    -------
+    Measured
+        1 is perfect, 0 is chance, negative below chance; ``n`` counts the pairable units.  Without a value: fewer
+        than two units with two ratings; all ratings equal (no chance disagreement to measure against).
+
+    Notes
+    -----
+    O(r log r) time, O(r) memory: with δ² a squared difference of values or of midranks, the sum over pairs of a
+    unit is 2 (m Σv² − (Σv)²).  The interval resamples units with all their ratings.
+
+    References
+    ----------
+    Krippendorff (2011), Computing Krippendorff's Alpha-Reliability; Hayes & Krippendorff (2007), Communication
+    Methods and Measures 1, 77–89.
+
+    Examples
+    --------
+    >>> alpha = krippendorff_alpha(list("aabbccdd"), [1, 1, 2, 2, 3, 3, 3, 2], "nominal", n_resamples=0)
+    >>> round(alpha.value, 3)
+    0.667
+    """
+    if level not in ("nominal", "ordinal", "interval"):
+        raise ValueError(f"unknown level {level!r}; one of nominal, ordinal, interval")
+    which, code, number, n_units = _pairable(units, ratings, numeric=level != "nominal")
+    if n_units < 2:
+        return Measured(None, n=n_units, note="fewer than two units with two ratings")
+    if not code.any():
+        return Measured(None, n=n_units, note="all ratings are equal: chance disagreement is 0")
+    if level == "ordinal":
+        alpha = _ordinal_alpha(which, code, n_units)
+        value = float(alpha(np.ones((1, n_units)))[0])
+        if not n_resamples:
+            return Measured(value, n=n_units)
+        generator = rng(seed, "agreement/ordinal")
+        replicates = np.concatenate(
+            [alpha(w) for w in _resampled_units(which, n_units, generator, n_resamples)]
+        )
+        return with_interval(value, replicates, n=n_units, n_units=n_units)
+    columns, kernel = (
+        _nominal_columns(which, code) if level == "nominal" else _interval_columns(which, number)
+    )
+    value = float(kernel(columns.sum(axis=0, keepdims=True))[0, 0])
+    if not n_resamples:
+        return Measured(value, n=n_units)
+    replicates = bootstrap_sums(columns, kernel, rng(seed, f"agreement/{level}"), n_resamples)[:, 0]
+    return with_interval(value, replicates, n=n_units, n_units=n_units)
+
+
+def _pairable(
+    units: npt.ArrayLike, ratings: npt.ArrayLike, *, numeric: bool
+) -> tuple[Ints, Ints, Floats, int]:
+    """Unit index, value code and value of each rating of a unit with two or more, in a canonical order."""
+    ids, values = np.asarray(units), np.asarray(ratings)
+    if ids.shape != values.shape or ids.ndim != 1:
+        raise ValueError(f"one unit for each rating is needed: shapes {ids.shape} and {values.shape}")
+    if numeric:
+        values = (
+            np.array([np.nan if v is None or v == "" else v for v in values])
+            if values.dtype.kind in "OUS"
+            else values
+        )
+        values = values.astype(float)
+        if np.isinf(values).any():
+            raise ValueError("a rating is infinite")
+    present = _present(values)
+    ids, values = ids[present], values[present]
+    distinct, code = np.unique(
+        values if values.dtype.kind in "biuf" else values.astype(str), return_inverse=True
+    )
+    _, which, size = np.unique(
+        ids if ids.dtype.kind in "biuf" else ids.astype(str), return_inverse=True, return_counts=True
+    )
+    kept = size[which] >= 2
+    which, code = which[kept], code[kept]
+    order = np.lexsort((code, which))
+    used, code = np.unique(code[order], return_inverse=True)
+    _, which = np.unique(which[order], return_inverse=True)
+    number = distinct[used][code].astype(float) if numeric else np.empty(0)
+    return which, code, number, int((size >= 2).sum())
+
+
+def _present(values: npt.NDArray[np.generic]) -> npt.NDArray[np.bool_]:
+    if values.dtype.kind in "biu":
+        return np.ones(len(values), dtype=bool)
+    if values.dtype.kind == "f":
+        present: npt.NDArray[np.bool_] = ~np.isnan(values.astype(float))
+        return present
+    return np.fromiter((v is not None and v == v and v != "" for v in values.tolist()), bool, len(values))
+
+
+def _nominal_columns(which: Ints, code: Ints) -> tuple[Floats, Callable[[Floats], Floats]]:
+    """Per unit: Σ_{i≠j} δ² / (m − 1), m, and how often each label was given."""
+    m = np.bincount(which)
+    labels = np.zeros((len(m), int(code.max()) + 1))
+    np.add.at(labels, (which, code), 1.0)
+    within = (m**2 - (labels**2).sum(axis=1)) / (m - 1)
+
+    def alpha(sums: Floats) -> Floats:
+        n, counts = sums[:, 1], sums[:, 2:]
+        return _alpha(sums[:, 0], (n**2 - (counts**2).sum(axis=1)), n)[:, None]
+
+    return np.column_stack([within, m, labels]), alpha
+
+
+def _interval_columns(which: Ints, number: Floats) -> tuple[Floats, Callable[[Floats], Floats]]:
+    """Per unit: Σ_{i≠j} δ² / (m − 1), m, Σv, Σv²; values are centred first, against cancellation."""
+    v = (number - number.mean()) / np.ptp(number)
+    m = np.bincount(which).astype(float)
+    total, squares = np.bincount(which, weights=v), np.bincount(which, weights=v**2)
+    mean = total / m
+    within = 2 * m * np.bincount(which, weights=(v - mean[which]) ** 2) / (m - 1)
+
+    def alpha(sums: Floats) -> Floats:
+        n = sums[:, 1]
+        return _alpha(sums[:, 0], 2 * (n * sums[:, 3] - sums[:, 2] ** 2), n)[:, None]
+
+    return np.column_stack([within, m, total, squares]), alpha
+
+
+def _ordinal_alpha(which: Ints, code: Ints, n_units: int) -> Callable[[Floats], Floats]:
+    """A function from the units' weights ``(r, n_units)`` to alpha with midranks taken within each resample."""
+    starts = np.searchsorted(which, np.arange(n_units))
+    m = np.bincount(which).astype(float)
+    order = np.argsort(code, kind="stable")
+    level_starts = np.searchsorted(code[order], np.arange(int(code.max()) + 1))
+
+    def alpha(weights: Floats) -> Floats:
+        each = weights[:, which]
+        at_level = np.add.reduceat(each[:, order], level_starts, axis=1)
+        n = at_level.sum(axis=1)
+        middle = np.cumsum(at_level, axis=1) - at_level / 2 - n[:, None] / 2
+        rank = middle[:, code]
+        total, squares = np.add.reduceat(rank, starts, axis=1), np.add.reduceat(rank**2, starts, axis=1)
+        within = (weights * 2 * (m * squares - total**2) / (m - 1)).sum(axis=1)
+        between = 2 * (n * (at_level * middle**2).sum(axis=1) - ((at_level * middle).sum(axis=1)) ** 2)
+        return _alpha(within, between, n)
+
+    return alpha
+
+
+def _alpha(within: Floats, between: Floats, n: Floats) -> Floats:
+    with np.errstate(all="ignore"):
+        value = 1 - within * (n - 1) / between
+    # A resample in which all ratings are equal leaves a rounding error at most.
+    return np.where(between > 1e-12 * n**2, value, np.nan)
+
+
+def _resampled_units(
+    which: Ints, n_units: int, generator: np.random.Generator, n_resamples: int
+) -> list[Floats]:
+    # Each row is spread over all ratings inside: chunks small enough for that.
+    step = max(1, (1 << 19) // len(which))
+    chunks: list[Floats] = []
+    for counts in resample_counts(n_units, generator, n_resamples):
+        chunks.extend(counts[i : i + step] for i in range(0, len(counts), step))
+    return chunks
+
+
+def cohen_kappa(
+    first: npt.ArrayLike,
+    second: npt.ArrayLike,
+    weights: Literal["linear", "quadratic"] | None = None,
+    *,
+    seed: int = 0,
+    n_resamples: int = 2000,
+) -> Measured:
+    """Cohen's kappa of two annotators over the same items, with its percentile bootstrap interval.
+
+    κ = 1 − Σ wᵢⱼ oᵢⱼ / Σ wᵢⱼ eᵢⱼ; o observed and e expected shares from the margins; w is 1 off the diagonal, |i − j|
+    (linear) or (i − j)² (quadratic), i and j places in the sorted labels that occur.
+
+    Parameters
+    ----------
+    first, second : (n,) arrays
+        Labels; an item with NaN, None or empty text in either is left out.
+    weights : {"linear", "quadratic"}, optional
+        For ordered labels.  Labels that are numbers are ordered as such, others as text.
+    seed, n_resamples : int
+
+    Returns
+    -------
+    Measured
+        −1 to 1.  Without a value: no common item; only one label in both (chance agreement is 1).
+
+    References
+    ----------
+    Cohen (1960), Educational and Psychological Measurement 20, 37–46; weighted: Cohen (1968),
+    Psychological Bulletin 70, 213–220.
+
+    Examples
+    --------
+    >>> kappa = cohen_kappa(["y", "y", "n", "n", "y"], ["y", "n", "n", "n", "y"])
+    >>> round(kappa.value, 3)
+    0.615
+    """
+    a, b = np.asarray(first), np.asarray(second)
+    if a.shape != b.shape or a.ndim != 1:
+        raise ValueError(f"two labels for each item are needed: shapes {a.shape} and {b.shape}")
+    if weights not in (None, "linear", "quadratic"):
+        raise ValueError(f"unknown weights {weights!r}; linear, quadratic or None")
+    both = _present(a) & _present(b)
+    n = int(both.sum())
+    if n == 0:
+        return Measured(None, note="no item was labelled by both")
+    labels, code = np.unique(np.concatenate([a[both], b[both]]), return_inverse=True)
+    k = len(labels)
+    if k == 1:
+        return Measured(None, n=n, note="only one label occurs: chance agreement is 1")
+    place = np.arange(k)
+    distance = np.abs(place[:, None] - place).astype(float)
+    cost = {None: (distance > 0).astype(float), "linear": distance, "quadratic": distance**2}[weights]
+
+    def kappa(cells: Floats) -> Floats:
+        table = cells.reshape(-1, k, k)
+        expected = np.einsum("ri,rj,ij->r", table.sum(axis=2), table.sum(axis=1), cost) / n
+        with np.errstate(all="ignore"):
+            value = 1 - np.einsum("rij,ij->r", table, cost) / expected
+        return np.where(expected > 0, value, np.nan)[:, None]
+
+    cells = np.bincount(code[:n] * k + code[n:], minlength=k * k)
+    value = float(kappa(cells[None].astype(float))[0, 0])
+    used = np.flatnonzero(cells)
+    replicates = bootstrap_sums(
+        np.eye(k * k)[used], kappa, rng(seed, "agreement/kappa"), n_resamples, multiplicity=cells[used]
+    )[:, 0]
+    return with_interval(value, replicates, n=n, n_units=n)

@@ -1,0 +1,350 @@
+"""Two systems compared figure by figure: difference, interval, p-value, and the verdict in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from evalbench.core.figures import Columns, Figure
+from evalbench.core.planning import equivalent, smallest_difference
+from evalbench.core.seeds import rng
+from evalbench.core.sides import Sides, values_of
+from evalbench.core.significance import Permutation, holm, mcnemar, shuffle_test, swap_test
+from evalbench.core.stats import FEW_UNITS, bootstrap_sums, percentile_interval
+
+Floats = npt.NDArray[np.float64]
+Outcome = Literal[
+    "same", "equivalent", "better", "worse", "higher", "lower", "no difference shown", "undefined"
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """One figure of system A against that of system B.
+
+    Attributes
+    ----------
+    metric, unit : str
+    higher_is_better : bool or None
+    value_a, value_b : float or None
+        On the compared units only.
+    difference : float or None
+        A − B.
+    ci_low, ci_high : float or None
+        95 % interval of the difference.
+    p, p_holm : float or None
+        Two-sided permutation p-value, and Holm's adjustment over all figures compared.
+    p_mcnemar : float or None
+        McNemar's exact test, for 0/1 scores of unclustered pairs.
+    smallest : float or None
+        The smallest difference that so many units show with 80 % power.
+    margin : float or None
+        Differences inside ±margin count as none, where one was stated.
+    n_a, n_b : int
+        Units compared on each side; equal where paired.
+    n_left_out : int
+        Units that both sides have but this figure has no value for on one of them.
+    method : str
+    outcome : Outcome
+        Of A against B.
+    words : str
+        The verdict, a sentence.
+    note : str
+    """
+
+    metric: str
+    unit: str
+    higher_is_better: bool | None
+    value_a: float | None
+    value_b: float | None
+    difference: float | None
+    ci_low: float | None
+    ci_high: float | None
+    p: float | None
+    p_holm: float | None
+    p_mcnemar: float | None
+    smallest: float | None
+    margin: float | None
+    n_a: int
+    n_b: int
+    n_left_out: int
+    method: str
+    outcome: Outcome
+    words: str
+    note: str
+
+    def row(self) -> dict[str, Any]:
+        """Flat and JSON-ready."""
+        return asdict(self)
+
+
+class Compared(NamedTuple):
+    """All figures of two systems, and the units that only one of them has."""
+
+    figures: tuple[Comparison, ...]
+    n_shared: int
+    only_a: int
+    only_b: int
+
+
+def compare_figures(
+    columns_a: Columns,
+    columns_b: Columns,
+    figures: Sequence[Figure],
+    *,
+    units_a: npt.ArrayLike,
+    units_b: npt.ArrayLike,
+    seed: int,
+    names: tuple[str, str] = ("A", "B"),
+    paired: bool = True,
+    margins: Mapping[str, float] | None = None,
+    n_resamples: int = 2000,
+    n_permutations: int = 10_000,
+    alpha: float = 0.05,
+) -> Compared:
+    """Compare two systems on figures that are functions of column sums.
+
+    Parameters
+    ----------
+    columns_a, columns_b : mapping of str to (n,) arrays
+        The items' columns of either system, as for :func:`evalbench.core.figures.estimate`.
+    figures : sequence of Figure
+    units_a, units_b : (n,) arrays
+        The resampling unit of each item.
+    seed : int
+    names : (str, str)
+        What the systems are called in the sentences.
+    paired : bool
+        Pair on the unit's id: units of one side alone are counted and left out.  Otherwise the systems are
+        independent samples of units.
+    margins : mapping of metric to float, optional
+        Where the interval lies inside ±margin, the two are equivalent.
+    n_resamples, n_permutations : int
+    alpha : float
+        A difference is shown where Holm's p-value is at most alpha.
+
+    Returns
+    -------
+    Compared
+        Figures in the order given.  The order of items on either side changes nothing.
+
+    Notes
+    -----
+    Paired: bootstrap of the difference over units, p-value by swapping the systems' rows within units (for means:
+    sign flips).  Unpaired: independent bootstraps, p-value by dealing the units anew.
+
+    References
+    ----------
+    Yeh (2000), COLING, for swapping within units; Berg-Kirkpatrick et al. (2012), EMNLP, for the paired bootstrap.
+
+    Examples
+    --------
+    >>> from evalbench.core.figures import share_of
+    >>> ids = [f"q{i:02}" for i in range(40)]
+    >>> a, b = {"right": [1] * 40}, {"right": [1, 0] * 20}
+    >>> out = compare_figures(a, b, [share_of("right")], units_a=ids, units_b=ids, seed=0)
+    >>> out.figures[0].outcome, out.figures[0].difference
+    ('better', 0.5)
+    """
+    repeated = sorted({f.metric for f in figures if sum(g.metric == f.metric for g in figures) > 1})
+    unknown = sorted(set(margins or {}) - {f.metric for f in figures})
+    if repeated or unknown:
+        raise ValueError(
+            "; ".join(
+                [f"two figures of one name: {', '.join(repeated)}"] * bool(repeated)
+                + [f"a margin for a figure that is not compared: {', '.join(unknown)}"] * bool(unknown)
+            )
+        )
+    sides = Sides.of(columns_a, columns_b, figures, units_a, units_b, paired=paired)
+    value_of = values_of(figures)
+    a, b = sides.table_a, sides.table_b
+    values = [value_of(t.sum(axis=0, keepdims=True))[0] for t in (a, b)]
+    enough = min(len(a), len(b)) >= 2
+    if not enough:
+        replicates = np.full((1, len(figures)), np.nan)
+        tests = [Permutation(None, note="fewer than two units")] * len(figures)
+    elif paired:
+        both = bootstrap_sums(
+            np.hstack([a, b]), lambda sums: sums, rng(seed, "comparison/bootstrap"), n_resamples
+        )
+        replicates = value_of(both[:, : a.shape[1]]) - value_of(both[:, a.shape[1] :])
+        tests = swap_test(a, b, value_of, rng(seed, "comparison/swap"), n_permutations)
+    else:
+        replicates = bootstrap_sums(a, value_of, rng(seed, "comparison/bootstrap", "a"), n_resamples)
+        replicates = replicates - bootstrap_sums(
+            b, value_of, rng(seed, "comparison/bootstrap", "b"), n_resamples
+        )
+        tests = shuffle_test(a, b, value_of, rng(seed, "comparison/shuffle"), n_permutations)
+    low, high = percentile_interval(replicates)
+    adjusted = holm([math.nan if t.p is None else t.p for t in tests])
+    compared = tuple(
+        _compare_one(
+            figure,
+            (float(values[0][j]), float(values[1][j])),
+            (float(low[j]), float(high[j])),
+            replicates[:, j],
+            tests[j],
+            float(adjusted[j]),
+            sides=sides,
+            at=j,
+            names=names,
+            margin=(margins or {}).get(figure.metric),
+            alpha=alpha,
+            paired=paired,
+        )
+        for j, figure in enumerate(figures)
+    )
+    return Compared(compared, sides.n_shared, sides.only_a, sides.only_b)
+
+
+def _compare_one(
+    figure: Figure,
+    values: tuple[float, float],
+    interval: tuple[float, float],
+    replicates: Floats,
+    test: Permutation,
+    p_holm: float,
+    *,
+    sides: Sides,
+    at: int,
+    names: tuple[str, str],
+    margin: float | None,
+    alpha: float,
+    paired: bool,
+) -> Comparison:
+    n_a, n_b = sides.n_a[at], sides.n_b[at]
+    defined = all(math.isfinite(v) for v in values)
+    bounded = defined and min(n_a, n_b) >= 2 and all(math.isfinite(end) for end in interval)
+    difference = values[0] - values[1] if defined else None
+    usable = replicates[np.isfinite(replicates)]
+    spread = float(np.std(usable, ddof=1)) if bounded and len(usable) > 1 else 0.0
+    rows_a, rows_b = sides.table_a[:, sides.columns[at]], sides.table_b[:, sides.columns[at]]
+    same = paired and bounded and bool((rows_a == rows_b).all())
+    tested = bounded and test.p is not None
+    one_item_each = paired and not sides.clustered
+    outcome = _outcome(
+        figure, difference, interval, p_holm, same=same, tested=tested, margin=margin, alpha=alpha
+    )
+    found = Comparison(
+        metric=figure.metric,
+        unit=figure.unit,
+        higher_is_better=figure.higher_is_better,
+        value_a=values[0] if math.isfinite(values[0]) else None,
+        value_b=values[1] if math.isfinite(values[1]) else None,
+        difference=difference,
+        ci_low=interval[0] if bounded else None,
+        ci_high=interval[1] if bounded else None,
+        p=test.p if tested else None,
+        p_holm=p_holm if tested else None,
+        p_mcnemar=_mcnemar(rows_a, rows_b)
+        if tested and figure.interval == "wilson" and one_item_each
+        else None,
+        smallest=smallest_difference(spread) if spread > 0 else None,
+        margin=margin,
+        n_a=n_a,
+        n_b=n_b,
+        n_left_out=sides.n_shared - n_a if paired else 0,
+        method=_method(len(replicates), test, paired=paired) if bounded else "",
+        outcome=outcome,
+        words="",
+        note=_note(figure, replicates, defined=defined, n=min(n_a, n_b)),
+    )
+    return replace(found, words=in_words(found, names))
+
+
+def _outcome(
+    figure: Figure,
+    difference: float | None,
+    interval: tuple[float, float],
+    p_holm: float,
+    *,
+    same: bool,
+    tested: bool,
+    margin: float | None,
+    alpha: float,
+) -> Outcome:
+    if difference is None or not tested:
+        return "undefined"
+    if same:
+        return "same"
+    if margin is not None and equivalent(*interval, margin):
+        return "equivalent"
+    if not p_holm <= alpha or difference == 0:
+        return "no difference shown"
+    if figure.higher_is_better is None:
+        return "higher" if difference > 0 else "lower"
+    return "better" if (difference > 0) == figure.higher_is_better else "worse"
+
+
+def _mcnemar(rows_a: Floats, rows_b: Floats) -> float:
+    """From 0/1 sums of unclustered units; a unit left out is 0 on both sides and counts for neither."""
+    return mcnemar(int((rows_a[:, 0] > rows_b[:, 0]).sum()), int((rows_a[:, 0] < rows_b[:, 0]).sum()))
+
+
+def _method(n_resamples: int, test: Permutation, *, paired: bool) -> str:
+    kind = "swaps within units" if paired else "units dealt anew"
+    how = "all" if test.exact else f"{test.n_permutations}"
+    return (
+        f"{'paired' if paired else 'independent'} percentile bootstrap, {n_resamples} resamples; {how} {kind}"
+    )
+
+
+def _note(figure: Figure, replicates: Floats, *, defined: bool, n: int) -> str:
+    if n == 0:
+        return "no unit has a value on both sides"
+    if not defined:
+        return figure.undefined
+    if n < 2:
+        return "fewer than two units: no interval and no test"
+    undefined = float(np.isnan(replicates).mean())
+    notes = [f"{undefined:.1%} of the resamples have no value and are left out"] if undefined else []
+    notes += [f"fewer than {FEW_UNITS} units: the interval is too narrow"] if n < FEW_UNITS else []
+    return "; ".join(notes)
+
+
+def in_words(comparison: Comparison, names: tuple[str, str] = ("A", "B")) -> str:
+    """The verdict of one comparison, a sentence with its figures.
+
+    Examples
+    --------
+    >>> found = compare_figures(
+    ...     {"x": [1.0, 0.0]}, {"x": [1.0, 0.0]}, [Figure("mean x", ("x", "#x"), lambda s, n: s / n)],
+    ...     units_a=["q1", "q2"], units_b=["q1", "q2"], seed=0, names=("fern", "oak"))
+    >>> found.figures[0].words
+    'mean x: fern and oak are the same on each of 2 units, difference 0.'
+    """
+    c, (a, b) = comparison, names
+    units = f"{c.n_a} units" if c.n_a == c.n_b else f"{c.n_a} and {c.n_b} units"
+    if c.outcome == "undefined":
+        return f"{c.metric}: {a} and {b} cannot be compared: {c.note or 'no resample has a value'}."
+    if c.outcome == "same":
+        return f"{c.metric}: {a} and {b} are the same on each of {units}, difference 0."
+    assert c.difference is not None
+    assert c.ci_low is not None
+    assert c.ci_high is not None
+    assert c.p is not None
+    assert c.p_holm is not None
+    figures = f"{_signed(c.difference)} [{_signed(c.ci_low)}, {_signed(c.ci_high)}], p {_p(c.p)}, Holm {_p(c.p_holm)}, {units}"
+    if c.outcome == "equivalent":
+        return f"{c.metric}: {a} and {b} are equivalent within ±{c.margin:.3g}: {figures}."
+    if c.outcome == "no difference shown":
+        power = (
+            ""
+            if c.smallest is None
+            else f"; a difference of {c.smallest:.2g} would have been shown with 80 % power"
+        )
+        return f"{c.metric}: no difference shown between {a} and {b}: {figures}{power}."
+    return f"{c.metric}: {a} is {c.outcome} than {b}: {figures}."
+
+
+def _signed(x: float) -> str:
+    return f"{x:+.3g}".replace("-", "−") if x else "0"
+
+
+def _p(p: float) -> str:
+    return "< 0.001" if p < 0.001 else f"= {p:.3f}"

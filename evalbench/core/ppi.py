@@ -1,0 +1,122 @@
+"""Prediction-powered inference: a judge's mean, corrected by the items that people labelled too."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtri
+
+from evalbench.core.stats import FEW_UNITS
+
+
+class Corrected(NamedTuple):
+    """A corrected mean beside the naive one.
+
+    Attributes
+    ----------
+    value : float or None
+        The corrected mean; None where no item was labelled, ``note`` says so.
+    ci_low, ci_high : float or None
+    naive : float or None
+        The judge's own mean over all items.
+    human : float or None
+        The mean of the human labels alone.
+    trust : float or None
+        λ, 0–1: how much of the judge's marks the estimate uses; 0 is the human labels alone.
+    n_labelled, n_unlabelled : int
+    note : str
+    """
+
+    value: float | None
+    ci_low: float | None = None
+    ci_high: float | None = None
+    naive: float | None = None
+    human: float | None = None
+    trust: float | None = None
+    n_labelled: int = 0
+    n_unlabelled: int = 0
+    note: str = ""
+
+
+def corrected_mean(
+    judged: npt.ArrayLike, human: npt.ArrayLike, *, trust: float | None = None, level: float = 0.95
+) -> Corrected:
+    """Mean of human marks over all items, from few human marks and many of a judge.
+
+    θ = λ f̄ᵤ + (ȳ − λ f̄ₗ), with f the judge's marks of the unlabelled (u) and labelled (l) items and y the human
+    marks; variance λ² var(fᵤ)/N + var(yₗ − λ fₗ)/n, normal interval.  Unless given, λ is the one of least variance,
+    cov(y, f) / ((1 + n/N) var(f)), held in 0–1.
+
+    Parameters
+    ----------
+    judged : (m,) array
+        The judge's mark of each item; an item with NaN is left out.
+    human : (m,) array
+        The human mark; NaN where the item was not labelled.  Labelled items are a random part of all.
+    trust : float, optional
+        λ, 0–1; 1 is the original method.
+    level : float
+
+    Returns
+    -------
+    Corrected
+
+    Notes
+    -----
+    At 50 labelled items the 95 % interval covers 93–97 %, simulated in ``tests/core/test_ppi.py``.
+
+    References
+    ----------
+    Angelopoulos et al. (2023), Prediction-powered inference, Science 382, 669–674;
+    Angelopoulos, Duchi & Zrnic (2023), PPI++, arXiv:2311.01453, section 6.
+
+    Examples
+    --------
+    >>> judged = np.array([1, 1, 0, 1, 1, 1, 0, 1])
+    >>> human = np.array([1, 0, 0, 1, np.nan, np.nan, np.nan, np.nan])
+    >>> out = corrected_mean(judged, human, trust=1.0)
+    >>> out.naive, out.value
+    (0.75, 0.5)
+    """
+    f, y = np.asarray(judged, dtype=float), np.asarray(human, dtype=float)
+    if f.shape != y.shape or f.ndim != 1:
+        raise ValueError(
+            f"one human mark (or NaN) for each judged item is needed: shapes {f.shape} and {y.shape}"
+        )
+    if np.isinf(f).any() or np.isinf(y).any():
+        raise ValueError("a mark is infinite")
+    if trust is not None and not 0 <= trust <= 1:
+        raise ValueError(f"trust lies between 0 and 1, not {trust}")
+    marked = ~np.isnan(f)
+    f, y = f[marked], y[marked]
+    labelled = ~np.isnan(y)
+    fl, fu, yl = f[labelled], f[~labelled], y[labelled]
+    n, rest = len(fl), len(fu)
+    naive = float(f.mean()) if len(f) else None
+    if n == 0:
+        return Corrected(None, naive=naive, n_unlabelled=rest, note="no judged item has a human label")
+    mean_of_labels = float(yl.mean())
+    weight = (_best_trust(f, fl, yl, rest) if trust is None else trust) if rest else 0.0
+    value = mean_of_labels + (weight * float(fu.mean() - fl.mean()) if rest else 0.0)
+    known = Corrected(value, None, None, naive, mean_of_labels, weight, n, rest)
+    if n < 2 or (rest == 1 and weight):
+        return known._replace(note="no interval: fewer than two labelled, or two unlabelled, items")
+    variance = float(np.var(yl - weight * fl, ddof=1)) / n
+    variance += weight**2 * float(np.var(fu, ddof=1)) / rest if weight else 0.0
+    half = float(ndtri(0.5 + level / 2)) * math.sqrt(variance)
+    notes = [f"fewer than {FEW_UNITS} labelled items: the interval is too narrow"] if n < FEW_UNITS else []
+    notes += ["all labels agree with each other: the interval has no width"] if half == 0 else []
+    return known._replace(ci_low=value - half, ci_high=value + half, note="; ".join(notes))
+
+
+def _best_trust(
+    f: npt.NDArray[np.float64], fl: npt.NDArray[np.float64], yl: npt.NDArray[np.float64], rest: int
+) -> float:
+    spread = float(np.var(f, ddof=1)) if len(f) > 1 else 0.0
+    if len(fl) < 2 or spread <= 0:
+        return 0.0
+    covariance = float(((fl - fl.mean()) * (yl - yl.mean())).sum()) / (len(fl) - 1)
+    return min(1.0, max(0.0, covariance / ((1 + len(fl) / rest) * spread)))

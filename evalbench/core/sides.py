@@ -1,0 +1,79 @@
+"""Two systems' items laid side by side by unit, ready to be resampled and swapped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from evalbench.core.figures import Columns, Figure, unit_sums
+
+Floats = npt.NDArray[np.float64]
+
+
+class Sides(NamedTuple):
+    """Both systems' sums by unit, each figure's columns side by side, rows of units without the figure zeroed."""
+
+    table_a: Floats
+    table_b: Floats
+    n_a: tuple[int, ...]
+    n_b: tuple[int, ...]
+    n_shared: int
+    only_a: int
+    only_b: int
+    columns: tuple[slice, ...]
+    clustered: bool
+
+    @classmethod
+    def of(
+        cls,
+        columns_a: Columns,
+        columns_b: Columns,
+        figures: Sequence[Figure],
+        units_a: npt.ArrayLike,
+        units_b: npt.ArrayLike,
+        *,
+        paired: bool,
+    ) -> Sides:
+        raw = sorted({n.removeprefix("#") for f in figures for n in f.sums})
+        names = raw + [f"#{n}" for n in raw]
+        sums_a, ids_a = unit_sums(columns_a, names, units_a)
+        sums_b, ids_b = unit_sums(columns_b, names, units_b)
+        shared, at_a, at_b = np.intersect1d(ids_a, ids_b, assume_unique=True, return_indices=True)
+        clustered = len(ids_a) < len(np.asarray(units_a)) or len(ids_b) < len(np.asarray(units_b))
+        if paired:
+            sums_a, sums_b = sums_a[at_a], sums_b[at_b]
+        column = {name: j for j, name in enumerate(names)}
+        has_a, has_b = (_has_figures(s, figures, column) for s in (sums_a, sums_b))
+        if paired:
+            has_a = has_b = has_a & has_b
+        wide = [(j, column[name]) for j, f in enumerate(figures) for name in f.sums]
+        table_a, table_b = (
+            s[:, [c for _, c in wide]] * has[:, [j for j, _ in wide]]
+            for s, has in ((sums_a, has_a), (sums_b, has_b))
+        )
+        n_a, n_b = (tuple(int(k) for k in has.sum(axis=0)) for has in (has_a, has_b))
+        only_a, only_b = len(ids_a) - len(shared), len(ids_b) - len(shared)
+        return cls(table_a, table_b, n_a, n_b, len(shared), only_a, only_b, _slices(figures), clustered)
+
+
+def _has_figures(sums: Floats, figures: Sequence[Figure], column: Mapping[str, int]) -> npt.NDArray[np.bool_]:
+    """Whether each unit has a finite value in every column of each figure: ``(units, figures)``."""
+    needs = [[column[f"#{name.removeprefix('#')}"] for name in f.sums] for f in figures]
+    return np.stack([(sums[:, counts] > 0).all(axis=1) for counts in needs], axis=1)
+
+
+def _slices(figures: Sequence[Figure]) -> tuple[slice, ...]:
+    ends = np.cumsum([0, *(len(f.sums) for f in figures)]).tolist()
+    return tuple(slice(start, end) for start, end in pairwise(ends))
+
+
+def values_of(figures: Sequence[Figure]) -> Callable[[Floats], Floats]:
+    """A function from sums ``(r, c)``, each figure's columns side by side, to values ``(r, f)``."""
+    columns = _slices(figures)
+    return lambda sums: np.stack(
+        [f.value(*sums[:, c].T) for f, c in zip(figures, columns, strict=True)], axis=1
+    )
