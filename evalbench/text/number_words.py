@@ -84,9 +84,9 @@ _ONE_AND_A_HALF_RU = frozenset(["полтора", "полторы", "полут�
 _DIGITS_ZH = dict(zip("零一二三四五六七八九", range(10), strict=True)) | {"〇": 0, "两": 2, "兩": 2}
 _SCALES_ZH = {"十": 10, "百": 100, "千": 1000, "万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
 _NUMERAL_ZH = "[零〇一二三四五六七八九两兩十百千万萬亿億]+"
-# In these words 一 counts nothing.
+# In these words no numeral counts anything: idioms of 一, units of 千.
 _IDIOMS_ZH = re.compile(
-    "一起|一样|一樣|一些|一共|一般|一直|一定|一边|一邊|统一|統一|唯一|万一|十分|千万别|百分点"
+    "千克|千米|千瓦|千卡|一起|一样|一樣|一些|一共|一般|一直|一定|一边|一邊|统一|統一|唯一|万一|十分|千万别|百分点"
 )
 _ZH = re.compile(
     rf"百分之(?P<percent>{_NUMERAL_ZH})|(?P<under>{_NUMERAL_ZH})分之(?P<over>{_NUMERAL_ZH})|(?P<tenths>{_NUMERAL_ZH})成"

@@ -88,6 +88,7 @@ def test_hostile_texts_take_linear_time(text):
         ("三分之一，一半", {1, 3, Fraction(1, 3), 2, Fraction(1, 2)}),
         ("百分之二十", {20, Fraction(1, 5)}),
         ("他们一起走", set()),
+        ("五千克苹果", {5}),
         ("二〇二四年", {2024}),
         ("两打鸡蛋", {2, 12, 24}),
     ],
