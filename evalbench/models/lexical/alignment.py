@@ -40,8 +40,14 @@ def fold(text: str) -> str:
 
 @functools.lru_cache(maxsize=1 << 16)
 def terms(text: str) -> tuple[str, ...]:
-    """Folded words of a text, in order."""
-    return tuple(words(fold(text)))
+    """Folded words of a text, in order; a number word becomes its numeral."""
+    return tuple(_numeral(word) for word in words(fold(text)))
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _numeral(word: str) -> str:
+    read = number_words(word) if word.isalpha() else frozenset()
+    return str(next(iter(read))) if len(read) == 1 else word
 
 
 @functools.lru_cache(maxsize=1 << 16)
@@ -115,4 +121,12 @@ def denials_differ(left: str, right: str) -> bool:
     a, b = denied_words(left), denied_words(right)
     if ("" in a) != ("" in b):
         return True
-    return bool((a - b) & (set(terms(right)) - b) or (b - a) & (set(terms(left)) - a))
+    return _affirms(terms(right), a, b) or _affirms(terms(left), b, a)
+
+
+def _affirms(own: Sequence[str], denied_there: frozenset[str], denied_here: frozenset[str]) -> bool:
+    """Whether a text says a word that the other denies, and does not deny it itself."""
+    there, here = sorted(denied_there - {""}), sorted(denied_here - {""})
+    said = match_matrix(there, own).any(axis=1)
+    denied = match_matrix(there, here).any(axis=1)
+    return bool((said & ~denied).any())

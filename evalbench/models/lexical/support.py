@@ -31,7 +31,7 @@ from evalbench.text.words import words
 
 NEAR_WORDS = 6
 CANDIDATE_SENTENCES = 3
-ALIGNED = 0.6
+ALIGNED = 0.7
 _HAN = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}]")
 _CYRILLIC = regex.compile(r"\p{Cyrillic}")
 
