@@ -16,7 +16,7 @@ def list_studies(root: Path | None) -> None:
 
     catalogued = entries(root)
     for name in studies.names():
-        labels = [label for label, entry in catalogued.items() if entry.study == name]
+        labels = [label for label, entry in catalogued.items() if name in entry.studies]
         click.echo(f"{name}\n    {studies.study(name).QUESTION}")
         if labels:
             click.echo(f"    data: {', '.join(labels)}")

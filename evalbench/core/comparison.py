@@ -15,7 +15,7 @@ from evalbench.core.planning import equivalent, smallest_difference
 from evalbench.core.seeds import rng
 from evalbench.core.sides import Sides, values_of
 from evalbench.core.significance import Permutation, holm, mcnemar, shuffle_test, swap_test
-from evalbench.core.stats import FEW_UNITS, bootstrap_sums, percentile_interval
+from evalbench.core.stats import bootstrap_cautions, bootstrap_sums, percentile_interval
 
 Floats = npt.NDArray[np.float64]
 Outcome = Literal[
@@ -274,11 +274,15 @@ def _outcome(
         return "same"
     if margin is not None and equivalent(*interval, margin):
         return "equivalent"
+    return _direction(figure.higher_is_better, difference, p_holm, alpha)
+
+
+def _direction(higher_is_better: bool | None, difference: float, p_holm: float, alpha: float) -> Outcome:
     if not p_holm <= alpha or difference == 0:
         return "no difference shown"
-    if figure.higher_is_better is None:
+    if higher_is_better is None:
         return "higher" if difference > 0 else "lower"
-    return "better" if (difference > 0) == figure.higher_is_better else "worse"
+    return "better" if (difference > 0) == higher_is_better else "worse"
 
 
 def _mcnemar(rows_a: Floats, rows_b: Floats) -> float:
@@ -301,10 +305,39 @@ def _note(figure: Figure, replicates: Floats, *, defined: bool, n: int) -> str:
         return figure.undefined
     if n < 2:
         return "fewer than two units: no interval and no test"
-    undefined = float(np.isnan(replicates).mean())
-    notes = [f"{undefined:.1%} of the resamples have no value and are left out"] if undefined else []
-    notes += [f"fewer than {FEW_UNITS} units: the interval is too narrow"] if n < FEW_UNITS else []
-    return "; ".join(notes)
+    low, high = (float(end) for end in percentile_interval(replicates))
+    return "; ".join(bootstrap_cautions(low, high, float(np.isnan(replicates).mean()), n))
+
+
+def adjusted_together(
+    comparisons: Sequence[Comparison], names: Sequence[tuple[str, str]], *, alpha: float = 0.05
+) -> tuple[Comparison, ...]:
+    """Comparisons of several pairs of systems as one family: Holm's adjustment over all, outcomes and words anew.
+
+    Parameters
+    ----------
+    comparisons : sequence of Comparison
+    names : sequence of (str, str)
+        What the two systems of each comparison are called.
+    alpha : float
+
+    Examples
+    --------
+    >>> from evalbench.core.figures import mean_of
+    >>> ids, high, low = [f"q{i}" for i in range(8)], {"x": [0.9] * 8}, {"x": [0.1] * 8}
+    >>> one = compare_figures(high, low, [mean_of("x")], units_a=ids, units_b=ids, seed=0).figures[0]
+    >>> one.p, [c.p_holm for c in adjusted_together([one] * 3, [("a", "b")] * 3)]
+    (0.0078125, [0.0234375, 0.0234375, 0.0234375])
+    """
+    p_values = holm([math.nan if c.p is None else c.p for c in comparisons])
+    out = []
+    for c, p, pair in zip(comparisons, p_values.tolist(), names, strict=True):
+        outcome = c.outcome
+        if c.p is not None and c.difference is not None and outcome not in ("same", "equivalent"):
+            outcome = _direction(c.higher_is_better, c.difference, p, alpha)
+        changed = replace(c, p_holm=None if c.p is None else p, outcome=outcome)
+        out.append(replace(changed, words=in_words(changed, pair)))
+    return tuple(out)
 
 
 def in_words(comparison: Comparison, names: tuple[str, str] = ("A", "B")) -> str:

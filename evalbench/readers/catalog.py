@@ -1,12 +1,13 @@
-"""The catalog of data sets: ``name@version`` → files with their SHA-256, licence, study, rows.
+"""The catalog of data sets: ``name@version`` → files with their SHA-256, licence, study (or a list of them), rows.
 
-``python -m evalbench.readers.catalog add NAME@VERSION --study STUDY --title TEXT TABLE=PATH …`` appends an entry.
+``python -m evalbench.readers.catalog add NAME@VERSION --study STUDY --title TEXT TABLE=PATH …`` appends an entry;
+``--study`` may be repeated.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ class Entry:
 
     name: str
     version: str
-    study: str
+    studies: tuple[str, ...]
     title: str
     licence: str
     synthetic: bool
@@ -65,7 +66,7 @@ def entries(root: Path | None = None) -> dict[str, Entry]:
             found[str(label)] = Entry(
                 match["name"],
                 match["version"],
-                str(card["study"]),
+                tuple(map(str, card["study"])) if isinstance(card["study"], list) else (str(card["study"]),),
                 card["title"],
                 card["licence"],
                 bool(card["synthetic"]),
@@ -122,7 +123,14 @@ def entry_files(found: Entry, root: Path | None = None) -> dict[str, Path]:
 
 
 def add(
-    label: str, files: Mapping[str, Path], *, study: str, title: str, licence: str, synthetic: bool, card: str
+    label: str,
+    files: Mapping[str, Path],
+    *,
+    study: Sequence[str],
+    title: str,
+    licence: str,
+    synthetic: bool,
+    card: str,
 ) -> None:
     """Append or replace an entry; counts rows and hashes bytes."""
     import yaml
@@ -133,7 +141,7 @@ def add(
     path = base / "catalog.yaml"
     content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
     content[label] = {
-        "study": study,
+        "study": study[0] if len(study) == 1 else list(study),
         "title": title,
         "licence": licence,
         "synthetic": synthetic,
@@ -162,7 +170,7 @@ def _main() -> None:
     @group.command("add")
     @click.argument("label")
     @click.argument("files", nargs=-1, required=True)
-    @click.option("--study", required=True)
+    @click.option("--study", required=True, multiple=True)
     @click.option("--title", required=True)
     @click.option("--licence", default="CC0-1.0")
     @click.option("--synthetic/--real", default=True)
