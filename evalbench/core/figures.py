@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from evalbench.core.result import Estimate
 from evalbench.core.seeds import rng
-from evalbench.core.stats import bootstrap_sums, percentile_interval, wilson
+from evalbench.core.stats import bootstrap_cautions, bootstrap_sums, percentile_interval, wilson
 from evalbench.core.verdict import Bands
 
 Floats = npt.NDArray[np.float64]
@@ -83,12 +83,16 @@ def f1_of(tp: str, fp: str, fn: str, metric: str = "f1", **options: Any) -> Figu
 
 def precision_of(tp: str, fp: str, metric: str = "precision", **options: Any) -> Figure:
     """tp / (tp + fp); undefined without predictions."""
-    return Figure(metric, (tp, fp), lambda t, p: ratio(t, t + p), **{"undefined": "nothing was predicted", **options})
+    return Figure(
+        metric, (tp, fp), lambda t, p: ratio(t, t + p), **{"undefined": "nothing was predicted", **options}
+    )
 
 
 def recall_of(tp: str, fn: str, metric: str = "recall", **options: Any) -> Figure:
     """tp / (tp + fn); undefined without truth."""
-    return Figure(metric, (tp, fn), lambda t, n: ratio(t, t + n), **{"undefined": "there is no truth", **options})
+    return Figure(
+        metric, (tp, fn), lambda t, n: ratio(t, t + n), **{"undefined": "there is no truth", **options}
+    )
 
 
 class Estimated(NamedTuple):
@@ -98,7 +102,9 @@ class Estimated(NamedTuple):
     replicates: Mapping[str, Floats]
 
 
-def unit_sums(columns: Columns, names: Sequence[str], units: npt.ArrayLike) -> tuple[Floats, npt.NDArray[Any]]:
+def unit_sums(
+    columns: Columns, names: Sequence[str], units: npt.ArrayLike
+) -> tuple[Floats, npt.NDArray[Any]]:
     """Column sums per resampling unit, units in ascending order of their id.
 
     Returns
@@ -145,7 +151,7 @@ def estimate(
     -------
     Estimated
         Estimates in the order of ``figures``; replicates by metric, each ``(n_resamples,)``.
-        Fewer than two units: no interval, and a note.
+        Fewer than two units: no interval, and a note; fewer than 20: a note that a bootstrap interval is too narrow.
     """
     names = sorted({name for figure in figures for name in figure.sums})
     sums, ids = unit_sums(columns, names, units)
@@ -160,7 +166,9 @@ def estimate(
     undefined = _reasons(columns.get("undefined"), n_items)
     enough = len(ids) >= 2
     replicates = (
-        bootstrap_sums(sums, values, rng(seed, "bootstrap"), n_resamples) if enough else np.empty((0, len(figures)))
+        bootstrap_sums(sums, values, rng(seed, "bootstrap"), n_resamples)
+        if enough
+        else np.empty((0, len(figures)))
     )
     low, high = percentile_interval(replicates) if enough else (np.full(len(figures), np.nan),) * 2
     clustered = len(ids) < n_items
@@ -169,6 +177,7 @@ def estimate(
             f,
             float(point[j]),
             (float(low[j]), float(high[j])),
+            no_value=float(np.isnan(replicates[:, j]).mean()) if enough else 0.0,
             totals=sums.sum(axis=0)[[at[n] for n in f.sums]],
             columns=columns,
             unscored=unscored,
@@ -195,6 +204,7 @@ def _estimate_one(
     value: float,
     interval: tuple[float, float],
     *,
+    no_value: float,
     totals: Floats,
     columns: Columns,
     unscored: npt.NDArray[np.bool_],
@@ -223,6 +233,10 @@ def _estimate_one(
         if clustered:
             low, high = (low, 1.0) if totals[0] else (0.0, high)
         method = "Wilson" if not clustered else "Wilson over units, all agree"
+    elif not np.isfinite(low):
+        notes.append("no interval: no resample has a value")
+    else:
+        notes += bootstrap_cautions(low, high, no_value, n_units)
     if figure.worst is not None and unscored.any() and per_item is not None and np.isfinite(value):
         floor = (value * n + figure.worst * int(unscored.sum())) / (n + int(unscored.sum()))
         notes.append(f"{floor:.3g} if every unscored item were the worst")

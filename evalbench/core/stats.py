@@ -319,13 +319,18 @@ def with_interval(
         reason = "fewer than two units" if n_units < 2 else "no resample has a value"
         return Measured(value, n=n, note=f"no interval: {reason}")
     low, high = (float(end) for end in percentile_interval(values))
+    method = f"{'clustered ' if clustered else ''}percentile bootstrap, {len(values)} resamples"
+    return Measured(value, low, high, n, method, "; ".join(bootstrap_cautions(low, high, undefined, n_units)))
+
+
+def bootstrap_cautions(low: float, high: float, undefined: float, n_units: int) -> list[str]:
+    """What to beware of in a bootstrap interval: undefined resamples, few units, no width."""
     cautions = (
         (undefined > 0, f"{undefined:.1%} of the resamples have no value and are left out"),
         (n_units < FEW_UNITS, f"fewer than {FEW_UNITS} units: the interval is too narrow"),
         (low == high, "all resamples agree: the interval has no width"),
     )
-    method = f"{'clustered ' if clustered else ''}percentile bootstrap, {len(values)} resamples"
-    return Measured(value, low, high, n, method, "; ".join(text for holds, text in cautions if holds))
+    return [text for holds, text in cautions if holds]
 
 
 def wilson(successes: npt.ArrayLike, n: npt.ArrayLike, level: float = 0.95) -> tuple[Floats, Floats]:
