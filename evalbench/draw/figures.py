@@ -117,7 +117,7 @@ def interval_bars(
     """
     _same_length(labels=labels, values=values, lows=lows, highs=highs)
     written = ["no value" if text == "–" else text for text in aligned(values, lows, highs)]
-    figure, ax = _rows_figure(labels, 0.32, top=0.45, bottom=0.55, right=_room_for(written))
+    figure, ax = _rows_figure(labels, 0.32, top=0.36, bottom=0.55, right=_room_for(written))
     said = []
     for y, (label, value, low, high, text) in enumerate(
         zip(labels, values, lows, highs, written, strict=True)

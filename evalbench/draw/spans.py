@@ -61,13 +61,9 @@ def _class(kind: str) -> str:
 def badge(span: Span) -> Html:
     """The span's sign: T or P (or its kind's first letter) and the number of its pair."""
     number = "" if span.pair is None else escape(span.pair)
-    alone = " eb-alone" if span.pair is None else ""
-    words = ", ".join(
-        part for part in (span.kind, f"pair {span.pair}" if number else "unmatched", span.label) if part
-    )
+    alone = "" if number else " eb-alone"
     return Html(
-        f'<sup class="eb-badge {_class(span.kind)}{alone}" title="{attribute(words)}">'
-        f"{escape(_letter(span.kind))}{number}</sup>"
+        f'<sup class="eb-badge {_class(span.kind)}{alone}">{escape(_letter(span.kind))}{number}</sup>'
     )
 
 

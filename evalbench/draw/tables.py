@@ -41,6 +41,7 @@ __all__ = [
     "rounded",
 ]
 
+NUMERIC = ' class="n"'
 NO_VALUE = Html('<span class="eb-none" title="no value">–</span>')
 
 
@@ -103,7 +104,7 @@ def _cell(value: Any, decimals: int | None, clamp: int, code: str | None, width:
     if _missing(value):
         return f"<td{width}>{NO_VALUE}</td>"
     if decimals is not None:
-        return f'<td{width} data-v="{float(value)!r}">{_number(float(value), decimals)}</td>'
+        return f"<td{width}>{_number(float(value), decimals)}</td>"
     if _is_bool(value):
         return f"<td{width}>{'yes' if value else 'no'}</td>"
     text = _as_text(value)
@@ -113,11 +114,11 @@ def _cell(value: Any, decimals: int | None, clamp: int, code: str | None, width:
 def _width_class(present: Sequence[Any], numeric: bool) -> str:
     """Numbers stand right; names do not break; prose gets room."""
     if numeric:
-        return ' class="eb-num"'
+        return NUMERIC
     longest = max((len(_as_text(v)) for v in present if not isinstance(v, Html)), default=0)
     if any(isinstance(v, Html) for v in present) or longest > 60:
-        return ' class="eb-long"'
-    return ' class="eb-short"' if longest <= 24 else ""
+        return ' class="l"'
+    return ' class="w"' if longest <= 32 else ""
 
 
 def _column_cells(values: Sequence[Any], clamp: int, code: str | None) -> tuple[str, list[str]]:
@@ -189,7 +190,7 @@ def html_table(
         for j, name in enumerate(frame.columns)
     ]
     head = "".join(
-        f'<th scope="col"{width if "num" in width else ""}>{escape(name)}</th>'
+        f'<th scope="col"{width if width == NUMERIC else ""}>{escape(name)}</th>'
         for name, (width, _) in zip(frame.columns, columns, strict=True)
     )
     body = "".join(

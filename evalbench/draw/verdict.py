@@ -155,14 +155,14 @@ def _figure_cells(
     else:
         shown, interval = rounded_parts(value, row.get("ci_low"), row.get("ci_high"), decimals)
     missing = "".join(
-        f'<td class="eb-num{" eb-some" if row.get(name) else ""}">{count(int(row.get(name) or 0))}</td>'
+        f'<td class="n{" eb-some" if row.get(name) else ""}">{count(int(row.get(name) or 0))}</td>'
         for name in ("n_unscored", "n_undefined")
     )
     return (
-        f'<td class="eb-num eb-value">{shown}{sign}</td>'
+        f'<td class="n eb-value">{shown}{sign}</td>'
         f'<td class="eb-barcell">{interval_bar(row, domain)}</td>'
-        f'<td class="eb-num eb-interval" title="{attribute(row.get("method") or "no interval")}">{interval}</td>'
-        f'<td class="eb-num">{count(int(row.get("n") or 0))}</td>{missing}'
+        f'<td class="n eb-interval">{interval}</td>'
+        f'<td class="n">{count(int(row.get("n") or 0))}</td>{missing}'
         f"<td>{light_word(str(row.get('light') or 'unlit'))}</td>"
     )
 
@@ -184,12 +184,11 @@ def _footnotes(marks: Mapping[str, str]) -> str:
     return f'<ul class="eb-footnotes">{notes}</ul>' if notes else ""
 
 
-def _metric_heading(row: Mapping[str, Any], span: int) -> str:
+def _metric_name(row: Mapping[str, Any]) -> str:
     better = {True: "higher is better", False: "lower is better"}.get(row.get("higher_is_better"), "")
     details = ", ".join(part for part in (str(row.get("unit") or ""), better) if part)
-    small = f'<br><span class="eb-small">{escape(details)}</span>' if details else ""
-    name = escape(row["metric"]).replace("_", "_<wbr>")
-    return f'<th scope="rowgroup" rowspan="{span}" class="eb-metric">{name}{small}</th>'
+    small = f' <span class="eb-small">{escape(details)}</span>' if details else ""
+    return f"{escape(row['metric']).replace('_', '_<wbr>')}{small}"
 
 
 def headline_table(
@@ -231,26 +230,34 @@ def headline_table(
 def _figures_table(flat: Sequence[Mapping[str, Any]], by: Sequence[str], label: str) -> Html:
     by = [name for name in by if any(row.get(name) not in (None, "") for row in flat)]
     marks = _marks(flat)
-    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in by)
-    body = []
-    for group in _by_metric(flat).values():
-        domain, decimals, lines = _domain(group), _shared_decimals(group), []
-        for i, row in enumerate(group):
-            metric = _metric_heading(row, len(group)) if i == 0 else ""
-            names = "".join(
-                f'<td class="eb-short">{escape(row[name]) if row.get(name) not in (None, "") else "<i>all</i>"}</td>'
-                for name in by
-            )
-            lines.append(f"<tr>{metric}{names}{_figure_cells(row, domain, decimals, marks)}</tr>")
-        body.append(f"<tbody>{''.join(lines)}</tbody>")
+    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in by or ["metric"])
+    body = "".join(_metric_rows(group, by, marks) for group in _by_metric(flat).values())
     return Html(
         f'<div class="eb-scroll" tabindex="0" role="group" aria-label="{attribute(label)}">'
-        '<table class="eb-table eb-headline"><thead><tr><th scope="col">metric</th>'
-        f'{heads}<th scope="col" class="eb-num">value</th><th scope="colgroup" colspan="2">95 % interval</th>'
-        '<th scope="col" class="eb-num">n</th><th scope="col" class="eb-num">unscored</th>'
-        '<th scope="col" class="eb-num">undefined</th><th scope="col">light</th></tr></thead>'
-        f"{''.join(body)}</table></div>{_footnotes(marks)}"
+        f'<table class="eb-table eb-headline"><thead><tr>{heads}'
+        '<th scope="col" class="n">value</th><th scope="colgroup" colspan="2">95 % interval</th>'
+        '<th scope="col" class="n">n</th><th scope="col" class="n">unscored</th>'
+        '<th scope="col" class="n">undefined</th><th scope="col">light</th></tr></thead>'
+        f"{body}</table></div>{_footnotes(marks)}"
     )
+
+
+def _metric_rows(group: Sequence[Mapping[str, Any]], by: Sequence[str], marks: Mapping[str, str]) -> str:
+    """One metric: a row, or a heading and a row for each compared group."""
+    domain, decimals, name = _domain(group), _shared_decimals(group), _metric_name(group[0])
+    cells = [_figure_cells(row, domain, decimals, marks) for row in group]
+    if not by:
+        return f"<tbody>{''.join(f'<tr><th scope=row>{name}</th>{c}</tr>' for c in cells)}</tbody>"
+    heading = f'<tr><th scope="rowgroup" colspan="{len(by) + 7}" class="eb-metric">{name}</th></tr>'
+    lines = (
+        f"<tr>{''.join(_group_cell(row.get(column)) for column in by)}{c}</tr>"
+        for row, c in zip(group, cells, strict=True)
+    )
+    return f"<tbody>{heading}{''.join(lines)}</tbody>"
+
+
+def _group_cell(name: Any) -> str:
+    return f'<td class="w">{escape(name) if name not in (None, "") else "<i>all</i>"}</td>'
 
 
 # -- band ---------------------------------------------------------------------------------------

@@ -1,6 +1,10 @@
 // Sorting, filtering and open folds on paper: a help, never a need.
 (() => {
-  const key = (cell) => cell.dataset.v !== undefined ? Number(cell.dataset.v) : cell.textContent.trim();
+  const key = (cell) => {
+    const text = cell.textContent.trim();
+    const number = Number(text.replace(/\u202f/g, "").replace("\u2212", "-").replace("\u221e", "Infinity"));
+    return cell.className === "n" && text !== "\u2013" ? number : text;
+  };
   const order = (a, b) => typeof a === "number" && typeof b === "number"
     ? a - b
     : typeof a !== typeof b ? (typeof a === "number" ? -1 : 1) : a.localeCompare(b);
