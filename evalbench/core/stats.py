@@ -119,7 +119,8 @@ def bootstrap_sums(
     varies = (rows != rows[0]).any(axis=0)
     sums = np.empty((n_resamples, rows.shape[1]))
     sums[:, ~varies] = rows[0, ~varies] * times.sum()
-    sums[:, varies] = _resampled_sums(np.ascontiguousarray(rows[:, varies]), times, rng, n_resamples)
+    if varies.any():
+        sums[:, varies] = _resampled_sums(np.ascontiguousarray(rows[:, varies]), times, rng, n_resamples)
     return statistic(sums)
 
 
@@ -133,7 +134,7 @@ def _resampled_sums(
     rest = np.repeat(np.flatnonzero(~often[which]), times[~often[which]])
     frequent, single = rows[first[often]], rows[rest]
     blocks = _powers_of_two(len(single))
-    starts = np.concatenate([[0], np.cumsum(blocks)[:-1]]).astype(int)
+    starts = np.cumsum(blocks) - blocks
     chance = np.concatenate([count[often], blocks]) / total
     out = np.empty((n_resamples, rows.shape[1]))
     step = max(1, (1 << 22) // len(chance))
@@ -297,7 +298,7 @@ def percentile_interval(replicates: npt.ArrayLike, level: float = 0.95) -> tuple
     if not gaps.any() and len(values):
         low, high = np.quantile(values, tails, axis=0)
         return low, high
-    columns = values.reshape(len(values), -1).T
+    columns = values.reshape(len(values), int(np.prod(values.shape[1:]))).T
     ends = [
         np.quantile(c[~np.isnan(c)], tails) if (~np.isnan(c)).any() else [np.nan, np.nan] for c in columns
     ]
