@@ -21,6 +21,7 @@ from evalbench.errors import BadInput
 from evalbench.metrics.matching import COMPONENTS, Thresholds
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Column, Table
+from evalbench.studies.matching.comparison import compare_checkers, comparison_table, comparisons, verdicts
 from evalbench.studies.matching.pairs import (
     HA_WEIGHTS,
     STD_WEIGHTS,
@@ -40,7 +41,7 @@ from evalbench.studies.matching.pictures import (
     unmatched,
     worst_samples,
 )
-from evalbench.studies.matching.summary import bands_of, items_of, summarise
+from evalbench.studies.matching.summary import bands_of, figures, items_of, summarise
 from evalbench.studies.matching.violations import Violations, prepare
 
 if TYPE_CHECKING:
@@ -48,8 +49,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HA_WEIGHTS", "QUESTION", "SCHEMA", "STD_WEIGHTS", "Matching", "Pairs", "Thresholds", "Violations",
-    "by_category", "by_rule", "documents", "evaluate", "figure_checkers", "figure_precision_recall",
-    "figure_score_matrix", "match", "prepare", "score_pairs", "summarise", "unmatched", "worst_samples",
+    "by_category", "by_rule", "comparisons", "documents", "evaluate", "figure_checkers", "figure_precision_recall",
+    "figure_score_matrix", "figures", "match", "prepare", "score_pairs", "summarise", "unmatched", "worst_samples",
 ]  # fmt: skip
 
 QUESTION = "How good are the violations that a checker found, against the ground truth?"
@@ -161,7 +162,8 @@ def evaluate(
     Returns
     -------
     Result
-        ``items``: one row per sample and checker.  ``tables``: ``pairs``, ``violations``, ``faults``.
+        ``items``: one row per sample and checker.  ``tables``: ``pairs``, ``violations``, ``documents``; with several
+        checkers ``comparisons``; ``faults`` where a predicted context does not stand in its text.
 
     Raises
     ------
@@ -192,6 +194,7 @@ def evaluate(
         seed=seed,
         n_resamples=n_resamples,
     )
+    compared = compare_checkers(items, light_on=light_on, seed=seed, n_resamples=n_resamples)
     checkers = violations.checkers["checker"].tolist()
     return Result(
         study="matching",
@@ -211,9 +214,10 @@ def evaluate(
             "pairs": pair_table(pairs, std, ha),
             "violations": violation_table(pairs, std, ha),
             "documents": violations.documents,
+            **({"comparisons": comparison_table(compared)} if compared else {}),
             **({"faults": violations.faults} if len(violations.faults) else {}),
         },
-        notes=(*violations.notes, *pairs.warnings, *_remarks(items, violations)),
+        notes=(*verdicts(compared, light_on), *violations.notes, *pairs.warnings, *_remarks(items, violations)),
         method=_method(stated, thresholds, embed, assignment, filter, missing),
         accounting={"models": {"embed": embed}},
     )  # fmt: skip
