@@ -99,7 +99,8 @@ def test_module_notebook_and_data_belong_together(name: str) -> None:
 def test_every_catalogued_set_is_synthetic_and_has_a_card() -> None:
     for label, entry in entries(ROOT).items():
         card = ROOT / "data" / entry.card
-        assert entry.card and card.is_file(), f"{label} has no data card"
+        assert entry.card, f"{label} has no data card"
+        assert card.is_file(), f"{label} has no data card"
         if entry.synthetic:
             assert "synthetic" in card.read_text().splitlines()[0].lower() + card.read_text()[:400].lower(), (
                 label

@@ -49,14 +49,35 @@ class Spans(NamedTuple):
 
 def flat_spans(lists: Sequence[Sequence[Sequence[int]]]) -> Spans:
     """Spans of many violations; overlapping and touching ones of one violation are merged."""
-    count = np.fromiter((len(spans) for spans in lists), np.int64, len(lists))
-    pairs = np.array([pair for spans in lists for pair in spans], dtype=np.int64).reshape(-1, 2)
-    if (count <= 1).all():
-        return Spans(pairs[:, 0], pairs[:, 1], np.concatenate([[0], np.cumsum(count)]))
-    merged = [merge(spans) if len(spans) > 1 else list(spans) for spans in lists]
-    count = np.fromiter((len(spans) for spans in merged), np.int64, len(merged))
-    pairs = np.array([pair for spans in merged for pair in spans], dtype=np.int64).reshape(-1, 2)
-    return Spans(pairs[:, 0], pairs[:, 1], np.concatenate([[0], np.cumsum(count)]))
+    nowhere = np.zeros(len(lists), dtype=np.int64)
+    return assemble_spans(nowhere, nowhere, dict(enumerate(lists)))
+
+
+def assemble_spans(
+    start: npt.ArrayLike, end: npt.ArrayLike, several: Mapping[int, Sequence[Sequence[int]]]
+) -> Spans:
+    """Spans of violations with one interval each, but for the rows of ``several``.
+
+    Parameters
+    ----------
+    start, end : (n,) arrays
+        Each violation's one interval; not read in the rows of ``several``.
+    several : mapping of int to sequence of (start, end)
+        Rows with none or with many intervals; those that overlap or touch are merged.
+    """
+    begin, stop = np.asarray(start), np.asarray(end)
+    merged = {row: merge(spans) for row, spans in several.items()}
+    count = np.ones(len(begin), dtype=np.int64)
+    count[list(merged)] = [len(spans) for spans in merged.values()]
+    first = np.concatenate([[0], np.cumsum(count)])
+    one = np.ones(len(begin), dtype=bool)
+    one[list(merged)] = False
+    out = np.empty((2, first[-1]), dtype=np.int64)
+    out[0, first[:-1][one]], out[1, first[:-1][one]] = begin[one], stop[one]
+    for row, spans in merged.items():
+        for at, pair in enumerate(spans, start=int(first[row])):
+            out[:, at] = pair
+    return Spans(out[0], out[1], first)
 
 
 def merge(spans: Sequence[Sequence[int]]) -> list[tuple[int, int]]:

@@ -269,8 +269,10 @@ def _word_sets(texts: Sequence[str]) -> csr_array:
 
     tokens = token_ids(texts, functools.partial(words, lower=True))
     shape = (len(tokens), max(len(tokens.vocabulary), 1))
-    pairs = np.unique(tokens.rows * shape[1] + tokens.ids)
-    return csr_array((np.ones(len(pairs), np.int32), (pairs // shape[1], pairs % shape[1])), shape=shape)
+    sets = csr_array((np.ones(len(tokens.ids), np.int32), (tokens.rows, tokens.ids)), shape=shape)
+    sets.sum_duplicates()
+    sets.data[:] = 1
+    return sets
 
 
 def _jaccard_pairs(texts: Sequence[str], a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> Floats:

@@ -181,11 +181,39 @@ def _of_frames(data: Mapping[str, Any], schema: Schema) -> Raw:
         raise BadInput(f"unknown table {', '.join(unknown)}; this study has {', '.join(schema)}")
     frames = {}
     for name, frame in data.items():
-        values = frame.astype(object)
-        frames[name] = values.where(values.notna() | frame.map(lambda v: isinstance(v, (list, dict))), None)
+        frames[name] = pd.DataFrame({str(column): _raw_cells(frame[column]) for column in frame.columns})
         frames[name].index = pd.RangeIndex(1, len(frame) + 1)
-    parts = {name: hashlib.sha256(frame.to_csv().encode()).hexdigest() for name, frame in frames.items()}
+    parts = {name: _frame_hash(frame) for name, frame in frames.items()}
     return Raw(DataLabel("frames", "", digest(parts)), frames, {name: f"frame {name}" for name in frames})
+
+
+def _raw_cells(cells: pd.Series) -> pd.Series:
+    """Cells as a file would give them: whole columns of texts or numbers as they are, else objects with None."""
+    import pandas as pd
+
+    plain = cells.reset_index(drop=True)
+    if isinstance(plain.dtype, pd.StringDtype) or pd.api.types.is_numeric_dtype(plain.dtype):
+        missing = plain.isna()
+        return plain.astype(object).where(~missing, None) if missing.any() else plain
+    if pd.api.types.infer_dtype(plain, skipna=False) == "string":
+        return plain.astype("str")
+    listed = plain.map(lambda v: isinstance(v, (list, dict, tuple)))
+    values = plain.astype(object).where(listed | plain.notna(), None)
+    return values.map(lambda v: list(v) if isinstance(v, tuple) else v)
+
+
+def _frame_hash(frame: pd.DataFrame) -> str:
+    import pandas as pd
+
+    plain = frame.map(lambda v: repr(v) if isinstance(v, (list, dict)) else v) if _has_lists(frame) else frame
+    rows = pd.util.hash_pandas_object(plain, index=False).to_numpy()
+    return hashlib.sha256("\0".join(map(str, frame.columns)).encode() + rows.tobytes()).hexdigest()
+
+
+def _has_lists(frame: pd.DataFrame) -> bool:
+    return any(
+        c.dtype == object and c.map(lambda v: isinstance(v, (list, dict))).any() for _, c in frame.items()
+    )
 
 
 def _unnest(frame: pd.DataFrame, schema: Schema) -> dict[str, pd.DataFrame]:

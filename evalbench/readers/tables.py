@@ -117,7 +117,7 @@ def typed(cells: pd.Series, column: Column) -> tuple[pd.Series, list[Fault]]:
     """Cells as the column's type, and the cells that are not of it (left empty)."""
     import pandas as pd
 
-    absent = cells == "" if isinstance(cells.dtype, pd.StringDtype) else cells.map(_absent).astype(bool)
+    absent = _absent_cells(cells)
     faults = []
     if not column.empty_ok and absent.any():
         faults.append(Fault(column.name, f"empty; expected {column.expected()}", tuple(cells.index[absent])))
@@ -133,6 +133,20 @@ def typed(cells: pd.Series, column: Column) -> tuple[pd.Series, list[Fault]]:
             )
         )
     return pd.Series(values, index=cells.index), faults
+
+
+def _absent_cells(cells: pd.Series) -> pd.Series:
+    import pandas as pd
+
+    if isinstance(cells.dtype, pd.StringDtype):
+        return (cells == "").astype(bool)
+    return cells.isna() if _numeric(cells) else cells.map(_absent).astype(bool)
+
+
+def _numeric(cells: pd.Series) -> bool:
+    import pandas as pd
+
+    return pd.api.types.is_numeric_dtype(cells.dtype) and not pd.api.types.is_bool_dtype(cells.dtype)
 
 
 def _absent(value: Any) -> bool:
@@ -165,6 +179,10 @@ def _texts_of(cells: pd.Series, absent: pd.Series) -> tuple[Any, pd.Series]:
 
 
 def _ids_of(cells: pd.Series, absent: pd.Series) -> tuple[Any, pd.Series]:
+    import pandas as pd
+
+    if isinstance(cells.dtype, pd.StringDtype):
+        return cells, (cells != cells.str.strip()).astype(bool)
     values = [_as_text(v) for v in cells]
     wrong = (
         cells.map(
@@ -179,8 +197,13 @@ def _numbers_of(cells: pd.Series, absent: pd.Series) -> tuple[Any, pd.Series]:
     import numpy as np
     import pandas as pd
 
-    plain = cells.where(~cells.map(lambda v: isinstance(v, (bool, list, dict))), "?")
-    numbers = pd.to_numeric(plain.where(~absent, None).astype(object), errors="coerce").astype(float)
+    if _numeric(cells):
+        plain = cells
+    elif isinstance(cells.dtype, pd.StringDtype):
+        plain = cells.where(~absent, None).astype(object)
+    else:
+        plain = cells.where(~cells.map(lambda v: isinstance(v, (bool, list, dict))), "?").where(~absent, None)
+    numbers = pd.to_numeric(plain, errors="coerce").astype(float)
     wrong = ~np.isfinite(numbers) & ~absent
     return numbers.where(np.isfinite(numbers), np.nan), wrong
 

@@ -147,13 +147,13 @@ def token_ids(texts: Iterable[str], tokenize: Callable[[str], list[str]] = words
     index: defaultdict[str, int] = defaultdict()
     index.default_factory = index.__len__
     number = index.__getitem__
-    known: dict[str, npt.NDArray[np.int64]] = {}
+    known: dict[str, list[int]] = {}
     pieces = []
     for text in texts:
         ids = known.get(text)
         if ids is None:
-            ids = known[text] = np.array(list(map(number, tokenize(text))), dtype=np.int64)
+            ids = known[text] = list(map(number, tokenize(text)))
         pieces.append(ids)
     lengths = np.fromiter(chain([0], map(len, pieces)), np.int64, len(pieces) + 1)
-    flat = np.concatenate(pieces) if pieces else np.empty(0, np.int64)
+    flat = np.fromiter(chain.from_iterable(pieces), np.int64, int(lengths.sum()))
     return TokenIds(flat, np.cumsum(lengths), tuple(index))

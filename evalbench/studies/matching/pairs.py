@@ -38,6 +38,7 @@ HA_WEIGHTS: Mapping[str, float] = {
     "explanation_similarity": 0.2,
     "correction_similarity": 0.1,
 }
+SEED_THRESHOLDS = Thresholds()
 TEXT_COMPONENTS = {
     "rule_similarity": "rule",
     "explanation_similarity": "explanation",
@@ -197,7 +198,7 @@ def match(
     pairs: Pairs,
     *,
     weights: Mapping[str, float] = STD_WEIGHTS,
-    thresholds: Thresholds = Thresholds(),
+    thresholds: Thresholds = SEED_THRESHOLDS,
     assignment: Assignment = "greedy",
     filter: Filter = "before",
     missing: Missing = "renormalise",

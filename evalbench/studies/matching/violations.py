@@ -10,7 +10,7 @@ import numpy as np
 
 from evalbench.core.result import DataLabel
 from evalbench.errors import BadInput
-from evalbench.metrics.matching import Spans, flat_spans
+from evalbench.metrics.matching import Spans, assemble_spans
 from evalbench.text.locate import locate
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def prepare(data: Dataset, *, context_threshold: float = 0.8) -> Violations:
                     f"{name}: {count} contexts were located in the text by {how} search, not exactly"
                 )
     return Violations(
-        truth, predictions, documents, checkers, flat_spans(truth_spans), flat_spans(spans),
+        truth, predictions, documents, checkers, truth_spans, spans,
         pd.DataFrame(lost), data.label, tuple(notes),
     )  # fmt: skip
 
@@ -121,7 +121,7 @@ def _documents(data: Dataset) -> tuple[pd.DataFrame, list[str]]:
 
 def _spans(
     frame: pd.DataFrame, texts: Mapping[str, str], table: str, threshold: float, faults: list[str]
-) -> tuple[list[list[tuple[int, int]]], pd.DataFrame]:
+) -> tuple[Spans, pd.DataFrame]:
     """Spans of every row from ``spans``, else ``start, end``, else a located ``context``; and the rows not found."""
     n = len(frame)
     start = frame["start"].to_numpy(dtype=float) if "start" in frame else np.full(n, np.nan)
@@ -136,9 +136,7 @@ def _spans(
         faults.append(
             f"{_row(table, frame, i)}: span {start[i]:.0f}–{end[i]:.0f} is not inside its text of {size[i]:.0f} characters"
         )
-    out: list[list[tuple[int, int]]] = [[] for _ in range(n)]
-    for i in np.flatnonzero(whole & ~wrong):
-        out[i] = [(int(start[i]), int(end[i]))]
+    several: dict[int, list[list[int]]] = {int(i): [] for i in np.flatnonzero(~whole | wrong)}
     how = np.where(whole, "given", "").astype(object)
     lost = []
     for i in np.flatnonzero(~whole):
@@ -149,17 +147,17 @@ def _spans(
                 faults.append(
                     f"{_row(table, frame, i)}: span {beyond[0]} is not inside its text of {size[i]:.0f} characters"
                 )
-            out[i], how[i] = [(int(a), int(b)) for a, b in listed[i]], "given"
+            several[int(i)], how[i] = listed[i], "given"
         elif str(contexts[i]).strip():
             place = locate(contexts[i], texts.get(sample, ""), threshold)
-            out[i], how[i] = ([(place.start, place.end)], place.how) if place else ([], "not found")
+            several[int(i)], how[i] = ([[place.start, place.end]], place.how) if place else ([], "not found")
             if place is None:
                 lost.append(i)
         else:
             faults.append(f"{_row(table, frame, i)}: neither start and end nor spans nor a context")
     frame["located"] = how
     columns = [c for c in ("sample_id", "checker", "violation_id", "context") if c in frame]
-    return out, frame.iloc[lost][columns].reset_index(drop=True)
+    return assemble_spans(start, end, several), frame.iloc[lost][columns].reset_index(drop=True)
 
 
 def _row(table: str, frame: pd.DataFrame, i: int) -> str:
