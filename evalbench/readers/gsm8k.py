@@ -1,0 +1,68 @@
+"""GSM8K's published forms as the table that ``cot_levels`` reads.
+
+Cobbe et al. 2021: ``train.jsonl``/``test.jsonl`` (or Parquet) hold ``question, answer``; ``example_model_solutions.jsonl`` holds
+``question, ground_truth`` and, per model, an object with ``solution``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def word_problems(raw: pd.DataFrame) -> pd.DataFrame:
+    """The rows ``id, question, reference[, model, response]`` of a GSM8K file; any other frame as it is.
+
+    Parameters
+    ----------
+    raw : DataFrame
+        As read by :func:`evalbench.readers.files.raw_frame`.
+
+    Returns
+    -------
+    DataFrame
+        Ids are ``q1, q2, …`` in the order of the file where it has none.  The authors' own flags stay as a column
+        ``is_correct``.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> word_problems(pd.DataFrame({"question": ["1 + 1?"], "answer": ["<<1+1=2>>2\\n#### 2"]})).columns.tolist()
+    ['id', 'question', 'reference']
+    """
+    if "question" not in raw or "reference" in raw:
+        return raw
+    solved = [str(c) for c in raw.columns if raw[c].map(_is_solution).all()]
+    if "ground_truth" in raw and solved:
+        return _solutions(_numbered(raw.rename(columns={"ground_truth": "reference"})), solved)
+    if "answer" in raw:
+        return _numbered(raw.rename(columns={"answer": "reference"}))
+    return raw
+
+
+def _is_solution(cell: Any) -> bool:
+    return isinstance(cell, dict) and isinstance(cell.get("solution"), str)
+
+
+def _numbered(frame: pd.DataFrame) -> pd.DataFrame:
+    if "id" in frame:
+        return frame
+    return frame.assign(id=[f"q{i}" for i in range(1, len(frame) + 1)])[["id", *frame.columns]]
+
+
+def _solutions(frame: pd.DataFrame, models: list[str]) -> pd.DataFrame:
+    """One row per question and model, in the order of the questions."""
+    import pandas as pd
+
+    shared = frame[["id", "question", "reference"]]
+    parts = [
+        shared.assign(
+            model=model,
+            response=[cell["solution"] for cell in frame[model]],
+            is_correct=[str(cell.get("is_correct", "")).lower() for cell in frame[model]],
+        )
+        for model in models
+    ]
+    return pd.concat(parts).sort_index(kind="stable")
