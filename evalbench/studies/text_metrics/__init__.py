@@ -1,0 +1,211 @@
+"""How close are a model's outputs to their references, by metrics that need no human?
+
+Input: outputs with references, and where a metric needs it the context, the request (``prompt``), or further samples;
+several models may stand in one table.  With ``prompt`` and ``model`` the outputs are collected first.
+
+Figures: the mean of every metric over the texts, per model, and corpus-level BLEU from summed counts.  Metrics and
+their sources: ``evalbench metrics list``.  No metric has a threshold of its own, so the light is unlit until ``lights``
+gives it one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evalbench.core.result import Result
+from evalbench.errors import BadInput
+from evalbench.readers.dataset import Dataset
+from evalbench.readers.schema import Column, Table
+from evalbench.studies.text_metrics.pictures import (
+    comparison,
+    figure_agreement,
+    figure_distributions,
+    figure_models,
+    metric_cards,
+    unscored,
+    worst_texts,
+)
+from evalbench.studies.text_metrics.scoring import answered, chosen, frame_of, items_of, roles, score_all
+from evalbench.studies.text_metrics.summary import bands_of, summarise
+
+if TYPE_CHECKING:
+    from evalbench.metrics.semantic import Contradict
+
+__all__ = [
+    "METRICS", "QUESTION", "SCHEMA", "comparison", "evaluate", "figure_agreement", "figure_distributions",
+    "figure_models", "metric_cards", "summarise", "unscored", "worst_texts",
+]  # fmt: skip
+
+QUESTION = "How close are the outputs to their references, by metrics that need no human?"
+METRICS = (
+    "exact_match", "normalized_exact_match", "f1_score", "jaccard_similarity", "rouge1", "rouge2", "rougeL",
+    "sacrebleu", "chrf", "meteor", "verbosity_ratio",
+)  # fmt: skip
+
+SCHEMA: Mapping[str, Table] = {
+    "items": Table(
+        (
+            Column("id", "id"),
+            Column(
+                "output",
+                "text",
+                required=False,
+                empty_ok=True,
+                help="needed unless prompt and model are given",
+            ),
+            Column(
+                "reference",
+                "texts",
+                required=False,
+                empty_ok=True,
+                help="a text, or a JSON list: the best counts",
+            ),
+            Column("context", "texts", required=False, empty_ok=True),
+            Column("prompt", "text", required=False, empty_ok=True, help="the request"),
+            Column(
+                "samples", "texts", required=False, empty_ok=True, help="further answers of the same model"
+            ),
+            Column("model", "id", required=False),
+        ),
+        unique=("id", "model"),
+        help="one row per output; several models may answer one id",
+    )
+}
+
+
+def evaluate(
+    data: Dataset | str | Path | Mapping[str, Any],
+    *,
+    metrics: Sequence[str] = METRICS,
+    prompt: str = "",
+    model: str = "",
+    language: str = "en",
+    normalise: str = "full",
+    bleu_tokenize: str = "13a",
+    embed: str = "use-multilingual",
+    bert_model: str = "",
+    bert_layers: int | None = None,
+    judge: str | Contradict = "",
+    lights: Mapping[str, Sequence[float]] | None = None,
+    max_unscored: float = 0.05,
+    seed: int = 0,
+    n_resamples: int = 2000,
+) -> Result:
+    """Score outputs by any metrics of the registry.
+
+    Parameters
+    ----------
+    data : Dataset, or what :func:`evalbench.load` takes
+        Table ``items``: id, output, reference (a text or a list), optional context, prompt, samples, model.
+    metrics : sequence of str
+        Names or aliases; ``evalbench metrics list`` shows them.
+    prompt : str
+        A template over the table's columns, e.g. ``"Answer briefly: {{ prompt }}"``; with it ``model`` answers first.
+    model : str
+        The answering model.
+    language : str
+        ISO code: stop-words, stemmer, sentences.
+    normalise : {"full", "squad", "none"}
+        For token F1, Jaccard, normalised exact match.
+    bleu_tokenize : str
+        sacrebleu's tokenizer; ``"zh"`` for Chinese.
+    embed : str
+        Embedding model; see :func:`evalbench.models.embed.embedder`.
+    bert_model, bert_layers
+        For ``bertscore``: a local folder and its layer, or a hub name.
+    judge : str or callable
+        For ``selfcheck_nli`` and ``context_contradiction``: a chat model's name, or premises, hypotheses → P(contradiction).
+    lights : mapping of str to (float, float), optional
+        Metric → yellow from, green from; for metrics where less is better, green up to, yellow up to.
+    max_unscored : float
+        More unscored texts than this share make a metric's light grey.
+    seed, n_resamples : int
+
+    Returns
+    -------
+    Result
+        ``items``: one row per text and model, a column per metric; ``tables``: ``texts``, ``comparison`` where there are
+        several models, ``calls`` where models were asked.
+
+    Raises
+    ------
+    BadInput
+        For unknown metrics, columns that a metric needs and the table lacks, and faulty options, all at once.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"id": ["1", "2"], "output": ["кот спит", "да"], "reference": ["кот спит", "нет"]})
+    >>> result = evaluate({"items": frame}, metrics=["f1score", "rougeL"], language="ru", n_resamples=100)
+    >>> result.figure("rougeL").value
+    0.5
+    """
+    if not isinstance(data, Dataset):
+        from evalbench.readers.dataset import load
+
+        data = load(data, SCHEMA)
+    if bool(prompt) != bool(model):
+        raise BadInput("prompt and model: both or neither")
+    lights = {chosen([name])[0].name: tuple(cuts) for name, cuts in (lights or {}).items()}
+    cards = chosen(metrics)
+    bands_of(lights, [card.name for card in cards])
+    frame, replies = (
+        answered(frame_of(data["items"]), prompt, model) if prompt else (frame_of(data["items"]), [])
+    )
+    options = {
+        "language": language, "normalise": normalise, "tokenize": bleu_tokenize, "embed": embed,
+        "bert_model": bert_model, "num_layers": bert_layers, "judge": judge,
+    }  # fmt: skip
+    scored = score_all(frame, cards, options)
+    items = items_of(frame, scored)
+    names = [card.name for card in cards]
+    stated = {
+        "metrics": names,
+        "lights": lights,
+        "max_unscored": max_unscored,
+        "seed": seed,
+        "n_resamples": n_resamples,
+    }
+    figures = summarise(items, **stated)
+    models = sorted(set(items["model"]) - {""}) if "model" in items else []
+    calls = [*replies, *scored.replies]
+    result = Result(
+        study="text_metrics",
+        question=QUESTION,
+        judged=model or (f"{len(models)} models: {', '.join(models)}" if models else "the outputs of the table"),
+        parameters={
+            **stated, "lights": {k: list(v) for k, v in lights.items()}, "prompt": prompt, "model": model,
+            **{k: v for k, v in options.items() if k not in ("tokenize", "num_layers", "judge")},
+            "bleu_tokenize": bleu_tokenize, "bert_layers": bert_layers, "judge": judge if isinstance(judge, str) else "a callable",
+        },
+        data=data.label,
+        id="id",
+        by=("model",) if "model" in items else (),
+        items=items,
+        figures=figures,
+        tables={"texts": frame},
+        notes=(*data.notes, *scored.notes),
+        method=tuple(f"{card.name}: {card.summary}. {card.reference}." for card in cards),
+        accounting=roles(model, embed if scored.embedded else "", judge, calls),
+    )  # fmt: skip
+    return with_tables(result, calls)
+
+
+def with_tables(result: Result, calls: Sequence[Any]) -> Result:
+    """The result with the tables that are computed from its items and calls."""
+    from dataclasses import replace
+
+    from evalbench.models.accounting import calls_table
+    from evalbench.studies.text_metrics.summary import compare_models
+
+    tables = dict(result.tables)
+    if result.by and result.items["model"].nunique() > 1:
+        tables["comparison"] = compare_models(
+            result.items, result.parameters["metrics"], seed=result.parameters["seed"],
+            n_resamples=result.parameters["n_resamples"],
+        )  # fmt: skip
+    if calls:
+        tables["calls"] = calls_table(calls)
+    return replace(result, tables=tables)

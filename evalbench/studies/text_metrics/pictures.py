@@ -1,0 +1,130 @@
+"""Pictures and tables of a text-metrics result, from its items and tables alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalbench.core.correlation import correlate
+from evalbench.draw.figures import distribution, heat_map, interval_bars
+from evalbench.metrics.registry import card
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from evalbench.core.result import Result
+
+
+def figure_distributions(result: Result) -> tuple[Figure, str]:
+    """How the scores of every bounded metric are spread, each on its own range brought to 0–1."""
+    groups = {}
+    for name in result.parameters["metrics"]:
+        low, high = card(name).range
+        if np.isfinite(high):
+            groups[name] = (result.items[name].to_numpy(dtype=float) - low) / (high - low)
+    return distribution(
+        groups,
+        title="How each metric spreads over the texts",
+        xlabel="score, from the metric's worst end (0) to its best (1)"
+        if all(card(n).higher_is_better for n in groups)
+        else "score as a share of the metric's range",
+        domain=(0, 1),
+    )
+
+
+def figure_agreement(result: Result) -> tuple[Figure, str]:
+    """Which metrics say the same: Spearman of every two over the texts."""
+    names = [n for n in result.parameters["metrics"] if result.items[n].notna().any()]
+    table = result.items[names].to_numpy(dtype=float)
+    matrix = np.full((len(names), len(names)), np.nan)
+    for i in range(len(names)):
+        for j in range(i + 1):
+            value = correlate(table[:, i], table[:, j], n_resamples=1).value
+            matrix[i, j] = matrix[j, i] = np.nan if value is None else value
+    return heat_map(
+        matrix,
+        names,
+        names,
+        title="Which metrics rank the texts alike",
+        unit="Spearman over all texts; a dash: one of the two is constant",
+        low=-1.0 if np.nanmin(matrix, initial=0) < 0 else 0.0,
+        high=1.0,
+    )
+
+
+def figure_models(result: Result, metric: str) -> tuple[Figure, str]:
+    """One metric's mean of every model with its interval."""
+    entry = card(metric)
+    rows = [e for e in result.summary if e.metric == entry.name]
+    low, high = entry.range
+    return interval_bars(
+        [e.group.get("model", "all texts") for e in rows],
+        [e.value for e in rows],
+        [e.ci_low for e in rows],
+        [e.ci_high for e in rows],
+        title=f"{entry.name} of each model" if len(rows) > 1 else f"{entry.name} over all texts",
+        xlabel=f"mean {entry.name} ({entry.unit})",
+        domain=(max(low, 0.0), high) if np.isfinite(high) else None,
+    )
+
+
+def worst_texts(result: Result, metric: str, rows: int = 10) -> pd.DataFrame:
+    """The texts with the worst scores of one metric, beside their references."""
+    entry = card(metric)
+    keys = [result.id, *result.by]
+    scores = result.items[[*keys, entry.name]].dropna(subset=[entry.name])
+    order = scores.sort_values(
+        [entry.name, *keys],
+        ascending=[entry.higher_is_better is not False, *[True] * len(keys)],
+        kind="stable",
+    )
+    shown = [c for c in (*keys, "output", "reference", "prompt") if c in result.tables["texts"]]
+    return order.head(rows).merge(result.tables["texts"][shown], on=keys, how="left")
+
+
+def comparison(result: Result) -> pd.DataFrame:
+    """Every two models on every metric, in words; empty where there is one model."""
+    import pandas as pd
+
+    return result.tables.get("comparison", pd.DataFrame({"note": ["one model: nothing to compare"]}))
+
+
+def metric_cards(result: Result) -> pd.DataFrame:
+    """What to know of each metric before believing it."""
+    import pandas as pd
+
+    entries = [card(name) for name in result.parameters["metrics"]]
+    direction = {True: "higher is better", False: "lower is better", None: "neither end is better"}
+    return pd.DataFrame(
+        {
+            "metric": [e.name for e in entries],
+            "what it is": [e.summary for e in entries],
+            "unit": [e.unit for e in entries],
+            "direction": [direction[e.higher_is_better] for e in entries],
+            "languages": [e.languages for e in entries],
+            "source": [e.reference for e in entries],
+        }
+    )
+
+
+def unscored(result: Result) -> pd.DataFrame:
+    """How many texts have no score, by metric and reason."""
+    import pandas as pd
+
+    rows = [
+        {"metric": line.partition(": ")[0], "kind": kind, "reason": line.partition(": ")[2]}
+        for kind in ("unscored", "undefined")
+        for text in result.items[kind]
+        for line in text.split("\n")
+        if line
+    ]
+    if not rows:
+        return pd.DataFrame({"note": ["every text has every score"]})
+    return (
+        pd.DataFrame(rows)
+        .value_counts(["metric", "kind", "reason"], sort=False)
+        .rename("texts")
+        .reset_index()
+    )

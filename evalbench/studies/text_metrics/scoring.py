@@ -1,0 +1,253 @@
+"""From a checked table of texts to one row of scores per text, with a reason wherever there is none."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalbench.errors import BadInput
+from evalbench.metrics.registry import Card, cards
+from evalbench.metrics.registry import card as card_named
+from evalbench.metrics.text import COLUMNS, Unavailable, score
+from evalbench.metrics.translation import meteor_stages
+from evalbench.models.encoders import ModelUnavailable
+from evalbench.text.sentences import sentences
+from evalbench.text.words import words
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evalbench.models.exchange import Reply
+
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+# Column of the table → argument of the metrics.
+INPUTS = {"reference": "references", "context": "contexts", "prompt": "requests", "samples": "samples"}
+_NEED = {"reference": "reference", "context": "context", "request": "prompt", "samples": "samples"}
+_UNDEFINED = {
+    "verbosity_ratio": "no reference has a word",
+    "language_match": "the output or the request has no letters",
+    "selfcheck_nli": "the output has no sentence",
+    "context_contradiction": "the output has no sentence",
+}
+
+
+@dataclass
+class Scored:
+    """Columns of scores, and why some are missing: metric → one reason per text, empty where there is a value."""
+
+    columns: dict[str, Floats] = field(default_factory=dict)
+    unscored: dict[str, np.ndarray[Any, Any]] = field(default_factory=dict)
+    undefined: dict[str, np.ndarray[Any, Any]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    replies: list[Reply] = field(default_factory=list)
+    embedded: bool = False
+
+
+def chosen(names: Sequence[str]) -> list[Card]:
+    """The cards of metrics by name or alias, each once.
+
+    Raises
+    ------
+    BadInput
+        For names that are no text metric; the message lists them all.
+    """
+    if isinstance(names, str):
+        raise BadInput(f"metrics must be a list of names, e.g. [{names!r}]")
+    found: dict[str, Card] = {}
+    faults = []
+    for name in names:
+        try:
+            entry = card_named(name)
+        except KeyError as error:
+            faults.append(str(error.args[0]))
+            continue
+        if entry.kind not in ("text", "texts"):
+            faults.append(f"{name} is a metric of {entry.kind}, not of texts")
+        found[entry.name] = entry
+    if faults or not found:
+        raise BadInput.listing("metrics:", faults or ["none was named"])
+    return list(found.values())
+
+
+def text_cards() -> list[Card]:
+    """The cards of all text metrics."""
+    return [entry for entry in cards() if entry.kind in ("text", "texts")]
+
+
+def frame_of(items: pd.DataFrame) -> pd.DataFrame:
+    """The table in the order of its ids.
+
+    Raises
+    ------
+    BadInput
+        If an id stands twice and no column ``model`` tells the rows apart, or the table is empty.
+    """
+    if not len(items):
+        raise BadInput("the table has no rows")
+    keys = [key for key in ("id", "model") if key in items]
+    doubled = items.duplicated(keys, keep=False)
+    if doubled.any():
+        first = ", ".join(sorted(set(items.loc[doubled, "id"]))[:5])
+        raise BadInput(
+            f"column id: {int(doubled.sum())} rows share an id ({first}); a column model would tell them apart"
+        )
+    return items.sort_values(keys, kind="stable", ignore_index=True)
+
+
+def answered(frame: pd.DataFrame, prompt: str, model: str) -> tuple[pd.DataFrame, list[Reply]]:
+    """The table with the outputs of a model that was asked with a template, and its replies.
+
+    Raises
+    ------
+    BadInput
+        If the template is faulty or names a column that the table lacks.
+    """
+    from jinja2 import StrictUndefined, TemplateError
+    from jinja2.sandbox import SandboxedEnvironment
+
+    from evalbench.models.collect import collect
+    from evalbench.models.exchange import Request, text_hash
+
+    try:
+        template = SandboxedEnvironment(undefined=StrictUndefined, autoescape=False).from_string(prompt)
+        asked = [template.render(row) for row in frame.to_dict("records")]
+    except TemplateError as error:
+        raise BadInput(f"prompt: {error}; the table has {', '.join(map(str, frame.columns))}") from error
+    requests = [
+        Request(
+            ({"role": "user", "content": text},), item_id=i, purpose="answer", prompt_hash=text_hash(prompt)
+        )
+        for i, text in zip(frame["id"], asked, strict=True)
+    ]
+    replies = collect(requests, model)
+    failed = [f"the model did not answer ({reply.unscored})" if reply.unscored else "" for reply in replies]
+    columns = {"output": [reply.text for reply in replies], "no_output": failed, "model": model}
+    if "prompt" not in frame:
+        columns["prompt"] = asked
+    return frame.drop(columns=["model"], errors="ignore").assign(**columns), replies
+
+
+def score_all(frame: pd.DataFrame, entries: Sequence[Card], options: Mapping[str, Any]) -> Scored:
+    """Score every text by every metric; a metric that cannot run is unscored, and the others go on.
+
+    Raises
+    ------
+    BadInput
+        Lists the metrics whose columns the table lacks.
+    """
+    _check_columns(frame, entries)
+    scored = Scored()
+    for entry in entries:
+        _score_one(frame, entry, options, scored)
+    if any(entry.name == "meteor" for entry in entries):
+        scored.notes.append(f"meteor matched words by {', '.join(meteor_stages(options['language']))}")
+    return scored
+
+
+def _check_columns(frame: pd.DataFrame, entries: Sequence[Card]) -> None:
+    faults = (
+        [] if "output" in frame else ["there is no column output: name prompt and model to collect outputs"]
+    )
+    for entry in entries:
+        lacking = [_NEED[need] for need in entry.needs if need in _NEED and _NEED[need] not in frame]
+        if lacking:
+            faults.append(f"{entry.name} needs the column {', '.join(lacking)}")
+    if faults:
+        raise BadInput.listing("the table lacks what these metrics need:", faults)
+
+
+def _score_one(frame: pd.DataFrame, entry: Card, options: Mapping[str, Any], scored: Scored) -> None:
+    n = len(frame)
+    unscored, undefined = np.full(n, "", object), np.full(n, "", object)
+    scored.unscored[entry.name], scored.undefined[entry.name] = unscored, undefined
+    scored.columns[entry.name] = np.full(n, np.nan)
+    if "no_output" in frame:
+        unscored[:] = frame["no_output"].to_numpy()
+    needed = [_NEED[need] for need in entry.needs if need in _NEED]
+    for column in needed:
+        if column != "prompt":
+            undefined[frame[column].map(len).to_numpy() == 0] = f"there is no {column}"
+    ready = np.flatnonzero((unscored == "") & (undefined == ""))
+    if not len(ready):
+        return
+    rows = frame.iloc[ready]
+    try:
+        arguments = _arguments(entry, options, scored)
+        columns = {INPUTS[c]: rows[c].tolist() for c in needed}
+        values = score(entry, rows["output"].tolist(), **columns, **arguments)
+    except (Unavailable, ModelUnavailable) as error:
+        unscored[ready] = str(error)
+        scored.notes.append(f"{entry.name} is unscored: {error}")
+        return
+    for name, array in values.items():
+        scored.columns.setdefault(name, np.full(n, np.nan))[ready] = array
+    missing = ready[np.isnan(scored.columns[entry.name][ready])]
+    undefined[missing] = _UNDEFINED.get(entry.name, "no value exists")
+    if "contradict" in entry.needs:
+        _tell_judge_failures(frame, missing, unscored, undefined, options["language"])
+
+
+def _tell_judge_failures(
+    frame: pd.DataFrame, missing: Any, unscored: Any, undefined: Any, language: str
+) -> None:
+    """An output with sentences has a value unless the judge failed."""
+    said = np.array([bool(sentences(frame["output"].iloc[i], language)) for i in missing], bool)
+    unscored[missing[said]] = "the judge gave no verdict"
+    undefined[missing[said]] = ""
+
+
+def _arguments(entry: Card, options: Mapping[str, Any], scored: Scored) -> dict[str, Any]:
+    """The options that a metric takes, models as callables."""
+    taken = inspect.signature(entry.function).parameters
+    arguments = {k: v for k, v in options.items() if k in taken and k not in COLUMNS}
+    if "embed" in taken:
+        from evalbench.models.embed import embed
+
+        scored.embedded = True
+        arguments["embed"] = lambda texts: embed(texts, options["embed"])
+    if "contradict" in taken:
+        arguments["contradict"] = _contradict(options["judge"], scored)
+    return arguments
+
+
+def _contradict(judge: Any, scored: Scored) -> Callable[..., Any]:
+    if callable(judge):
+        return judge  # type: ignore[no-any-return]
+    if not judge:
+        raise Unavailable("it needs a judge: judge = a chat model, e.g. openai/MODEL or local/smollm2-135m")
+    from evalbench.studies.text_metrics.contradiction import asked_of
+
+    return asked_of(judge, scored.replies)
+
+
+def items_of(frame: pd.DataFrame, scored: Scored) -> pd.DataFrame:
+    """One row per text and model: its scores, the sums behind corpus figures, and the reasons."""
+    import pandas as pd
+
+    keys = {key: frame[key].to_numpy() for key in ("id", "model") if key in frame}
+    lengths = {"output_words": [len(words(text)) for text in frame["output"]]}
+    reasons = {"unscored": _joined(scored.unscored), "undefined": _joined(scored.undefined)}
+    return pd.DataFrame({**keys, **lengths, **scored.columns, **reasons})
+
+
+def _joined(reasons: Mapping[str, Any]) -> list[str]:
+    """One text per row, a line ``metric: reason`` for each metric that has one."""
+    table = [[f"{name}: {" ".join(reason.split())}" if reason else "" for reason in column] for name, column in reasons.items()]
+    return ["\n".join(filter(None, row)) for row in zip(*table, strict=True)]
+
+
+def roles(model: str, embedding: str, judge: Any, replies: Sequence[Reply]) -> dict[str, Any]:
+    """What each model of the run did, and what the calls cost."""
+    from evalbench.models.accounting import accounting
+
+    named = {
+        "answering": model,
+        "embedding": embedding,
+        "judging": judge if isinstance(judge, str) else "a callable",
+    }
+    counted = accounting(replies) if replies else {}
+    return {**counted, "models": {role: name for role, name in named.items() if name}}

@@ -1,0 +1,229 @@
+"""Items to headline figures with intervals, lights and the comparison of models."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalbench.core.figures import Estimated, Figure, estimate, mean_of
+from evalbench.core.planning import smallest_difference
+from evalbench.core.result import Estimate, Summary
+from evalbench.core.seeds import rng
+from evalbench.core.significance import holm, sign_flip_test
+from evalbench.core.stats import bootstrap_sums, light_stability, percentile_interval
+from evalbench.core.verdict import Bands, RuleError, Verdict, worst
+from evalbench.errors import BadInput
+from evalbench.metrics.registry import card
+from evalbench.metrics.translation import BLEU_COUNTS, corpus_bleu
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def bands_of(lights: Mapping[str, Sequence[float]], metrics: Sequence[str]) -> dict[str, Bands]:
+    """Metric → its bands.
+
+    Raises
+    ------
+    BadInput
+        Lists lights of metrics that are not computed, that have no direction, or whose two thresholds do not ascend.
+    """
+    found, faults = {}, []
+    for name, cuts in lights.items():
+        direction = card(name).higher_is_better
+        if name not in metrics:
+            faults.append(f"{name} is not among the metrics")
+        elif direction is None:
+            faults.append(f"{name} has no better and worse")
+        elif len(cuts) != 2:
+            faults.append(f"{name} needs two thresholds, got {list(cuts)}")
+        else:
+            order = ("red", "yellow", "green") if direction else ("green", "yellow", "red")
+            try:
+                found[name] = Bands.cut(order[0], float(cuts[0]), order[1], float(cuts[1]), order[2])  # type: ignore[arg-type]
+            except RuleError as error:
+                faults.append(f"{name}: {error}")
+    if faults:
+        raise BadInput.listing("lights:", faults)
+    return found
+
+
+def reasons_of(column: pd.Series, metric: str) -> list[str]:
+    """One metric's reasons out of a column that holds a line ``metric: reason`` for each."""
+    pattern = re.compile(rf"^{re.escape(metric)}: (.*)$", re.MULTILINE)
+    known = {text: (m.group(1) if (m := pattern.search(text)) else "") for text in column.unique()}
+    return [known[text] for text in column]
+
+
+def summarise(
+    items: pd.DataFrame,
+    *,
+    metrics: Sequence[str] = (),
+    lights: Mapping[str, Sequence[float]] | None = None,
+    max_unscored: float = 0.05,
+    seed: int = 0,
+    n_resamples: int = 2000,
+) -> Summary:
+    """Means with intervals per metric and model, corpus BLEU, and the verdict, from items alone.
+
+    Parameters
+    ----------
+    items : DataFrame
+        One row per text and model: a column per metric, ``unscored`` and ``undefined`` with a line per metric.
+    metrics : sequence of str
+        By default every column that is named as a text metric.
+    lights : mapping of str to (float, float), optional
+    max_unscored : float
+    seed, n_resamples : int
+
+    Returns
+    -------
+    Summary
+    """
+    names = list(metrics) or [name for name in items.columns if _is_metric(name)]
+    bands = bands_of(lights or {}, names)
+    by_model = "model" in items and items["model"].nunique() > 0
+    models = sorted(items["model"].unique()) if by_model else []
+    groups = [({"model": m}, items[items["model"] == m]) for m in models] or [({}, items)]
+    done = [
+        (name, _estimated(rows, name, bands.get(name), group, max_unscored, seed, n_resamples))
+        for group, rows in groups
+        for name in names
+    ]
+    estimates = tuple(e for _, one in done for e in one.estimates)
+    return Summary(estimates, _verdict(items, done, bands, names))
+
+
+def _is_metric(name: str) -> bool:
+    try:
+        return card(name).kind in ("text", "texts") and card(name).name == name
+    except KeyError:
+        return False
+
+
+def _estimated(
+    rows: pd.DataFrame,
+    name: str,
+    bands: Bands | None,
+    group: Mapping[str, str],
+    max_unscored: float,
+    seed: int,
+    n: int,
+) -> Estimated:
+    entry = card(name)
+    unscored = reasons_of(rows["unscored"], name)
+    common = {"unit": entry.unit, "higher_is_better": entry.higher_is_better}
+    finite_worst = entry.range[0] if entry.higher_is_better else entry.range[1]
+    why = next(iter(filter(None, unscored)), "") or "no text has a value"
+    share = sum(map(bool, unscored)) / len(unscored)
+    figures = [
+        mean_of(
+            name, **common, bands=None if share > max_unscored else bands, undefined=why,
+            worst=finite_worst if entry.higher_is_better is not None and np.isfinite(finite_worst) else None,
+        )
+    ]  # fmt: skip
+    if name == "sacrebleu" and all(f"sacrebleu_{c}" in rows for c in BLEU_COUNTS):
+        sums = tuple(f"sacrebleu_{c}" for c in BLEU_COUNTS)
+        figures.append(
+            Figure("sacrebleu_corpus", sums, corpus_bleu, **common, undefined="no text has a value")
+        )
+    columns = {c: rows[c].to_numpy() for c in rows if c not in ("id", "model", "unscored", "undefined")}
+    columns |= {"unscored": unscored, "undefined": reasons_of(rows["undefined"], name)}
+    found = estimate(columns, figures, units=rows["id"], seed=seed, group=group, n_resamples=n)
+    if bands is None or share <= max_unscored:
+        return found
+    from dataclasses import replace
+
+    grey = replace(found.estimates[0], light="grey", note=f"{share:.0%} unscored: {why}")
+    return Estimated((grey, *found.estimates[1:]), found.replicates)
+
+
+def _verdict(
+    items: pd.DataFrame,
+    done: Sequence[tuple[str, Estimated]],
+    bands: Mapping[str, Bands],
+    names: Sequence[str],
+) -> Verdict:
+    texts = f"{items['id'].nunique()} texts"
+    known = [one.estimates[0] for _, one in done if one.estimates[0].value is not None]
+    shown = [e for e in known if e.metric == known[0].metric] if known else []
+    said = "; ".join(f"{e.group.get('model', e.metric)} {_value(e)}" for e in shown)
+    head = f"{shown[0].metric} of {texts}: {said}." if shown else f"No metric has a value on {texts}."
+    if not bands:
+        return Verdict("unlit", f"{head} No thresholds were given, so no light is lit.")
+    lit = [(one.estimates[0], one.replicates[name], bands[name]) for name, one in done if name in bands]
+    light = worst([e.light for e, _, _ in lit])
+    low = next(e for e, _, _ in lit if e.light == light)
+    where = f" of {low.group['model']}" if low.group else ""
+    sentence = (
+        f"{low.metric}{where} is {light}: {_value(low) if low.value is not None else low.note}; {texts}."
+    )
+    decisive = [(r, b) for e, r, b in lit if e is low]
+    stability = light_stability(decisive[0][1], decisive[0][0], light) if light != "grey" else None
+    rule = "; ".join(f"{name}: {band}" for name, band in bands.items()) + "; the worst decides"
+    return Verdict(light, sentence, rule, stability)
+
+
+def _value(e: Estimate) -> str:
+    interval = f" [{e.ci_low:.3g}, {e.ci_high:.3g}]" if e.ci_low is not None else ""
+    return f"{e.value:.3g}{interval}"
+
+
+def compare_models(
+    items: pd.DataFrame, metrics: Sequence[str], *, seed: int = 0, n_resamples: int = 2000
+) -> pd.DataFrame:
+    """Every pair of models on the texts that both answered, metric by metric.
+
+    Returns
+    -------
+    DataFrame
+        metric, model_a, model_b, n, difference (A − B) with its paired bootstrap interval, p (sign flips), p_holm over
+        the table, the smallest difference that n could have shown with 80 % power, and the verdict in words.
+    """
+    import pandas as pd
+
+    rows = [
+        _compared(items, name, a, b, seed, n_resamples)
+        for name in metrics
+        for a, b in combinations(sorted(items["model"].unique()), 2)
+    ]
+    table = pd.DataFrame(rows)
+    table["p_holm"] = holm(table["p"].to_numpy(dtype=float))
+    better = [card(name).higher_is_better for name in table["metric"]]
+    table["verdict"] = [
+        _in_words(d, p, up) for d, p, up in zip(table["difference"], table["p_holm"], better, strict=True)
+    ]
+    return table
+
+
+def _compared(
+    items: pd.DataFrame, metric: str, a: str, b: str, seed: int, n_resamples: int
+) -> dict[str, Any]:
+    wide = items.pivot(index="id", columns="model", values=metric)[[a, b]].dropna()
+    d = (wide[a] - wide[b]).to_numpy(dtype=float)
+    row: dict[str, Any] = {"metric": metric, "model_a": a, "model_b": b, "n": len(d)}
+    empty = dict.fromkeys(("difference", "ci_low", "ci_high", "p", "smallest_difference"), np.nan)
+    if len(d) < 2:
+        return {**row, **empty}
+    means = bootstrap_sums(d[:, None], lambda s: s / len(d), rng(seed, "bootstrap"), n_resamples)[:, 0]
+    low, high = percentile_interval(means)
+    test = sign_flip_test(d, rng(seed, "permutation", metric))
+    return {
+        **row, "difference": float(d.mean()), "ci_low": float(low), "ci_high": float(high),
+        "p": np.nan if test.p is None else test.p,
+        "smallest_difference": smallest_difference(float(means.std(ddof=1))),
+    }  # fmt: skip
+
+
+def _in_words(difference: float, p: float, higher_is_better: bool | None) -> str:
+    if not np.isfinite(difference):
+        return "no common texts"
+    if not p < 0.05:
+        return "no difference shown"
+    if higher_is_better is None:
+        return "A higher" if difference > 0 else "A lower"
+    return "A better" if (difference > 0) == higher_is_better else "A worse"
