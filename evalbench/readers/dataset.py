@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -61,6 +61,7 @@ def load(
     *,
     columns: Mapping[str, str] | None = None,
     root: Path | None = None,
+    adapt: Callable[[Mapping[str, pd.DataFrame]], Mapping[str, pd.DataFrame]] | None = None,
     **files: str | Path,
 ) -> Dataset:
     """Read and check the tables of a study.
@@ -75,6 +76,8 @@ def load(
         Renames: column in the file → column that we expect; for every table.
     root : Path, optional
         The workbench, found upwards otherwise.
+    adapt : callable, optional
+        From the raw frames to those of the schema, for files in a published form of their own.
     **files : str or Path
         Further files by table name; an empty string counts as not given.
 
@@ -88,20 +91,22 @@ def load(
         All faults of all tables in one message, with file, column and rows.
     """
     raw = read(data, schema, root=root, **files)
+    frames = adapt(raw.frames) if adapt else raw.frames
+    sources = {name: raw.sources.get(name, raw.label.name) for name in frames}
     tables, faults, notes = {}, [], []
     for name, table in schema.items():
-        if name not in raw.frames:
+        if name not in frames:
             if table.required:
                 faults.append(f"table {name} is missing ({table.help}); give it with -p {name}=FILE")
             continue
-        tables[name], found = check(raw.frames[name], table, columns)
-        faults += [f"{raw.sources[name]}: {fault}" for fault in found]
+        tables[name], found = check(frames[name], table, columns)
+        faults += [f"{sources[name]}: {fault}" for fault in found]
         unused = [str(c) for c in tables[name].columns if table.column(str(c)) is None]
         if unused:
             notes.append(f"{name}: columns that nothing reads: {', '.join(unused)}")
     faults += [
         f"no table has a column {source!r} to rename"
-        for source in unknown_renames(columns or {}, raw.frames.values())
+        for source in unknown_renames(columns or {}, frames.values())
     ]
     if faults:
         count = f"{len(faults)} fault" + ("" if len(faults) == 1 else "s")
@@ -111,7 +116,7 @@ def load(
             else " (rows as a spreadsheet counts them: a CSV's header is row 1)"
         )
         raise BadInput.listing(f"{raw.label}: {count}{hint}:", faults, FAULTS_SHOWN)
-    return Dataset(raw.label, tables, tuple(notes), dict(raw.sources))
+    return Dataset(raw.label, tables, tuple(notes), sources)
 
 
 def read(

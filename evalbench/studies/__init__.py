@@ -62,8 +62,9 @@ def load(
     --------
     >>> data = load("house_style_curated@1.0.0", study="matching")  # doctest: +SKIP
     """
-    schema = importlib.import_module(f"{__name__}.{_known(study)}").SCHEMA
-    return load_tables(data, schema, columns=columns, root=root, **files)
+    module = importlib.import_module(f"{__name__}.{_known(study)}")
+    adapt = getattr(module, "adapt", None)
+    return load_tables(data, module.SCHEMA, columns=columns, root=root, adapt=adapt, **files)
 
 
 def _known(name: str) -> str:
