@@ -137,18 +137,22 @@ def prune(name: str | None, older_than: float | None, everything: bool) -> None:
 
 
 def _endpoint_row(name: str) -> tuple[str, str, str, str, str]:
-    from evalbench.models import llm
+    from evalbench.models import llm, local
 
     alias = llm.aliases().get(name, {})
     try:
         target = llm.model(name)
     except BadInput as error:
         return name, "", "", "not configured", str(error).splitlines()[0]
-    key = "none needed"
-    if target.key_env:
-        key = f"{target.key_env} is {'set' if os.environ.get(target.key_env) else 'not set'}"
-    reached = "reachable" if target.provider == "local" or _reaches(target.base_url) else "not reachable"
-    return name, target.host, key, reached, alias.get("name", "")
+    has_key = bool(os.environ.get(target.key_env)) if target.key_env else False
+    key = f"{target.key_env} is {'set' if has_key else 'not set'}" if target.key_env else "none needed"
+    if target.provider == "local":
+        state = "fetched" if local.is_fetched(target) else "not fetched"
+    elif target.key_needed and not has_key:
+        state = "not configured"
+    else:
+        state = "reachable" if _reaches(target.base_url) else "not reachable"
+    return name, target.host, key, state, alias.get("name", "")
 
 
 def _reaches(url: str) -> bool:

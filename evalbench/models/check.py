@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from evalbench.models import llm, local, shapes
 from evalbench.models.collect import collect, endpoint_identity, run_sync
-from evalbench.models.exchange import Reply, Request
+from evalbench.models.exchange import Reply, Request, as_messages
 from evalbench.models.redact import redactor
 from evalbench.models.structured import option_probabilities
 
@@ -106,15 +106,19 @@ def check(name: str, *, longest: int = 4096, timeout: float = 120.0) -> list[Fin
     return [*findings, _longest_prompt(subject, longest)]
 
 
+def _question(text: str, **options: Any) -> Request:
+    return Request(as_messages(text), **options)
+
+
 def _chat(subject: _Subject) -> Finding:
-    (reply,) = subject.ask(Request(_QUESTION, max_tokens=40))
+    (reply,) = subject.ask(_question(_QUESTION, max_tokens=40))
     if reply.unscored:
         return Finding("chat", "no", f"{reply.unscored}: {reply.detail}")
     return Finding("chat", "yes", f"{reply.served_by}: {_shown(reply.text)}")
 
 
 def _schema(subject: _Subject) -> Finding:
-    (reply,) = subject.ask(Request(_QUESTION, schema=_City, max_tokens=100))
+    (reply,) = subject.ask(_question(_QUESTION, schema=_City, max_tokens=100))
     how = "in words only"
     if "json_schema" not in reply.not_taken:
         how = "json_schema"
@@ -126,7 +130,7 @@ def _schema(subject: _Subject) -> Finding:
 
 
 def _logprobs(subject: _Subject) -> Finding:
-    asked = Request("Is Paris in France? Answer Yes or No, nothing else.", logprobs=5, max_tokens=3)
+    asked = _question("Is Paris in France? Answer Yes or No, nothing else.", logprobs=5, max_tokens=3)
     (reply,) = subject.ask(asked)
     found = option_probabilities(reply, ("Yes", "No"))
     if reply.logprobs is None:
@@ -155,9 +159,11 @@ def _several(subject: _Subject) -> Finding:
 
 
 def _seed(subject: _Subject) -> Finding:
-    same = [Request(_STORY, temperature=1.0, seed=7, max_tokens=40, purpose=str(i)) for i in range(_REPEATS)]
+    same = [
+        _question(_STORY, temperature=1.0, seed=7, max_tokens=40, purpose=str(i)) for i in range(_REPEATS)
+    ]
     replies = [subject.ask(request)[0] for request in same]
-    (other,) = subject.ask(Request(_STORY, temperature=1.0, seed=8, max_tokens=40))
+    (other,) = subject.ask(_question(_STORY, temperature=1.0, seed=8, max_tokens=40))
     if "seed" in replies[0].not_taken:
         return Finding("seed repeats", "no", "the parameter is refused")
     finding = _repeats("seed repeats", replies, "temperature 1, one seed")
@@ -166,7 +172,7 @@ def _seed(subject: _Subject) -> Finding:
 
 
 def _temperature_zero(subject: _Subject) -> Finding:
-    replies = [subject.ask(Request(_STORY, max_tokens=40))[0] for _ in range(_REPEATS)]
+    replies = [subject.ask(_question(_STORY, max_tokens=40))[0] for _ in range(_REPEATS)]
     if "temperature" in replies[0].not_taken:
         return Finding("temperature 0 repeats", "no", "the parameter is refused")
     return _repeats("temperature 0 repeats", replies, "temperature 0")
@@ -228,7 +234,7 @@ def _longest_prompt(subject: _Subject, longest: int) -> Finding:
     ability, taken = "longest prompt tried", "none"
     wanted = SHORTEST_PROMPT_TOKENS
     while wanted <= longest:
-        (reply,) = subject.ask(Request("fox " * wanted + "\nHow many words are above?", max_tokens=5))
+        (reply,) = subject.ask(_question("fox " * wanted + "\nHow many words are above?", max_tokens=5))
         if reply.unscored:
             return Finding(ability, taken, f"about {wanted} tokens: {reply.unscored}: {reply.detail}")
         taken = f"{reply.tokens_in or wanted} tokens"

@@ -208,8 +208,8 @@ def text_hash(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def schema_text(schema: type[BaseModel]) -> str:
-    """The JSON schema of a pydantic model as one canonical text."""
-    return json.dumps(schema.model_json_schema(), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    """The JSON schema of a pydantic model as one text; its fields keep their order, in which a model fills them."""
+    return json.dumps(schema.model_json_schema(), ensure_ascii=False, separators=(",", ":"))
 
 
 def _message_faults(messages: tuple[Any, ...]) -> list[str]:

@@ -1,0 +1,172 @@
+"""Names of models: what is refused, where each leads, what aliases add; no key in anything shown."""
+
+from __future__ import annotations
+
+import pytest
+
+from evalbench.errors import BadInput
+from evalbench.models.llm import EndpointFault, Limits, Price, aliases, ask, client, model
+
+KEYS = (
+    "OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY", "AZURE_OPENAI_API_VERSION",
+    "OPENAI_API_VERSION", "GEMINI_API_KEY", "OLLAMA_HOST", "EVALBENCH_API_KEY", "EVALBENCH_MODELS",
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def bare_environment(monkeypatch, tmp_path):
+    for name in KEYS:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("", "a model's name is one of openai/MODEL"),
+        ("gpt-4o", "is no model's name"),
+        ("nobody/gpt-4o", "is no model's name"),
+        ("openai/", "is no model's name"),
+        ("baseline/lexical", "is no model's name"),
+        ("http://127.0.0.1:8000/v1", "write the model after a #"),
+        ("http://#m", "not of the form"),
+        ("http://host:99999999/v1#m", "not an address"),
+        ("https://host/v1?key=abc#m", "a query"),
+        ("https://ho st/v1#m", "blanks or control"),
+        ("azure/mine", "needs AZURE_OPENAI_ENDPOINT"),
+        ("local/gpt-5", "known are local/smollm2-135m"),
+        ("local:/nowhere/x.gguf", "there is no such file"),
+    ],
+)
+def test_refuses_what_is_no_model(name, said):
+    with pytest.raises(BadInput, match=said):
+        model(name)
+
+
+def test_refuses_addresses_with_user_info_and_does_not_repeat_them():
+    with pytest.raises(BadInput) as refused:
+        model("https://ann:s3cret-s3cret@host/v1?x=1#m")
+    assert "holds a user or a password" in str(refused.value)
+    assert "a query" in str(refused.value)
+    assert "s3cret" not in str(refused.value)
+
+
+def test_refuses_a_file_that_is_no_gguf(tmp_path):
+    (tmp_path / "x.gguf").write_bytes(b"PK\x03\x04")
+    with pytest.raises(BadInput, match="no GGUF file"):
+        model(f"local:{tmp_path}/x.gguf")
+
+
+@pytest.mark.parametrize("variable", ["OPENAI_BASE_URL", "OLLAMA_HOST", "AZURE_OPENAI_ENDPOINT"])
+def test_refuses_user_info_from_the_environment_too(monkeypatch, variable):
+    monkeypatch.setenv(variable, "https://ann:s3cret-s3cret@host")
+    name = {"OPENAI_BASE_URL": "openai/x", "OLLAMA_HOST": "ollama/x", "AZURE_OPENAI_ENDPOINT": "azure/x"}[
+        variable
+    ]
+    with pytest.raises(BadInput, match=f"{variable} is refused") as refused:
+        model(name)
+    assert "s3cret" not in str(refused.value)
+
+
+def test_names_lead_to_their_endpoints(monkeypatch):
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "https://mine.example.net/")
+    cases = {
+        "openai/gpt-4o": ("https://api.openai.com/v1", "gpt-4o", "OPENAI_API_KEY"),
+        "azure/dep": ("https://mine.example.net/openai/v1", "dep", "AZURE_OPENAI_API_KEY"),
+        "gemini/flash": (
+            "https://generativelanguage.googleapis.com/v1beta/openai",
+            "flash",
+            "GEMINI_API_KEY",
+        ),
+        "ollama/llama3.1:8b": ("http://127.0.0.1:11434/v1", "llama3.1:8b", ""),
+        "http://[::1]:8000/v1/#org/m": ("http://[::1]:8000/v1", "org/m", "EVALBENCH_API_KEY"),
+        "local/smollm2-135m": ("", "smollm2-135m", ""),
+    }
+    for name, expected in cases.items():
+        found = model(name)
+        assert (found.base_url, found.id, found.key_env) == expected, name
+        assert found.name == name
+
+
+@pytest.mark.parametrize(
+    ("given", "base"),
+    [
+        ("0.0.0.0", "http://127.0.0.1:11434/v1"),
+        ("box:1234", "http://box:1234/v1"),
+        ("https://box", "https://box:443/v1"),
+        ("http://[::1]:9", "http://[::1]:9/v1"),
+    ],
+)
+def test_ollama_host_in_its_usual_spellings(monkeypatch, given, base):
+    monkeypatch.setenv("OLLAMA_HOST", given)
+    assert model("ollama/x").base_url == base
+
+
+def test_azure_with_a_dated_interface(monkeypatch):
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "https://mine.example.net")
+    monkeypatch.setenv("AZURE_OPENAI_API_KEY", "azure-key-azure-key")
+    monkeypatch.setenv("AZURE_OPENAI_API_VERSION", "2025-01-01")
+    found = model("azure/dep")
+    assert (found.base_url, found.api_version) == ("https://mine.example.net", "2025-01-01")
+    assert "azure-key" not in repr(found)
+    assert type(client(found)).__name__ == "AsyncAzureOpenAI"
+
+
+def test_a_missing_key_is_named_before_anything_is_sent():
+    with pytest.raises(EndpointFault, match="openai/gpt-4o needs a key: set OPENAI_API_KEY"):
+        ask("hello", "openai/gpt-4o", cache=False)
+
+
+def test_the_key_is_not_part_of_the_model(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-invented-0001")
+    found = model("openai/gpt-4o")
+    assert found.key == "sk-invented-0001"
+    assert "sk-invented" not in repr(found)
+
+
+def test_aliases_add_price_limits_and_context(tmp_path, monkeypatch):
+    (tmp_path / "models.toml").write_text(
+        '[judge]\nname = "http://127.0.0.1:1/v1#m"\nprice = {input = 2.5, output = 10}\n'
+        "requests_per_minute = 30\ntokens_per_minute = 1000.5\nconcurrency = 3\ncontext = 8192\n"
+    )
+    found = model("judge")
+    assert found.name == "judge"
+    assert found.id == "m"
+    assert found.price == Price(2.5, 10.0)
+    assert found.limits == Limits(30, 1000.5, 3)
+    assert found.context == 8192
+    monkeypatch.setenv("EVALBENCH_MODELS", str(tmp_path / "none.toml"))
+    with pytest.raises(BadInput, match="is not a file"):
+        model("judge")
+
+
+def test_all_faults_of_the_aliases_at_once(tmp_path):
+    (tmp_path / "models.toml").write_text(
+        'loose = 3\n[a]\napi_key = "sk-1"\nprice = {input = -1, output = 2}\n[b]\nname = "openai/x"\n'
+        'requests_per_minute = 0\nconcurrency = 1.5\ncontext = "8k"\n'
+    )
+    with pytest.raises(BadInput) as refused:
+        aliases()
+    said = str(refused.value)
+    for part in (
+        "loose: expected a table", "a: unknown setting 'api_key'", "a: name is missing", "a: price is",
+        "b: requests_per_minute is a number above 0", "b: concurrency is a whole number", "b: context is a whole number",
+    ):  # fmt: skip
+        assert part in said, part
+    assert "sk-1" not in said
+
+
+def test_a_file_that_is_no_toml(tmp_path):
+    (tmp_path / "models.toml").write_text("[[")
+    with pytest.raises(BadInput, match="not readable as TOML"):
+        model("judge")
+
+
+def test_ask_gives_one_reply(server):
+    reply = ask("what is it?", server.url + "#tiny", cache=False)
+    assert (reply.text, reply.served_by, reply.unscored) == ("fine", "tiny-2026", "")
+    reply = ask(
+        [{"role": "system", "content": "be brief"}, {"role": "user", "content": "hi"}],
+        model(server.url + "#tiny"),
+    )
+    assert reply.value is None
