@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalbench.errors import BadInput
+from evalbench.models.cache import cache_folder
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -25,11 +26,7 @@ _IN_ONE_QUERY = 500
 
 def vector_cache_file() -> Path:
     """``vectors.sqlite`` in ``EVALBENCH_CACHE``, or in the user's cache folder."""
-    base = os.environ.get("EVALBENCH_CACHE")
-    if base:
-        return Path(base) / "vectors.sqlite"
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(home) / "evalbench" / "vectors.sqlite"
+    return cache_folder() / "vectors.sqlite"
 
 
 @contextlib.contextmanager
