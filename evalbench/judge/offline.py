@@ -1,0 +1,158 @@
+"""Judges that no endpoint stands behind: functions, recorded verdicts, ``baseline/lexical``, cross-encoders."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from evalbench.errors import BadInput
+from evalbench.judge.recorded import read_recorded
+from evalbench.judge.rows import Verdict, Verdicts, labelled
+from evalbench.judge.tasks import Task
+from evalbench.models import llm
+from evalbench.models.entail import BASELINE, LABELS, entailer
+
+InProcess = Callable[[dict[str, Any]], object]
+RECORDED = "recorded:"
+NOT_RECORDED = "not-recorded"
+_CORRECT_FROM, _PARTIAL_FROM = 0.5, 0.35
+
+
+def _local(
+    judge_name: str, task: Task, rows: Sequence[Verdict], replies: Sequence[str], seconds: float = 0.0
+) -> Verdicts:
+    """Verdicts that no endpoint gave, with the same columns of calls."""
+    import pandas as pd
+
+    from evalbench.models.accounting import CALL_COLUMNS, accounting
+
+    blank = {"string": "", "int64": 0, "Int64": 0, "float64": 0.0, "Float64": 0.0, "bool": False}
+    calls = pd.DataFrame(
+        [
+            {
+                **{name: blank[kind] for name, kind in CALL_COLUMNS.items()},
+                "item_id": row.id,
+                "purpose": task.name,
+                "sample": row.sample,
+                "reply": reply,
+                "parsed": json.dumps({task.answer: row.label, "reason": row.reason}, ensure_ascii=False)
+                if row.label
+                else "",
+                "unscored": row.unscored,
+                "detail": row.detail,
+                "model": judge_name,
+                "seconds": seconds / len(rows),
+            }
+            for row, reply in zip(rows, replies, strict=True)
+        ],
+        columns=list(CALL_COLUMNS),
+    ).astype(CALL_COLUMNS)
+    total = {
+        **accounting([]),
+        "models": [judge_name],
+        "calls": len(rows),
+        "seconds": round(seconds, 3),
+        "cost": 0.0,
+    }
+    return Verdicts(judge=judge_name, task=task, rows=tuple(rows), calls=calls, accounting=total)
+
+
+def in_process(items: list[dict[str, Any]], by: InProcess, task: Task) -> Verdicts:
+    """A function's verdicts; what it raises is not caught."""
+    rows, replies = [], []
+    for item in items:
+        said = by(dict(item))
+        given = said if isinstance(said, Mapping) else {"label": said}
+        replies.append(json.dumps(given, ensure_ascii=False, default=str))
+        rows.append(_of_given(task, item["id"], given))
+    return _local(f"function:{getattr(by, '__name__', type(by).__name__)}", task, rows, replies)
+
+
+def _of_given(task: Task, item_id: str, given: Mapping[str, Any]) -> Verdict:
+    if given.get("unscored"):
+        return Verdict(id=item_id, unscored=str(given["unscored"]), detail=str(given.get("detail", "")))
+    label = task.label(given.get("label", given.get("mark")))
+    if label is None:
+        raise ValueError(
+            f"item {item_id!r}: the judge's function gave {given!r}; labels are {', '.join(task.labels)}"
+        )
+    return labelled(
+        task,
+        item_id,
+        label,
+        reason=str(given.get("reason", "")),
+        probability=float(given.get("probability", math.nan)),
+    )
+
+
+def recorded(items: list[dict[str, Any]], by: str, task: Task) -> Verdicts:
+    kept = read_recorded(by.removeprefix(RECORDED), task)
+    rows, replies = [], []
+    for item in items:
+        entries = kept.get(item["id"], ())
+        for entry in entries:
+            rows.append(labelled(task, item["id"], entry.label, sample=entry.sample, reason=entry.reason))
+            replies.append(entry.raw)
+        if not entries:
+            rows.append(
+                Verdict(id=item["id"], unscored=NOT_RECORDED, detail="the file has no verdict on this item")
+            )
+            replies.append("")
+    return _local(by, task, rows, replies)
+
+
+def baseline(items: list[dict[str, Any]], task: Task) -> Verdicts:
+    started = time.perf_counter()
+    if task.name == "entailment":
+        verdicts = _entailed(items, BASELINE, task)
+    elif task.name == "correctness":
+        verdicts = _equivalent(items, task)
+    else:
+        raise BadInput(f"{BASELINE} compares texts; it cannot judge {task.name!r}: choose a language model")
+    return _local(BASELINE, task, verdicts, [row.reason for row in verdicts], time.perf_counter() - started)
+
+
+def cross_encoder(items: list[dict[str, Any]], by: str, task: Task) -> Verdicts:
+    if task.name != "entailment":
+        raise BadInput(
+            f"{by!r} is no language model ({llm.FORMS}), and a cross-encoder judges entailment only, not {task.name!r}"
+        )
+    verdicts = _entailed(items, by, task)
+    return _local(by, task, verdicts, [row.reason for row in verdicts])
+
+
+def _entailed(items: list[dict[str, Any]], by: str, task: Task) -> list[Verdict]:
+    probabilities = entailer(by).probabilities(
+        [i["premise"] for i in items], [i["hypothesis"] for i in items]
+    )
+    return [
+        labelled(
+            task,
+            item["id"],
+            LABELS[int(row.argmax())],
+            probability=float(row[0]),
+            reason=", ".join(f"{label.lower()} {p:.2f}" for label, p in zip(LABELS, row, strict=True)),
+        )
+        for item, row in zip(items, probabilities, strict=True)
+    ]
+
+
+def _equivalent(items: list[dict[str, Any]], task: Task) -> list[Verdict]:
+    from evalbench.models.lexical.equivalence import equivalence
+
+    same = equivalence(
+        [i["question"] for i in items], [i["gold"] for i in items], [i["answer"] for i in items]
+    )
+    return [
+        labelled(
+            task,
+            item["id"],
+            "CORRECT" if p >= _CORRECT_FROM else "PARTIALLY_CORRECT" if p >= _PARTIAL_FROM else "INCORRECT",
+            probability=float(p),
+            reason=f"same meaning as a gold answer with probability {p:.2f}",
+        )
+        for item, p in zip(items, same, strict=True)
+    ]
