@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -79,13 +79,16 @@ def correlate(
     >>> correlate([1, 1, 1], [1, 2, 3]).note
     'x is constant'
     """
+    _refuse(kind, partial=given is not None)
     data = _rows(x, y, given=given, units=units)
-    value_of = _coefficient(data, kind)
     n = len(data.x)
     reason = _no_value(data)
-    value = math.nan if reason else float(value_of(np.ones((1, n)))[0])
+    if reason:
+        return Measured(None, n=n, note=reason)
+    value_of = _coefficient(data, kind)
+    value = float(value_of(np.ones((1, n)))[0])
     if math.isnan(value):
-        return Measured(None, n=n, note=reason or "what is held fixed explains a column wholly")
+        return Measured(None, n=n, note="what is held fixed explains a column wholly")
     replicates = bootstrap_weights(data.units, value_of, rng(seed, f"correlation/{kind}"), n_resamples)
     n_units = len(np.unique(data.units))
     return with_interval(value, replicates, n=n, n_units=n_units, clustered=units is not None)
@@ -116,6 +119,7 @@ def correlation_difference(
     >>> round(d.value, 2)
     0.3
     """
+    _refuse(kind)
     rows = _rows(x1, y, third=x2, units=units)
     n = len(rows.y)
     sides = [rows, rows._replace(x=rows.third)]
@@ -229,6 +233,13 @@ def _rows(
     return _Rows(a[order], b[order], resampled, None if design is None else design[order], category, c[order])
 
 
+def _refuse(kind: str, *, partial: bool = False) -> None:
+    if kind not in get_args(Kind):
+        raise ValueError(f"unknown correlation {kind!r}; one of {', '.join(get_args(Kind))}")
+    if partial and kind == "kendall":
+        raise ValueError("partial correlation is offered for spearman and pearson")
+
+
 def _no_value(rows: _Rows) -> str:
     if len(rows.x) < 3:
         return "fewer than three rows"
@@ -246,14 +257,18 @@ def _coefficient(rows: _Rows, kind: Kind) -> Callable[[Floats], Floats]:
     if rows.given is not None:
         return _partial(rows, kind)
     if kind == "pearson":
-        a, b = rows.x - rows.x.mean(), rows.y - rows.y.mean()
+        a, b = _centred(rows.x), _centred(rows.y)
         return lambda weights: pearson_kernel(weights, a, b)
     if kind == "spearman":
         rank_x, rank_y = midranker(rows.x), midranker(rows.y)
         return lambda weights: pearson_kernel(weights, rank_x(weights), rank_y(weights))
-    if kind == "kendall":
-        return kendall_kernel(rows.x, rows.y)
-    raise ValueError(f"unknown correlation {kind!r}; one of spearman, kendall, pearson")
+    return kendall_kernel(rows.x, rows.y)
+
+
+def _centred(v: Floats) -> Floats:
+    """About 0 and of size 1, so that squares neither cancel nor overflow; correlation does not mind."""
+    scaled = v / np.abs(v).max(initial=np.finfo(float).tiny)
+    return np.asarray(scaled - scaled.mean())
 
 
 def pearson_kernel(weights: Floats, x: Floats, y: Floats) -> Floats:
@@ -341,14 +356,12 @@ def _tied_pairs(weights: Floats, level: Ints) -> Floats:
 
 def _partial(rows: _Rows, kind: Kind) -> Callable[[Floats], Floats]:
     """Correlation of residuals: with S the weighted scatter matrix, that of S_xy − S_xz S_zz⁺ S_zy."""
-    if kind == "kendall":
-        raise ValueError("partial correlation is offered for spearman and pearson")
     given = rows.given
     assert given is not None
     columns = [rows.x, rows.y, *given.T]
     ranked = [kind == "spearman"] * 2 + [kind == "spearman" and not rows.given_is_category] * given.shape[1]
     makers = [midranker(c) if r else None for c, r in zip(columns, ranked, strict=True)]
-    centred = [c - c.mean() for c in columns]
+    centred = [_centred(c) for c in columns]
 
     def partial(weights: Floats) -> Floats:
         table = np.stack(
