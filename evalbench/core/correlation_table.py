@@ -1,0 +1,129 @@
+"""Correlations of many metrics with many criteria at three levels, all pairs from one set of resamples.
+
+Levels: *summary*, the correlation over systems within each document, averaged over documents; *dataset*, over all
+rows pooled; *system*, over the means of the systems.  Documents are resampled at every level.  Ranks are made once per
+column and resample, not once per pair, and Kendall's pairs are counted between whole documents.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from evalbench.core.correlation import Kind
+from evalbench.core.correlation_levels import COMPUTE, KINDS, LEVELS, Bools, Correlations, Ints, Level, Part
+from evalbench.core.seeds import rng
+from evalbench.core.stats import resample_counts
+
+__all__ = ["KINDS", "LEVELS", "Correlations", "Level", "correlation_table"]
+
+
+def correlation_table(
+    x: npt.ArrayLike,
+    y: npt.ArrayLike,
+    *,
+    document: npt.ArrayLike,
+    system: npt.ArrayLike | None = None,
+    levels: tuple[Level, ...] = LEVELS,
+    kinds: tuple[Kind, ...] = KINDS,
+    partial: bool = False,
+    seed: int = 0,
+    n_resamples: int = 2000,
+) -> dict[tuple[str, str], Correlations]:
+    """Correlate every column of x with every column of y.
+
+    Parameters
+    ----------
+    x : (n, p) array
+        Metrics.  A row counts for a pair where both of its values are there (no NaN).
+    y : (n, q) array
+        Criteria.
+    document : (n,) array
+        Each row's document, the resampling unit.
+    system : (n,) array, optional
+        Each row's system; needed for the system level and for ``partial``.
+    levels, kinds
+        Which to compute.
+    partial : bool
+        Also, at dataset level, Spearman and Pearson with the system held fixed: of what is left of (ranks of) each
+        column when every system's mean is taken off.
+    seed, n_resamples : int
+
+    Returns
+    -------
+    dict
+        (level, kind) → :class:`Correlations`; partial ones under ``("dataset", "partial_spearman")`` and
+        ``("dataset", "partial_pearson")``.
+
+    References
+    ----------
+    Deutsch, Dror & Roth (2021), A statistical analysis of summarization evaluation metrics, TACL 9, section 2.
+
+    Examples
+    --------
+    >>> x, y = [[1.0], [2], [3], [1], [3], [2]], [[1.0], [2], [3], [1], [2], [3]]
+    >>> table = correlation_table(x, y, document=[0, 0, 0, 1, 1, 1], system=[0, 1, 2, 0, 1, 2], n_resamples=10)
+    >>> float(table["summary", "spearman"].values[0, 0])
+    0.75
+    """
+    a, b = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    if a.ndim != 2 or b.ndim != 2 or len(a) != len(b) or len(a) != len(np.asarray(document)):
+        raise ValueError(f"x, y and document need as many rows: {a.shape}, {b.shape}, {np.shape(document)}")
+    _, document_code = np.unique(np.asarray(document), return_inverse=True)
+    systems, system_code = np.unique(
+        np.zeros(len(a)) if system is None else np.asarray(system), return_inverse=True
+    )
+    n_documents = int(document_code.max(initial=-1)) + 1
+    # In a fixed order of rows sums do not depend on the input's order.
+    order = np.lexsort((*a.T, *b.T, system_code, document_code))
+    a, b, document_code, system_code = a[order], b[order], document_code[order], system_code[order]
+    counts = (
+        np.concatenate(list(resample_counts(n_documents, rng(seed, "correlation/table"), n_resamples)))
+        if n_documents and n_resamples
+        else np.ones((0, n_documents))
+    )
+    names = _names(levels, kinds, partial and system is not None)
+    out = {name: _empty(n_resamples, a.shape[1], b.shape[1]) for name in names}
+    for rows, left, right in _complete_parts(np.isfinite(a), np.isfinite(b)):
+        part = Part(
+            a[rows][:, left], b[rows][:, right], document_code[rows], system_code[rows], n_documents, len(systems)
+        )  # fmt: skip
+        for name in names:
+            found = COMPUTE[name](part, counts)
+            at = np.ix_(left, right)
+            out[name].values[at], out[name].n[at] = found.values, found.n
+            out[name].replicates[:, at[0], at[1]] = found.replicates
+            out[name].n_undefined[at] = found.n_undefined
+    return out
+
+
+def _names(levels: tuple[Level, ...], kinds: tuple[Kind, ...], partial: bool) -> list[tuple[str, str]]:
+    named: list[tuple[str, str]] = [(level, kind) for level in levels for kind in kinds]
+    if partial and "dataset" in levels:
+        named += [("dataset", f"partial_{kind}") for kind in kinds if kind != "kendall"]
+    return named
+
+
+def _empty(r: int, p: int, q: int) -> Correlations:
+    return Correlations(
+        np.full((p, q), np.nan),
+        np.full((r, p, q), np.nan),
+        np.zeros((p, q), np.intp),
+        np.zeros((p, q), np.intp),
+    )
+
+
+def _complete_parts(has_x: Bools, has_y: Bools) -> list[tuple[Bools, Ints, Ints]]:
+    """Rows and columns of the parts without gaps: columns that miss the same rows are handled together."""
+    patterns_x, of_x = np.unique(has_x, axis=1, return_inverse=True)
+    patterns_y, of_y = np.unique(has_y, axis=1, return_inverse=True)
+    return [
+        (
+            patterns_x[:, i] & patterns_y[:, j],
+            np.flatnonzero(of_x.ravel() == i),
+            np.flatnonzero(of_y.ravel() == j),
+        )
+        for i in range(patterns_x.shape[1])
+        for j in range(patterns_y.shape[1])
+        if (patterns_x[:, i] & patterns_y[:, j]).any()
+    ]
