@@ -6,8 +6,9 @@ import os
 import shutil
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,16 +27,19 @@ class Ended(NamedTuple):
         Exception and message; empty when ok.
     kind : str
         The exception's class name as the kernel said it.
+    peak_memory_mb : float or None
+        The most memory that the kernel held (resident, 10⁶ bytes); None where it ended unseen.
     """
 
     status: str
     error: str = ""
     kind: str = ""
+    peak_memory_mb: float | None = None
 
 
 def execute(
     notebook: Path, out: Path, parameters: Mapping[str, Any], env: Mapping[str, str], timeout: float | None = None,
-    progress: bool = False,
+    progress: bool = False, fork: bool = False,
 ) -> Ended:  # fmt: skip
     """Run a notebook's cells and write the executed notebook.
 
@@ -51,6 +55,8 @@ def execute(
         Seconds for the whole notebook.
     progress : bool
         Show a bar of cells.
+    fork : bool
+        Fork the kernel from a process that has its imports behind it (:mod:`evalbench.runs.fork`).
 
     Returns
     -------
@@ -58,6 +64,15 @@ def execute(
         papermill writes a notebook whose every cell says completed even when its kernel died or ran out of time; only the
         exception tells.
     """
+    peaks: list[float] = []
+    ended = _execute(notebook, out, parameters, env, timeout, progress, fork, peaks)
+    return ended._replace(peak_memory_mb=max(peaks, default=None))
+
+
+def _execute(
+    notebook: Path, out: Path, parameters: Mapping[str, Any], env: Mapping[str, str], timeout: float | None,
+    progress: bool, fork: bool, peaks: list[float],
+) -> Ended:  # fmt: skip
     import nbformat
     from nbclient.exceptions import CellTimeoutError, DeadKernelError
     from papermill.exceptions import PapermillExecutionError
@@ -75,6 +90,8 @@ def execute(
                 progress_bar=progress,
                 kernel_env={**os.environ, **env},
                 deadline=time.monotonic() + timeout if timeout else None,
+                fork=fork,
+                peaks=peaks,
                 **options,
             )
         except PapermillExecutionError as error:
@@ -108,10 +125,56 @@ def _sockets() -> Iterator[dict[str, Any]]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+@contextmanager
+def _watched(pid: Callable[[], int | None], peaks: list[float]) -> Iterator[None]:
+    """Note a process's peak memory while the block runs; a kernel that dies leaves nobody to ask."""
+    done = threading.Event()
+
+    def watch() -> None:
+        while True:
+            last = done.is_set()
+            process = pid()
+            peak = peak_memory_mb(process) if process else None
+            if peak is not None:
+                peaks.append(peak)
+            if last:
+                return
+            done.wait(0.2)
+
+    watcher = threading.Thread(target=watch, name="memory", daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join()
+
+
+def peak_memory_mb(pid: int) -> float | None:
+    """The most memory that a running process has held so far (10⁶ bytes); where only the present can be had, that.
+
+    None for a process that is gone.
+    """
+    import psutil
+
+    try:
+        status = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
+        peak = next((line for line in status.splitlines() if line.startswith("VmHWM:")), None)
+        return int(peak.split()[1]) * 1024 / 1e6 if peak else None
+    except OSError:
+        pass
+    try:
+        return float(psutil.Process(pid).memory_info().rss) / 1e6
+    except psutil.Error:
+        return None
+
+
 def _engine() -> str:
     """papermill's engine with a kernel environment and one deadline for all cells, registered once."""
     from papermill.clientwrap import PapermillNotebookClient
     from papermill.engines import NBClientEngine, papermill_engines
+
+    from evalbench.runs.fork import forking_manager
 
     name = "evalbench"
     if name in papermill_engines._engines:
@@ -120,8 +183,8 @@ def _engine() -> str:
     class Engine(NBClientEngine):
         @classmethod
         def execute_managed_notebook(
-            cls, nb_man: Any, kernel_name: str, *, kernel_env: dict[str, str], deadline: float | None,
-            start_timeout: int = 60, config: Any = None, **_: Any,
+            cls, nb_man: Any, kernel_name: str, *, kernel_env: dict[str, str], deadline: float | None, fork: bool,
+            peaks: list[float], start_timeout: int = 60, config: Any = None, **_: Any,
         ) -> Any:  # fmt: skip
             def left(_: Any) -> int | None:
                 return None if deadline is None else max(1, int(deadline - time.monotonic()))
@@ -129,8 +192,14 @@ def _engine() -> str:
             client = PapermillNotebookClient(
                 nb_man, kernel_name=kernel_name, startup_timeout=start_timeout, timeout_func=left,
                 **({"config": config} if config is not None else {}),
+                **({"kernel_manager_class": forking_manager()} if fork else {}),
             )  # fmt: skip
-            return client.execute(env=kernel_env)
+
+            def kernel() -> int | None:
+                return getattr(getattr(client.km, "provisioner", None), "pid", None)
+
+            with _watched(kernel, peaks):
+                return client.execute(env=kernel_env)
 
     papermill_engines.register(name, Engine)
     return name

@@ -1,0 +1,286 @@
+"""Kernels forked from a process that has imported what every notebook needs.
+
+``python -m evalbench.runs.fork FD`` imports :data:`PRELOADED`, then forks one kernel at a time as it is asked
+over the socket ``FD``: a JSON line ``{"argv": […], "env": {…}, "cwd": "…"}`` is answered by ``{"pid": …}``, and
+by ``{"exited": …}`` when the kernel has ended.  When the socket closes, kernel and process end with it.
+
+The process stays single-threaded and touches neither ZeroMQ contexts nor event loops nor pyplot: none of them
+survives a fork.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib
+import json
+import os
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+PRELOADED = (
+    "ipykernel.kernelapp", "ipykernel.zmqshell", "ipykernel.ipkernel", "ipykernel.debugger", "IPython.core.completerlib",
+    "IPython.core.debugger", "IPython.core.oinspect", "IPython.extensions.storemagic", "numpy", "pandas", "pyarrow.parquet", "scipy.stats",
+    "scipy.optimize", "yaml", "pandera.pandas", "matplotlib.figure", "matplotlib.backends.backend_svg",
+    "matplotlib.backends.backend_agg", "evalbench.draw.show", "evalbench.draw.figures", "evalbench.draw.tables",
+    "evalbench.runs.record",
+)  # fmt: skip
+_BACKEND = (
+    "module://matplotlib_inline.backend_inline"  # what a kernel sets before anything imports matplotlib
+)
+
+
+def can_fork() -> bool:
+    """Whether this platform forks safely: macOS's own libraries do not survive it, Windows has no fork."""
+    return hasattr(os, "fork") and sys.platform not in ("darwin", "win32")
+
+
+class ForkedKernel:
+    """A kernel that another process forked, as jupyter_client sees processes (the methods of ``Popen``).
+
+    Attributes
+    ----------
+    pid : int
+    returncode : int or None
+        Negative for a signal; ``-SIGKILL`` where the preloaded process itself is gone.
+    """
+
+    stdin = stdout = stderr = None
+
+    def __init__(self, pid: int, channel: _Channel) -> None:
+        self.pid = pid
+        self.returncode: int | None = None
+        self._channel = channel
+
+    def poll(self) -> int | None:
+        """The exit code, or None while it runs."""
+        if self.returncode is None and self._channel.readable():
+            said = self._channel.receive()
+            self.returncode = int(said["exited"]) if said else -signal.SIGKILL
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for the end.
+
+        Raises
+        ------
+        subprocess.TimeoutExpired
+        """
+        give_up = None if timeout is None else time.monotonic() + timeout
+        while (code := self.poll()) is None:
+            if give_up is not None and time.monotonic() > give_up:
+                raise subprocess.TimeoutExpired("forked kernel", timeout or 0)
+            time.sleep(0.01)
+        return code
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+
+class _Channel:
+    """JSON lines over a socket."""
+
+    def __init__(self, ends: socket.socket) -> None:
+        self._socket = ends
+        self._lines = ends.makefile("r", encoding="utf-8")
+
+    def fileno(self) -> int:
+        return self._socket.fileno()
+
+    def send(self, **content: Any) -> None:
+        self._socket.sendall(json.dumps(content).encode() + b"\n")
+
+    def receive(self) -> dict[str, Any]:
+        """The next line; empty where the other end is gone."""
+        try:
+            line = self._lines.readline()
+        except ConnectionError:
+            return {}
+        return dict(json.loads(line)) if line else {}
+
+    def readable(self) -> bool:
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._socket, selectors.EVENT_READ)
+            return bool(selector.select(0))
+
+    def close(self) -> None:
+        self._lines.close()
+        self._socket.close()
+
+
+class Preloaded:
+    """The preloaded process, seen from the one that wants kernels; one kernel at a time."""
+
+    def __init__(self) -> None:
+        ours, theirs = socket.socketpair()
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "evalbench.runs.fork", str(theirs.fileno())],
+            pass_fds=(theirs.fileno(),),
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, "PYDEVD_DISABLE_FILE_VALIDATION": "1"},  # a debugger that nobody uses would warn
+        )
+        theirs.close()
+        self._channel = _Channel(ours)
+        self._last: ForkedKernel | None = None
+
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def fork(self, argv: Sequence[str], env: Mapping[str, str], cwd: str) -> ForkedKernel:
+        """A new kernel.
+
+        Parameters
+        ----------
+        argv : sequence of str
+            Arguments of ``ipykernel_launcher``.
+        env : mapping
+            The whole environment.
+        cwd : str
+
+        Raises
+        ------
+        RuntimeError
+            If the preloaded process is gone.
+        """
+        if self._last is not None:
+            self._last.kill()
+            self._last.wait()
+        self._channel.send(argv=list(argv), env=dict(env), cwd=cwd)
+        said = self._channel.receive()
+        if not said:
+            raise RuntimeError("the preloaded process that forks kernels is gone")
+        self._last = ForkedKernel(int(said["pid"]), self._channel)
+        return self._last
+
+    def close(self) -> None:
+        """End it, and its kernel."""
+        self._channel.close()
+        self._process.wait()
+
+
+_started: list[Preloaded] = []
+_lock = threading.Lock()
+
+
+def preloaded() -> Preloaded:
+    """The preloaded process of this one; a new one where the last has died."""
+    with _lock:
+        if not _started or not _started[-1].alive():
+            _started[:] = [Preloaded()]
+        return _started[-1]
+
+
+@functools.cache
+def forking_manager() -> type[Any]:
+    """A kernel manager whose kernels are forked instead of started afresh."""
+    from jupyter_client.manager import AsyncKernelManager
+
+    class ForkingKernelManager(AsyncKernelManager):
+        async def _async_launch_kernel(self, kernel_cmd: list[str], **options: Any) -> None:
+            provisioner: Any = self.provisioner
+            arguments = kernel_cmd[kernel_cmd.index("-m") + 2 :]
+            process = preloaded().fork(
+                arguments, options.get("env") or os.environ, options.get("cwd") or os.getcwd()
+            )
+            provisioner.process, provisioner.pid = process, process.pid
+            provisioner.pgid = process.pid  # the kernel leads a session of its own
+            self._reconcile_connection_info(provisioner.connection_info)
+
+    return ForkingKernelManager
+
+
+def _serve(channel: _Channel) -> None:
+    os.environ.setdefault("MPLBACKEND", _BACKEND)
+    for name in PRELOADED:
+        importlib.import_module(name)
+    if threading.active_count() > 1:
+        raise RuntimeError(f"a preloaded module started threads: {threading.enumerate()}")
+    wake, woken = socket.socketpair()
+    for end in (wake, woken):
+        end.setblocking(False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.set_wakeup_fd(woken.fileno(), warn_on_full_buffer=False)
+    while request := channel.receive():
+        pid = os.fork()
+        if pid == 0:
+            signal.set_wakeup_fd(-1)
+            for end in (wake, woken):
+                end.close()
+            channel.close()
+            _become_kernel(request)
+        channel.send(pid=pid)
+        channel.send(exited=_awaited(pid, channel, wake))
+
+
+def _awaited(pid: int, channel: _Channel, wake: socket.socket) -> int:
+    """Exit code of a child; it is killed where the other end of the channel is gone."""
+    with selectors.DefaultSelector() as selector:
+        selector.register(channel.fileno(), selectors.EVENT_READ)
+        selector.register(wake, selectors.EVENT_READ)
+        while True:
+            done, status = os.waitpid(pid, os.WNOHANG)
+            if done:
+                return os.waitstatus_to_exitcode(status)
+            for key, _ in selector.select():
+                if key.fileobj is wake:
+                    wake.recv(4096)
+                else:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.killpg(pid, signal.SIGKILL)
+                    os.waitpid(pid, 0)
+                    sys.exit(0)
+
+
+def _become_kernel(request: Mapping[str, Any]) -> NoReturn:
+    """Turn this forked process into the kernel that ``ipykernel_launcher`` would be."""
+    code = 1
+    try:
+        os.setsid()
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        os.environ.clear()
+        os.environ.update(request["env"])
+        os.chdir(request["cwd"])
+        sys.argv = ["ipykernel_launcher", *request["argv"]]
+        _reseed()
+        from ipykernel.kernelapp import IPKernelApp
+
+        IPKernelApp.launch_instance(argv=[*request["argv"], f"--IPKernelApp.parent_handle={os.getppid()}"])
+        code = 0
+    except SystemExit as leaving:
+        code = leaving.code if isinstance(leaving.code, int) else 1 if leaving.code else 0
+    except BaseException:  # noqa: BLE001 - nothing above this frame belongs to the kernel
+        sys.excepthook(*sys.exc_info())
+    finally:
+        import atexit
+
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def _reseed() -> None:
+    """A fresh kernel has fresh random states; ``random`` sees to itself."""
+    import numpy as np
+
+    np.random.seed()  # noqa: NPY002 - the global state is what forks share
+
+
+if __name__ == "__main__":
+    _serve(_Channel(socket.socket(fileno=int(sys.argv[1]))))
