@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evalbench.draw.html import count
+from evalbench.draw.html import count, signed
 from evalbench.draw.style import (
     ACCENT,
     BAD,
@@ -186,11 +186,7 @@ def heat_map(
         # One hue whose opacity grows: legible on paper and on a dark ground alike.
         strength = 0.0 if math.isnan(value) else 0.06 + 0.5 * min(max((value - floor) / reach, 0), 1)
         ax.add_patch(_cell(j, i, strength))
-        written = (
-            "–"
-            if math.isnan(value)
-            else (text[i][j] if text is not None else f"{value:.2f}".replace("-", "−"))
-        )
+        written = "–" if math.isnan(value) else (text[i][j] if text is not None else signed(f"{value:.2f}"))
         ax.text(j, i, written, ha="center", va="center", fontsize=FONT_SIZE - (len(cols) > 12), color=INK)
     ax.set_xlim(-0.5, len(cols) - 0.5)
     ax.set_xticks(range(len(cols)), names)
@@ -229,8 +225,8 @@ def _heat_alt(
     i, j = np.unravel_index(np.nanargmax(cells), cells.shape)
     k, m = np.unravel_index(np.nanargmin(cells), cells.shape)
     return (
-        f"{title}. {shape}{f', {unit}' if unit else ''}: highest {cells[i, j]:.2f} at {rows[i]}, {cols[j]}; "
-        f"lowest {cells[k, m]:.2f} at {rows[k]}, {cols[m]}."
+        f"{title}. {shape}{f', {unit}' if unit else ''}: highest {signed(f'{cells[i, j]:.2f}')} at {rows[i]}, {cols[j]}; "
+        f"lowest {signed(f'{cells[k, m]:.2f}')} at {rows[k]}, {cols[m]}."
     )
 
 

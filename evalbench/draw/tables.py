@@ -145,7 +145,8 @@ def html_table(
     Parameters
     ----------
     frame : pandas.DataFrame
-        Its index is not shown.  Cells that are :class:`Html` (of :func:`highlight`, say) pass as they are.
+        Its index is not shown.  :class:`Html` in a column of dtype object (of :func:`highlight`, say) passes
+        as it is; pandas' text columns turn it into text, which is escaped.
     caption : str
     rows : int
         At most so many rows are drawn; the rest is counted below the table.

@@ -72,7 +72,8 @@ def value_html(value: Any) -> Html:
     if isinstance(value, str):
         if _HASH.match(value):
             return Html(f"<code>{value}</code>")
-        return Html(f"<span{language_attributes(value)}>{escape(value)}</span>") if value else NO_VALUE
+        code = language_attributes(value)
+        return (Html(f"<span{code}>{escape(value)}</span>") if code else escape(value)) if value else NO_VALUE
     if isinstance(value, Mapping):
         pairs = "".join(f"<li>{escape(k)} <b>{value_html(v)}</b></li>" for k, v in value.items())
         return Html(f'<ul class="pairs">{pairs}</ul>') if pairs else NO_VALUE

@@ -10,6 +10,7 @@ import ast
 import base64
 import binascii
 import io
+import itertools
 import re
 import tokenize
 from collections.abc import Iterable, Mapping
@@ -118,10 +119,14 @@ def _highlighted(source: str) -> Html:
     from pygments.token import Comment, Keyword, Number, String
 
     classes = ((Comment, "c"), (String, "s"), (Keyword, "k"), (Number, "m"))
+
+    def name(token: tuple[Any, str]) -> str:
+        return next((short for family, short in classes if token[0] in family), "")
+
     parts = []
-    for kind, text in PythonLexer(stripnl=True).get_tokens(source):
-        name = next((short for family, short in classes if kind in family), "")
-        parts.append(f'<span class="{name}">{escape(text)}</span>' if name else escape(text))
+    for short, tokens in itertools.groupby(PythonLexer(stripnl=True).get_tokens(source), name):
+        text = escape("".join(text for _, text in tokens))
+        parts.append(f'<span class="{short}">{text}</span>' if short else text)
     return Html("".join(parts).rstrip())
 
 

@@ -124,7 +124,7 @@ def notebook(res: Result, hostile: tuple[str, ...] = ()) -> Any:
             "score": np.linspace(0, 0.4, 24),
             "text": [
                 (hostile or HOSTILE[9:])[i % len(hostile or HOSTILE[9:])]
-                + " Fizzle tastes of summer and asks nothing of you." * (i % 9)
+                + " Fizzle tastes of summer and asks nothing of you." * (i % 7)
                 for i in range(24)
             ],
             "reason": ["no overlap", "rule too far", None, "its partner was taken"] * 6,

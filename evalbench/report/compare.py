@@ -1,0 +1,391 @@
+"""Two or more runs of one study, or groups within a run, against the first of them.
+
+How a study becomes comparable
+------------------------------
+Everything is computed anew from ``items.parquet`` by what the study's module offers; nothing else is asked of it:
+
+``figures(**options) -> Sequence[Figure]``
+    The figures that are functions of sums over items.  They are compared exactly and fast, by
+    :func:`evalbench.core.comparison.compare_figures`.
+``summarise(items, **options) -> Summary``
+    Serves every other figure of ``results.json`` (correlations, areas under a curve): it is called on paired resamples
+    of items, see :mod:`evalbench.report.resampled`.  It must accept any subset of units and groups, ``n_resamples=1``,
+    and ids with a suffix (a unit that was drawn twice comes under two ids).
+``UNIT`` (optional)
+    The column of ``items`` that names the resampling unit where that is not ``Result.id``, e.g. the document of a pair.
+
+Options are the keyword arguments that a function shares with ``parameters`` of ``results.json``.  A figure is compared
+only where the module's definition reproduces the value that either run recorded.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from evalbench.core.comparison import Comparison, adjusted_together, compare_figures
+from evalbench.core.figures import Figure, unit_sums
+from evalbench.core.result import Summary
+from evalbench.errors import BadInput
+from evalbench.report.changes import Changes, changes
+from evalbench.report.resampled import compare_summaries
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# So many figures open the page and make up one family of tests; the others are a second one.
+HEADLINE = 4
+_CLOSE = 1e-9
+
+
+class Measures(NamedTuple):
+    """What a study's module offers for comparisons; see the module's docstring."""
+
+    figures: Callable[..., Sequence[Figure]] | None
+    summarise: Callable[..., Summary]
+    unit: str = ""
+
+    @classmethod
+    def of(cls, study: ModuleType) -> Measures:
+        return cls(getattr(study, "figures", None), study.summarise, getattr(study, "UNIT", ""))
+
+
+@dataclass(frozen=True)
+class Side:
+    """A finished run, or some of its groups.
+
+    Attributes
+    ----------
+    run_id : str
+    results, run : mapping
+        Content of ``results.json`` and ``run.json``.
+    items : DataFrame
+        Only the selected rows.
+    selected : mapping of str to str
+        Group columns that were fixed to a value.
+    name : str
+        What the side is called in sentences.
+    """
+
+    run_id: str
+    results: Mapping[str, Any]
+    run: Mapping[str, Any]
+    items: pd.DataFrame
+    selected: Mapping[str, str] = field(default_factory=dict)
+    name: str = ""
+
+    @property
+    def by(self) -> list[str]:
+        """Group columns that are not fixed."""
+        return [column for column in self.results["by"] if column not in self.selected]
+
+    def groups(self) -> list[tuple[str, ...]]:
+        """Values of the free group columns, in order."""
+        if not self.by:
+            return [()]
+        return sorted(set(map(tuple, self.items[self.by].astype(str).to_numpy())))
+
+    def rows(self, group: Mapping[str, str]) -> pd.DataFrame:
+        """The items of a group; of all groups where it is empty."""
+        kept = np.ones(len(self.items), dtype=bool)
+        for column, value in group.items():
+            kept &= self.items[column].astype(str).to_numpy() == value
+        return self.items[kept]
+
+    def recorded(self, metric: str, group: Mapping[str, str]) -> float | None:
+        """The run's own value of a figure; NaN where it recorded none for this group."""
+        wanted = {**self.selected, **group}
+        for row in self.results["summary"]:
+            own = {c: row[c] for c in self.results["by"] if row.get(c) is not None}
+            if row["metric"] == metric and own == wanted:
+                return None if row["value"] is None else float(row["value"])
+        return math.nan
+
+    def options(self, function: Callable[..., Any]) -> dict[str, Any]:
+        """The run's parameters that a function takes, without the size and seed of its own resampling."""
+        names = set(inspect.signature(function).parameters) - {"n_resamples", "seed"}
+        return {name: value for name, value in self.results["parameters"].items() if name in names}
+
+
+class Row(NamedTuple):
+    """One figure of one group of one side against the reference; ``headline`` figures are a family of their own."""
+
+    group: Mapping[str, str]
+    comparison: Comparison
+    headline: bool
+
+
+@dataclass(frozen=True)
+class Differences:
+    """One side against the reference.
+
+    Attributes
+    ----------
+    reference, side : Side
+    rows : tuple of Row
+    changes : Changes or None
+        Units that got better or worse; None where units are not paired.
+    parameters : tuple of (name, value of the reference, value of the side)
+        Those that differ.
+    surroundings : tuple of the same
+        What else differs: code, versions, models.
+    n_shared, only_reference, only_side : int
+        Units.
+    notes : tuple of str
+    same : bool
+        Whether both sides are the same run and groups.
+    """
+
+    reference: Side
+    side: Side
+    rows: tuple[Row, ...]
+    changes: Changes | None
+    parameters: tuple[tuple[str, Any, Any], ...]
+    surroundings: tuple[tuple[str, Any, Any], ...]
+    n_shared: int
+    only_reference: int
+    only_side: int
+    notes: tuple[str, ...]
+    same: bool
+
+
+def compare(
+    reference: Side,
+    others: Sequence[Side],
+    measures: Measures,
+    *,
+    paired: bool = True,
+    metric: str = "",
+    margins: Mapping[str, float] | None = None,
+    seed: int = 0,
+    n_resamples: int = 2000,
+) -> tuple[Differences, ...]:
+    """Compare sides with a reference, figure by figure: side − reference.
+
+    Parameters
+    ----------
+    reference, others : Side
+    measures : Measures
+        Of the study.
+    paired : bool
+        Pair on the units' ids; otherwise the sides are independent samples, and may be of different data.
+    metric : str
+        The figure by whose units the changes are listed, and which is compared first; by default the study's first.
+    margins : mapping of metric to float, optional
+        Differences that do not matter: an interval inside ±margin means equivalent.
+    seed, n_resamples : int
+
+    Returns
+    -------
+    tuple of Differences
+        One per other side.  Holm's adjustment covers the headline figures of all sides and groups together, and
+        all further figures together.
+
+    Raises
+    ------
+    BadInput
+        If studies or (paired) data differ, no unit or group is common, or there is no such figure.
+    """
+    _comparable(reference, others, paired=paired)
+    found = [
+        _differences(reference, side, measures, paired, metric, margins or {}, seed, n_resamples)
+        for side in others
+    ]
+    return _one_family(found)
+
+
+def _comparable(reference: Side, others: Sequence[Side], *, paired: bool) -> None:
+    faults = []
+    for side in others:
+        if side.results["study"] != reference.results["study"]:
+            faults.append(
+                f"{side.run_id} is a run of {side.results['study']}, {reference.run_id} one of {reference.results['study']}"
+            )
+        elif paired and side.results["data"]["sha256"] != reference.results["data"]["sha256"]:
+            faults.append(
+                f"{side.run_id} read other data ({_data(side)}) than {reference.run_id} ({_data(reference)}); "
+                "--unpaired compares them as independent samples"
+            )
+    if faults:
+        raise BadInput.listing("these cannot be compared:", faults)
+
+
+def _data(side: Side) -> str:
+    data = side.results["data"]
+    return f"{data['name']}{'@' * bool(data['version'])}{data['version']}, sha256 {data['sha256'][:8]}"
+
+
+def _differences(
+    reference: Side, side: Side, measures: Measures, paired: bool, metric: str, margins: Mapping[str, float],
+    seed: int, n_resamples: int,
+) -> Differences:  # fmt: skip
+    pairs, notes = _paired_groups(reference, side)
+    unit = measures.unit or str(reference.results["id"])
+    defined = list(measures.figures(**reference.options(measures.figures))) if measures.figures else []
+    order = _in_order(reference, side, metric)
+    stray = sorted(set(margins) - set(order))
+    if stray:
+        raise BadInput(f"margin for {', '.join(stray)}: no such figure; there are {', '.join(order)}")
+    rest = [m for m in order if m not in {f.metric for f in defined}]
+    resampled = compare_summaries(
+        side, reference, pairs, rest, measures.summarise, unit=unit, paired=paired, margins=margins, seed=seed
+    )
+    rows: list[Row] = []
+    counts = (0, 0, 0)
+    for i, (group, (left, right)) in enumerate(pairs):
+        sums = [f for f in defined if f.metric in order]
+        checks = {f.metric: _reproduced(f, reference, left) or _reproduced(f, side, right) for f in sums}
+        notes += [note for note in checks.values() if note]
+        sums = [f for f in sums if not checks[f.metric]]
+        a, b = side.rows(right), reference.rows(left)
+        compared = [c for (at, _), c in resampled.items() if at == i]
+        if sums:
+            compared += compare_figures(
+                a, b, sums, units_a=a[unit], units_b=b[unit], seed=seed, names=(side.name, reference.name), paired=paired,
+                margins={f.metric: margins[f.metric] for f in sums if f.metric in margins}, n_resamples=n_resamples,
+            ).figures  # fmt: skip
+        counts = _counts(counts, a[unit], b[unit])
+        compared.sort(key=lambda c: order.index(c.metric))
+        rows += [Row(group, c, order.index(c.metric) < HEADLINE) for c in compared]
+    if paired and not counts[0]:
+        raise BadInput(f"{side.run_id} and {reference.run_id} have no {unit} in common")
+    wanted = next((f for f in defined if f.metric == order[0]), None)
+    return Differences(
+        reference, side, tuple(rows),
+        changes(reference, side, [g for g in pairs if g[0]] or pairs, unit, order[0], wanted) if paired else None,
+        _unequal(reference.results["parameters"], side.results["parameters"]),
+        _unequal(_surroundings(reference.run), _surroundings(side.run)),
+        *counts, tuple(dict.fromkeys(notes)),
+        reference.run_id == side.run_id and dict(reference.selected) == dict(side.selected),
+    )  # fmt: skip
+
+
+Group = Mapping[str, str]
+
+
+def _paired_groups(reference: Side, side: Side) -> tuple[list[tuple[Group, tuple[Group, Group]]], list[str]]:
+    """Groups that both sides have, each with its selection on either side; the whole last, where there are several."""
+    left, right = reference.groups(), side.groups()
+    shared = [g for g in left if g in set(right)] if reference.by == side.by else []
+    if not shared:
+        if len(left) == len(right) == 1:
+            own = (dict(zip(reference.by, left[0], strict=True)), dict(zip(side.by, right[0], strict=True)))
+            return [({}, own)], []
+        raise BadInput.listing(
+            "the two sides have no group in common; name one of each with --left and --right:",
+            [f"{s.run_id}: {', '.join('='.join(p) for g in s.groups() for p in zip(s.by, g, strict=True))}"
+             for s in (reference, side)],
+        )  # fmt: skip
+    groups: list[Group] = [dict(zip(reference.by, g, strict=True)) for g in shared]
+    notes = [
+        f"Only in {one.name or one.run_id}: {', '.join(' '.join(g) for g in own if g not in set(shared))}."
+        for one, own in ((reference, left), (side, right))
+        if set(own) - set(shared)
+    ]
+    whole: list[Group] = [{}] if len(groups) > 1 and left == right and _has_whole(reference) else []
+    return [(g, (g, g)) for g in [*groups, *whole]], notes
+
+
+def _has_whole(side: Side) -> bool:
+    """Whether the study states figures over all groups."""
+    return any(all(row.get(c) is None for c in side.by) for row in side.results["summary"])
+
+
+def _in_order(reference: Side, side: Side, first: str) -> list[str]:
+    """Figures that both runs state, in the study's order, the one asked for first."""
+    left, right = ({row["metric"]: None for row in s.results["summary"]} for s in (reference, side))
+    known = [m for m in left if m in right]
+    if first and first not in known:
+        raise BadInput(f"no figure {first!r}; there are {', '.join(known)}")
+    return sorted(known, key=lambda m: m != first) if first else known
+
+
+def _reproduced(figure: Figure, side: Side, group: Group) -> str:
+    """Empty where the figure's definition gives the value that the run recorded, else what is wrong."""
+    recorded = side.recorded(figure.metric, group)
+    if recorded is not None and math.isnan(recorded):
+        return ""
+    rows = side.rows(group)
+    sums, _ = unit_sums(rows, list(figure.sums), np.zeros(len(rows)))
+    with np.errstate(all="ignore"):
+        now = float(figure.value(*sums.T)[0]) if len(rows) else math.nan
+    agree = math.isnan(now) if recorded is None else abs(now - recorded) <= _CLOSE * max(1, abs(recorded))
+    if agree:
+        return ""
+    return (
+        f"{figure.metric}: not compared: {side.run_id} recorded {recorded}, its items under the reference's options and "
+        f"today's code give {now:.6g}."
+    )
+
+
+def _counts(so_far: tuple[int, int, int], a: pd.Series, b: pd.Series) -> tuple[int, int, int]:
+    """Units of both sides, of the reference alone, of the side alone: the largest over groups."""
+    own, theirs = set(a.astype(str)), set(b.astype(str))
+    here = (len(own & theirs), len(theirs - own), len(own - theirs))
+    return tuple(map(max, so_far, here))  # type: ignore[return-value]
+
+
+def _one_family(found: Sequence[Differences]) -> tuple[Differences, ...]:
+    """Holm's adjustment over the headline figures of all sides and groups, and over all others."""
+    from dataclasses import replace
+
+    adjusted: dict[tuple[int, int], Comparison] = {}
+    for headline in (True, False):
+        at = [(i, j) for i, d in enumerate(found) for j, row in enumerate(d.rows) if row.headline is headline]
+        family = [found[i].rows[j].comparison for i, j in at]
+        names = [(found[i].side.name, found[i].reference.name) for i, _ in at]
+        adjusted |= dict(zip(at, adjusted_together(family, names), strict=True))
+    return tuple(
+        replace(d, rows=tuple(row._replace(comparison=adjusted[i, j]) for j, row in enumerate(d.rows)))
+        for i, d in enumerate(found)
+    )
+
+
+def _unequal(left: Mapping[str, Any], right: Mapping[str, Any]) -> tuple[tuple[str, Any, Any], ...]:
+    names = [*left, *(n for n in right if n not in left)]
+    return tuple((n, left.get(n), right.get(n)) for n in names if left.get(n) != right.get(n))
+
+
+def _surroundings(run: Mapping[str, Any]) -> dict[str, Any]:
+    """Code, versions and models of a run, flat."""
+    git, sha = run.get("git") or {}, run.get("sha256") or {}
+    flat = {
+        "commit": git.get("commit"),
+        "notebook SHA-256": sha.get("notebook"),
+        "package SHA-256": sha.get("package"),
+    }
+    flat |= {f"version of {name}": version for name, version in (run.get("versions") or {}).items()}
+    return flat | {f"model, {use}": model for use, model in (run.get("models") or {}).items()}
+
+
+def with_names(sides: Sequence[Side]) -> tuple[Side, ...]:
+    """Sides with the shortest names that tell them apart: their group, the one parameter that differs, or a letter."""
+    from dataclasses import replace
+
+    groups = [", ".join(map(str, {**s.selected, **_only_group(s)}.values())) for s in sides]
+    differing = {
+        name
+        for s in sides[1:]
+        for name, _, _ in _unequal(sides[0].results["parameters"], s.results["parameters"])
+    }
+    stated = (
+        [f"{name}={s.results['parameters'].get(name)}" for name in differing for s in sides]
+        if len(differing) == 1
+        else []
+    )
+    letters = [chr(ord("A") + i) for i in range(len(sides))]
+    for names in (groups, stated):
+        if len(set(names)) == len(sides) and all(0 < len(n) <= 60 for n in names):
+            return tuple(replace(s, name=n) for s, n in zip(sides, names, strict=True))
+    return tuple(replace(s, name=n) for s, n in zip(sides, letters, strict=True))
+
+
+def _only_group(side: Side) -> dict[str, str]:
+    groups = side.groups()
+    return dict(zip(side.by, groups[0], strict=True)) if len(groups) == 1 else {}

@@ -1,0 +1,223 @@
+"""Pictures: refused without words, safe against their data, the same bytes every time."""
+
+import itertools
+import re
+import threading
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+from evalbench.draw.figures import Line, distribution, heat_map, interval_bars, lines
+from evalbench.draw.style import INK, new_figure, picture, says_nothing, shortened, to_svg, width_of
+
+
+def bars(labels=("fern", "moss"), title="F1 of each checker"):
+    n = len(labels)
+    return interval_bars(
+        labels, [0.5] * n, [0.4] * n, [0.6] * n, title=title, xlabel="F1 (0–1)", domain=(0, 1)
+    )
+
+
+@pytest.mark.parametrize(
+    "alt",
+    [
+        "",
+        " ",
+        "image",
+        "figure 1",
+        "No description has been provided for this image",
+        "TODO: describe",
+        "plot.png",
+        "a chart",
+        "the picture",
+    ],
+)
+def test_placeholders_are_no_alt_text(alt):
+    assert says_nothing(alt)
+    with pytest.raises(ValueError, match="alt text .* does not say what the picture shows"):
+        to_svg(bars()[0], alt)
+
+
+def test_a_short_chinese_alt_text_is_one():
+    assert not says_nothing("三个检查器的得分及其区间对比图")
+
+
+def test_all_faults_of_a_picture_are_listed():
+    figure, ax = new_figure()
+    ax.plot([0, 1])
+    with pytest.raises(
+        ValueError, match="alt text .*; it has no title; the x axis of panel 1 has no label; the y axis of"
+    ):
+        to_svg(figure, "")
+
+
+def test_named_rows_and_hidden_axes_need_no_label():
+    figure, ax = new_figure()
+    ax.set_title("A title")
+    ax.barh(["a", "b"], [1, 2])
+    ax.set_xlabel("words")
+    to_svg(figure, "Bars of two groups")
+    ax.set_axis_off()
+    to_svg(figure, "Bars of two groups")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from $5 to $6",
+        "$x^2$",
+        "<script>alert(1)</script>",
+        '"><img onerror=x>',
+        "a & b",
+        "$\\frac{1}{0}$",
+        "检查器",
+        "بحث",
+        "\\bf",
+    ],
+)
+def test_text_of_the_data_is_drawn_as_it_is(text):
+    figure, alt = bars(labels=(text, "other"), title=f"Title {text}")
+    svg = to_svg(figure, alt + text)
+    root = ET.fromstring(svg)
+    drawn = ["".join(e.itertext()) for e in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert text in drawn
+    assert f"Title {text}" in drawn
+    assert not {e.tag for e in root.iter()} & {"script", "img"}
+
+
+def test_bidi_controls_are_visible_in_pictures_and_their_alt_text():
+    figure, alt = bars(labels=("abc\u202edef",))
+    svg = to_svg(figure, alt)
+    assert "\u202e" not in svg
+    assert "abc‹RLO›def" in svg
+
+
+def test_the_same_figure_gives_the_same_bytes_and_another_has_other_ids():
+    first, second = to_svg(*bars()), to_svg(*bars())
+    assert first == second
+    other = to_svg(*bars(labels=("fern", "reed")))
+    ids = [set(re.findall(r'id="([^"]+)"', svg)) for svg in (first, other)]
+    assert ids[0]
+    assert not ids[0] & ids[1]
+    used = set(re.findall(r'(?:href="|url\()#([^")]+)', first))
+    assert used == ids[0]
+
+
+def test_colours_are_variables_and_nothing_is_painted_behind():
+    svg = to_svg(*bars())
+    assert f"var(--eb-ink,{INK})" in svg
+    assert "#ffffff" not in svg
+    assert "font-family" not in svg
+    assert "<metadata" not in svg
+    assert "<style" not in svg
+    assert "<?xml" not in svg
+
+
+def test_a_colour_in_a_text_stays_a_text():
+    assert f">{INK}</text>" in to_svg(*bars(labels=(INK,)))
+
+
+def test_a_title_and_a_role():
+    svg = to_svg(*bars())
+    assert svg.startswith(
+        '<svg class="eb-svg" role="img" aria-label="F1 of each checker. F1 (0–1), with 95 % intervals: fern'
+    )
+    assert "<title>F1 of each checker</title>" in svg
+
+
+def test_log_axes_show_numbers_not_their_source():
+    figure, ax = new_figure()
+    ax.set(xlabel="n", ylabel="seconds", title="Time grows linearly")
+    ax.loglog([1, 1000], [1, 1000])
+    svg = to_svg(figure, "Time against n, a straight line")
+    assert "mathdefault" not in svg
+    assert ">1000</text>" in svg
+
+
+def test_threads_draw_the_same():
+    expected, found = to_svg(*bars()), []
+    threads = [threading.Thread(target=lambda: found.append(to_svg(*bars()))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * 8
+
+
+def test_the_global_settings_are_left_alone():
+    import matplotlib as mpl
+
+    before = dict(mpl.rcParams)
+    to_svg(*bars())
+    assert dict(mpl.rcParams) == before
+
+
+def test_a_caption_is_escaped():
+    figure, alt = bars()
+    assert "<figcaption>&lt;b&gt;</figcaption>" in picture(figure, alt, "<b>")
+
+
+@pytest.mark.parametrize("columns", [((), (), (), ()), (("a",), (1,), (1, 2), (1,))])
+def test_interval_bars_refuse_columns_of_different_lengths(columns):
+    with pytest.raises(ValueError, match="columns must have one length, at least 1: labels"):
+        interval_bars(*columns, title="t", xlabel="x")
+
+
+def test_interval_bars_say_what_has_no_value():
+    figure, alt = interval_bars(
+        ["a", "b"], [None, 0.5], [None, None], [None, None], title="Two rows", xlabel="F1"
+    )
+    assert "a no value; b 0.500" in alt
+    assert ">no value<" in to_svg(figure, alt)
+
+
+def test_heat_map_refuses_another_shape_and_draws_nan_as_a_dash():
+    with pytest.raises(ValueError, match=r"a matrix of shape \(1, 2\) for 2 row and 2 column names"):
+        heat_map([[1, 2]], ["a", "b"], ["c", "d"], title="t")
+    figure, alt = heat_map(
+        [[0.1, np.nan], [-0.5, 0.9]], ["a", "b"], ["c", "d"], title="Scores of pairs", unit="0–1"
+    )
+    assert "highest 0.90 at b, d; lowest −0.50 at b, c" in alt
+    svg = to_svg(figure, alt)
+    assert ">–<" in svg
+    assert ">−0.50<" in svg
+    assert ">0–1<" in svg
+    assert "no values" in heat_map([[np.nan]], ["a"], ["b"], title="Nothing here")[1]
+
+
+def test_heat_map_of_one_value_and_of_wide_names():
+    to_svg(*heat_map([[1.0]], ["a"], ["b"], title="One cell only"))
+    names = [f"a long category {i}" for i in range(20)]
+    to_svg(*heat_map(np.eye(20), names, names, title="A wide map of names", text=[["x"] * 20] * 20))
+
+
+def test_distribution_refuses_nothing_and_counts_what_is_missing():
+    with pytest.raises(ValueError, match="at least one group"):
+        distribution({}, title="t", xlabel="x")
+    figure, alt = distribution(
+        {"a": [0.1, 0.2, np.nan], "b": [np.nan]}, title="Scores of all items", xlabel="score"
+    )
+    assert "a median 0.15" in alt
+    assert "n 2; b no values" in alt
+    svg = to_svg(figure, alt)
+    assert ">1 without value<" in svg
+    to_svg(*distribution({"same": [0.5] * 9}, title="All the same", xlabel="score"))
+
+
+def test_lines_refuse_what_does_not_fit_and_name_every_line():
+    with pytest.raises(ValueError, match="at least one line"):
+        lines({}, title="t", xlabel="x", ylabel="y")
+    with pytest.raises(ValueError, match=r"line 'a': x has shape \(2,\), y \(1,\)"):
+        lines({"a": ([1, 2], [1])}, title="t", xlabel="x", ylabel="y")
+    series = {f"line {i}": Line([0, 1], [0.5, 0.5 + i / 1000], [0.4, 0.4], [0.6, 0.6]) for i in range(8)}
+    svg = to_svg(*lines(series, title="Eight lines end together", xlabel="x", ylabel="y"))
+    heights = sorted(float(y) for y in re.findall(r'y="([\d.]+)"[^>]*>line \d<', svg))
+    assert len(heights) == 8
+    assert min(b - a for a, b in itertools.pairwise(heights)) > 9
+
+
+def test_wide_characters_take_more_room():
+    assert width_of("检查") > width_of("ab")
+    assert shortened("字" * 50, 10).endswith("…")
+    assert width_of(shortened("字" * 50, 10)) <= 10.5

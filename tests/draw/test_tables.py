@@ -1,0 +1,128 @@
+"""Frames as escaped tables: what is refused, what stays text, what is said about the rest."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evalbench.draw.tables import Html, clamped, html_table
+
+
+@pytest.mark.parametrize("options", [{"rows": 0}, {"clamp": 0}, {"total": 1}])
+def test_impossible_sizes_are_refused(options):
+    with pytest.raises(ValueError, match="must be at least 1, total=. at least 2|must be at least 1"):
+        html_table(pd.DataFrame({"a": ["x", "y"]}), **options)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<script>alert(1)</script>",
+        '<img src=x onerror="alert(1)">',
+        "$5 … $6",
+        "a\u202eb",
+        "007",
+        "None",
+        "NA",
+        "nan",
+    ],
+)
+def test_a_cell_comes_out_as_text(text):
+    import html
+
+    out = html_table(pd.DataFrame({"output": [text]}))
+    cell = re.search(r"<td[^>]*>(.*)</td>", out)[1]
+    shown = html.unescape(re.sub(r'<span class="eb-ctl"[^>]*>RLO</span>', "\u202e", cell))
+    assert shown == text
+    assert "no value" not in out
+
+
+def test_names_of_columns_and_captions_are_escaped_too():
+    out = html_table(pd.DataFrame({"<b>": [1]}), caption='"><script>')
+    assert "<b>" not in out
+    assert "<script>" not in out
+
+
+@pytest.mark.parametrize("value", [None, float("nan"), pd.NA, pd.NaT, np.nan])
+def test_no_value_is_a_dash_with_a_title(value):
+    assert 'title="no value">–<' in html_table(pd.DataFrame({"a": [value]}, dtype=object))
+
+
+def test_an_empty_text_is_not_a_missing_one():
+    out = html_table(pd.DataFrame({"a": ["", None]}))
+    assert '<td class="w"></td>' in out
+    assert out.count("–") == 1
+
+
+def test_numbers_stand_right_with_common_decimals():
+    out = html_table(
+        pd.DataFrame({"x": [0.123456, 12.5, np.nan], "n": [3, 123456, 2], "flag": [True, False, True]})
+    )
+    assert '<td class="n">0.1</td>' in out
+    assert '<td class="n">12.5</td>' in out
+    assert '<td class="n">123\u202f456</td>' in out
+    assert ">yes<" in out
+    assert ">no<" in out
+    assert '<td class="n">−0.200</td>' in html_table(pd.DataFrame({"x": [-0.2, 0.1]}))
+
+
+def test_infinite_and_zero_columns_do_not_break():
+    out = html_table(pd.DataFrame({"a": [np.inf, -np.inf, 1.5], "b": [0.0, 0.0, 0.0]}))
+    assert ">∞<" in out
+    assert ">−∞<" in out
+    assert ">1.50<" in out
+    assert ">0<" in out
+    assert ">∞<" in html_table(pd.DataFrame({"a": [np.inf]}))
+
+
+def test_long_texts_are_folded_and_whole():
+    text = "word " * 100
+    out = clamped(text, 50)
+    assert out.startswith('<details class="eb-clamp"><summary>')
+    assert "whole text, 500 characters" in out
+    assert text in out
+    assert clamped("short", 50) == "short"
+
+
+def test_the_rest_is_counted_and_named():
+    frame = pd.DataFrame({"a": range(30)})
+    assert "first 20 of 30 rows</p>" in html_table(frame)
+    out = html_table(frame.head(20), total=1234, file="items.parquet")
+    assert "first 20 of 1\u202f234 rows, the rest is in items.parquet" in out
+    assert "first" not in html_table(frame.head(20))
+
+
+def test_an_empty_frame_says_so():
+    assert "no rows" in html_table(pd.DataFrame({"a": []}))
+    assert "no rows" in html_table(pd.DataFrame())
+
+
+def test_the_box_scrolls_and_is_reachable_and_named():
+    out = html_table(pd.DataFrame({"a": [1]}), caption="Worst cases")
+    assert 'tabindex="0" role="group" aria-label="Worst cases"' in out
+
+
+def test_languages_are_found_or_given():
+    out = html_table(
+        pd.DataFrame({"a": ["Пейте воду"], "b": ["eau"], "c": ["اشرب"]}), lang_columns={"b": "fr"}
+    )
+    assert 'lang="ru"' in out
+    assert 'lang="fr"' in out
+    assert 'lang="ar" dir="auto"' in out
+
+
+def test_html_cells_pass_and_lists_are_joined():
+    frame = pd.DataFrame(
+        {"a": pd.Series([Html("<mark>x</mark>")], dtype=object), "b": [["one", "<two>"]], "c": [{"k": "é"}]}
+    )
+    out = html_table(frame)
+    assert "<mark>x</mark>" in out
+    assert "one; &lt;two&gt;" in out
+    assert "{&quot;k&quot;: &quot;é&quot;}" in out
+
+
+def test_a_frame_with_two_columns_of_one_name():
+    out = html_table(pd.DataFrame([[1, "x"]], columns=["a", "a"]))
+    assert ">1<" in out
+    assert ">x<" in out

@@ -1,0 +1,136 @@
+"""Rounding, the headline table, the band."""
+
+import pytest
+
+from evalbench.core.result import Estimate
+from evalbench.draw.verdict import aligned, headline_table, rounded, unscored_items, verdict_html
+
+
+@pytest.mark.parametrize(
+    ("figures", "expected"),
+    [
+        ((0.70693, 0.6312, 0.7789), "0.71 [0.63, 0.78]"),
+        ((0.70693, 0.70512, 0.70889), "0.7069 [0.7051, 0.7089]"),
+        ((12345.6, 11000, 13500), "12\u202f300 [11\u202f000, 13\u202f500]"),
+        ((-0.004, -0.3, 0.2), "0.00 [−0.30, 0.20]"),
+        ((0.707,), "0.707"),
+        ((0.0,), "0.00"),
+        ((0.5, 0.5, 0.5), "0.500 [0.500, 0.500]"),
+        ((None,), "–"),
+        ((float("nan"),), "–"),
+        ((1.0, 0.84, 1.0), "1.00 [0.84, 1.00]"),
+    ],
+)
+def test_two_significant_digits_of_the_intervals_width(figures, expected):
+    assert rounded(*figures) == expected
+
+
+def test_neighbours_share_their_decimals():
+    assert aligned([0.884, 0.82, None], [0.837, 0.76, None], [0.928, 0.88, None]) == [
+        "0.88 [0.84, 0.93]",
+        "0.82 [0.76, 0.88]",
+        "–",
+    ]
+    # … unless the narrowest interval would vanish.
+    assert aligned([0.5012, 0.5], [0.5004, 0.2], [0.5020, 0.8])[0] == "0.501 [0.500, 0.502]"
+
+
+def rows(n_metrics=1, **changes):
+    return [
+        {
+            "metric": f"m_{i}",
+            "checker": c,
+            "value": 0.5,
+            "ci_low": 0.4,
+            "ci_high": 0.6,
+            "n": 9,
+            "unit": "0–1",
+            **changes,
+        }
+        for i in range(n_metrics)
+        for c in ("a", "b")
+    ]
+
+
+def test_groups_of_a_metric_stand_under_its_name():
+    out = headline_table(rows(2), ["checker"])
+    assert out.count("eb-metric") == 2
+    assert out.count("[0.40, 0.60]") == 4
+    assert ">m_<wbr>0" in out
+
+
+def test_estimates_are_taken_as_they_are():
+    out = headline_table([Estimate(metric="f1", value=None, note="nothing was predicted", n=3)])
+    assert 'title="nothing was predicted">–<' in out
+    assert '<sup class="eb-mark">a</sup> nothing was predicted' in out
+    assert '<th scope="col">metric</th>' in out
+
+
+def test_equal_notes_share_a_letter():
+    out = headline_table([*rows(1, note="thin"), *rows(2, note="<b>")[2:]], ["checker"])
+    assert out.count('<li><sup class="eb-mark">') == 2
+    assert "&lt;b&gt;" in out
+
+
+def test_what_is_not_headline_is_folded_but_never_a_lit_one():
+    many = rows(9)
+    many[-1]["light"] = "red"
+    out = headline_table(many, ["checker"])
+    top, folded = out.split("<details")
+    assert "4 more figures" in folded
+    assert "red" in top
+    assert ">m_<wbr>8" in top
+    assert ">m_<wbr>5" in folded
+
+
+@pytest.mark.parametrize(
+    ("unit", "values", "expected"),
+    [
+        ("0–1", (0.0, 0.0, 1.0), 'cx="4.0"'),
+        ("0–1", (1.0, 0.0, 1.0), 'cx="156.0"'),
+        ("-1–1", (0.0, -0.5, 0.5), 'cx="80.0"'),
+        ("words", (10.0, 0.0, 20.0), 'cx="80.0"'),
+        ("pp", (0.0, -5.0, 5.0), 'cx="80.0"'),
+        ("words", (0.0, None, None), 'cx="4.0"'),
+    ],
+)
+def test_bars_are_drawn_on_the_units_scale(unit, values, expected):
+    value, low, high = values
+    assert expected in headline_table(
+        [{"metric": "m", "value": value, "ci_low": low, "ci_high": high, "unit": unit}]
+    )
+
+
+def results(**changes):
+    return {
+        "light": "yellow", "sentence": "F1 0.71 [0.63, 0.78]", "summary": rows(), "by": ["checker"],
+        "light_stability": 0.874, "light_rule": "red: ≤ 0.4", "would_be_light": None,
+        "data": {"name": "d", "version": "1", "sha256": "0", "synthetic": False}, **changes,
+    }  # fmt: skip
+
+
+def test_the_band_says_light_sentence_stability_and_rule():
+    out = verdict_html(results())
+    assert '<span class="eb-symbol" aria-hidden="true">▲</span><strong>Yellow</strong>' in out
+    assert "87 % of resamples give the same light" in out
+    assert "rule: red: ≤ 0.4" in out
+    assert "all 18 items could be scored" in out
+    assert "SYNTHETIC" not in out
+
+
+def test_the_band_says_what_could_not_be_scored_what_is_synthetic_and_what_the_light_would_be():
+    data = {"name": "d", "version": "1", "sha256": "0", "synthetic": True}
+    out = verdict_html(results(summary=rows(n_unscored=1), data=data, light="grey", would_be_light="red"))
+    assert "2 of 20 items could not be scored" in out
+    assert "SYNTHETIC DATA" in out
+    assert "not enough evidence to say" in out
+    assert "the figures alone would say red" in out
+
+
+def test_a_row_for_the_whole_is_not_counted_on_top_of_its_groups():
+    whole = {**rows()[0], "checker": None, "n": 18, "n_unscored": 2}
+    assert unscored_items([*rows(n_unscored=1), whole], ["checker"]) == (2, 20)
+
+
+def test_the_sentence_is_escaped():
+    assert "<script>" not in verdict_html(results(sentence="<script>", light_rule="<script>"))

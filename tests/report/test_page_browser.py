@@ -1,0 +1,194 @@
+"""The page in a real browser: no violation, no request, no need for JavaScript, readable at any width."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from evalbench.report.render import render
+
+pytestmark = pytest.mark.browser
+
+FLAGS = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+HOSTILE = (
+    "<script>alert(1)</script>",
+    '<img src=x onerror="alert(1)">',
+    "$5 … $6",
+    "abc\u202edef",
+    "None",
+    "Пейте воду",
+    "多喝水",
+)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    executable = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if executable is None:
+        pytest.skip("no chromium on PATH")
+    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with api.sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=executable, args=list(FLAGS))
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def url(run_folder):
+    return render(run_folder(hostile=HOSTILE).path).as_uri()
+
+
+@pytest.fixture
+def failed_url(run_folder):
+    return render(run_folder(status="failed", error="ValueError: no\nsecond line").path).as_uri()
+
+
+def violations(page):
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page).response["violations"]
+    return [(v["id"], [node["html"][:120] for node in v["nodes"]][:3]) for v in found]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1440, 390])
+def test_axe_finds_no_violation(browser, url, scheme, width):
+    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page.goto(url)
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    assert violations(page) == []
+    page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_violation_on_a_failed_run(browser, failed_url, scheme):
+    page = browser.new_page(color_scheme=scheme)
+    page.goto(failed_url)
+    assert violations(page) == []
+    page.close()
+
+
+def test_no_request_leaves_the_page_and_nothing_breaks_its_policy(browser, url):
+    page = browser.new_page()
+    requests, said = [], []
+    page.on("request", lambda request: requests.append(request.url))
+    page.on("console", lambda message: said.append(message.text))
+    page.on("dialog", lambda dialog: said.append(f"dialog {dialog.message}"))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto(url, wait_until="networkidle")
+    assert [r for r in requests if not r.startswith("data:")] == [url]
+    assert said == []
+    page.close()
+
+
+def test_the_policy_stops_a_script_and_a_picture_that_got_in(browser, url):
+    page = browser.new_page()
+    sent, said = [], []
+    page.on("response", lambda response: sent.append(response.url))
+    page.on("requestfailed", lambda request: said.append(f"{request.url}: {request.failure}"))
+    page.on("console", lambda message: said.append(message.text))
+    page.goto(url)
+    page.evaluate(
+        """() => {
+          const script = document.createElement("script"); script.textContent = "window.broken = 1";
+          const image = document.createElement("img"); image.src = "https://example.invalid/x.png";
+          const other = document.createElement("div"); other.innerHTML = '<b onclick="window.broken = 1">x</b>';
+          document.body.append(script, image, other);
+          other.firstChild.click();
+        }"""
+    )
+    page.wait_for_timeout(200)
+    assert page.evaluate("window.broken") is None
+    assert not [r for r in sent if "example.invalid" in r]
+    assert "https://example.invalid/x.png: csp" in said
+    assert len([text for text in said if "Content Security Policy" in text]) >= 3
+    page.close()
+
+
+@pytest.mark.parametrize("javascript", [True, False])
+@pytest.mark.parametrize("width", [1440, 768, 390, 320])
+def test_the_page_itself_never_scrolls_sideways(browser, url, width, javascript):
+    context = browser.new_context(viewport={"width": width, "height": 900}, java_script_enabled=javascript)
+    page = context.new_page()
+    page.goto(url)
+    box = page.locator("html").bounding_box()
+    assert page.locator("body").bounding_box()["width"] <= box["width"] == width
+    if javascript:
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+    context.close()
+
+
+def test_without_javascript_everything_can_be_read(browser, url):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(url)
+    assert page.get_by_role("heading", level=1).inner_text() == "Violation matching"
+    assert "could not be scored" in page.locator(".eb-verdict").inner_text()
+    first = page.locator("details.code").first
+    first.locator("summary").click()
+    assert first.locator("code").is_visible()
+    assert page.locator("input.filter").count() == 0
+    context.close()
+
+
+def test_hostile_texts_are_read_as_they_are(browser, url):
+    page = browser.new_page()
+    page.goto(url)
+    cells = page.locator("table.eb-sortable td:nth-child(3)")
+    assert cells.nth(0).inner_text() == "<script>alert(1)</script>"
+    assert cells.nth(1).inner_text().startswith('<img src=x onerror="alert(1)">')
+    assert cells.nth(2).inner_text().startswith("$5 … $6")
+    assert "RLO" in cells.nth(3).inner_text()
+    assert page.locator("svg.eb-svg text", has_text="$5 … $6").count() >= 1
+    page.close()
+
+
+def test_tables_sort_by_number_and_by_text_and_filter(browser, url):
+    page = browser.new_page()
+    page.goto(url)
+    table = page.locator("table.eb-sortable").first
+    ids = table.locator("tbody td:first-child")
+    head = table.get_by_role("columnheader", name="score")
+    head.get_by_role("button").click()
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert ids.first.inner_text() == "s-000"
+    head.get_by_role("button").click()
+    assert head.get_attribute("aria-sort") == "descending"
+    assert ids.first.inner_text() == "s-019"
+    page.get_by_label("Filter the rows of this table").fill("RULE TOO FAR")
+    assert table.locator("tbody tr:visible").count() == 5
+    page.close()
+
+
+def test_the_keyboard_reaches_the_verdict_first(browser, url):
+    page = browser.new_page()
+    page.goto(url)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the verdict"
+    page.close()
+
+
+@pytest.mark.parametrize("javascript", [True, False])
+def test_on_paper_folds_are_open_and_the_contents_gone(browser, url, javascript):
+    context = browser.new_context(java_script_enabled=javascript, color_scheme="dark")
+    page = context.new_page()
+    page.goto(url)
+    page.emulate_media(media="print", color_scheme="dark")
+    assert not page.locator("nav.contents").is_visible()
+    assert page.locator("details.code pre").first.is_visible()
+    if javascript:
+        colour = page.evaluate("getComputedStyle(document.body).color")
+        assert colour == "rgb(28, 33, 38)"
+    context.close()
+
+
+def test_the_print_is_a_few_pages(browser, url, tmp_path):
+    page = browser.new_page()
+    page.goto(url)
+    pdf = Path(tmp_path / "report.pdf")
+    page.pdf(path=pdf, format="A4")
+    assert 2 <= pdf.read_bytes().count(b"/Type /Page\n") + pdf.read_bytes().count(b"/Type /Page ") <= 12
+    page.close()
