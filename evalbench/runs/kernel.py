@@ -87,6 +87,7 @@ def _execute(
                 parameters=dict(parameters),
                 engine_name=_engine(),
                 kernel_name="python3",
+                language="python",
                 progress_bar=progress,
                 kernel_env={**os.environ, **env},
                 deadline=time.monotonic() + timeout if timeout else None,
