@@ -129,13 +129,12 @@ def parse_solution(text: str, markers: tuple[str, ...] = MARKERS) -> Solution:
     lines = [line.strip() for line in body.splitlines() if line.strip()]
     annotated = any(_ANNOTATION.search(line) for line in lines)
     read = _annotations if annotated else _inline_equations
-    numbers = find_numbers(_ANNOTATION.sub("", text))
-    tokens = words(_ANNOTATION.sub("", text), lower=True)
+    prose = _ANNOTATION.sub("", text)
     return Solution(
         tuple(Step(line, read(line)) for line in lines),
         strict,
-        numbers[-1] if numbers else None,
-        frozenset(w for w in tokens if not any(c.isdigit() for c in w)),
+        _last_number(prose),
+        frozenset(w for w in words(prose, lower=True) if w.isalpha() or not any(map(str.isdigit, w))),
     )
 
 
@@ -146,6 +145,14 @@ def _final_answer(text: str, markers: tuple[str, ...]) -> tuple[str, Number | No
         if number is not None and not any(c.isalpha() for c in rest[: number.start]):
             return text[: match.start()], number
     return text, None
+
+
+def _last_number(text: str) -> Number | None:
+    for line in reversed(text.splitlines()):
+        numbers = find_numbers(line)
+        if numbers:
+            return numbers[-1]
+    return None
 
 
 @lru_cache(maxsize=64)

@@ -1,0 +1,137 @@
+"""Pictures, tables and annotated solutions of a cot_levels result."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalbench.draw.figures import distribution, heat_map
+from evalbench.draw.html import Html, escape, language_attributes
+from evalbench.draw.spans import Span, highlight
+from evalbench.draw.tables import html_table
+from evalbench.metrics.reasoning import LEVELS
+from evalbench.text.numbers import find_numbers
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure as Picture
+
+    from evalbench.core.result import Result
+
+_LEVEL_NAMES = {
+    "answer": "1 answer",
+    "steps": "2 steps",
+    "similarity": "3 similarity",
+    "coherence": "4 coherence",
+}
+
+
+def figure_levels(result: Result) -> tuple[Picture, str]:
+    """Mean of every level per model, the references' level 4 beside them."""
+    means = result.items.groupby("model", sort=True)[[*LEVELS, "final"]].mean()
+    ceiling = result.items.drop_duplicates("id")["reference_coherence"].mean()
+    matrix = np.vstack([means.to_numpy(), [np.nan, np.nan, np.nan, ceiling, np.nan]])
+    return heat_map(
+        matrix,
+        [*map(str, means.index), "the references"],
+        [*(_LEVEL_NAMES[level] for level in LEVELS), "final"],
+        title="Mean score of every model on the four levels",
+        unit="score (0–1); the references' level 4 is the ceiling of that level",
+        low=0,
+        high=1,
+    )
+
+
+def figure_scores(result: Result) -> tuple[Picture, str]:
+    """How the final scores are spread."""
+    groups = {str(m): rows["final"].to_numpy() for m, rows in result.items.groupby("model", sort=True)}
+    threshold = result.parameters["threshold"]
+    return distribution(
+        groups,
+        title=f"Final scores of the responses (a score from {threshold:g} on passes)",
+        xlabel="Final score (0–1)",
+        domain=(0, 1),
+    )
+
+
+def reasons(result: Result, rows: int = 20) -> pd.DataFrame:
+    """The most frequent reasons for a wrong or unsourced step, per model."""
+    steps = result.tables["steps"]
+    faulty = steps[steps["reason"] != ""]
+    kinds = faulty["reason"].str.split("; ").explode()
+    kinds = kinds.where(~kinds.str.endswith(" is wrong"), "an equation is wrong")
+    kinds = kinds.where(
+        ~kinds.str.contains("no source"), kinds.str.replace(r" have no source$", " has no source", regex=True)
+    )
+    table = faulty[["model"]].join(kinds.rename("what"), how="right").value_counts().rename("steps")
+    return (
+        table.reset_index().sort_values(["steps", "model", "what"], ascending=[False, True, True]).head(rows)
+    )
+
+
+def worst(result: Result, rows: int = 10) -> pd.DataFrame:
+    """The responses with the lowest final score."""
+    items = result.items.sort_values(["final", "id", "model"], kind="stable").head(rows)
+    solutions = result.tables["solutions"]
+    merged = items.merge(solutions, on=["id", "model"], validate="one_to_one")
+    return merged[["id", "model", "final", *LEVELS, "question", "response", "reference"]]
+
+
+def annotated(result: Result, n: int = 4) -> Html:
+    """Annotated solutions: for every step whether its equations are right and its numbers have a source, and why not.
+
+    Responses with faulty steps, lowest level 4 first, the models in turn.
+    """
+    faulty = result.items[(result.items["coherence"] < 1) & (result.items["n_equations"] > 0)]
+    ordered = faulty.sort_values(["coherence", "id", "model"], kind="stable")
+    turn = ordered.groupby("model").cumcount()
+    chosen = ordered.assign(turn=turn).sort_values(["turn", "model"], kind="stable").head(n)
+    if chosen.empty:
+        return Html('<p class="eb-small">Every step of every response is right and sourced.</p>')
+    return Html("".join(_annotated_one(result, str(r.id), str(r.model)) for r in chosen.itertuples()))
+
+
+def _annotated_one(result: Result, name: str, model: str) -> Html:
+    import pandas as pd
+
+    solution = _row(result.tables["solutions"], name, model)
+    item = _row(result.items, name, model)
+    steps = result.tables["steps"]
+    shown = steps[(steps["id"] == name) & (steps["model"] == model)]
+    table = pd.DataFrame(
+        {
+            "step": shown["step"].to_numpy(),
+            "what the response says": [
+                highlight(t, _faulty_numbers(t, r))
+                for t, r in zip(shown["text"], shown["reason"], strict=True)
+            ],
+            "equations right": [_mark(v) for v in shown["accurate"]],
+            "numbers sourced": [_mark(v) for v in shown["coherent"]],
+            "what is wrong": shown["reason"].to_numpy(),
+        }
+    )
+    head = (
+        f'<p class="eb-doc-title">{escape(name)}, {escape(model)}: level 4 {item["coherence"]:.2f}, '
+        f"final {item['final']:.2f}</p><p{language_attributes(solution['question'])}>{escape(solution['question'])}</p>"
+    )
+    return Html(head + html_table(table, caption=f"Steps of {model} on {name}", rows=40))
+
+
+def _row(frame: pd.DataFrame, name: str, model: str) -> Any:
+    return frame[(frame["id"] == name) & (frame["model"] == model)].iloc[0]
+
+
+def _mark(value: Any) -> str:
+    import pandas as pd
+
+    if pd.isna(value):
+        return "– no equation"
+    return "✓ yes" if value else "✗ no"
+
+
+def _faulty_numbers(text: str, reason: str) -> list[Span]:
+    """The numbers of a step that its reason calls unsourced, as spans."""
+    unsourced = [part for part in reason.split("; ") if part.endswith("no source")]
+    wanted = {n.value for part in unsourced for n in find_numbers(part)}
+    return [Span(n.start, n.end, "unsourced", "no source") for n in find_numbers(text) if n.value in wanted]
