@@ -222,6 +222,8 @@ def _checked(texts: Sequence[str], what: str) -> list[str]:
     if isinstance(texts, str):
         raise BadInput(f"{what}: a sequence of texts is needed, not one text")
     out = list(texts)
+    if all(issubclass(kind, str) for kind in set(map(type, out))):
+        return out
     wrong = [i for i, text in enumerate(out) if not isinstance(text, str)]
     if wrong:
         shown = ", ".join(f"{i} ({type(out[i]).__name__})" for i in wrong[:5])

@@ -5,10 +5,11 @@ Nothing heavy is imported, and no weights are read, before the first text is enc
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import util
 from pathlib import Path
@@ -167,7 +168,8 @@ def _sentence_transformer(name: str, dtype: str) -> Encode:
 
     options = {"use_safetensors": True, "dtype": getattr(torch, dtype)}
     try:
-        model = SentenceTransformer(folder, trust_remote_code=False, model_kwargs=options)
+        with quiet_loading():
+            model = SentenceTransformer(folder, trust_remote_code=False, model_kwargs=options)
     except (OSError, ValueError) as error:
         raise ModelUnavailable(
             f"model {name!r} cannot be loaded: {folder} must hold a sentence-transformers model in safetensors"
@@ -181,6 +183,20 @@ def _sentence_transformer(name: str, dtype: str) -> Encode:
         return np.asarray(vectors.float().cpu().numpy())
 
     return encode
+
+
+@contextlib.contextmanager
+def quiet_loading() -> Iterator[None]:
+    """Without the bar that transformers draws while it reads weights."""
+    from transformers.utils import logging
+
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
 
 
 def model_folder(name: str) -> Path:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalbench.errors import BadInput
-from evalbench.models.encoders import ModelUnavailable, model_folder
+from evalbench.models.encoders import ModelUnavailable, model_folder, quiet_loading
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -140,7 +140,9 @@ def label_order(labels: Mapping[int, str], name: str) -> tuple[int, int, int]:
 @functools.lru_cache(maxsize=2)
 def _cross_encoder(name: str) -> Callable[[Sequence[str], Sequence[str]], Floats]:
     if util.find_spec("sentence_transformers") is None:
-        raise ModelUnavailable(f"cross-encoder {name!r} needs sentence-transformers: pip install 'evalbench[embed]'")
+        raise ModelUnavailable(
+            f"cross-encoder {name!r} needs sentence-transformers: pip install 'evalbench[embed]'"
+        )
     try:
         folder = str(model_folder(name))
     except ModelUnavailable as error:
@@ -152,9 +154,12 @@ def _cross_encoder(name: str) -> Callable[[Sequence[str], Sequence[str]], Floats
     from sentence_transformers import CrossEncoder
 
     try:
-        model = CrossEncoder(folder, trust_remote_code=False, model_kwargs={"use_safetensors": True})
+        with quiet_loading():
+            model = CrossEncoder(folder, trust_remote_code=False, model_kwargs={"use_safetensors": True})
     except (OSError, ValueError) as error:
-        raise ModelUnavailable(f"{name!r} cannot be loaded: {folder} must hold a cross-encoder in safetensors") from error
+        raise ModelUnavailable(
+            f"{name!r} cannot be loaded: {folder} must hold a cross-encoder in safetensors"
+        ) from error
     order = list(label_order({int(i): str(v) for i, v in model.model.config.id2label.items()}, name))
 
     def probabilities(premises: Sequence[str], hypotheses: Sequence[str]) -> Floats:
@@ -171,7 +176,9 @@ def _cross_encoder(name: str) -> Callable[[Sequence[str], Sequence[str]], Floats
 
 def _check_pairs(premises: Sequence[str], hypotheses: Sequence[str]) -> None:
     if len(premises) != len(hypotheses):
-        raise BadInput(f"pairs need equally many texts: {len(premises)} premises, {len(hypotheses)} hypotheses")
+        raise BadInput(
+            f"pairs need equally many texts: {len(premises)} premises, {len(hypotheses)} hypotheses"
+        )
     faults = [
         f"{what} {i} is {type(text).__name__}, not a text"
         for what, texts in (("premise", premises), ("hypothesis", hypotheses))
