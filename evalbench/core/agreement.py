@@ -15,6 +15,9 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
 Level = Literal["nominal", "ordinal", "interval"]
 
+# Up to this many ordered levels a table of coincidences per unit is smaller than the ranks of all ratings.
+_FEW_LEVELS = 12
+
 
 def krippendorff_alpha(
     units: npt.ArrayLike,
@@ -70,8 +73,8 @@ def krippendorff_alpha(
         return Measured(None, n=n_units, note="fewer than two units with two ratings")
     if not code.any():
         return Measured(None, n=n_units, note="all ratings are equal: chance disagreement is 0")
-    if level == "ordinal":
-        alpha = _ordinal_alpha(which, code, n_units)
+    if level == "ordinal" and code.max() >= _FEW_LEVELS:
+        alpha = _ordinal_by_ranks(which, code, n_units)
         value = float(alpha(np.ones((1, n_units)))[0])
         if not n_resamples:
             return Measured(value, n=n_units)
@@ -80,9 +83,10 @@ def krippendorff_alpha(
             [alpha(w) for w in _resampled_units(which, n_units, generator, n_resamples)]
         )
         return with_interval(value, replicates, n=n_units, n_units=n_units)
-    columns, kernel = (
-        _nominal_columns(which, code) if level == "nominal" else _interval_columns(which, number)
-    )
+    if level == "interval":
+        columns, kernel = _interval_columns(which, number)
+    else:
+        columns, kernel = (_nominal_columns if level == "nominal" else _ordinal_columns)(which, code)
     value = float(kernel(columns.sum(axis=0, keepdims=True))[0, 0])
     if not n_resamples:
         return Measured(value, n=n_units)
@@ -161,7 +165,26 @@ def _interval_columns(which: Ints, number: Floats) -> tuple[Floats, Callable[[Fl
     return np.column_stack([within, m, total, squares]), alpha
 
 
-def _ordinal_alpha(which: Ints, code: Ints, n_units: int) -> Callable[[Floats], Floats]:
+def _ordinal_columns(which: Ints, code: Ints) -> tuple[Floats, Callable[[Floats], Floats]]:
+    """Per unit: how often each level was given, and the coincidences of each two levels."""
+    m = np.bincount(which)
+    levels = np.zeros((len(m), int(code.max()) + 1))
+    np.add.at(levels, (which, code), 1.0)
+    k = levels.shape[1]
+    low, high = np.triu_indices(k, 1)
+    pairs = levels[:, low] * levels[:, high] / (m - 1)[:, None]
+
+    def alpha(sums: Floats) -> Floats:
+        count = sums[:, :k]
+        middle = np.cumsum(count, axis=1) - count / 2
+        distance = (middle[:, low] - middle[:, high]) ** 2
+        between = 2 * (count[:, low] * count[:, high] * distance).sum(axis=1)
+        return _alpha(2 * (sums[:, k:] * distance).sum(axis=1), between, count.sum(axis=1))[:, None]
+
+    return np.hstack([levels, pairs]), alpha
+
+
+def _ordinal_by_ranks(which: Ints, code: Ints, n_units: int) -> Callable[[Floats], Floats]:
     """A function from the units' weights ``(r, n_units)`` to alpha with midranks taken within each resample."""
     starts = np.searchsorted(which, np.arange(n_units))
     m = np.bincount(which).astype(float)

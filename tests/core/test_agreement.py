@@ -108,6 +108,16 @@ def test_interval_is_that_of_resampled_units(level):
     assert (out.ci_low, out.ci_high) == pytest.approx(np.quantile(again, [0.025, 0.975]), abs=0.05)
 
 
+def test_many_ordered_levels_agree_with_coincidences_and_with_few():
+    g = np.random.default_rng(5)
+    table = np.round(g.normal(size=40) + 0.5 * g.normal(size=(3, 40)), 1)
+    out = krippendorff_alpha(*long(table), "ordinal", n_resamples=3000)
+    assert len(np.unique(table)) > 12
+    assert out.value == pytest.approx(by_coincidences(table, "ordinal"))
+    again = [by_coincidences(table[:, g.integers(40, size=40)], "ordinal") for _ in range(200)]
+    assert (out.ci_low, out.ci_high) == pytest.approx(np.quantile(again, [0.025, 0.975]), abs=0.06)
+
+
 @pytest.mark.parametrize(
     ("units", "ratings", "note"),
     [
