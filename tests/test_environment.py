@@ -1,0 +1,44 @@
+"""environment.yml names what pyproject.toml names, with the same bounds, in a spelling that conda parses."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+CONDA_NAMES = {"matplotlib-base": "matplotlib", "pytorch": "torch"}
+GROUPS = ("lab", "embed", "text", "ru", "local", "ml")
+
+
+def bounds(requirement: str) -> tuple[str, frozenset[str]]:
+    name, spec = re.match(r"([A-Za-z0-9_.\-]+)(?:\[[^\]]*\])?(.*)", requirement.strip()).groups()
+    return CONDA_NAMES.get(name, name), frozenset(s.strip() for s in spec.split(",") if s.strip())
+
+
+def environment() -> list[str]:
+    listed = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+    nested = next(d["pip"] for d in listed if isinstance(d, dict))
+    return [d for d in listed if isinstance(d, str) and d != "pip"] + [d for d in nested if d != "-e ."]
+
+
+def test_the_same_packages_with_the_same_bounds() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = [*project["dependencies"], *(r for g in GROUPS for r in project["optional-dependencies"][g])]
+    expected = dict(map(bounds, wanted)) | {"python": bounds(f"python{project['requires-python']}")[1]}
+    assert dict(map(bounds, environment())) == expected
+
+
+def test_conda_understands_every_line() -> None:
+    from rattler import MatchSpec
+
+    listed = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+    for line in (d for d in listed if isinstance(d, str)):
+        assert MatchSpec(line).name is not None
+
+
+def test_every_dependency_is_bounded() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert [r for r in project["dependencies"] if not bounds(r)[1]] == []
