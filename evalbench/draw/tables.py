@@ -34,6 +34,7 @@ __all__ = [
     "Span",
     "documents",
     "escape",
+    "folded",
     "headline_table",
     "highlight",
     "html_table",
@@ -53,6 +54,18 @@ def clamped(text: str, clamp: int) -> Html:
         f'<details class="eb-clamp"><summary><span class="eb-head">{escape(text[:clamp].rstrip())}… </span>'
         f'<span class="eb-toggle">whole text, {counted(len(text), "character")}</span></summary>'
         f'<div class="eb-whole">{escape(text)}</div></details>'
+    )
+
+
+def folded(summary: Any, body: Any) -> Html:
+    """Something one click away: a judge's raw reply behind its verdict, say.
+
+    Both are escaped unless they are :class:`Html`; line breaks of the body stay.
+    """
+    return Html(
+        f'<details class="eb-fold"><summary>{escape(summary)}</summary>'
+        f'<div class="eb-whole"{language_attributes(str(body)) if not isinstance(body, Html) else ""}>'
+        f"{escape(body)}</div></details>"
     )
 
 

@@ -22,6 +22,7 @@ from evalbench.draw.style import says_nothing
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _LEADING_STYLE = re.compile(r"\A<style>.*?</style>", re.DOTALL)
 _PICTURES = ("image/png", "image/jpeg")
+MOST_TEXT = 20_000  # characters of one plain output
 _HIDDEN = {"parameters", "injected-parameters"}
 
 
@@ -143,7 +144,10 @@ def without_ansi(text: str) -> str:
 
 
 def _preformatted(text: str) -> str:
-    return f'<pre class="output" tabindex="0">{escape(without_ansi(text).rstrip())}</pre>\n'
+    text = without_ansi(text).rstrip()
+    rest = len(text) - MOST_TEXT
+    more = f"\n… {counted(rest, 'more character')} in notebook.ipynb" if rest > 0 else ""
+    return f'<pre class="output" tabindex="0">{escape(text[:MOST_TEXT])}{more}</pre>\n'
 
 
 def _printed(text: str) -> Html:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evalbench.draw.tables import Html, clamped, html_table
+from evalbench.draw.tables import Html, clamped, folded, html_table
 
 
 @pytest.mark.parametrize("options", [{"rows": 0}, {"clamp": 0}, {"total": 1}])
@@ -126,3 +126,10 @@ def test_a_frame_with_two_columns_of_one_name():
     out = html_table(pd.DataFrame([[1, "x"]], columns=["a", "a"]))
     assert ">1<" in out
     assert ">x<" in out
+
+
+def test_a_fold_escapes_what_is_not_html():
+    out = folded("verdict <b>", "Ответ <i>\nи ещё")
+    assert out.startswith('<details class="eb-fold"><summary>verdict &lt;b&gt;</summary>')
+    assert '<div class="eb-whole" lang="ru">Ответ &lt;i&gt;\nи ещё</div>' in out
+    assert "<b>x</b>" in folded("s", Html("<b>x</b>"))

@@ -326,3 +326,9 @@ def test_the_parameters_cell_is_read_with_its_helps():
     ]
     assert parameters(book(new_code_cell("a = ", metadata={"tags": ["parameters"]}))) == ()
     assert parameters(book()) == ()
+
+
+def test_an_endless_output_is_cut_and_says_where_the_rest_is():
+    out = output_html(new_output("stream", name="stdout", text="x" * 1_000_000))
+    assert len(out) < 21_000
+    assert "980\u202f000 more characters in notebook.ipynb" in out
