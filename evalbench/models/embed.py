@@ -314,7 +314,7 @@ _LETTER = regex.compile(r"\p{L}")
 def language_warning(card: Card, texts: Sequence[str]) -> str:
     """A sentence for the report where texts are in a script that the model was not made for; else empty.
 
-    A text counts for a script when at least half of its letters are of it.  Languages that share a script
+    A text counts for a script when at least a third of its letters are of it.  Languages that share a script
     (German scored by an English model) are not told apart.
 
     Examples
@@ -330,7 +330,7 @@ def language_warning(card: Card, texts: Sequence[str]) -> str:
         letters = len(_LETTER.findall(text))
         for script, (languages, shown) in _SCRIPTS.items():
             n = len(_LETTERS_OF[script].findall(text))
-            if n and 2 * n >= letters and not languages & set(card.languages):
+            if n and 3 * n >= letters and not languages & set(card.languages):
                 foreign[shown] = foreign.get(shown, 0) + 1
     if not foreign:
         return ""
