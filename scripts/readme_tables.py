@@ -1,0 +1,86 @@
+"""The generated tables of README.md: studies, metrics, commands.
+
+``python scripts/readme_tables.py`` rewrites them between their markers; a test fails where they are stale.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+README = ROOT / "README.md"
+
+
+def studies_table() -> str:
+    """Name, question, sample data of every study."""
+    from evalbench import studies
+    from evalbench.readers.catalog import entries
+
+    catalogued = entries(ROOT)
+    rows = ["| study | question | sample data |", "|---|---|---|"]
+    for name in studies.names():
+        labels = ", ".join(f"`{label}`" for label, entry in catalogued.items() if name in entry.studies)
+        rows.append(f"| [`{name}`](notebooks/{name}.ipynb) | {studies.study(name).QUESTION} | {labels} |")
+    return "\n".join(rows)
+
+
+def metrics_table() -> str:
+    """Name, range, needs, summary of every metric."""
+    from evalbench.metrics.registry import cards
+
+    def end(x: float) -> str:
+        return {float("inf"): "∞", float("-inf"): "−∞"}.get(x, f"{x:g}")
+
+    rows = ["| metric | what it is | range | needs | languages |", "|---|---|---|---|---|"]
+    for card in cards():
+        better = {True: "↑", False: "↓", None: ""}[card.higher_is_better]
+        needs = ", ".join(card.needs)
+        span = f"{end(card.range[0])}–{end(card.range[1])} {better}".strip()
+        rows.append(
+            f"| `{card.name}` | {card.summary.replace('|', chr(92) + '|')} | {span} | {needs} | {card.languages} |"
+        )
+    return "\n".join(rows)
+
+
+def commands_table() -> str:
+    """Every command and its first line of help."""
+    import click
+
+    from evalbench.cli import group
+
+    context = click.Context(group)
+    rows = ["| command | what it does |", "|---|---|"]
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        rows.append(f"| `evalbench {name}` | {command.get_short_help_str(200)} |")
+        if isinstance(command, click.Group):
+            for sub in command.list_commands(context):
+                inner = command.get_command(context, sub)
+                assert inner is not None
+                rows.append(f"| `evalbench {name} {sub}` | {inner.get_short_help_str(200)} |")
+    return "\n".join(rows)
+
+
+TABLES = {"studies": studies_table, "metrics": metrics_table, "commands": commands_table}
+
+
+def with_tables(text: str) -> str:
+    """The README's text with all tables made anew."""
+    for name, make in TABLES.items():
+        block = f"<!-- table: {name} -->\n{make()}\n<!-- end -->"
+        text, count = re.subn(
+            rf"<!-- table: {name} -->\n.*?<!-- end -->", lambda _, b=block: b, text, flags=re.DOTALL
+        )
+        if count != 1:
+            raise SystemExit(f"README.md has {count} markers for the table {name}")
+    return text
+
+
+if __name__ == "__main__":
+    made = with_tables(README.read_text(encoding="utf-8"))
+    stale = made != README.read_text(encoding="utf-8")
+    README.write_text(made, encoding="utf-8")
+    sys.exit(0 if "--check" not in sys.argv else int(stale))
