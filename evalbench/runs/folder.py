@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import platform
 import tempfile
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -20,6 +21,11 @@ STATUSES = ("running", "ok", "failed", "died", "timeout", "no-result", "interact
 def now() -> str:
     """The time, UTC, ISO 8601 with seconds."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def host() -> str:
+    """This machine's name."""
+    return platform.node()
 
 
 def create(reports: Path, study: str, hash8: str) -> Path:
@@ -86,3 +92,56 @@ def update_run(folder: Path, **changes: Any) -> dict[str, Any]:
     content = {**read_json(folder / "run.json"), **changes}
     write_json(folder / "run.json", content)
     return content
+
+
+def runs(reports: Path, study: str = "*", hash8: str = "") -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Folders of runs with their ``run.json``, in the order of their names; what cannot be read is left out.
+
+    Parameters
+    ----------
+    reports : Path
+    study : str
+    hash8 : str
+        Only those whose name carries it.
+    """
+    pattern = f"{study}/*-{hash8}*/run.json" if hash8 else f"{study}/*/run.json"
+    for path in sorted(reports.glob(pattern)):
+        try:
+            yield path.parent, read_json(path)
+        except BadInput:
+            continue
+
+
+def end_orphans(reports: Path) -> list[Path]:
+    """Turn ``running`` into ``died`` where the process that ran it on this machine is gone.
+
+    Returns
+    -------
+    list of Path
+        The folders that were changed.
+    """
+    changed = []
+    for folder, content in runs(reports):
+        if content.get("status") == "running" and content.get("host") == host() and _is_gone(content):
+            end_orphan(folder, "the process that ran it is gone")
+            changed.append(folder)
+    return changed
+
+
+def end_orphan(folder: Path, error: str) -> None:
+    """Write down that a run died."""
+    update_run(folder, status="died", error=error, finished=now())
+
+
+def _is_gone(content: Mapping[str, Any]) -> bool:
+    """Whether a run's process has ended, or its number belongs to a younger one."""
+    import psutil
+
+    try:
+        born = psutil.Process(int(content["process"])).create_time()
+    except psutil.AccessDenied:
+        return False
+    except (psutil.NoSuchProcess, KeyError, TypeError, ValueError):
+        return True
+    started = datetime.strptime(str(content["started"]), "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+    return bool(born > started.timestamp() + 1)

@@ -78,7 +78,7 @@ def _execute(
     from papermill.exceptions import PapermillExecutionError
     from papermill.execute import execute_notebook
 
-    node = nbformat.read(notebook, as_version=4)
+    node = nbformat.read(notebook, as_version=4)  # type: ignore[no-untyped-call]
     with _sockets() as options:
         try:
             execute_notebook(
@@ -181,7 +181,7 @@ def _engine() -> str:
     if name in papermill_engines._engines:
         return name
 
-    class Engine(NBClientEngine):
+    class Engine(NBClientEngine):  # type: ignore[misc]
         @classmethod
         def execute_managed_notebook(
             cls, nb_man: Any, kernel_name: str, *, kernel_env: dict[str, str], deadline: float | None, fork: bool,

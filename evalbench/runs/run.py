@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 import time
 from collections.abc import Mapping
@@ -36,17 +37,25 @@ class Plan:
     notebook : Path
     parameters : mapping
         Those given, checked; paths are absolute.
-    hash8 : str
-        Study, parameters, bytes of data and files, code: equal runs have equal ones.
+    identity : str
+        SHA-256 over study, parameters, bytes of data and files, code: equal runs have equal ones.
     root : Path or None
         The workbench, if there is one.
+    files : mapping
+        The parameters that name files or folders, with their absolute paths.
     """
 
     study: str
     notebook: Path
     parameters: Mapping[str, Any]
-    hash8: str
+    identity: str
     root: Path | None
+    files: Mapping[str, Path]
+
+    @property
+    def hash8(self) -> str:
+        """The first eight characters of the identity."""
+        return self.identity[:8]
 
 
 class Run(NamedTuple):
@@ -91,7 +100,12 @@ def notebook_path(target: str, root: Path | None = None) -> Path:
     return path
 
 
-def plan(target: str, parameters: Mapping[str, Any] | None = None, root: Path | None = None) -> Plan:
+def plan(
+    target: str,
+    parameters: Mapping[str, Any] | None = None,
+    root: Path | None = None,
+    base: Path | None = None,
+) -> Plan:
     """Check a run before it starts.
 
     Parameters
@@ -101,12 +115,18 @@ def plan(target: str, parameters: Mapping[str, Any] | None = None, root: Path | 
     parameters : mapping, optional
         Values, or texts as on the command line.
     root : Path, optional
+        The workbench, found upwards otherwise.
+    base : Path, optional
+        Where relative paths start; the current folder by default.
 
     Raises
     ------
     BadInput
         All faults of the parameters at once; unknown studies, notebooks, data sets, files.
     """
+    base = (base or Path.cwd()).resolve()
+    if target.endswith(".ipynb"):
+        target = str(base / Path(target).expanduser())
     notebook = notebook_path(target, root)
     node = _read_notebook(notebook)
     known = notebook_parameters(node, notebook.name)
@@ -119,32 +139,34 @@ def plan(target: str, parameters: Mapping[str, Any] | None = None, root: Path | 
         workbench = find_root(root)
     except BadInput:
         workbench = None
-    paths, faults = _paths(study, full, workbench)
+    paths, faults = _paths(study, full, workbench, base)
     values |= {name: str(path) for name, path in paths.items()}
     faults += [f"{name}: {path}: no such file or folder" for name, path in paths.items() if not path.exists()]
     if faults:
         raise BadInput.listing(f"{study}: the run cannot start:", faults)
-    return Plan(study, notebook, values, _hash8(study, full, paths, notebook, workbench), workbench)
+    return Plan(study, notebook, values, _identity(study, full, paths, notebook, workbench), workbench, paths)
 
 
-def _paths(study: str, values: Mapping[str, Any], root: Path | None) -> tuple[dict[str, Path], list[str]]:
+def _paths(
+    study: str, values: Mapping[str, Any], root: Path | None, base: Path
+) -> tuple[dict[str, Path], list[str]]:
     """Absolute paths of all parameters that name files, and what is wrong with the data set's name."""
     tables = tuple(studies.study(study).SCHEMA) if study in studies.names() else ()
     paths = file_parameters(values, tables)
     faults: list[str] = []
     data = values.get("data")
     if isinstance(data, str) and data:
-        if catalog.NAME.match(data) and not Path(data).exists():
+        if catalog.NAME.match(data) and not (base / data).exists():
             try:
                 catalog.entry_files(catalog.entry(data, root), root)
             except BadInput as error:
                 faults.append(str(error))
         else:
             paths["data"] = Path(data).expanduser()
-    return {name: path.resolve() for name, path in paths.items()}, faults
+    return {name: (base / path).resolve() for name, path in paths.items()}, faults
 
 
-def _hash8(
+def _identity(
     study: str, values: Mapping[str, Any], paths: Mapping[str, Path], notebook: Path, root: Path | None
 ) -> str:
     """File parameters count by their content, not by their names."""
@@ -157,7 +179,7 @@ def _hash8(
     whole = json.dumps(
         [study, stated, content, provenance.code_version(notebook)], sort_keys=True, default=str
     )
-    return hashlib.sha256(whole.encode()).hexdigest()[:8]
+    return hashlib.sha256(whole.encode()).hexdigest()
 
 
 def run(
@@ -167,6 +189,8 @@ def run(
     timeout: float | None = None,
     attempt: int = 1,
     progress: bool = False,
+    fork: bool = False,
+    about: Mapping[str, Any] | None = None,
 ) -> Run:
     """Execute a plan into a fresh folder and render its page.
 
@@ -180,6 +204,10 @@ def run(
     attempt : int
         Counted in ``run.json``.
     progress : bool
+    fork : bool
+        Fork the kernel from a preloaded process.
+    about : mapping, optional
+        Further fields of ``run.json``.
 
     Returns
     -------
@@ -196,11 +224,13 @@ def run(
     reports = out or (planned.root or Path.cwd()) / "reports"
     folder = folders.create(reports.resolve(), planned.study, planned.hash8)
     started, clock = folders.now(), time.monotonic()
-    folders.write_json(folder / "run.json", _provenance(planned, folder, started, attempt))
+    folders.write_json(
+        folder / "run.json", {**provenance_of(planned, folder, started, attempt), **(about or {})}
+    )
     env = {RUN: str(folder), **({"EVALBENCH_ROOT": str(planned.root)} if planned.root else {})}
     try:
         ended = execute(
-            planned.notebook, folder / "notebook.ipynb", planned.parameters, env, timeout, progress
+            planned.notebook, folder / "notebook.ipynb", planned.parameters, env, timeout, progress, fork
         )
     except BaseException as error:
         _finish(folder, Ended("failed", f"{type(error).__name__}: {error}"), clock)
@@ -220,7 +250,8 @@ def run(
     return Run(folder, ended.status, ended.error, results)
 
 
-def _provenance(planned: Plan, folder: Path, started: str, attempt: int) -> dict[str, Any]:
+def provenance_of(planned: Plan, folder: Path, started: str, attempt: int) -> dict[str, Any]:
+    """What ``run.json`` says when a run starts."""
     return {
         "schema_version": folders.RUN_SCHEMA_VERSION,
         "study": planned.study,
@@ -231,11 +262,14 @@ def _provenance(planned: Plan, folder: Path, started: str, attempt: int) -> dict
         "finished": None,
         "seconds": None,
         "attempt": attempt,
+        "host": folders.host(),
+        "process": os.getpid(),
         "parameters": dict(planned.parameters),
         "git": provenance.git_state(planned.root or planned.notebook.parent),
         "versions": provenance.versions(),
-        "sha256": {"notebook": provenance.bytes_hash(planned.notebook), "package": provenance.package_hash()},
-    }
+        "sha256": {"notebook": provenance.bytes_hash(planned.notebook), "package": provenance.package_hash(),
+                   "identity": planned.identity},
+    }  # fmt: skip
 
 
 def _finish(folder: Path, ended: Ended, clock: float) -> None:
@@ -245,6 +279,7 @@ def _finish(folder: Path, ended: Ended, clock: float) -> None:
         error=ended.error,
         finished=folders.now(),
         seconds=round(time.monotonic() - clock, 3),
+        peak_memory_mb=None if ended.peak_memory_mb is None else round(ended.peak_memory_mb, 1),
     )
 
 
