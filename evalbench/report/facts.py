@@ -16,7 +16,10 @@ _HASH = re.compile(r"^[0-9a-f]{40,64}$")
 
 # Keys of run.json by group; what is not named here is shown too, under "Besides".
 _GROUPS: Mapping[str, Sequence[str]] = {
-    "Run": ("run_id", "status", "started", "finished", "seconds", "attempt", "host", "platform", "schema_version"),
+    "Run": (
+        "run_id", "status", "started", "finished", "seconds", "attempt", "host", "process", "peak_memory_mb",
+        "schema_version",
+    ),
     "Code": ("git", "commit", "dirty", "hashes", "sha256", "notebook_sha256", "templates_sha256", "package_sha256", "code"),
     "Software": ("python", "versions"),
     "Models and calls": (
@@ -66,7 +69,7 @@ def value_html(value: Any) -> Html:
     if isinstance(value, bool):
         return escape("yes" if value else "no")
     if isinstance(value, int):
-        return escape(count(value) if abs(value) >= 10_000 else value)
+        return escape(count(value) if abs(value) >= 100_000 else value)
     if isinstance(value, float):
         return escape(f"{value:.6g}")
     if isinstance(value, str):

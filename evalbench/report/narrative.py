@@ -199,6 +199,17 @@ def output_html(output: Mapping[str, Any]) -> Html:
     return Html(f'<p class="eb-small">An output of type {escape(", ".join(sorted(data)))} is left out.</p>\n')
 
 
+def stopped_at(notebook: Mapping[str, Any]) -> Html:
+    """The cell that raised, and its traceback; nothing where none did."""
+    for cell in notebook["cells"]:
+        for output in cell.get("outputs") or ():
+            if output["output_type"] == "error":
+                return Html(
+                    f'<pre tabindex="0"><code>{_highlighted(cell["source"])}</code></pre>\n{output_html(output)}'
+                )
+    return Html("")
+
+
 def narrate(notebook: Mapping[str, Any], taken: Iterable[str] = ()) -> Narrative:
     """The notebook's cells as HTML, without its parameters cells.
 

@@ -16,7 +16,15 @@ from evalbench.draw.html import Html, attribute
 from evalbench.draw.verdict import data_label, headline_table, notes_html, verdict_html
 from evalbench.errors import BadInput
 from evalbench.report.facts import files, provenance, settings
-from evalbench.report.narrative import Heading, Narrative, Parameter, narrate, parameters, without_ansi
+from evalbench.report.narrative import (
+    Heading,
+    Narrative,
+    Parameter,
+    narrate,
+    parameters,
+    stopped_at,
+    without_ansi,
+)
 from evalbench.report.page import page_html, write_atomically
 
 PAGE = "report.html"
@@ -141,7 +149,8 @@ def _unfinished(source: Source, cell: tuple[Parameter, ...]) -> dict[str, Any]:
         "status": status,
         "error": error,
         "reason": _reason(error),
-        "settings": settings(run.get("parameters") or {}, cell),
+        "stopped": stopped_at(source.notebook) if source.notebook else Html(""),
+        "settings": settings({p.name: p.default for p in cell} | dict(run.get("parameters") or {}), cell),
         "story": _NOTHING,
         "results": None,
         "contents": _contents(None),

@@ -187,6 +187,7 @@ def test_a_run_that_did_not_finish_says_so_and_shows_no_figure(run_folder, statu
     assert '<p class="eb-sentence">ValueError: column &lt;b&gt;text&lt;/b&gt; is missing</p>' in html
     assert "Headline figures" not in html
     assert 'class="eb-svg"' not in html
+    assert '<th scope="row">threshold</th>' in html
     assert "Where it came from" in html
 
 
@@ -197,6 +198,18 @@ def test_figures_of_a_failed_run_are_not_shown_even_if_they_were_written(run_fol
     html = page(folder)
     assert "no error was recorded" in html
     assert "0.71" not in html
+
+
+def test_a_failed_run_shows_the_cell_that_raised_and_no_other(run_folder):
+    error = new_output(
+        "error", ename="ValueError", evalue="no", traceback=["\x1b[31mValueError\x1b[0m: <no>"]
+    )
+    cells = [new_code_cell("first = 1"), new_code_cell("fails(first)", outputs=[error])]
+    html = page(run_folder(status="failed", error="ValueError: <no>", cells=cells))
+    assert "Where it stopped" in html
+    assert "fails(first)" in html
+    assert ">ValueError: &lt;no&gt;</pre>" in html
+    assert "first = " not in html
 
 
 def test_a_traceback_gives_its_last_line_to_the_band(run_folder):
