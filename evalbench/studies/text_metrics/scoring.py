@@ -236,7 +236,10 @@ def items_of(frame: pd.DataFrame, scored: Scored) -> pd.DataFrame:
 
 def _joined(reasons: Mapping[str, Any]) -> list[str]:
     """One text per row, a line ``metric: reason`` for each metric that has one."""
-    table = [[f"{name}: {" ".join(reason.split())}" if reason else "" for reason in column] for name, column in reasons.items()]
+    table = [
+        [f"{name}: " + " ".join(reason.split()) if reason else "" for reason in column]
+        for name, column in reasons.items()
+    ]
     return ["\n".join(filter(None, row)) for row in zip(*table, strict=True)]
 
 

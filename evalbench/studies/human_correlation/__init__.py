@@ -1,0 +1,236 @@
+"""Can an automatic metric stand in for annotators?
+
+Input: outputs of systems on documents, human scores by criterion (a column per criterion, or long with annotator,
+criterion, score), and ready-made metric columns; metrics that are no column are computed by the registry.
+
+Figures, for each metric × criterion: Spearman, Kendall's tau-b and Pearson with the mean of the annotators, at three
+levels that are always named: *summary* (over systems within each document, then mean over documents), *dataset* (all rows
+pooled), *system* (means of systems); intervals from resampled documents.  Beside them: the annotators' own agreement
+(Krippendorff's alpha, Cohen's kappa), the ceiling (one annotator against the mean of the others), the partial correlation
+with the system held fixed, comparisons of metrics, and how many items would be needed.
+
+Sources: Deutsch, Dror & Roth 2021 (levels, bootstrap); Graham & Baldwin 2014 (Williams' test); Krippendorff 2011;
+Fisher 1921 (sample size).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from evalbench.core.result import Result
+from evalbench.errors import BadInput
+from evalbench.readers.dataset import Dataset
+from evalbench.readers.schema import Column, Table
+from evalbench.studies.human_correlation.analysis import Analysis, analyse
+from evalbench.studies.human_correlation.pictures import (
+    agreement,
+    best_comparisons,
+    figure_agreement,
+    figure_criterion,
+    figure_heat_map,
+    figure_scatter,
+    matrix,
+    undefined,
+)
+from evalbench.studies.human_correlation.reading import Readings, items_of, read
+from evalbench.studies.human_correlation.summary import _Judge, bands_of, summarise, summary_of, trust_of
+from evalbench.studies.human_correlation.tables import (
+    agreement_table,
+    comparison_table,
+    correlation_frame,
+    label_plan,
+    system_plan,
+)
+
+__all__ = [
+    "METRICS", "QUESTION", "SCHEMA", "agreement", "best_comparisons", "evaluate", "figure_agreement",
+    "figure_criterion", "figure_heat_map", "figure_scatter", "matrix", "summarise", "undefined",
+]  # fmt: skip
+
+QUESTION = "Can an automatic metric stand in for annotators?"
+METRICS = (
+    "f1_score", "jaccard_similarity", "rouge1", "rouge2", "rougeL", "chrf", "sacrebleu",
+    "sentence_transformers_similarity", "request_similarity", "length", "language_match",
+)  # fmt: skip
+
+SCHEMA: Mapping[str, Table] = {
+    "items": Table(
+        (
+            Column("doc_id", "id"),
+            Column("system", "id", required=False),
+            Column("output", "text", required=False, empty_ok=True),
+            Column("reference", "texts", required=False, empty_ok=True),
+            Column("context", "texts", required=False, empty_ok=True),
+            Column("prompt", "text", required=False, empty_ok=True, help="the request"),
+            Column("samples", "texts", required=False, empty_ok=True),
+            Column("annotator", "id", required=False),
+            Column("criterion", "id", required=False),
+            Column("score", "float", required=False, empty_ok=True),
+        ),
+        help="one row per document and system, with a column per criterion and per ready-made metric; "
+        "or one row per human score, with annotator, criterion, score",
+    ),
+    "ratings": Table(
+        (
+            Column("doc_id", "id"),
+            Column("system", "id", required=False),
+            Column("annotator", "id"),
+            Column("criterion", "id"),
+            Column("score", "float", empty_ok=True),
+        ),
+        required=False,
+        help="one row per human score",
+    ),
+}
+
+
+def evaluate(
+    data: Dataset,
+    *,
+    metrics: Sequence[str] = METRICS,
+    criteria: Sequence[str] = (),
+    trusted: Sequence[str] = (),
+    trust_from: float = 0.4,
+    level: str = "auto",
+    coefficient: str = "spearman",
+    green_at: float = 0.7,
+    yellow_at: float = 0.4,
+    max_ci_width: float = 0.5,
+    lower_is_better: Sequence[str] = (),
+    language: str = "en",
+    normalise: str = "full",
+    bleu_tokenize: str = "13a",
+    embed: str = "use-multilingual",
+    bert_model: str = "",
+    bert_layers: int | None = None,
+    judge: Any = "",
+    max_unscored: float = 0.05,
+    seed: int = 0,
+    n_resamples: int = 2000,
+) -> Result:
+    """Correlate metrics with human scores.
+
+    Parameters
+    ----------
+    data : Dataset
+        ``load(…, study="human_correlation")``.
+    metrics : sequence of str
+        Columns of the table, or names of the registry's text metrics; a column goes first.
+    criteria : sequence of str
+        Human criteria; needed where each is a column, else by default all.
+    trusted, trust_from, level, coefficient, green_at, yellow_at, max_ci_width, lower_is_better
+        See :func:`summarise`.
+    language, normalise, bleu_tokenize, embed, bert_model, bert_layers, judge
+        For metrics that are computed; see :func:`evalbench.studies.text_metrics.evaluate`.
+    max_unscored : float
+    seed, n_resamples : int
+
+    Returns
+    -------
+    Result
+        ``items``: one row per document, system, metric and criterion.  ``tables``: ``correlations`` (three levels,
+        three coefficients), ``comparisons``, ``agreement``, ``label_plan``, ``system_plan``, ``texts``.
+
+    Raises
+    ------
+    BadInput
+        For faults of the tables or the options.
+    """
+    bands = bands_of(yellow_at, green_at)
+    if not metrics or isinstance(metrics, str):
+        raise BadInput("metrics must be a list of columns or of names of metrics, at least one")
+    readings = read(data, metrics, criteria)
+    options = {
+        "language": language, "normalise": normalise, "tokenize": bleu_tokenize, "embed": embed,
+        "bert_model": bert_model, "num_layers": bert_layers, "judge": judge,
+    }  # fmt: skip
+    scores, unscored, notes, accounting = _scores(readings, metrics, options)
+    items = items_of(readings, scores, unscored)
+    analysis = analyse(items, level=level, coefficient=coefficient, seed=seed, n_resamples=n_resamples)
+    trust = trust_of(analysis, trusted, trust_from)
+    lower = tuple(lower_is_better)
+    figures = summary_of(analysis, _Judge(bands, max_ci_width, lower, max_unscored), trust)
+    names = list(analysis.panel.scorers)
+    return Result(
+        study="human_correlation",
+        question=QUESTION,
+        judged=f"metric {names[0]}" if len(names) == 1 else f"{len(names)} metrics: {', '.join(names)}",
+        parameters={
+            "metrics": list(metrics), "criteria": list(readings.criteria), "trusted": list(trusted),
+            "trust_from": trust_from, "level": level, "coefficient": coefficient, "green_at": green_at,
+            "yellow_at": yellow_at, "max_ci_width": max_ci_width, "lower_is_better": list(lower),
+            **{k: v for k, v in options.items() if k not in ("tokenize", "num_layers", "judge")},
+            "bleu_tokenize": bleu_tokenize, "bert_layers": bert_layers,
+            "judge": judge if isinstance(judge, str) else "a callable", "max_unscored": max_unscored, "seed": seed,
+            "n_resamples": n_resamples,
+        },
+        data=data.label,
+        id="doc_id",
+        by=("scorer", "criterion"),
+        items=items,
+        figures=figures,
+        tables={
+            "correlations": correlation_frame(analysis, lower),
+            "agreement": agreement_table(analysis, trust),
+            "comparisons": comparison_table(analysis, lower),
+            "label_plan": label_plan(analysis, lower, yellow_at),
+            "system_plan": system_plan(analysis),
+            "texts": readings.frame,
+        },
+        notes=(*data.notes, *readings.notes, *notes, *_remarks(analysis, trust)),
+        method=_method(analysis, trust),
+        accounting=accounting,
+    )  # fmt: skip
+
+
+def _scores(
+    readings: Readings, metrics: Sequence[str], options: Mapping[str, Any]
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], tuple[str, ...], dict[str, Any]]:
+    """One column per metric: read from the table, or computed by the registry."""
+    from evalbench.studies.text_metrics.scoring import chosen, roles, score_all
+
+    frame = readings.frame
+    ready = [name for name in dict.fromkeys(metrics) if name in frame.columns]
+    scores = {name: frame[name].to_numpy(dtype=float) for name in ready}
+    unscored = {name: np.full(len(frame), "", dtype=object) for name in ready}
+    computed = [name for name in dict.fromkeys(metrics) if name not in ready]
+    if not computed:
+        return scores, unscored, (), {}
+    entries = chosen(computed)
+    found = score_all(frame, entries, options)
+    for entry in entries:
+        scores[entry.name] = found.columns[entry.name]
+        unscored[entry.name] = found.unscored[entry.name]
+    return (
+        scores,
+        unscored,
+        tuple(found.notes),
+        roles("", options["embed"] if found.embedded else "", options["judge"], found.replies),
+    )
+
+
+def _remarks(analysis: Analysis, trust: Any) -> tuple[str, ...]:
+    panel = analysis.panel
+    said = [
+        f"{len(panel.scorers)} metrics were tried: the best of many looks better than it is"
+        if len(panel.scorers) > 1 else "",
+        f"not trusted: {', '.join(trust.untrusted)}" if trust.untrusted else "",
+        "" if panel.has_systems else "no column system: no system level, no partial correlation",
+    ]  # fmt: skip
+    return tuple(filter(None, said))
+
+
+def _method(analysis: Analysis, trust: Any) -> tuple[str, ...]:
+    return (
+        "Levels: summary, the correlation over systems within a document, mean over documents where both vary; dataset, "
+        "over all rows pooled; system, over the systems' means (Deutsch, Dror & Roth 2021).",
+        f"Intervals: percentile bootstrap over {analysis.panel.n_documents} documents, the same resamples for every figure.",
+        "Ceiling: each annotator against the mean of the others, averaged over annotators.",
+        f"Trusted criteria: {', '.join(trust.trusted) or 'none'} ({trust.why}).",
+        "Comparisons: paired bootstrap over documents at summary and dataset level; Williams' test (Pearson) at system "
+        "level only, since pooled rows are not independent. Holm over the table.",
+        "Labels needed: ((z.975 + z.80) / (atanh r − atanh r0))² + 3 (Fisher 1921).",
+    )

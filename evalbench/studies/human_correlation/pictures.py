@@ -1,0 +1,177 @@
+"""Pictures of a human-correlation result, from its summary, items and tables alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalbench.draw.figures import ACCENT, GRID, INK, MUTED, heat_map, interval_bars, new_figure
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from evalbench.core.result import Result
+
+_NAMES = {"spearman": "Spearman", "kendall": "Kendall's tau-b", "pearson": "Pearson"}
+
+
+def _level(result: Result) -> str:
+    """The headline's level, as resolved."""
+    return next(
+        e.metric.removeprefix(f"{result.parameters['coefficient']}_")
+        for e in result.summary
+        if e.light != "unlit" and set(e.group) == {"scorer", "criterion"}
+    )
+
+
+def matrix(result: Result, level: str = "", coefficient: str = "") -> pd.DataFrame:
+    """Metrics × criteria: value with interval as text, a dash with no reason hidden (see :func:`undefined`)."""
+    table = _selected(result, level, coefficient)
+    table = table.assign(
+        text=[_cell(*v) for v in table[["value", "ci_low", "ci_high"]].to_numpy(dtype=float)]
+    )
+    return (
+        table.pivot(index="scorer", columns="criterion", values="text")
+        .reset_index()
+        .rename_axis(columns=None)
+    )
+
+
+def _selected(result: Result, level: str, coefficient: str) -> pd.DataFrame:
+    table = result.tables["correlations"]
+    wanted = (table["level"] == (level or _level(result))) & (
+        table["coefficient"] == (coefficient or result.parameters["coefficient"])
+    )
+    return table[wanted]
+
+
+def _cell(value: float, low: float, high: float, sep: str = " ") -> str:
+    if np.isnan(value):
+        return "–"
+    interval = f"{sep}[{_short(low)}, {_short(high)}]" if np.isfinite(low) else ""
+    return f"{value:.2f}{interval}".replace("-", "−")
+
+
+def _short(value: float) -> str:
+    return f"{value:.2f}".replace("0.", ".", 1)
+
+
+def figure_heat_map(result: Result, level: str = "", coefficient: str = "") -> tuple[Figure, str]:
+    """Metric × criterion with intervals in the cells; the best metric on top."""
+    table = _selected(result, level, coefficient)
+    values = table.pivot(index="scorer", columns="criterion", values="value")
+    order = values.abs().mean(axis=1).fillna(-1).sort_values(ascending=False, kind="stable").index
+    values = values.loc[order]
+    low, high = (
+        table.pivot(index="scorer", columns="criterion", values=c).loc[order] for c in ("ci_low", "ci_high")
+    )
+    text = [
+        [_cell(v, a, b, "\n") for v, a, b in zip(*rows, strict=True)]
+        for rows in zip(values.to_numpy(), low.to_numpy(), high.to_numpy(), strict=True)
+    ]
+    kind = _NAMES[coefficient or result.parameters["coefficient"]]
+    figure, alt = heat_map(
+        values.to_numpy(dtype=float), list(values.index), list(values.columns),
+        title=f"{kind} with the annotators' mean, {level or _level(result)} level",
+        text=text, unit="correlation, 95 % interval below; a dash: undefined", low=0.0, high=1.0,
+    )  # fmt: skip
+    return figure, alt
+
+
+def figure_criterion(result: Result, criterion: str) -> tuple[Figure, str]:
+    """All metrics on one criterion, and the ceiling: how well one annotator agrees with the others."""
+    level, kind = _level(result), result.parameters["coefficient"]
+    rows = [
+        e for e in result.summary if e.metric == f"{kind}_{level}" and e.group.get("criterion") == criterion
+    ]
+    rows.sort(key=lambda e: (-(e.value if e.value is not None else -9), e.group["scorer"]))
+    figure, alt = interval_bars(
+        [e.group["scorer"] for e in rows], [e.value for e in rows], [e.ci_low for e in rows], [e.ci_high for e in rows],
+        title=f"{criterion}: how well each metric follows the annotators",
+        xlabel=f"{_NAMES[kind]}, {level} level",
+        domain=(min([-0.1, *(e.ci_low for e in rows if e.ci_low is not None)]), 1.0),
+    )  # fmt: skip
+    ceiling = result.figure("ceiling", criterion=criterion)
+    if ceiling.value is None:
+        return figure, f"{alt} No ceiling: {ceiling.note}."
+    ax = figure.axes[0]
+    if ceiling.ci_low is not None and ceiling.ci_high is not None:
+        ax.axvspan(ceiling.ci_low, ceiling.ci_high, color=MUTED, alpha=0.13, linewidth=0, zorder=0)
+    ax.axvline(ceiling.value, color=INK, linewidth=1.2, linestyle="--", zorder=1)
+    ax.axvline(0, color=GRID, linewidth=1, zorder=0)
+    ax.annotate(
+        f"one annotator {ceiling.value:.2f}", (ceiling.value, 1), xycoords=("data", "axes fraction"),
+        xytext=(0, 3), textcoords="offset points", ha="center", va="bottom", fontsize=8, color=MUTED,
+    )  # fmt: skip
+    return figure, f"{alt} Dashed line: one annotator against the mean of the others, {ceiling.value:.2f}."
+
+
+def figure_agreement(result: Result) -> tuple[Figure, str]:
+    """How far the annotators agree with each other, criterion by criterion: alpha, and the ceiling."""
+    names = {"alpha_ordinal": "alpha", "ceiling": "one against the others"}
+    rows = [
+        (f"{e.group['criterion']}: {names[e.metric]}", e)
+        for criterion in result.parameters["criteria"]
+        for e in result.summary
+        if e.group == {"criterion": criterion} and e.metric in names
+    ]
+    rows.sort(key=lambda row: row[0])
+    return interval_bars(
+        [label for label, _ in rows], [e.value for _, e in rows], [e.ci_low for _, e in rows],
+        [e.ci_high for _, e in rows], title="How far the annotators agree with each other",
+        xlabel=f"Krippendorff's ordinal alpha; {_NAMES[result.parameters['coefficient']]} of one against the others",
+        domain=(min([0.0, *(e.ci_low for _, e in rows if e.ci_low is not None)]), 1.0),
+    )  # fmt: skip
+
+
+def figure_scatter(result: Result, scorer: str, criterion: str) -> tuple[Figure, str]:
+    """One metric against one criterion: every output, with the spread of its annotators."""
+    items = result.items
+    rows = items[(items["scorer"] == scorer) & (items["criterion"] == criterion)].dropna(
+        subset=["score", "human"]
+    )
+    ratings = rows[[c for c in rows.columns if str(c).startswith("rating_")]].to_numpy(dtype=float)
+    figure, ax = new_figure(7.2, 4.2)
+    x, y = rows["score"].to_numpy(dtype=float), rows["human"].to_numpy(dtype=float)
+    if ratings.shape[1] > 1 and len(rows):
+        ax.vlines(
+            x, np.nanmin(ratings, axis=1), np.nanmax(ratings, axis=1), color=ACCENT, alpha=0.18, linewidth=1
+        )
+    ax.plot(x, y, "o", color=ACCENT, markersize=4, alpha=0.6, markeredgewidth=0)
+    ax.set(xlabel=f"{scorer}", ylabel=f"{criterion}, mean of the annotators")
+    figure.suptitle(
+        f"{scorer} against {criterion}", x=0.01, ha="left", fontsize=10.5, fontweight="bold", color=INK
+    )
+    level, kind = _level(result), result.parameters["coefficient"]
+    found = result.figure(f"{kind}_{level}", scorer=scorer, criterion=criterion)
+    value = (
+        f"{kind} {found.value:.2f} at {level} level"
+        if found.value is not None
+        else f"no correlation: {found.note}"
+    )
+    spread = "; lines span the annotators" if ratings.shape[1] > 1 else ""
+    return figure, f"{scorer} (across) against {criterion} (up) of {len(rows)} outputs{spread}. {value}."
+
+
+def agreement(result: Result) -> pd.DataFrame:
+    """Agreement of the annotators and whether each criterion is trusted."""
+    return result.tables["agreement"]
+
+
+def best_comparisons(result: Result, level: str = "summary", rows: int = 20) -> pd.DataFrame:
+    """The largest differences between two metrics at one level."""
+    table = result.tables["comparisons"]
+    table = table[(table["level"] == level) & table["p"].notna()]
+    order = table["difference"].abs().sort_values(ascending=False, kind="stable").index
+    return table.loc[order].head(rows).reset_index(drop=True)
+
+
+def undefined(result: Result) -> pd.DataFrame:
+    """Every correlation without a value, and why."""
+    table = result.tables["correlations"]
+    lost = table[table["value"].isna()]
+    keys = ["criterion", "level", "note"]
+    counted = lost.groupby(keys, sort=True)["scorer"].nunique().rename("metrics").reset_index()
+    return counted.rename(columns={"note": "why"})

@@ -1,0 +1,200 @@
+"""From checked tables to one row per document and system: texts, metric columns, human scores by annotator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalbench.errors import BadInput
+from evalbench.readers.dataset import Dataset
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+KEYS = ["doc_id", "system"]
+# With more annotators than this, the k-th rating of each output stands for annotator k.
+MANY_ANNOTATORS = 12
+
+
+@dataclass(frozen=True)
+class Readings:
+    """What people and ready-made metrics said.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        One row per document and system, in that order; texts and ready-made metric columns.
+    ratings : DataFrame
+        doc_id, system, criterion, annotator, score; no gaps.
+    criteria : tuple of str
+    notes : tuple of str
+    """
+
+    frame: pd.DataFrame
+    ratings: pd.DataFrame
+    criteria: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+def read(data: Dataset, metrics: Sequence[str], criteria: Sequence[str]) -> Readings:
+    """Bring any of the three shapes of human scores to one.
+
+    Parameters
+    ----------
+    data : Dataset
+        Table ``items``, with one column per criterion, or long with ``annotator, criterion, score``; or table ``ratings``.
+    metrics : sequence of str
+        Those that are columns of the table are read as numbers.
+    criteria : sequence of str
+        By default all of a long form.
+
+    Raises
+    ------
+    BadInput
+        All faults at once: missing or non-numeric columns, repeated rows, criteria without any score.
+    """
+    items = data["items"].copy()
+    if not len(items):
+        raise BadInput("the table has no rows")
+    if "system" not in items:
+        items["system"] = ""
+    faults: list[str] = []
+    for name in [m for m in metrics if m in items.columns]:
+        items[name] = numbers(items[name], name, faults)
+    ratings, form = _ratings(data, items, criteria, faults)
+    if faults:
+        raise BadInput.listing("human scores:", faults)
+    used = tuple(criteria) or tuple(sorted(ratings["criterion"].unique()))
+    ratings = ratings[ratings["criterion"].isin(used)].dropna(subset=["score"])
+    faults += [f"criterion {c}: no score" for c in used if c not in set(ratings["criterion"])]
+    repeated = ratings.duplicated([*KEYS, "criterion", "annotator"], keep=False)
+    if repeated.any():
+        first = ratings[repeated].iloc[0]
+        faults.append(
+            f"{int(repeated.sum())} scores stand twice for the same document, system, criterion and annotator, "
+            f"first {first['doc_id']}, {first['system'] or 'no system'}, {first['criterion']}"
+        )
+    frame = items.drop_duplicates(KEYS) if form == "long" else items
+    doubled = frame.duplicated(KEYS, keep=False)
+    if doubled.any():
+        faults.append(
+            f"{int(doubled.sum())} rows share doc_id and system, first {frame[doubled].iloc[0]['doc_id']}"
+        )
+    strangers = set(map(tuple, ratings[KEYS].to_numpy())) - set(map(tuple, frame[KEYS].to_numpy()))
+    if strangers:
+        faults.append(
+            f"table ratings: {len(strangers)} documents and systems are not in items, first {min(strangers)}"
+        )
+    if faults:
+        raise BadInput.listing("human scores:", faults)
+    ratings, notes = _few_annotators(ratings)
+    return Readings(frame.sort_values(KEYS, kind="stable", ignore_index=True), ratings, used, notes)
+
+
+def _ratings(
+    data: Dataset, items: pd.DataFrame, criteria: Sequence[str], faults: list[str]
+) -> tuple[pd.DataFrame, str]:
+    """All human scores in long form, and the shape that they came in."""
+    import pandas as pd
+
+    columns = [*KEYS, "criterion", "annotator", "score"]
+    separate = data.get("ratings")
+    if separate is not None:
+        found = separate.copy()
+        found["system"] = found.get("system", "")
+        return found[columns], "separate"
+    if {"criterion", "score"} <= set(items.columns):
+        found = items.assign(annotator=items.get("annotator", ""))
+        return found[columns], "long"
+    if not criteria:
+        faults.append(
+            "name the criteria: the table has neither criterion and score columns nor a table ratings"
+        )
+    found = []
+    for name in criteria:
+        if name not in items.columns:
+            faults.append(f"criterion {name}: no such column; there are {', '.join(map(str, items.columns))}")
+            continue
+        rows = items[KEYS].assign(
+            criterion=name, annotator=items.get("annotator", ""),
+            score=numbers(items[name], name, faults),
+        )  # fmt: skip
+        found.append(rows[columns])
+    empty = pd.DataFrame({c: [] for c in columns})
+    return (pd.concat(found) if found else empty), "long" if "annotator" in items else "wide"
+
+
+def numbers(column: pd.Series, name: str, faults: list[str]) -> np.ndarray:
+    """A column as floats, NaN where empty; cells that are no number are a fault."""
+    import pandas as pd
+
+    text = column.astype(str).str.strip()
+    empty = text.isin(["", "nan", "None"])
+    values = pd.to_numeric(text.where(~empty), errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+    wrong = np.flatnonzero((~np.isfinite(values)) & ~empty.to_numpy())
+    if len(wrong):
+        faults.append(
+            f"column {name}: {len(wrong)} cells are not numbers, first {text.iloc[wrong[0]]!r} (row {wrong[0] + 1} of the data)"
+        )
+    return values
+
+
+def _few_annotators(ratings: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    count = ratings["annotator"].nunique()
+    if count <= MANY_ANNOTATORS:
+        return ratings, ()
+    ordered = ratings.sort_values([*KEYS, "criterion", "annotator"], kind="stable")
+    place = ordered.groupby([*KEYS, "criterion"], sort=False).cumcount() + 1
+    note = f"{count} annotators: the k-th rating of each output, by annotator's name, stands for annotator k"
+    return ordered.assign(annotator=place.map("rating {:02d}".format)), (note,)
+
+
+def items_of(
+    readings: Readings, scores: dict[str, np.ndarray], unscored: dict[str, np.ndarray]
+) -> pd.DataFrame:
+    """One row per document, system, metric and criterion: everything that the figures need.
+
+    Parameters
+    ----------
+    readings : Readings
+    scores : dict
+        Metric → one score per row of ``readings.frame``.
+    unscored : dict
+        Metric → why a score is missing, empty where it is not the instrument's fault.
+    """
+    import pandas as pd
+
+    by_annotator = readings.ratings.pivot(index=[*KEYS, "criterion"], columns="annotator", values="score")
+    by_annotator.columns = [f"rating_{name}" for name in by_annotator.columns]
+    frame = readings.frame[KEYS]
+    parts = []
+    for criterion in readings.criteria:
+        human = frame.merge(
+            by_annotator.xs(criterion, level="criterion") if len(by_annotator) else by_annotator,
+            left_on=KEYS, right_index=True, how="left",
+        )  # fmt: skip
+        mean = human[list(by_annotator.columns)].mean(axis=1).to_numpy()
+        for scorer in scores:
+            reason = np.asarray(unscored[scorer], dtype=object)
+            missing = np.where(
+                np.isnan(mean),
+                "no human score",
+                np.where(np.isnan(scores[scorer]), "the metric has no value", ""),
+            )
+            parts.append(
+                human.assign(
+                    scorer=scorer,
+                    criterion=criterion,
+                    score=scores[scorer],
+                    human=mean,
+                    unscored=reason,
+                    undefined=np.where(reason == "", missing, ""),
+                )
+            )
+    items = pd.concat(parts, ignore_index=True)
+    first = [*KEYS, "scorer", "criterion", "score", "human"]
+    ordered = items[[*first, *by_annotator.columns, "unscored", "undefined"]]
+    return ordered.sort_values(["doc_id", "scorer", "criterion", "system"], kind="stable", ignore_index=True)

@@ -1,0 +1,251 @@
+"""The headline: how well each metric stands in for annotators on criteria that people agree on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalbench.core.correlation_table import LEVELS
+from evalbench.core.result import Estimate, Summary
+from evalbench.core.stats import Measured, light_stability, with_interval
+from evalbench.core.verdict import Band, Bands, Verdict
+from evalbench.errors import BadInput
+from evalbench.studies.human_correlation.analysis import Analysis, analyse, direction
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LOWER = "lower is better: agreement is negative"
+
+
+@dataclass(frozen=True)
+class Trust:
+    """Which criteria count for the headline, and why."""
+
+    trusted: tuple[str, ...]
+    why: str
+    untrusted: tuple[str, ...] = ()
+
+
+def bands_of(yellow_at: float, green_at: float) -> Bands:
+    """Green where the value reaches ``green_at``, yellow where it reaches ``yellow_at``, else red.
+
+    Raises
+    ------
+    BadInput
+        Unless −1 < yellow_at < green_at ≤ 1.
+    """
+    if not -1 < yellow_at < green_at <= 1:
+        raise BadInput(f"yellow_at and green_at must ascend within −1 to 1, got {yellow_at} and {green_at}")
+    return Bands((
+        Band("red", high=yellow_at), Band("yellow", yellow_at, green_at), Band("green", green_at),
+    ))  # fmt: skip
+
+
+def trust_of(analysis: Analysis, trusted: Sequence[str], trust_from: float) -> Trust:
+    """The trusted criteria: those named beforehand, else those with ordinal alpha of at least ``trust_from``.
+
+    Raises
+    ------
+    BadInput
+        If a named one is not among the criteria.
+    """
+    criteria = analysis.panel.criteria
+    unknown = [name for name in trusted if name not in criteria]
+    if unknown:
+        raise BadInput(f"trusted: {', '.join(unknown)} not among the criteria {', '.join(criteria)}")
+    if trusted:
+        rest = tuple(c for c in criteria if c not in trusted)
+        return Trust(tuple(trusted), "named beforehand", rest)
+    alphas = {c: analysis.agreement[c]["alpha_ordinal"].value for c in criteria}
+    good = tuple(c for c in criteria if alphas[c] is not None and alphas[c] >= trust_from)
+    return Trust(
+        good, f"ordinal alpha of the annotators ≥ {trust_from:g}", tuple(c for c in criteria if c not in good)
+    )
+
+
+def summarise(
+    items: pd.DataFrame,
+    *,
+    trusted: Sequence[str] = (),
+    trust_from: float = 0.4,
+    level: str = "auto",
+    coefficient: str = "spearman",
+    green_at: float = 0.7,
+    yellow_at: float = 0.4,
+    max_ci_width: float = 0.5,
+    lower_is_better: Sequence[str] = (),
+    max_unscored: float = 0.05,
+    seed: int = 0,
+    n_resamples: int = 2000,
+) -> Summary:
+    """Correlations of every metric with every criterion, the mean over trusted criteria, agreement, and the verdict.
+
+    Parameters
+    ----------
+    items : DataFrame
+        One row per document, system, metric and criterion.
+    trusted, trust_from
+        See :func:`trust_of`.
+    level : {"auto", "summary", "dataset", "system"}
+        Of the headline; auto: summary where documents have several outputs, else dataset.
+    coefficient : {"spearman", "kendall", "pearson"}
+    green_at, yellow_at : float
+        The value's light; of a metric of which less is better, the value's negative is judged, and the note says so.
+    max_ci_width : float
+        A wider interval makes a light grey.
+    lower_is_better : sequence of str
+        Ready-made metrics of which less is better; those of the registry say it themselves.
+    max_unscored : float
+        More unscored outputs than this share make a metric's light grey.
+    seed, n_resamples : int
+
+    Returns
+    -------
+    Summary
+    """
+    analysis = analyse(items, level=level, coefficient=coefficient, seed=seed, n_resamples=n_resamples)
+    judge = _Judge(bands_of(yellow_at, green_at), max_ci_width, tuple(lower_is_better), max_unscored)
+    return summary_of(analysis, judge, trust_of(analysis, trusted, trust_from))
+
+
+@dataclass(frozen=True)
+class _Judge:
+    bands: Bands
+    max_ci_width: float
+    lower_is_better: tuple[str, ...]
+    max_unscored: float
+
+    def light(self, found: Measured, scorer: str, share_unscored: float) -> tuple[str, str]:
+        """The light of a correlation, and what it would be where the evidence holds it back."""
+        if found.value is None:
+            return "grey", "grey"
+        would_be = self.bands.light(found.value * direction(scorer, self.lower_is_better))
+        wide = (
+            found.ci_low is None or found.ci_high is None or found.ci_high - found.ci_low > self.max_ci_width
+        )
+        return ("grey" if wide or share_unscored > self.max_unscored else would_be), would_be
+
+
+def summary_of(analysis: Analysis, judge: _Judge, trust: Trust) -> Summary:
+    """The figures and the verdict of an analysis."""
+    headline = [_trusted_mean(analysis, judge, trust, i) for i in range(len(analysis.panel.scorers))]
+    pairs = [e for i in range(len(analysis.panel.scorers)) for e in _pairs(analysis, judge, i)]
+    agreement = [
+        _estimate(found, metric=name, group={"criterion": criterion}, unit="−1–1", higher_is_better=True)
+        for criterion, measures in analysis.agreement.items()
+        for name, found in measures.items()
+    ]
+    return Summary((*headline, *pairs, *agreement), _verdict(analysis, judge, trust, headline))
+
+
+def _estimate(found: Measured, **fields: object) -> Estimate:
+    # An end beyond the value's own range of floats does not occur; None stays None.
+    return Estimate(
+        value=found.value, ci_low=found.ci_low, ci_high=found.ci_high, n=found.n, method=found.method,
+        **{"note": found.note, **fields},
+    )  # type: ignore[arg-type]  # fmt: skip
+
+
+def _pairs(analysis: Analysis, judge: _Judge, i: int) -> list[Estimate]:
+    panel = analysis.panel
+    scorer, share = panel.scorers[i], panel.n_unscored[i] / len(panel.x)
+    sign = direction(scorer, judge.lower_is_better)
+    found = []
+    for j, criterion in enumerate(panel.criteria):
+        for level in LEVELS:
+            measured = analysis.measured(i, j, level, analysis.coefficient)
+            table = analysis.tables[level, analysis.coefficient]
+            light = judge.light(measured, scorer, share)[0] if level == analysis.level else "unlit"
+            note = "; ".join(filter(None, [measured.note, LOWER if sign < 0 else ""]))
+            found.append(
+                _estimate(
+                    measured,
+                    metric=f"{analysis.coefficient}_{level}",
+                    group={"scorer": scorer, "criterion": criterion},
+                    unit="−1–1",
+                    higher_is_better=sign > 0,
+                    light=light,
+                    note=note,
+                    n_undefined=int(table.n_undefined[i, j]),
+                    n_unscored=int(panel.n_unscored[i]),
+                )
+            )
+    return found
+
+
+def trusted_replicates(analysis: Analysis, trust: Trust, i: int) -> tuple[float, np.ndarray]:
+    """Mean over the trusted criteria where scorer i has a value, and its replicates."""
+    found = analysis.tables[analysis.level, analysis.coefficient]
+    columns = [
+        j
+        for j, c in enumerate(analysis.panel.criteria)
+        if c in trust.trusted and np.isfinite(found.values[i, j])
+    ]
+    if not columns:
+        return float("nan"), np.full(len(found.replicates), np.nan)
+    return float(found.values[i, columns].mean()), found.replicates[:, i, columns].mean(axis=1)
+
+
+def _trusted_mean(analysis: Analysis, judge: _Judge, trust: Trust, i: int) -> Estimate:
+    panel = analysis.panel
+    scorer, share = panel.scorers[i], panel.n_unscored[i] / len(panel.x)
+    value, replicates = trusted_replicates(analysis, trust, i)
+    over = [c for j, c in enumerate(panel.criteria) if c in trust.trusted
+            and np.isfinite(analysis.tables[analysis.level, analysis.coefficient].values[i, j])]  # fmt: skip
+    sign = direction(scorer, judge.lower_is_better)
+    if np.isnan(value):
+        j = next((j for j, c in enumerate(panel.criteria) if c in trust.trusted), None)
+        why = f"no criterion is trusted ({trust.why})" if j is None else analysis.reason(i, j, analysis.level)
+        measured = Measured(None, note=why)
+    else:
+        measured = with_interval(
+            value, replicates, n=len(over), n_units=panel.n_documents, clustered=panel.several_per_document
+        )
+    named = f"over {', '.join(over)}" if over else ""
+    return _estimate(
+        measured, metric="trusted_mean", group={"scorer": scorer}, unit="−1–1", higher_is_better=sign > 0,
+        light=judge.light(measured, scorer, share)[0], n_unscored=int(panel.n_unscored[i]),
+        note="; ".join(filter(None, [named, measured.note, LOWER if sign < 0 else ""])),
+    )  # fmt: skip
+
+
+def _verdict(analysis: Analysis, judge: _Judge, trust: Trust, headline: Sequence[Estimate]) -> Verdict:
+    panel = analysis.panel
+    rule = (
+        f"{analysis.coefficient} with the annotators' mean at {analysis.level} level, averaged over trusted criteria, "
+        f"of the best metric: {judge.bands}; grey where its interval is wider than {judge.max_ci_width:g}"
+    )
+    over = f"{panel.n_documents} documents, {len(panel.x)} outputs"
+    if not trust.trusted:
+        return Verdict("grey", f"No criterion is trusted ({trust.why}), so no metric can be: {over}.", rule)
+    known = [e for e in headline if e.value is not None]
+    if not known:
+        return Verdict(
+            "grey", f"No metric has a correlation on {', '.join(trust.trusted)}: {headline[0].note}.", rule
+        )
+    best = max(known, key=lambda e: (e.value or 0.0) * direction(e.group["scorer"], judge.lower_is_better))
+    i = panel.scorers.index(best.group["scorer"])
+    _, would_be = judge.light(
+        Measured(best.value, best.ci_low, best.ci_high),
+        best.group["scorer"],
+        panel.n_unscored[i] / len(panel.x),
+    )
+    replicates = trusted_replicates(analysis, trust, i)[1] * direction(
+        best.group["scorer"], judge.lower_is_better
+    )
+    interval = f" [{best.ci_low:.2f}, {best.ci_high:.2f}]" if best.ci_low is not None else ""
+    ceilings = [
+        c.value for name in trust.trusted if (c := analysis.agreement[name]["ceiling"]).value is not None
+    ]
+    ceiling = f"; one annotator against the others: {np.mean(ceilings):.2f}" if ceilings else ""
+    chosen = f", the best of {len(known)}" if len(known) > 1 else ""
+    sentence = (
+        f"{best.group['scorer']}{chosen}: {analysis.coefficient} {best.value:.2f}{interval} at {analysis.level} level, mean over "
+        f"{', '.join(trust.trusted)} ({trust.why}){ceiling}; {over}."
+    )
+    stability = light_stability(judge.bands, replicates, best.light) if best.light != "grey" else None
+    return Verdict(best.light, sentence, rule, stability, would_be if best.light == "grey" else None)  # type: ignore[arg-type]

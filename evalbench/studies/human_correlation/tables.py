@@ -1,0 +1,250 @@
+"""Tables of a human-correlation result: every coefficient, comparisons of metrics, agreement, plans."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalbench.core.correlation import williams
+from evalbench.core.correlation_table import KINDS, LEVELS
+from evalbench.core.planning import units_for_correlation, units_for_difference
+from evalbench.core.significance import holm
+from evalbench.core.stats import percentile_interval
+from evalbench.studies.human_correlation.analysis import Analysis, direction
+from evalbench.studies.human_correlation.summary import Trust
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def correlation_frame(analysis: Analysis, lower_is_better: tuple[str, ...]) -> pd.DataFrame:
+    """Every metric × criterion × level × coefficient with its interval, or why it has no value."""
+    import pandas as pd
+
+    panel = analysis.panel
+    named = [(level, kind) for level in LEVELS for kind in KINDS]
+    named += [("dataset", f"partial_{kind}") for kind in ("spearman", "pearson")] if panel.has_systems else []
+    rows: list[dict[str, Any]] = []
+    for i, scorer in enumerate(panel.scorers):
+        agreeing = "negative" if direction(scorer, lower_is_better) < 0 else "positive"
+        for j, criterion in enumerate(panel.criteria):
+            for level, kind in named:
+                found = analysis.measured(i, j, level, kind)
+                undefined = int(analysis.tables[level, kind].n_undefined[i, j])
+                rows.append(
+                    {
+                        "scorer": scorer,
+                        "criterion": criterion,
+                        "level": level,
+                        "coefficient": kind,
+                        "value": found.value,
+                        "ci_low": found.ci_low,
+                        "ci_high": found.ci_high,
+                        "n": found.n,
+                        "n_undefined": undefined,
+                        "agreement_is": agreeing,
+                        "note": found.note,
+                    }
+                )
+    frame = pd.DataFrame(rows)
+    numeric = ["value", "ci_low", "ci_high"]
+    return frame.astype(dict.fromkeys(numeric, float))
+
+
+def comparison_table(analysis: Analysis, lower_is_better: tuple[str, ...]) -> pd.DataFrame:
+    """Which of two metrics agrees better with people: difference of agreement (of a lower-is-better metric, the negative).
+
+    Summary and dataset level: paired bootstrap over documents.  System level: Williams' test.
+    """
+    import pandas as pd
+
+    panel = analysis.panel
+    signs = np.array([direction(s, lower_is_better) for s in panel.scorers], dtype=float)
+    rows = []
+    for j, criterion in enumerate(panel.criteria):
+        for a, b in combinations(range(len(panel.scorers)), 2):
+            for level in ("summary", "dataset"):
+                rows.append(_bootstrapped(analysis, signs, a, b, j, level))
+            rows.append(_williams(analysis, signs, a, b, j))
+            for row in rows[-3:]:
+                row |= {"scorer_a": panel.scorers[a], "scorer_b": panel.scorers[b], "criterion": criterion}
+    first = [
+        "criterion",
+        "scorer_a",
+        "scorer_b",
+        "level",
+        "test",
+        "coefficient",
+        "difference",
+        "ci_low",
+        "ci_high",
+        "p",
+    ]
+    frame = pd.DataFrame(rows, columns=[*first, "note"])
+    frame = frame.astype(dict.fromkeys(("difference", "ci_low", "ci_high", "p"), float))
+    frame["p_holm"] = holm(frame["p"].to_numpy()) if len(frame) else []
+    frame["verdict"] = [
+        note or ("no difference shown" if not p < 0.05 else f"{a if d > 0 else b} agrees better")
+        for note, p, d, a, b in zip(
+            frame["note"],
+            frame["p_holm"],
+            frame["difference"],
+            frame["scorer_a"],
+            frame["scorer_b"],
+            strict=True,
+        )
+    ]
+    return frame.drop(columns="note")
+
+
+def _bootstrapped(
+    analysis: Analysis, signs: np.ndarray, a: int, b: int, j: int, level: str
+) -> dict[str, Any]:
+    kind = analysis.coefficient
+    table = analysis.tables[level, kind]
+    row: dict[str, Any] = {"level": level, "test": "paired bootstrap", "coefficient": kind, "note": ""}
+    difference = signs[a] * table.values[a, j] - signs[b] * table.values[b, j]
+    if np.isnan(difference):
+        missing = a if np.isnan(table.values[a, j]) else b
+        return row | {"note": f"no comparison: {analysis.reason(missing, j, level)}"}
+    replicates = signs[a] * table.replicates[:, a, j] - signs[b] * table.replicates[:, b, j]
+    replicates = replicates[np.isfinite(replicates)]
+    if analysis.panel.n_documents < 2 or not len(replicates):
+        return row | {"difference": difference, "note": "no comparison: fewer than two documents"}
+    low, high = percentile_interval(replicates)
+    # Two-sided: how far out 0 lies among the replicates.
+    tail = min((replicates <= 0).sum(), (replicates >= 0).sum())
+    p = min(1.0, 2 * (1 + tail) / (1 + len(replicates)))
+    return row | {"difference": difference, "ci_low": float(low), "ci_high": float(high), "p": p}
+
+
+def _williams(analysis: Analysis, signs: np.ndarray, a: int, b: int, j: int) -> dict[str, Any]:
+    row: dict[str, Any] = {"level": "system", "test": "Williams", "coefficient": "pearson", "note": ""}
+    means = system_means(analysis)
+    if means is None:
+        return row | {"note": "no comparison: there are no systems"}
+    x, y = means
+    one, other, human = signs[a] * x[:, a], signs[b] * x[:, b], y[:, j]
+    kept = np.isfinite(one) & np.isfinite(other) & np.isfinite(human)
+    columns = np.stack([one[kept], other[kept], human[kept]])
+    if columns.shape[1] < 4:
+        return row | {"note": "no comparison: fewer than four systems"}
+    flat = np.ptp(columns, axis=1) <= 1e-12 * np.abs(columns).max(axis=1)
+    if flat.any():
+        return row | {"note": "no comparison: the systems' means do not vary"}
+    r = np.clip(np.corrcoef(columns), -1, 1)
+    test = williams(float(r[0, 2]), float(r[1, 2]), float(r[0, 1]), columns.shape[1])
+    note = f"no comparison: {test.note}" if test.p is None else ""
+    return row | {
+        "difference": float(r[0, 2] - r[1, 2]),
+        "p": math.nan if test.p is None else test.p,
+        "note": note,
+    }
+
+
+def system_means(analysis: Analysis) -> tuple[np.ndarray, np.ndarray] | None:
+    """Means per system of metrics and criteria, (systems, p) and (systems, q); None without systems."""
+    panel = analysis.panel
+    if not panel.has_systems:
+        return None
+    systems, code = np.unique(panel.system, return_inverse=True)
+
+    def means(columns: np.ndarray) -> np.ndarray:
+        there = np.isfinite(columns)
+        sums, counts = (np.zeros((len(systems), columns.shape[1])) for _ in range(2))
+        np.add.at(sums, code, np.where(there, columns, 0.0))
+        np.add.at(counts, code, there)
+        return np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+
+    return means(panel.x), means(panel.y)
+
+
+def agreement_table(analysis: Analysis, trust: Trust) -> pd.DataFrame:
+    """Per criterion: alphas, mean kappa, the ceiling with its interval, and whether it is trusted."""
+    import pandas as pd
+
+    rows = []
+    for criterion, measures in analysis.agreement.items():
+        row: dict[str, Any] = {"criterion": criterion, "trusted": criterion in trust.trusted}
+        for name, found in measures.items():
+            row[name] = found.value
+        alpha, ceiling = measures["alpha_ordinal"], measures["ceiling"]
+        row |= {
+            "alpha_low": alpha.ci_low, "alpha_high": alpha.ci_high, "ceiling_low": ceiling.ci_low,
+            "ceiling_high": ceiling.ci_high, "note": "; ".join(dict.fromkeys(filter(None, (alpha.note, ceiling.note)))),
+        }  # fmt: skip
+        rows.append(row)
+    frame = pd.DataFrame(rows)
+    numeric = [c for c in frame.columns if c not in ("criterion", "trusted", "note")]
+    return frame.astype(dict.fromkeys(numeric, float))
+
+
+def label_plan(analysis: Analysis, lower_is_better: tuple[str, ...], against: float) -> pd.DataFrame:
+    """How many independent labelled items tell each pooled correlation from ``against`` at 80 % power."""
+    import pandas as pd
+
+    panel = analysis.panel
+    found = analysis.tables["dataset", analysis.coefficient]
+    rows = []
+    for i, scorer in enumerate(panel.scorers):
+        for j, criterion in enumerate(panel.criteria):
+            r = direction(scorer, lower_is_better) * float(found.values[i, j])
+            known = abs(r) < 1 - 1e-9 and abs(r - against) > 1e-9
+            needed = units_for_correlation(r, against=against) if known else None
+            rows.append({
+                "scorer": scorer, "criterion": criterion, "agreement": r, "against": against,
+                "side": "" if np.isnan(r) else "above" if r > against else "below", "items_needed": needed,
+                "items_here": int(found.n[i, j]), "documents_here": panel.n_documents,
+            })  # fmt: skip
+    return pd.DataFrame(rows).astype({"agreement": float, "items_needed": "Int64"})
+
+
+def system_plan(analysis: Analysis) -> pd.DataFrame:
+    """How many documents tell the two systems next to each other that are hardest to tell, metric by metric.
+
+    For each metric: the two neighbours in its order of systems with the median gap, the spread of their difference over
+    documents, and the documents at which a paired comparison shows that gap with 80 % power.
+    """
+    import pandas as pd
+
+    panel, means = analysis.panel, system_means(analysis)
+    columns = [
+        "scorer",
+        "system_a",
+        "system_b",
+        "difference",
+        "sd_over_documents",
+        "documents_needed",
+        "documents_here",
+    ]
+    if means is None or len(means[0]) < 2:
+        return pd.DataFrame(columns=columns)
+    systems = np.unique(panel.system)
+    rows = []
+    for i, scorer in enumerate(panel.scorers):
+        order = np.argsort(-means[0][:, i], kind="stable")
+        order = order[np.isfinite(means[0][order, i])]
+        if len(order) < 2:
+            continue
+        gaps = -np.diff(means[0][order, i])
+        at = int(np.argsort(gaps, kind="stable")[len(gaps) // 2])
+        a, b = order[at], order[at + 1]
+        d = _differences(panel.document, panel.system, panel.x[:, i], systems[a], systems[b])
+        sd = float(d.std(ddof=1)) if len(d) > 1 else math.nan
+        known = len(d) > 1 and abs(d.mean()) > 1e-12
+        rows.append(
+            [scorer, systems[a], systems[b], float(d.mean()) if len(d) else math.nan, sd,
+             units_for_difference(float(d.mean()), sd) if known else None, len(d)]
+        )  # fmt: skip
+    return pd.DataFrame(rows, columns=columns).astype({"documents_needed": "Int64"})
+
+
+def _differences(document: np.ndarray, system: np.ndarray, x: np.ndarray, a: str, b: str) -> np.ndarray:
+    """x of system a minus x of system b on the documents that have both."""
+    left, right = system == a, system == b
+    _, i, j = np.intersect1d(document[left], document[right], return_indices=True)
+    d = x[left][i] - x[right][j]
+    return d[np.isfinite(d)]
