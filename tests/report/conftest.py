@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +38,7 @@ HOSTILE = (
 CHECKERS = ("fern@1.0.0|oak-7b", "moss@0.3.1|elm-70b", "reed@2.1.0|pine-1b")
 
 
+@functools.cache
 def result(hostile: str = "") -> Result:
     """A Result with three groups, two unscored items and one figure that is undefined."""
     rng = np.random.default_rng(1)
@@ -187,6 +189,12 @@ def notebook(res: Result, hostile: tuple[str, ...] = ()) -> Any:
     )
 
 
+@functools.cache
+def notebook_text(hostile: tuple[str, ...]) -> str:
+    """The notebook as its file's text; its pictures are drawn once."""
+    return nbformat.writes(notebook(result(" ".join(hostile)), hostile))
+
+
 RUN = {
     "schema_version": 1,
     "study": "matching",
@@ -234,8 +242,8 @@ def run_folder(tmp_path: Path):
             )
             (folder / "items.parquet").write_bytes(b"x" * 12_345)
             (folder / "pairs.parquet").write_bytes(b"x" * 1_234_567)
-        book = notebook(res, hostile) if cells is None else new_notebook(cells=cells)
-        nbformat.write(book, folder / "notebook.ipynb")
+        text = notebook_text(hostile) if cells is None else nbformat.writes(new_notebook(cells=cells))
+        (folder / "notebook.ipynb").write_text(text, encoding="utf-8")
         return Folder(folder, res)
 
     return build
