@@ -255,11 +255,17 @@ def _differences(
         rows += [Row(group, c, order.index(c.metric) < HEADLINE) for c in compared]
     if paired and not counts[0]:
         raise BadInput(f"{side.run_id} and {reference.run_id} have no {unit} in common")
+    unequal = _unequal(reference.results["parameters"], side.results["parameters"])
+    if unequal:
+        notes.append(
+            f"The runs differ in parameters ({', '.join(name for name, _, _ in unequal)}): where one of them shapes the "
+            "scoring, a difference is one of measuring, not of what was judged."
+        )
     wanted = next((f for f in defined if f.metric == order[0]), None)
     return Differences(
         reference, side, tuple(rows),
         changes(reference, side, [g for g in pairs if g[0]] or pairs, unit, order[0], wanted) if paired else None,
-        _unequal(reference.results["parameters"], side.results["parameters"]),
+        unequal,
         _unequal(_surroundings(reference.run), _surroundings(side.run)),
         *counts, tuple(dict.fromkeys(notes)),
         reference.run_id == side.run_id and dict(reference.selected) == dict(side.selected),

@@ -70,9 +70,7 @@ def compare_summaries(
         Figures that both runs state for the group.  ``outcome`` and ``words`` are those before Holm's adjustment.
     """
     cells = {
-        (i, metric): Cell(
-            metric, _key({**side.selected, **own[1]}), _key({**reference.selected, **own[0]})
-        )
+        (i, metric): Cell(metric, _key({**side.selected, **own[1]}), _key({**reference.selected, **own[0]}))
         for i, (_, own) in enumerate(groups)
         for metric in metrics
         if not (_unstated(side, metric, own[1]) or _unstated(reference, metric, own[0]))
@@ -239,7 +237,9 @@ def _comparison(
     same = paired and bounded and not replicates.any() and not permuted.any()
     settled = margin is not None and bounded and equivalent(*interval, margin)
     spread = float(np.std(usable, ddof=1)) if bounded and len(usable) > 1 else 0.0
-    cautions = bootstrap_cautions(*interval, float(np.isnan(replicates).mean()), min(sizes)) if bounded else []
+    cautions = (
+        bootstrap_cautions(*interval, float(np.isnan(replicates).mean()), min(sizes)) if bounded else []
+    )
     kind = ("paired", "swaps within units") if paired else ("independent", "units dealt anew")
     return Comparison(
         metric=metric,

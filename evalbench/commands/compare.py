@@ -1,0 +1,204 @@
+"""``evalbench compare``."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from evalbench.commands.run import assignments
+from evalbench.errors import BadInput
+from evalbench.report.compare import Measures, Side, with_names
+from evalbench.report.compare import compare as differences_of
+from evalbench.report.compare_page import SYMBOLS, headline, outcome, sentences, write
+
+
+def run_folder(name: str, reports: Path) -> Path:
+    """The folder of a run: a path to it or to a file in it, or a run's id below ``reports``.
+
+    Raises
+    ------
+    BadInput
+        If there is no such run, or several.
+    """
+    path = Path(name).expanduser()
+    if path.is_file():
+        path = path.parent
+    if path.is_dir():
+        return path.resolve()
+    found = (
+        sorted(p for p in reports.glob(f"*/{Path(name).name}") if p.is_dir())
+        if Path(name).name == name
+        else []
+    )
+    if len(found) != 1:
+        where = (
+            f"{len(found)} runs of this id below" if found else "neither a folder nor the id of a run below"
+        )
+        raise BadInput(f"{name}: {where} {reports}")
+    return found[0].resolve()
+
+
+def read_side(folder: Path) -> Side:
+    """A finished run as a side.
+
+    Raises
+    ------
+    BadInput
+        If the folder is not that of a finished run.
+    """
+    from evalbench.runs.folder import read_json
+    from evalbench.runs.record import read_items, read_results
+
+    run = read_json(folder / "run.json") if (folder / "run.json").is_file() else {}
+    if run.get("status") not in ("ok", "interactive"):
+        raise BadInput(f"{folder}: not the folder of a finished run (status {run.get('status', 'unknown')})")
+    return Side(folder.name, read_results(folder), run, read_items(folder))
+
+
+def selected(side: Side, wanted: dict[str, str], option: str) -> Side:
+    """A side with its group columns fixed to values; the beginning of a value is enough where only one has it.
+
+    Raises
+    ------
+    BadInput
+        For unknown columns and values, all at once; lists what there is.
+    """
+    fixed, faults = {}, []
+    for column, value in wanted.items():
+        if column not in side.results["by"]:
+            known = ", ".join(side.results["by"]) or "none"
+            faults.append(f"{option} {column}={value}: no group column {column}; there are: {known}")
+            continue
+        values = sorted(side.items[column].astype(str).unique())
+        found = [v for v in values if v == value] or [v for v in values if v.startswith(value)]
+        if len(found) == 1:
+            fixed[column] = found[0]
+        else:
+            faults.append(
+                f"{option} {column}={value}: {len(found) or 'no'} such values; there are {', '.join(values)}"
+            )
+    if faults:
+        raise BadInput.listing(f"{side.run_id}:", faults)
+    return replace(side, items=side.rows(fixed), selected=fixed)
+
+
+def margins(pairs: Sequence[str]) -> dict[str, float]:
+    """``metric=number`` words.
+
+    Raises
+    ------
+    BadInput
+        If one is no positive number.
+    """
+    out, faults = {}, []
+    for name, text in assignments(pairs, "--margin").items():
+        try:
+            out[name] = float(text)
+        except ValueError:
+            out[name] = 0.0
+        if not 0 < out[name] < float("inf"):
+            faults.append(f"--margin {name}={text}: expected a positive number")
+    if faults:
+        raise BadInput.listing("the command line cannot be understood:", faults)
+    return out
+
+
+def target(sides: Sequence[Side], options: object, reports: Path) -> Path:
+    """The folder of a comparison: the same comparison goes to the same place."""
+    stated = [[s.run_id, dict(s.selected)] for s in sides]
+    digest = hashlib.sha256(json.dumps([stated, options], sort_keys=True).encode()).hexdigest()[:8]
+    return reports / "compare" / f"{sides[0].results['study']}-{digest}"
+
+
+@click.command("compare")
+@click.argument("runs", nargs=-1, required=True, metavar="REFERENCE [RUN]…")
+@click.option(
+    "--left", multiple=True, metavar="column=value", help="The group of the reference, e.g. checker=fern."
+)
+@click.option("--right", multiple=True, metavar="column=value", help="The group compared with it.")
+@click.option("--unpaired", is_flag=True, help="Independent samples: runs on different data may be compared.")
+@click.option(
+    "--metric", default="", help="The figure that comes first and by which changed items are listed."
+)
+@click.option(
+    "--margin",
+    "margin",
+    multiple=True,
+    metavar="metric=number",
+    help="Differences inside ±number do not matter.",
+)
+@click.option("--seed", default=0, show_default=True)
+@click.option("--n-resamples", default=2000, show_default=True, type=click.IntRange(min=100))
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder of the page (default: below reports/compare/).",
+)
+@click.option(
+    "--root", type=click.Path(path_type=Path), help="The workbench (default: found upwards from here)."
+)
+@click.option("--fail-on", type=click.Choice(["worse"]), help="Exit with 3 where the first figure got worse.")
+def compare(
+    runs: tuple[str, ...], left: tuple[str, ...], right: tuple[str, ...], unpaired: bool, metric: str,
+    margin: tuple[str, ...], seed: int, n_resamples: int, out: Path | None, root: Path | None, fail_on: str | None,
+) -> None:  # fmt: skip
+    """Compare runs of one study with the first of them, or two groups of a run: RUN is a run's folder or id.
+
+    \b
+    evalbench compare reports/matching/A reports/matching/B
+    evalbench compare reports/matching/A --left checker=fern --right checker=moss
+    """
+    from evalbench import studies
+
+    reports = _reports(root)
+    sides = _sides(runs, left, right, reports)
+    study = str(sides[0].results["study"])
+    found = differences_of(
+        sides[0], sides[1:], Measures.of(studies.study(study)), paired=not unpaired, metric=metric,
+        margins=margins(margin), seed=seed, n_resamples=n_resamples,
+    )  # fmt: skip
+    folder = out or target(sides, [unpaired, metric, sorted(margin), seed, n_resamples], reports)
+    folder.mkdir(parents=True, exist_ok=True)
+    folders = {f.name: f for f in (run_folder(name, reports) for name in runs)}
+    links = {
+        i: Path(os.path.relpath(f / "report.html", folder.resolve())).as_posix() for i, f in folders.items()
+    }
+    page = write(found, folder, links)
+    for one in found:
+        click.echo(f"{SYMBOLS[outcome(one)]} {outcome(one)}  {one.side.name} against {one.reference.name}")
+        click.echo(
+            "\n".join([*(f"  {line}" for line in sentences(one)), *(f"  note: {note}" for note in one.notes)])
+        )
+    click.echo(f"page  {page}")
+    if fail_on and any(row.comparison.outcome == "worse" for one in found for row in headline(one)):
+        sys.exit(3)
+
+
+def _reports(root: Path | None) -> Path:
+    from evalbench.workbench import root as find_root
+
+    try:
+        return find_root(root) / "reports"
+    except BadInput:
+        return Path.cwd() / "reports"
+
+
+def _sides(runs: Sequence[str], left: Sequence[str], right: Sequence[str], reports: Path) -> tuple[Side, ...]:
+    """The sides that the command line names, with names of their own."""
+    wanted = [assignments(left, "--left"), assignments(right, "--right")]
+    if len(runs) == 1 and not (wanted[0] and wanted[1]):
+        raise BadInput("one run alone: name two of its groups with --left and --right, or give a second run")
+    if len(runs) > 2 and any(wanted):
+        raise BadInput("--left and --right go with one or two runs")
+    named = [runs[0], *(runs[1:] or runs[:1])]
+    sides = [read_side(run_folder(name, reports)) for name in named]
+    if any(wanted):
+        sides = [selected(s, w, o) for s, w, o in zip(sides, wanted, ("--left", "--right"), strict=True)]
+    return with_names(sides)
