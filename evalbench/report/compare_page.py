@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalbench.core.comparison import Comparison
-from evalbench.draw.html import Html, attribute, count, counted, decimals_for, escape
-from evalbench.draw.tables import NO_VALUE, html_table
-from evalbench.draw.verdict import data_label, interval_bar, notes_html, rounded_parts, synthetic_label
+from evalbench.draw.html import Html, count, counted, escape
+from evalbench.draw.tables import html_table
+from evalbench.draw.verdict import data_label, notes_html, synthetic_label
 from evalbench.report.compare import Differences, Row, Side
+from evalbench.report.compare_table import COLOUR, SYMBOLS, figures_table, plain_p
 from evalbench.report.facts import literal_html, value_html
 from evalbench.report.narrative import Heading
 from evalbench.report.page import page_html, write_atomically
@@ -21,11 +21,6 @@ if TYPE_CHECKING:
 PAGE, FIGURES, CHANGES = "comparison.html", "comparison.json", "changes.parquet"
 SCHEMA_VERSION = 1
 ROWS = 20
-SYMBOLS = {
-    "better": "↑", "worse": "↓", "higher": "↑", "lower": "↓", "same": "=", "equivalent": "≈", "no difference shown": "?",
-    "undefined": "–", "mixed": "⇅",
-}  # fmt: skip
-_COLOUR = {"better": "green", "worse": "red"}
 _LINES = 6
 
 
@@ -105,7 +100,7 @@ def page(found: Sequence[Differences], links: Mapping[str, str]) -> str:
             "synthetic": synthetic_label(results["data"]),
             "sides": [_described(reference, "reference", links), *(_described(d.side, "against it", links) for d in found)],
             "bands": Html("".join(_band(d) for d in found)),
-            "figures": _figures(found),
+            "figures": figures_table(found),
             "notes": notes_html([note for d in found for note in _notes(d)]),
             "parts": [_part(d) for d in found],
             "method": _method(found),
@@ -129,7 +124,7 @@ def _band(differences: Differences) -> str:
     lead = f'<p class="eb-sentence">{escape(said[0])}</p>'
     more = "".join(f"<li>{escape(line)}</li>" for line in said[1 : 1 + _LINES])
     return (
-        f'<div class="eb-verdict eb-{_COLOUR.get(word, "grey")}"><p class="eb-light">'
+        f'<div class="eb-verdict eb-{COLOUR.get(word, "grey")}"><p class="eb-light">'
         f'<span class="eb-symbol" aria-hidden="true">{SYMBOLS[word]}</span><strong>{escape(word.capitalize())}</strong> '
         f'<span class="eb-meaning">{escape(differences.side.name)} against {escape(differences.reference.name)}</span></p>'
         f'{lead}{f"<ul class=eb-words>{more}</ul>" if more else ""}<ul class="eb-facts">{_unit_facts(differences)}</ul></div>'
@@ -157,126 +152,6 @@ def _notes(d: Differences) -> list[str]:
         if r.comparison.note
     ]
     return list(dict.fromkeys([*d.notes, *left_out, *said]))
-
-
-# -- table ----------------------------------------------------------------------------------------
-
-
-class Line(NamedTuple):
-    """One row of the table with the names of its two sides."""
-
-    label: str
-    comparison: Comparison
-
-
-def _figures(found: Sequence[Differences]) -> Html:
-    """Headline figures open, the others folded."""
-    several = len(found) > 1
-    lines: dict[bool, dict[str, list[Line]]] = {True: {}, False: {}}
-    for d in found:
-        for row in d.rows:
-            label = ", ".join(([d.side.name] if several else []) + list(row.group.values()))
-            lines[row.headline].setdefault(row.comparison.metric, []).append(Line(label, row.comparison))
-    reference, side = found[0].reference.name, "the other" if several else found[0].side.name
-    top = _table(lines[True], reference, side, "Headline figures")
-    if not lines[False]:
-        return top
-    more = f"{counted(len(lines[False]), 'more figure')}, a family of tests of their own"
-    return Html(
-        f'{top}<details class="eb-more"><summary>{more}</summary>'
-        f"{_table(lines[False], reference, side, 'More figures')}</details>"
-    )
-
-
-_LEGEND = '<p class="eb-small">In brackets: the smallest difference that so many units would have shown with 80 % power.</p>'
-
-
-def _table(metrics: Mapping[str, Sequence[Line]], reference: str, side: str, label: str) -> Html:
-    grouped = any(line.label for lines in metrics.values() for line in lines)
-    body = "".join(_metric_rows(lines, grouped) for lines in metrics.values())
-    return Html(
-        f'<div class="eb-scroll" tabindex="0" role="group" aria-label="{attribute(label)}">'
-        '<table class="eb-table eb-headline eb-compare"><thead><tr>'
-        f'<th scope="col">{"group" if grouped else "figure"}</th><th scope="col" class="n">{_head(reference)}</th>'
-        f'<th scope="col" class="n">{_head(side)}</th>'
-        '<th scope="colgroup" colspan="3">difference, 95 % interval</th><th scope="col" class="n">p, Holm</th>'
-        f'<th scope="col">verdict</th></tr></thead>{body}</table></div>{_LEGEND if "eb-power" in body else ""}'
-    )
-
-
-def _head(name: str) -> Html:
-    return Html(f'<span class="eb-name">{escape(name)}</span>')
-
-
-def _metric_rows(lines: Sequence[Line], grouped: bool) -> str:
-    first = lines[0].comparison
-    better = {True: "higher is better", False: "lower is better"}.get(first.higher_is_better, "")
-    details = ", ".join(part for part in (first.unit, better) if part)
-    name = f'{escape(first.metric).replace("_", "_<wbr>")} <span class="eb-small">{escape(details)}</span>'
-    domain = _domain([line.comparison for line in lines])
-    if not grouped:
-        rows = "".join(
-            f'<tr><th scope="row">{name}</th>{_cells(line.comparison, domain)}</tr>' for line in lines
-        )
-        return f"<tbody>{rows}</tbody>"
-    rows = "".join(
-        f'<tr><td class="w">{escape(line.label) or "<i>all</i>"}</td>{_cells(line.comparison, domain)}</tr>'
-        for line in lines
-    )
-    return f'<tbody><tr><th scope="rowgroup" colspan="8" class="eb-metric">{name}</th></tr>{rows}</tbody>'
-
-
-def _domain(lines: Sequence[Comparison]) -> tuple[float, float]:
-    """Symmetric about 0, wide enough for every interval."""
-    reach = max(
-        (abs(v) for c in lines for v in (c.difference, c.ci_low, c.ci_high) if v is not None), default=0.0
-    )
-    return (-reach, reach) if reach > 0 else (-1.0, 1.0)
-
-
-def _cells(c: Comparison, domain: tuple[float, float]) -> str:
-    row = {"value": c.difference, "ci_low": c.ci_low, "ci_high": c.ci_high}
-    if c.difference is None:
-        shown, interval = str(NO_VALUE), ""
-    else:
-        shown, interval = rounded_parts(c.difference, c.ci_low, c.ci_high, _decimals(c))
-        shown = f"+{shown}" if c.difference > 0 and shown.strip("0.") else shown
-    colour = f"eb-{_COLOUR.get(c.outcome, 'grey')}"
-    power = ""
-    if c.outcome == "no difference shown" and c.smallest is not None:
-        power = f' <span class="eb-small eb-power">({_significant(c.smallest)})</span>'
-    return (
-        f'<td class="n">{_value(c.value_b, c)}</td><td class="n">{_value(c.value_a, c)}</td>'
-        f'<td class="n eb-value">{shown}</td><td class="eb-barcell">{interval_bar(row, domain)}</td>'
-        f'<td class="n eb-interval">{interval}</td>'
-        f'<td class="n" title="unadjusted p {attribute(_plain_p(c.p))}">{_p(c.p_holm)}</td>'
-        f'<td><span class="eb-lamp {colour}"><span aria-hidden="true">{SYMBOLS[c.outcome]}</span> '
-        f"{escape(c.outcome)}</span>{power}</td>"
-    )
-
-
-def _decimals(c: Comparison) -> int | None:
-    """One decimal more where an end of the interval would else be rounded to 0 and hide its side of 0."""
-    if c.ci_low is None or c.ci_high is None or c.ci_high == c.ci_low:
-        return None
-    usual = decimals_for(c.ci_high - c.ci_low)
-    return usual + any(0 < abs(end) < 0.5 * 10**-usual for end in (c.ci_low, c.ci_high))
-
-
-def _value(value: float | None, c: Comparison) -> str:
-    if value is None:
-        return str(NO_VALUE)
-    return rounded_parts(value, c.ci_low, c.ci_high, _decimals(c))[0]
-
-
-def _significant(x: float) -> str:
-    return f"{x:.2g}" if x < 100 else f"{x:.0f}"
-
-
-def _p(p: float | None) -> str:
-    if p is None:
-        return str(NO_VALUE)
-    return "&lt; 0.001" if p < 0.001 else f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
 
 
 # -- what changed, what differs ---------------------------------------------------------------------
@@ -367,14 +242,10 @@ def _method(found: Sequence[Differences]) -> list[str]:
         out.append(f"Equivalent: the interval lies inside the stated margin ({stated}).")
     mcnemar = [row for row in rows if row.comparison.p_mcnemar is not None]
     out += [
-        f"{_said_group(row.group)}{row.comparison.metric}: McNemar's exact test p {_plain_p(row.comparison.p_mcnemar)}."
+        f"{_said_group(row.group)}{row.comparison.metric}: McNemar's exact test p {plain_p(row.comparison.p_mcnemar)}."
         for row in mcnemar[:_LINES]
     ]
     return out
-
-
-def _plain_p(p: float | None) -> str:
-    return "–" if p is None else "< 0.001" if p < 0.001 else f"= {p:.3f}"
 
 
 def _contents(found: Sequence[Differences]) -> tuple[Heading, ...]:
