@@ -34,7 +34,7 @@ def read() -> tuple[list[dict], list[dict], list[tuple[str, str]]]:
         for n, source in enumerate(parts["S"], 1):
             kind, title, text = (p.strip() for p in source.split(" | "))
             urls.append(f"https://{HOSTS[kind]}/{name}-{n}")
-            sources.append({"url": urls[-1], "title": title, "text": text, "kind": kind})
+            sources.append({"url": urls[-1], "id": name, "title": title, "text": text, "kind": kind})
         citations = []
         for citation in parts.get("C", []):
             number, source, claim, quote = (p.strip() for p in citation.split("|"))

@@ -26,14 +26,14 @@ def questions(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     -------
     dict of str to DataFrame
         Ids are ``q1, q2, …`` in the order of the file where it has none.  A question without any short answer is
-        left with an empty gold answer, which the study's check then names.
+        left with an empty list of gold answers, which the study's check then names.
 
     Examples
     --------
     >>> import pandas as pd
     >>> raw = {"answers": pd.DataFrame({"question": ["who?"], "answer": [["Ada", "Ada L."]]})}
     >>> questions(raw)["answers"].to_dict("records")
-    [{'id': 'q1', 'question': 'who?', 'gold_answer': 'Ada; Ada L.'}]
+    [{'id': 'q1', 'question': 'who?', 'gold_answer': ['Ada', 'Ada L.']}]
     """
     import pandas as pd
 
@@ -49,7 +49,7 @@ def questions(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
         {
             "id": named,
             "question": [q.get("text", "") if isinstance(q, Mapping) else q for q in raw[asked]],
-            "gold_answer": ["; ".join(dict.fromkeys(_texts(a))) for a in raw[gold]],
+            "gold_answer": [list(dict.fromkeys(_texts(a))) for a in raw[gold]],
         },
         index=raw.index,
     )

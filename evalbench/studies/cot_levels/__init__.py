@@ -13,11 +13,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from evalbench.core.result import Result
-from evalbench.errors import BadInput
 from evalbench.metrics.reasoning import LEVELS, WEIGHTS
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.gsm8k import word_problems
 from evalbench.readers.schema import Column, Table
+from evalbench.studies._passing import check_shares
 from evalbench.studies.cot_levels.answers import Collected, collected, given, sampled
 from evalbench.studies.cot_levels.pictures import (
     annotated,
@@ -125,8 +125,7 @@ def evaluate(
         For faults of the options or references without an answer, all at once.
     """
     options = options_of(answer_extractor, answer_markers, weights, common_constants, article_as_one)
-    if not 0 <= threshold <= 1:
-        raise BadInput(f"threshold is {threshold}; it lies between 0 and 1")
+    check_shares(threshold=threshold, max_unscored=max_unscored)
     rows = sampled(data["items"], sample_method, n_samples, random_state)
     settings = {"prompt": prompt, "temperature": temperature, "max_tokens": max_tokens, "seed": seed}
     answers = collected(rows, model, **settings) if model else given(rows)

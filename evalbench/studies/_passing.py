@@ -1,0 +1,115 @@
+"""The pass mark of the explainability studies: a mean score reaches a threshold or it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalbench.core.figures import Estimated
+from evalbench.core.result import Estimate
+from evalbench.core.verdict import Band, Bands, Verdict, worst
+from evalbench.errors import BadInput
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ROUNDING = 1e-9
+"""A mean that misses the threshold by less than this misses it by floating point."""
+
+
+def bands_of(threshold: float) -> Bands:
+    """Green from the threshold on, red below: the seed's pass and fail."""
+    return Bands((Band("red", high=threshold - ROUNDING), Band("green", low=threshold - ROUNDING)))
+
+
+def reaches(scores: pd.Series, threshold: float) -> pd.Series:
+    """1 where a score reaches the threshold, 0 where not, NaN where there is none."""
+    return (scores >= threshold - ROUNDING).astype(float).where(scores.notna())
+
+
+def check_shares(**shares: float) -> None:
+    """Refuses options that do not lie between 0 and 1, all at once."""
+    faults = [
+        f"{name} is {value}; it lies between 0 and 1" for name, value in shares.items() if not 0 <= value <= 1
+    ]
+    if faults:
+        raise BadInput.listing("options out of range:", faults)
+
+
+def verdict(
+    items: pd.DataFrame,
+    done: Sequence[Estimated],
+    *,
+    what: str,
+    unit: str,
+    threshold: float,
+    max_unscored: float,
+    held_back: str = "",
+) -> Verdict:
+    """The light of several models, the worst of which decides.
+
+    Parameters
+    ----------
+    items : DataFrame
+        Columns ``id`` and ``unscored``.
+    done : sequence of Estimated
+        One per model; its first figure is the score, its second the share passed.
+    what, unit : str
+        The score and the items, in words.
+    threshold, max_unscored : float
+    held_back : str
+        Why the verdict is at best grey; empty where nothing holds it back.
+    """
+    scores = [one.estimates[0] for one in done]
+    light = worst([e.light for e in scores])
+    said = "; ".join(_said(one) for one in sorted(done, key=_value))
+    sentence = f"{what} {said}; {items['id'].nunique()} {unit}, threshold {threshold:g}."
+    unscored = int((items["unscored"] != "").sum())
+    if unscored:
+        sentence += f" {unscored} of {len(items)} could not be scored."
+    too_many = unscored > max_unscored * len(items)
+    if too_many:
+        sentence += f" That is more than {max_unscored:.0%}: not enough evidence for a light."
+    if held_back:
+        sentence += f" {held_back}, so the light stays grey; the figures alone would give {light}."
+    rule = (
+        f"{what[:1].lower()}{what[1:]}, the worst model decides: green ≥ {threshold:g}; red < {threshold:g}"
+    )
+    shown = "grey" if too_many or held_back else light
+    return Verdict(
+        shown, sentence, rule, _stability(done, threshold, light), None if shown == light else light
+    )
+
+
+def _stability(done: Sequence[Estimated], threshold: float, light: str) -> float | None:
+    bands = bands_of(threshold)
+    replicates = [bands.lights(one.replicates[one.estimates[0].metric]) for one in done]
+    if not all(r.size for r in replicates):
+        return None
+    lit = np.stack(replicates)
+    order = ("red", "grey", "green")
+    worst_of = np.array(order)[np.min([[order.index(x) for x in row] for row in lit.tolist()], axis=0)]
+    return float(np.mean(worst_of == light))
+
+
+def _value(one: Estimated) -> float:
+    value = one.estimates[0].value
+    return -1.0 if value is None else value
+
+
+def _said(one: Estimated) -> str:
+    score, passed = one.estimates[0], one.estimates[1]
+    name = next(iter(score.group.values()), "")
+    if score.value is None:
+        return f"has no value ({name})"
+    return f"{score.value:.3f}{_interval(score)} ({name}, {_percent(passed)} passed)"
+
+
+def _interval(e: Estimate) -> str:
+    return "" if e.ci_low is None else f" [{e.ci_low:.2f}, {e.ci_high:.2f}]"
+
+
+def _percent(e: Estimate) -> str:
+    return "–" if e.value is None else f"{e.value:.0%}"

@@ -1,0 +1,301 @@
+"""Are the sources that the model cites real, do they support what it says, and is the answer right?
+
+Input: questions with gold answers; answers with marks such as ``[1]`` and a list of citations; the texts of the sources where they
+are at hand; or a model, then its cited answers are collected with the shipped prompt.  NQ-open, EfficientQA and Natural
+Questions are read as they are published.
+
+Figures (fourth document of the seeds; Gao et al. 2023): support and source verification per citation, their weighted mean
+(interpretability), correctness per answer, and the final score; ALCE's citation recall and precision beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from evalbench.core.result import Result
+from evalbench.errors import BadInput
+from evalbench.readers.dataset import Dataset
+from evalbench.readers.nq import questions
+from evalbench.readers.schema import Column, Table
+from evalbench.studies._passing import check_shares
+from evalbench.studies.citation.answers import Answer, Collected, collected, given, sampled
+from evalbench.studies.citation.judging import Bench, merged
+from evalbench.studies.citation.pictures import (
+    annotated,
+    faulty_citations,
+    figure_labels,
+    figure_scores,
+    worst,
+)
+from evalbench.studies.citation.scoring import Judged, Options, items_of, judged
+from evalbench.studies.citation.sources import Shelf, read_credibility, sources_of
+from evalbench.studies.citation.summary import summarise
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evalbench.models.webfetch import Fetcher, Page
+
+__all__ = [
+    "QUESTION", "SCHEMA", "adapt", "annotated", "evaluate", "faulty_citations", "figure_labels", "figure_scores", "summarise",
+    "worst",
+]  # fmt: skip
+
+QUESTION = "Are the sources that the model cites real, do they support what it says, and is the answer right?"
+SUPPORTS = ("support", "claim_consistency_seed")
+
+SCHEMA: Mapping[str, Table] = {
+    "answers": Table(
+        (
+            Column("id", "id", help="the question"),
+            Column("question", "text"),
+            Column("gold_answer", "texts", help="one right answer or several"),
+            Column("model_answer", "text", required=False, empty_ok=True, help="with marks such as [1]"),
+            Column(
+                "citations",
+                "json",
+                required=False,
+                empty_ok=True,
+                help="[{n, claim, url?, title?, quote?}, …]",
+            ),
+            Column("model", "id", required=False, help="who answered, where there are several"),
+            Column("lang", "text", required=False, empty_ok=True, help="ISO 639-1 code"),
+        ),
+        unique=("id", "model"),
+        help="one row per question and model",
+    ),
+    "sources": Table(
+        (
+            Column("url", "id", help="address or name by which citations name it"),
+            Column("text", "text"),
+            Column("title", "text", required=False, empty_ok=True),
+            Column("kind", "text", required=False, empty_ok=True, help="encyclopaedia, press, official, …"),
+            Column("id", "id", required=False, empty_ok=True, help="the question that it was supplied for"),
+        ),
+        unique=("url",),
+        required=False,
+        help="one row per supplied source",
+    ),
+}
+
+
+def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
+    """Natural Questions' published files as our tables; see :mod:`evalbench.readers.nq`."""
+    return questions(frames)
+
+
+def evaluate(
+    data: Dataset,
+    *,
+    model: str = "",
+    prompt: str = "",
+    temperature: float = 0.0,
+    max_tokens: int = 1024,
+    sample_method: str = "first",
+    n_samples: int = 0,
+    random_state: int = 0,
+    judge: str | Callable[[dict[str, Any]], object] = "baseline/lexical",
+    judge_prompt: str = "",
+    check_urls: bool = False,
+    allow_hosts: Sequence[str] = (),
+    sources_complete: bool = False,
+    quote_threshold: float = 0.9,
+    credibility_file: str = "",
+    support_on: str = "support",
+    weights: Mapping[str, float] = {"support": 0.5, "verification": 0.5},
+    final_weights: Mapping[str, float] = {"interpretability": 0.5, "correctness": 0.5},
+    threshold: float = 0.8,
+    max_unscored: float = 0.05,
+    seed: int = 0,
+    n_resamples: int = 2000,
+    fetcher: Fetcher | None = None,
+) -> Result:
+    """Judge cited answers.
+
+    Parameters
+    ----------
+    data : Dataset
+        ``load(…, study="citation")``: tables answers, sources.
+    model : str
+        Collect this model's answers; without it the table's are judged.
+    prompt : str
+        A prompt file of one's own; by default ``cited_answer`` in the question's language.
+    temperature, max_tokens
+        Of the collected answers.
+    sample_method : {"first", "random"}
+    n_samples : int
+        Questions; 0 for all.
+    random_state : int
+    judge : str or callable
+        See :func:`evalbench.judge.verdicts.judge`.
+    judge_prompt : str
+        A folder of one's own prompts ``entailment`` and ``correctness``.
+    check_urls : bool
+        Whether addresses without a supplied text are fetched from the web, see :mod:`evalbench.models.webfetch`.
+    allow_hosts : sequence of str
+        Hosts that may lie in a private network.
+    sources_complete : bool
+        Whether the supplied sources are all that the model had: an unknown one is then fabricated.
+    quote_threshold : float
+        Least similarity (0–1) at which a quote or claim counts as found in its source.
+    credibility_file : str
+        One's own list of kinds and hosts; by default the shipped ``credibility.yaml``.
+    support_on : {"support", "claim_consistency_seed"}
+        What counts as support in the score: the source against the claim, or (the seed) the answer against the claim.
+    weights, final_weights : mapping of str to float
+        Of support and verification; of interpretability and correctness.
+    threshold : float
+        A mean final score from here on passes.
+    max_unscored : float
+    seed, n_resamples : int
+    fetcher : Fetcher, optional
+        Bounds of the fetch other than the usual ones.
+
+    Returns
+    -------
+    Result
+        ``items``: one row per answer.  ``tables``: ``citations``, ``statements``, ``answers``, ``calls``, and ``pages`` where fetched.
+
+    Raises
+    ------
+    BadInput
+        For faults of the options or of lists of citations, all at once.
+    """
+    options = _options(support_on, weights, final_weights, quote_threshold)
+    check_shares(threshold=threshold, max_unscored=max_unscored, quote_threshold=quote_threshold)
+    credibility = read_credibility(credibility_file)
+    rows = sampled(data["answers"], sample_method, n_samples, random_state)
+    settings = {"prompt": prompt, "temperature": temperature, "max_tokens": max_tokens, "seed": seed}
+    got = collected(rows, data.get("sources"), model, **settings) if model else given(rows)
+    shelf = Shelf(data.get("sources"))
+    pages = _pages(got.answers, shelf, allow_hosts, fetcher) if check_urls else {}
+    sources = sources_of(got.answers, shelf, pages, sources_complete=sources_complete)
+    bench = Bench(judge, judge_prompt, seed)
+    found = judged(got.answers, sources, bench, options, credibility)
+    items = items_of(got.answers, found, options)
+    judge_name = judge if isinstance(judge, str) else bench.name or "function"
+    summary = summarise(
+        items,
+        threshold=threshold,
+        max_unscored=max_unscored,
+        judge=judge_name,
+        seed=seed,
+        n_resamples=n_resamples,
+    )
+    models = sorted(items["model"].unique())
+    return Result(
+        study="citation",
+        question=QUESTION,
+        judged=f"model {models[0]}" if len(models) == 1 else f"{len(models)} models: {', '.join(models)}",
+        parameters={
+            "model": model, **settings, "sample_method": sample_method, "n_samples": n_samples, "random_state": random_state,
+            "judge": judge_name, "judge_prompt": judge_prompt, "check_urls": check_urls, "allow_hosts": list(allow_hosts),
+            "sources_complete": sources_complete, "quote_threshold": quote_threshold, "credibility_file": credibility_file,
+            "support_on": support_on, "weights": dict(weights), "final_weights": dict(final_weights), "threshold": threshold,
+            "max_unscored": max_unscored, "n_resamples": n_resamples,
+        },
+        data=data.label,
+        id="id",
+        by=("model",),
+        items=items,
+        figures=summary,
+        tables=_tables(got, found, bench, pages),
+        notes=(*data.notes, *got.notes, *_remarks(items, found, check_urls)),
+        method=_method(options, threshold, judge_name, sources_complete),
+        accounting=merged([*got.accounting, *bench.accounting]),
+    )  # fmt: skip
+
+
+def _options(
+    support_on: str, weights: Mapping[str, float], final_weights: Mapping[str, float], quote_threshold: float
+) -> Options:
+    faults = []
+    if support_on not in SUPPORTS:
+        faults.append(f"support_on is {support_on!r}; one of {', '.join(SUPPORTS)}")
+    wanted = {"weights": (weights, ("support", "verification")), "final_weights": (final_weights, ("interpretability", "correctness"))}  # fmt: skip
+    for name, (given_, keys) in wanted.items():
+        if set(given_) != set(keys):
+            faults.append(f"{name} names {', '.join(given_) or 'nothing'}; needed are {', '.join(keys)}")
+        elif not all(isinstance(w, int | float) and w >= 0 for w in given_.values()) or not sum(
+            given_.values()
+        ):
+            faults.append(f"{name}: numbers from 0, not all 0")
+    if faults:
+        raise BadInput.listing("citation cannot score with these options:", faults)
+    return Options(
+        support_on,
+        (float(weights["support"]), float(weights["verification"])),
+        (float(final_weights["interpretability"]), float(final_weights["correctness"])),
+        quote_threshold,
+    )
+
+
+def _pages(
+    answers: Sequence[Answer], shelf: Shelf, allow_hosts: Sequence[str], fetcher: Fetcher | None
+) -> dict[str, Page]:
+    from evalbench.models.webfetch import Fetcher as Usual
+
+    wanted = {c.url for a in answers for c in a.citations if c.url and shelf.find(c) is None}
+    return (fetcher or Usual(allow=frozenset(allow_hosts))).fetch_all(wanted)
+
+
+def _tables(
+    got: Collected, found: Judged, bench: Bench, pages: Mapping[str, Page]
+) -> dict[str, pd.DataFrame]:
+    import pandas as pd
+
+    answers = pd.DataFrame(
+        [
+            {"id": a.id, "model": a.model, "lang": a.lang, "question": a.question, "gold_answer": "; ".join(a.gold), "answer": a.text,
+             "correctness": v.label if (v := found.correctness.get((a.id, a.model))) else "", "reason": v.reason if v else ""}
+            for a in got.answers
+        ]
+    )  # fmt: skip
+    tables = {"citations": found.citations, "statements": found.statements, "answers": answers}
+    calls = [frame for frame in (*got.calls, *bench.calls) if len(frame)]
+    if calls:
+        tables["calls"] = pd.concat(calls, ignore_index=True)
+    if pages:
+        shown = [
+            {"url": p.url, "outcome": p.outcome, "detail": p.detail, "hops": " → ".join(p.hops), "characters": len(p.text)}
+            for p in pages.values()
+        ]  # fmt: skip
+        tables["pages"] = pd.DataFrame(shown)
+    return tables
+
+
+def _remarks(items: pd.DataFrame, found: Judged, check_urls: bool) -> list[str]:
+    out = []
+    uncited = int(((items["n_citations"] == 0) & (items["unscored"] == "")).sum())
+    if uncited:
+        out.append(f"{uncited} answers cite nothing: their support and verification count 0.")
+    unknown = int(found.citations["support"].isna().sum())
+    if unknown:
+        out.append(
+            f"{unknown} citations have no support verdict, since no text of their source is at hand or the judge gave none; "
+            "the mean of the others counts."
+        )
+    if check_urls:
+        out.append("Pages were fetched from the live web: another day may give other figures (table pages).")
+    return out
+
+
+def _method(options: Options, threshold: float, judge: str, sources_complete: bool) -> tuple[str, ...]:
+    w, f = options.weights, options.final_weights
+    return (
+        f"Interpretability = {w[0]:g} × support + {w[1]:g} × verification, divided by the weights' sum; final = {f[0]:g} × "
+        f"interpretability + {f[1]:g} × correctness, likewise; passed from {threshold:g} on.",
+        f"Support per citation: the source against the claim, entailment 1, neutral 0.5, contradiction 0, by {judge}; a source that does "
+        f"not exist gives 0. In the score: {options.support_on}.",
+        "claim_consistency_seed: the claim against the model's own answer. The claim comes from that answer, so it says little.",
+        "Citation recall: share of statements that their joined citations entail. Citation precision: share of citations whose statement "
+        "is recalled and that are not needless (Gao et al. 2023, section 4.3).",
+        f"Verification: verified 1, uncertain 0.5, likely fabricated 0. A quote (else the claim) is looked for in its source at "
+        f"similarity ≥ {options.quote_threshold:g} with the same numbers, and the source is judged on the claim. 404, 410 and unknown "
+        "hosts are fabricated; time-outs and refusals are uncertain"
+        + ("; a source that was not supplied is fabricated." if sources_complete else "."),
+        "Correctness: correct 1, partially correct 0.5, incorrect 0, against the gold answers.",
+        "An answer that cites nothing scores 0 on support and verification.",
+        "Labels, weights and threshold: fourth document of the seeds; intervals resample questions.",
+    )

@@ -1,0 +1,165 @@
+"""Pictures, tables and annotated answers of a citation result."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalbench.draw.figures import heat_map, interval_bars
+from evalbench.draw.html import Html, escape, language_attributes
+from evalbench.draw.spans import Span, highlight
+from evalbench.draw.tables import html_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure as Picture
+
+    from evalbench.core.result import Result
+
+_SHOWN = (
+    "final", "interpretability", "correctness", "support", "verification", "citation recall (ALCE)",
+    "citation precision (ALCE)", "claim_consistency_seed",
+)  # fmt: skip
+_SUPPORT = ("ENTAILMENT", "NEUTRAL", "CONTRADICTION", "NO SOURCE", "")
+_VERIFIED = ("VERIFIED", "UNCERTAIN", "LIKELY_FABRICATED", "")
+_NAMES = {"": "no verdict", "LIKELY_FABRICATED": "likely fabricated"}
+
+
+def figure_scores(result: Result) -> tuple[Picture, str]:
+    """Every score with its interval."""
+    several = len({e.group["model"] for e in result.summary}) > 1
+    rows = [e for metric in _SHOWN for e in result.summary if e.metric == metric]
+    names = [f"{e.metric}, {e.group['model']}" if several else e.metric for e in rows]
+    return interval_bars(
+        [name.replace("_seed", " (seed)").replace("_", " ") for name in names],
+        [e.value for e in rows],
+        [e.ci_low for e in rows],
+        [e.ci_high for e in rows],
+        title=f"Scores of the cited answers (a final score from {result.parameters['threshold']:g} on passes)",
+        xlabel="Score (0–1)",
+        domain=(0, 1),
+    )
+
+
+def figure_labels(result: Result) -> tuple[Picture, str]:
+    """How many citations have which labels of support and verification."""
+    citations = result.tables["citations"]
+    counts = citations.value_counts(["support_label", "verification_label"])
+    rows = [s for s in _SUPPORT if s in set(citations["support_label"])] or [""]
+    columns = [v for v in _VERIFIED if v in set(citations["verification_label"])] or [""]
+    matrix = [[float(counts.get((s, v), 0)) for v in columns] for s in rows]
+    return heat_map(
+        matrix,
+        [_name(s) for s in rows],
+        [_name(v) for v in columns],
+        title=f"{len(citations)} citations: what the source says about the claim, and whether it is real",
+        text=[[f"{int(v)}" for v in line] for line in matrix],
+        unit="citations",
+        low=0,
+    )
+
+
+def _name(label: str) -> str:
+    return _NAMES.get(label, label.lower())
+
+
+def faulty_citations(result: Result, rows: int = 20) -> pd.DataFrame:
+    """Citations that are contradicted or likely fabricated, the worst first."""
+    citations = result.tables["citations"]
+    worst_first = citations.assign(score=citations[["support", "verification"]].mean(axis=1))
+    faulty = worst_first[worst_first["score"] < 1].sort_values(["score", "id", "model", "n"], kind="stable")
+    columns = [
+        "id",
+        "model",
+        "n",
+        "claim",
+        "quote",
+        "support_label",
+        "verification_label",
+        "verification_reason",
+        "url",
+    ]
+    return faulty[columns].head(rows)
+
+
+def worst(result: Result, rows: int = 10) -> pd.DataFrame:
+    """The answers with the lowest final score."""
+    items = result.items.sort_values(["final", "id", "model"], kind="stable").head(rows)
+    merged = items.merge(
+        result.tables["answers"][["id", "model", "question", "gold_answer", "answer"]], on=["id", "model"]
+    )
+    shown = [
+        "id",
+        "model",
+        "final",
+        "interpretability",
+        "correctness",
+        "alce_recall",
+        "question",
+        "gold_answer",
+        "answer",
+    ]
+    return merged[shown]
+
+
+def annotated(result: Result, n: int = 4) -> Html:
+    """Answers with their citations, sources and verdicts, the lowest scores first; found quotes are marked in their source."""
+    with_citations = result.items[result.items["n_citations"] > 0]
+    chosen = with_citations.sort_values(["final", "id", "model"], kind="stable").head(n)
+    if chosen.empty:
+        return Html('<p class="eb-small">No answer has a citation.</p>')
+    return Html("".join(_annotated_one(result, item) for item in chosen.to_dict("records")))
+
+
+def _annotated_one(result: Result, item: dict[str, Any]) -> Html:
+    import pandas as pd
+
+    citations, statements, answers = (
+        frame[(frame["id"] == item["id"]) & (frame["model"] == item["model"])]
+        for frame in (result.tables["citations"], result.tables["statements"], result.tables["answers"])
+    )
+    answer = answers.iloc[0]
+    lang = {"question": answer["lang"], "text": answer["lang"]}
+    head = (
+        f'<p class="eb-doc-title">{escape(item["id"])}, {escape(item["model"])}: final {item["final"]:.2f}, '
+        f"answer {escape(item['correctness_label'].lower().replace('_', ' '))}</p>"
+        f"<p{language_attributes(answer['question'], answer['lang'])}>{escape(answer['question'])}</p>"
+    )
+    said = pd.DataFrame(
+        {
+            "statement": statements["text"].to_numpy(),
+            "cites": [f"[{c}]" if c else "nothing" for c in statements["cites"]],
+            "entailed by what it cites": [_yes(v) for v in statements["recalled"]],
+        }
+    )
+    sources = pd.DataFrame(
+        {
+            "n": citations["n"].to_numpy(),
+            "claim": citations["claim"].to_numpy(),
+            "quote": citations["quote"].to_numpy(),
+            "source": [_source(row) for row in citations.to_dict("records")],
+            "support": [_name(v) for v in citations["support_label"]],
+            "verification": [_name(v) for v in citations["verification_label"]],
+            "why": citations["verification_reason"].to_numpy(),
+        }
+    )
+    return Html(
+        head
+        + html_table(said, caption=f"Statements of {item['id']}", lang_columns={"statement": lang["text"]})
+        + html_table(sources, caption=f"Citations of {item['id']}", clamp=400)
+    )
+
+
+def _source(row: dict[str, Any]) -> Html:
+    text = row["source_text"]
+    if not text:
+        return escape(row["url"] or row["title"] or "no source named")
+    start, end = max(0, row["located_start"] - 300), row["located_end"] + 300
+    if row["located_start"] < 0:
+        shown = text[:600]
+        return Html(f"{escape(shown)}{'…' if len(text) > len(shown) else ''}")
+    span = Span(row["located_start"] - start, row["located_end"] - start, "located", "found in the source")
+    return highlight(text[start:end], [span])
+
+
+def _yes(value: float) -> str:
+    return "– not known" if value != value else "✓ yes" if value else "✗ no"

@@ -1,0 +1,204 @@
+"""What stands behind a citation: a supplied text, a fetched page, or nothing that can be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import urlsplit
+
+from evalbench.errors import BadInput
+from evalbench.studies.citation.answers import Answer, Citation
+from evalbench.text.locate import Location, locate
+from evalbench.text.numbers import find_numbers
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evalbench.models.webfetch import Page
+
+MAX_PASSAGE = 6000
+SHIPPED = Path(__file__).with_name("credibility.yaml")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A source as the citation names it.
+
+    Attributes
+    ----------
+    text : str or None
+        None: it is not at hand, so nothing is known.  Empty: there is no such source.
+    title, kind : str
+    origin : str
+        ``supplied``, ``web``, or why there is no text.
+    """
+
+    text: str | None
+    title: str = ""
+    kind: str = ""
+    origin: str = ""
+
+    @property
+    def premise(self) -> str:
+        """Title and text, as a judge reads them."""
+        return f"{self.title}\n{self.text}" if self.title else self.text or ""
+
+
+class Shelf:
+    """The supplied sources, by address and by title."""
+
+    def __init__(self, sources: pd.DataFrame | None) -> None:
+        self._by_url: dict[str, Source] = {}
+        self._by_title: dict[str, Source] = {}
+        for row in sources.to_dict("records") if sources is not None else ():
+            source = Source(row["text"], row.get("title", ""), row.get("kind", ""), "supplied")
+            self._by_url[address_key(row["url"])] = source
+            if source.title:
+                self._by_title.setdefault(source.title.casefold().strip(), source)
+
+    def find(self, citation: Citation) -> Source | None:
+        """The supplied source that a citation names: by address, or by title where it gives no address."""
+        if citation.url:
+            return self._by_url.get(address_key(citation.url))
+        return self._by_title.get(citation.title.casefold().strip()) if citation.title else None
+
+
+def address_key(url: str) -> str:
+    """Addresses that differ in scheme, case of the host, fragment or a last slash are the same source.
+
+    Examples
+    --------
+    >>> address_key("HTTPS://Lexica.example/A/#top") == address_key("http://lexica.example/A")
+    True
+    """
+    try:
+        parts = urlsplit(url.strip())
+    except ValueError:
+        return url.strip()
+    if not parts.netloc:
+        return url.strip()
+    query = f"?{parts.query}" if parts.query else ""
+    return f"{parts.netloc.lower().removeprefix('www.')}{parts.path.rstrip('/')}{query}"
+
+
+def sources_of(
+    answers: Iterable[Answer], shelf: Shelf, pages: Mapping[str, Page], *, sources_complete: bool
+) -> dict[tuple[str, str, int], Source]:
+    """The source behind every citation, by (id, model, n).
+
+    Parameters
+    ----------
+    answers : iterable of Answer
+    shelf : Shelf
+    pages : mapping of address to Page
+        Fetched pages; empty without ``check_urls``.
+    sources_complete : bool
+        Whether the supplied sources are all that the model was given: one that is not among them then does not exist.
+    """
+    return {
+        (a.id, a.model, c.n): shelf.find(c) or _elsewhere(c, pages, sources_complete)
+        for a in answers
+        for c in a.citations
+    }
+
+
+def _elsewhere(citation: Citation, pages: Mapping[str, Page], sources_complete: bool) -> Source:
+    page = pages.get(citation.url)
+    if page is not None:
+        if page.outcome == "ok":
+            return Source(page.text, citation.title, origin="web")
+        missing = page.verification == "LIKELY_FABRICATED"
+        return Source("" if missing else None, origin=f"{page.outcome}: {page.detail}")
+    if sources_complete:
+        return Source("", origin="none of the supplied sources")
+    if not citation.url and not citation.title:
+        return Source(None, origin="the citation names no source")
+    return Source(None, origin="not supplied, and the web was not asked")
+
+
+class Found(NamedTuple):
+    """Where a citation's quote, or its claim, stands in its source, and the passage around it."""
+
+    location: Location | None
+    passage: str
+
+
+def find_passage(citation: Citation, source: Source, threshold: float) -> Found:
+    """Locate a citation's quote (without one, its claim) in its source; long sources are cut to the passage around it.
+
+    A passage that is alike but lacks one of the numbers is another passage.
+    """
+    text = source.text or ""
+    wanted = citation.quote or citation.claim
+    location = locate(wanted, text, threshold) if text else None
+    if location is not None and _numbers(wanted) - _numbers(text[location.start : location.end]):
+        location = None
+    if len(text) <= MAX_PASSAGE:
+        return Found(location, source.premise)
+    middle = (location.start + location.end) // 2 if location else 0
+    start = max(0, min(middle - MAX_PASSAGE // 2, len(text) - MAX_PASSAGE))
+    return Found(location, f"{source.title}\n{text[start : start + MAX_PASSAGE]}".strip())
+
+
+def _numbers(text: str) -> set[Fraction]:
+    return {n.value for n in find_numbers(text)}
+
+
+class Credibility(NamedTuple):
+    """Kinds of sources with their scores, and the hosts of each kind."""
+
+    kinds: Mapping[str, float]
+    hosts: Mapping[str, str]
+
+    def kind(self, url: str, stated: str = "") -> str:
+        """The kind of a source: as stated, by its host or a parent of it, else ``unknown``."""
+        if stated in self.kinds:
+            return stated
+        try:
+            labels = (urlsplit(url).hostname or "").split(".")
+        except ValueError:
+            labels = []
+        parents = (".".join(labels[i:]) for i in range(len(labels)))
+        return next((self.hosts[p] for p in parents if p in self.hosts), "unknown")
+
+
+def read_credibility(path: str = "") -> Credibility:
+    """The list of kinds and hosts, shipped or one's own.
+
+    Raises
+    ------
+    BadInput
+        If the file cannot be read or is not of the form of the shipped one; lists all faults.
+    """
+    import yaml
+
+    file = Path(path).expanduser() if path else SHIPPED
+    try:
+        content = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise BadInput(f"credibility_file {file}: {error}") from error
+    kinds = content.get("kinds") if isinstance(content, dict) else None
+    hosts = content.get("hosts") if isinstance(content, dict) else None
+    if not isinstance(kinds, dict) or not isinstance(hosts, dict):
+        raise BadInput(f"credibility_file {file}: expected the mappings kinds and hosts")
+    faults = [f"kind {k}: {v!r} is no number from 0 to 1" for k, v in kinds.items() if not _is_share(v)]
+    faults += [f"hosts of {k}: no such kind" for k in hosts if k not in kinds]
+    faults += [f"hosts of {k}: expected a list of texts" for k, v in hosts.items() if not _are_texts(v)]
+    faults += [] if "unknown" in kinds else ["kinds lacks unknown"]
+    if faults:
+        raise BadInput.listing(f"credibility_file {file}:", faults)
+    return Credibility(
+        {k: float(v) for k, v in kinds.items()},
+        {h.lower(): kind for kind, listed in hosts.items() for h in listed},
+    )
+
+
+def _is_share(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(v, str) for v in value)

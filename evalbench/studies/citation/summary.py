@@ -1,0 +1,88 @@
+"""Items to headline figures, verdict and its sentence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalbench.core.figures import Figure, estimate, mean_of, ratio, share_of
+from evalbench.core.result import Summary
+from evalbench.models.entail import holds_back
+from evalbench.studies._passing import bands_of, reaches, verdict
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+UNITS = "answers"
+
+
+def figures(threshold: float) -> tuple[Figure, ...]:
+    """The figures of one model."""
+    cited = {"undefined": "nothing was cited"}
+    return (
+        mean_of("final", bands=bands_of(threshold)),
+        share_of("passed"),
+        mean_of("interpretability"),
+        mean_of("correctness"),
+        mean_of("support"),
+        mean_of("verification"),
+        mean_of("alce_recall", "citation recall (ALCE)", undefined="no statement"),
+        mean_of("alce_precision", "citation precision (ALCE)", **cited),
+        Figure(
+            "fabricated citations", ("n_fabricated", "n_citations"), ratio, higher_is_better=False, **cited
+        ),
+        mean_of("claim_consistency_seed", worst=None, **cited),
+        mean_of("source_credibility", worst=None, **cited),
+        share_of("uncited", "answers without a citation", higher_is_better=False),
+        Figure("marks without an entry", ("n_dangling",), np.asarray, unit="marks", higher_is_better=False),
+        Figure("entries never cited", ("n_unmarked",), np.asarray, unit="entries", higher_is_better=False),
+    )
+
+
+def summarise(
+    items: pd.DataFrame,
+    *,
+    threshold: float = 0.8,
+    max_unscored: float = 0.05,
+    judge: str = "baseline/lexical",
+    seed: int = 0,
+    n_resamples: int = 2000,
+) -> Summary:
+    """Headline figures per model and the verdict.
+
+    Parameters
+    ----------
+    items : DataFrame
+        One row per answer.
+    threshold : float
+        A model passes if its mean final score reaches it; the worst model decides the light.
+    max_unscored : float
+    judge : str
+        Who judged: on ``baseline/lexical`` the light stays grey.
+    seed, n_resamples : int
+
+    Returns
+    -------
+    Summary
+    """
+    uncited = (items["n_citations"] == 0).astype(float).where(items["unscored"] == "")
+    rows = items.assign(passed=reaches(items["final"], threshold), uncited=uncited)
+    models = sorted(rows["model"].unique())
+    done = [
+        estimate(
+            one, figures(threshold), units=one["id"], seed=seed, group={"model": m}, n_resamples=n_resamples
+        )
+        for m in models
+        for one in [rows[rows["model"] == m]]
+    ]
+    light = verdict(
+        rows,
+        done,
+        what="Mean final score",
+        unit=UNITS,
+        threshold=threshold,
+        max_unscored=max_unscored,
+        held_back=f"The judge is {judge}, which compares words" if holds_back(judge) else "",
+    )
+    return Summary(tuple(e for one in done for e in one.estimates), light)
