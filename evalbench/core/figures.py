@@ -182,7 +182,7 @@ def estimate(
             columns=columns,
             unscored=unscored,
             undefined=undefined,
-            n_units=len(ids),
+            n_units=_units_with_value(f, sums, at),
             clustered=clustered,
             n_resamples=n_resamples,
             group=dict(group or {}),
@@ -190,6 +190,11 @@ def estimate(
         for j, f in enumerate(figures)
     )
     return Estimated(estimates, {f.metric: replicates[:, j] for j, f in enumerate(figures)})
+
+
+def _units_with_value(figure: Figure, sums: Floats, at: Mapping[str, int]) -> int:
+    counts = [at[name] for name in figure.sums if name.startswith("#")]
+    return int((sums[:, counts] > 0).all(axis=1).sum()) if counts else len(sums)
 
 
 def _reasons(column: npt.ArrayLike | None, n: int) -> npt.NDArray[np.bool_]:
@@ -229,9 +234,8 @@ def _estimate_one(
         notes.append("no interval: fewer than two units")
     elif figure.interval == "wilson" and (not clustered or totals[0] in (0, totals[1])):
         # Clustered proportions keep the bootstrap, except where all agree and it would have no width.
-        low, high = (float(b) for b in wilson(totals[0], totals[1] if not clustered else n_units))
-        if clustered:
-            low, high = (low, 1.0) if totals[0] else (0.0, high)
+        agreed = n_units if totals[0] else 0
+        low, high = map(float, wilson(agreed, n_units) if clustered else wilson(totals[0], totals[1]))
         method = "Wilson" if not clustered else "Wilson over units, all agree"
     elif not np.isfinite(low):
         notes.append("no interval: no resample has a value")

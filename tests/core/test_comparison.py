@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalbench.core.comparison import compare_figures
+from evalbench.core.comparison import adjusted_together, compare_figures
 from evalbench.core.figures import f1_of, mean_of, share_of
-from evalbench.core.significance import mcnemar, sign_flip_test
+from evalbench.core.significance import holm, mcnemar, sign_flip_test
 
 FIGURES = (mean_of("score"), share_of("right"), f1_of("tp", "fp", "fn"))
 
@@ -218,3 +218,12 @@ def test_degenerate_items_give_words(rows, paired):
         ).figures[0]
     assert one.words
     assert one.note if one.outcome == "undefined" else one.p is not None
+
+
+def test_several_comparisons_are_one_family():
+    pairs = [compare(system(i, 60, 0.06), system(i + 50, 60), FIGURES[:1]).figures[0] for i in range(4)]
+    together = adjusted_together(pairs, [("fern", f"oak-{i}") for i in range(4)])
+    np.testing.assert_allclose([c.p_holm for c in together], holm([c.p for c in pairs]))
+    for c in together:
+        assert (c.outcome == "better") == (c.p_holm <= 0.05)
+        assert "fern" in c.words

@@ -1,0 +1,161 @@
+"""Figures from sums over items: values, intervals, counts and notes."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats as scipy_stats
+from sklearn.metrics import f1_score
+
+from evalbench.core.figures import estimate, f1_of, mean_of, precision_of, recall_of, share_of, unit_sums
+from evalbench.core.stats import wilson
+
+
+def ids(n):
+    return np.array([f"q{i:04}" for i in range(n)])
+
+
+def one(columns, figure, units=None, **options):
+    n = len(next(iter(columns.values())))
+    options = {"seed": 0, "n_resamples": 300, **options}
+    return estimate(columns, [figure], units=ids(n) if units is None else units, **options).estimates[0]
+
+
+def test_mean_and_its_interval():
+    x = np.random.default_rng(0).beta(3, 2, 400)
+    out = one({"score": x}, mean_of("score"), n_resamples=4000)
+    peer = scipy_stats.bootstrap(
+        (x,), np.mean, n_resamples=4000, method="percentile", rng=1
+    ).confidence_interval
+    assert out.value == pytest.approx(x.mean())
+    assert (out.ci_low, out.ci_high) == pytest.approx((peer.low, peer.high), abs=0.003)
+    assert (out.method, out.n, out.note) == ("percentile bootstrap, 4000 resamples", 400, "")
+
+
+def test_share_has_wilsons_interval():
+    out = one({"right": np.repeat([1.0, 0.0], [20, 10])}, share_of("right"))
+    assert (out.ci_low, out.ci_high) == pytest.approx(tuple(map(float, wilson(20, 30))))
+    assert out.method == "Wilson"
+
+
+def test_clustered_share_is_bootstrapped_unless_all_agree():
+    document = np.repeat(ids(25), 4)
+    mixed = one({"right": np.tile([1.0, 0.0], 50)}, share_of("right"), units=document)
+    assert mixed.method.startswith("clustered percentile bootstrap")
+    agreed = one({"right": np.ones(100)}, share_of("right"), units=document)
+    assert agreed.method == "Wilson over units, all agree"
+    assert (agreed.ci_low, agreed.ci_high) == pytest.approx((float(wilson(25, 25)[0]), 1.0))
+
+
+def test_f1_precision_recall_agree_with_scikit_learn():
+    g = np.random.default_rng(2)
+    truth, found = g.random((2, 300)) < 0.4
+    columns = {"tp": truth & found, "fp": ~truth & found, "fn": truth & ~found}
+    out = estimate(
+        columns,
+        [f1_of("tp", "fp", "fn"), precision_of("tp", "fp"), recall_of("tp", "fn")],
+        units=ids(300),
+        seed=0,
+        n_resamples=200,
+    )
+    assert out.estimates[0].value == pytest.approx(f1_score(truth, found))
+    assert [e.value for e in out.estimates[1:]] == pytest.approx([truth[found].mean(), found[truth].mean()])
+    f1, p, r = (out.replicates[m] for m in ("f1", "precision", "recall"))
+    np.testing.assert_allclose(f1, 2 * p * r / (p + r))
+
+
+@pytest.mark.parametrize(
+    ("scores", "value", "note"),
+    [
+        ([0.5], 0.5, "no interval: fewer than two units"),
+        ([np.nan, np.nan], None, "no item has a value"),
+        ([0.2, 0.4] * 4, 0.3, "fewer than 20 units: the interval is too narrow"),
+        ([0.5] * 30, 0.5, "all resamples agree: the interval has no width"),
+        ([0.25, 0.75] * 30, 0.5, ""),
+    ],
+)
+def test_what_an_estimate_lacks_is_said(scores, value, note):
+    out = one({"score": np.array(scores)}, mean_of("score"))
+    assert out.value == (None if value is None else pytest.approx(value))
+    assert out.note == note
+
+
+def test_f1_says_which_resamples_have_no_value():
+    columns = {"tp": np.repeat([1.0, 0.0], [1, 39]), "fp": np.zeros(40), "fn": np.zeros(40)}
+    out = one(columns, f1_of("tp", "fp", "fn"), n_resamples=2000)
+    assert "% of the resamples have no value and are left out" in out.note
+    share = float(out.note.split("%")[0]) / 100
+    assert share == pytest.approx((39 / 40) ** 40, abs=0.04)
+
+
+def test_f1_warns_under_20_units():
+    counts = {"tp": np.arange(19.0), "fp": np.ones(19), "fn": np.ones(19)}
+    assert "fewer than 20 units" in one(counts, f1_of("tp", "fp", "fn")).note
+    more = {k: np.append(v, 1) for k, v in counts.items()}
+    assert one(more, f1_of("tp", "fp", "fn")).note == ""
+
+
+def test_unscored_and_undefined_are_counted_apart():
+    columns = {
+        "score": np.array([1.0, np.nan, np.nan, 0.5] * 10),
+        "unscored": np.array(["", "no parse", "", ""] * 10, dtype=object),
+        "undefined": np.array(["", "", "no claims", ""] * 10, dtype=object),
+    }
+    out = one(columns, mean_of("score"))
+    assert (out.value, out.n, out.n_unscored, out.n_undefined) == (0.75, 20, 10, 10)
+    assert out.note == "0.5 if every unscored item were the worst"
+
+
+def test_units_without_a_value_do_not_count_as_evidence():
+    x = np.full(40, np.nan)
+    x[:6] = [0.1, 0.4, 0.2, 0.3, 0.5, 0.3]
+    assert one({"score": x}, mean_of("score")).note.endswith(
+        "fewer than 20 units: the interval is too narrow"
+    )
+    x[1:] = np.nan
+    assert one({"score": x}, mean_of("score")).note == "no interval: fewer than two units"
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_the_order_of_items_changes_no_bit(clustered):
+    g = np.random.default_rng(3)
+    x = g.random(200)
+    units = np.repeat(ids(40), 5) if clustered else ids(200)
+    order = g.permutation(200)
+    first = one({"score": x}, mean_of("score"), units=units)
+    assert one({"score": x[order]}, mean_of("score"), units=units[order]) == first
+    sums = [unit_sums({"score": x[o]}, ["score"], units[o])[0].tobytes() for o in (slice(None), order)]
+    assert sums[0] == sums[1]
+
+
+def test_clusters_widen_the_interval():
+    x = np.repeat(np.random.default_rng(4).random(30), 10)
+    plain = one({"score": x}, mean_of("score"))
+    clustered = one({"score": x}, mean_of("score"), units=np.repeat(ids(30), 10))
+    assert clustered.ci_high - clustered.ci_low > 2 * (plain.ci_high - plain.ci_low)
+
+
+values = st.sampled_from([0.0, 1.0, 0.1, np.nan])
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from("abc"), values, values, values), min_size=1, max_size=8))
+def test_degenerate_items_give_a_value_or_a_reason(rows):
+    columns = {name: np.array([r[i] for r in rows]) for i, name in enumerate(["tp", "fp", "fn"], start=1)}
+    figures = [
+        mean_of("tp"),
+        share_of("fp"),
+        f1_of("tp", "fp", "fn"),
+        precision_of("tp", "fp"),
+        recall_of("tp", "fn"),
+    ]
+    columns["fp"] = np.round(columns["fp"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        out = estimate(columns, figures, units=np.array([r[0] for r in rows]), seed=0, n_resamples=30)
+    for e in out.estimates:
+        assert e.note if e.value is None or e.ci_low is None else e.ci_low <= e.ci_high
