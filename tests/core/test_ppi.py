@@ -109,3 +109,17 @@ def test_degenerate_marks_give_a_value_or_a_reason(rows):
         warnings.simplefilter("error")
         out = corrected_mean(judged, human)
     assert out.note if out.value is None or out.ci_low is None else np.isfinite([out.value, out.ci_low]).all()
+
+
+@pytest.mark.parametrize(
+    ("trust", "value", "low", "high"),
+    [(None, 0.43677795, 0.3177907, 0.55576519), (1.0, 0.45466667, 0.31429459, 0.59503874)],
+)
+def test_the_authors_package_gives_the_same(trust, value, low, high):
+    """Recorded from ppi-python's ppi_mean_ci on these marks; its variances divide by n, ours by n − 1."""
+    g = np.random.default_rng(0)
+    truth = (g.random(800) < 0.5).astype(float)
+    judged = np.where(g.random(800) < 0.1, 1 - truth, np.maximum(truth, g.random(800) < 0.25))
+    out = corrected_mean(judged, np.where(np.arange(800) < 50, truth, nan), trust=trust)
+    assert out.value == pytest.approx(value, abs=1e-3)
+    assert out.ci_high - out.ci_low == pytest.approx((high - low) * np.sqrt(50 / 49), abs=1e-3)
