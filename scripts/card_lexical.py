@@ -4,7 +4,7 @@ Usage: ``EVALBENCH_EXTERNAL_DATA=DIR python scripts/card_lexical.py``; DIR holds
 ``unieval_meta_eval``.  Needs scikit-learn.
 
 Equivalence: EfficientQA's human verdicts on system answers (definitely correct against definitely incorrect).  Half of the
-questions (by hash) fit five coefficients, on the answers as they are and wrapped in a sentence; the other half gives the
+questions (by hash) fit its coefficients, on answers that are not opposed, as they are and wrapped in a sentence; the other half gives the
 figures.  Entailment: the weights of the score are set by reason; slope and intercept are fitted on half of the oracle
 passages (question and answer, right or swapped, against the passage).  Every AUROC has a 95 % bootstrap interval over
 questions (passages, dialogues).
@@ -29,7 +29,7 @@ from scipy.stats import rankdata
 from evalbench.core.seeds import rng
 from evalbench.models.lexical import support
 from evalbench.models.lexical.card import CARD_FILE
-from evalbench.models.lexical.equivalence import EquivalenceFeatures, equivalence, equivalence_table
+from evalbench.models.lexical.equivalence import OPPOSED, EquivalenceFeatures, equivalence, equivalence_table
 from evalbench.text.words import words
 
 DATA = Path(os.environ.get("EVALBENCH_EXTERNAL_DATA", "../shared/data"))
@@ -135,9 +135,12 @@ def fit_equivalence(rows: list[Answered]) -> dict:
     order = np.lexsort((features[:, :4].sum(axis=1), item))
     best = np.zeros(len(wrapped), dtype=int)
     best[item[order]] = order
-    weights, intercept = logistic(features[best], np.array([r.label for r, _ in wrapped]))
+    fair = features[best, -1] == 0
+    labels = np.array([r.label for r, _ in wrapped])
+    weights, intercept = logistic(features[best][fair, :-1], labels[fair])
+    names = EquivalenceFeatures._fields
     return {
-        "weights": dict(zip(EquivalenceFeatures._fields, (round(float(w), 3) for w in weights), strict=True)),
+        "weights": {name: round(float(w), 3) for name, w in zip(names, [*weights, OPPOSED], strict=True)},
         "intercept": round(intercept, 3),
     }
 

@@ -12,6 +12,9 @@ from evalbench.models.embed import embed
 from evalbench.models.lexical.alignment import Floats, coverage, denials_differ, function_words, terms, values
 from evalbench.models.lexical.card import EMBEDDER, card
 
+# Set, not fitted: nearly equal answers with another number or a denial are too rare in the data to learn from.
+OPPOSED = -4.0
+
 
 class EquivalenceFeatures(NamedTuple):
     """What speaks for an answer meaning the same as a gold answer; words of the question count as known to both.
@@ -24,7 +27,7 @@ class EquivalenceFeatures(NamedTuple):
         Share of the gold's character trigrams found in the answer, 0–1.
     meaning : float
         Cosine of their embeddings, −1–1.
-    conflict : float
+    opposed : float
         1 where both give numbers and none agrees, or one denies what the other affirms.
     """
 
@@ -32,7 +35,7 @@ class EquivalenceFeatures(NamedTuple):
     answer_covered: float
     spelling: float
     meaning: float
-    conflict: float
+    opposed: float
 
 
 def without_known(text: str, question: str) -> str:
@@ -87,8 +90,7 @@ def equivalence_table(
 def equivalence(questions: Sequence[str], golds: Sequence[Sequence[str]], answers: Sequence[str]) -> Floats:
     """Probability that each answer means the same as one of its gold answers.
 
-    Logistic in :class:`EquivalenceFeatures`, the best over the gold answers; an answer equal to a gold one but for
-    case, accents and punctuation has 1, a blank one 0.
+    Logistic in :class:`EquivalenceFeatures`, its last weight set to :data:`OPPOSED`; the best over the gold answers.  An answer equal to a gold one but for case, accents and punctuation has 1, a blank one 0.
 
     Parameters
     ----------
@@ -102,9 +104,8 @@ def equivalence(questions: Sequence[str], golds: Sequence[Sequence[str]], answer
     """
     features, item = equivalence_table(questions, golds, answers)
     fitted = card()["equivalence"]
-    logits = (
-        features @ np.array([fitted["weights"][f] for f in EquivalenceFeatures._fields]) + fitted["intercept"]
-    )
+    weights = np.array([fitted["weights"][f] for f in EquivalenceFeatures._fields])
+    logits = features @ weights + fitted["intercept"]
     best = np.full(len(answers), -np.inf)
     np.maximum.at(best, item, logits)
     out = 1.0 / (1.0 + np.exp(-best))

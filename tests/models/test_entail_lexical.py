@@ -1,0 +1,205 @@
+"""``baseline/lexical``: what it can tell, what it cannot, and that its card says the truth."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from evalbench.models.lexical.alignment import (
+    coverage,
+    denials_differ,
+    denied_words,
+    match_matrix,
+    terms,
+    weight,
+)
+from evalbench.models.lexical.card import card
+from evalbench.models.lexical.equivalence import equivalence
+from evalbench.models.lexical.support import entailment, sentence_support, supports
+
+E, N, C = 0, 1, 2
+FIRM = (
+    "The firm was founded in 1998 in Oslo. It makes twelve juices and employs 40 people. "
+    "It does not sell alcohol. Sales rose last year."
+)
+
+
+# Words
+
+
+def test_terms_fold_case_accents_and_number_words() -> None:
+    assert terms("Zürich CAFÉ") == terms("zurich cafe")
+    assert terms("шесть соков") == ("6", "соков")
+    assert terms("йод") == terms("ЙОД")
+    assert terms("กำลัง") != terms("กาลง")
+
+
+def test_content_words_weigh_more_than_function_words() -> None:
+    assert weight("the") == weight("и") < weight("dog") < weight("juices") == weight("1998") == 1
+
+
+def test_inflections_match_and_numbers_do_not() -> None:
+    found = match_matrix(["juices", "1998", "cat", "компании"], ["juice", "1999", "car", "компания"])
+    assert np.diag(found).round(2).tolist() == [0.97, 0.0, 0.0, 0.95]
+    assert match_matrix([], ["a"]).shape == (0, 1)
+
+
+def test_coverage_of_nothing_is_zero() -> None:
+    assert coverage((), ("a",)) == coverage(("a",), ()) == 0.0
+    assert coverage(("same", "words"), ("words", "same")) == 1.0
+
+
+def test_denials_are_of_words() -> None:
+    assert denied_words("It does not sell alcohol") == {"sell"}
+    assert denied_words("No.") == {""}
+    assert denials_differ("It sells alcohol", "It does not sell alcohol")
+    assert denials_differ("Сок полезен", "Сок не полезен")
+    assert not denials_differ("It makes juice", "It makes juice, not stated since when")
+    assert not denials_differ("It does not sell alcohol", "It doesn't sell alcohol")
+
+
+# Entailment
+
+
+@pytest.mark.parametrize(
+    ("premise", "claim", "label"),
+    [
+        (FIRM, "The firm was founded in Oslo in 1998.", E),
+        (FIRM, "It makes 12 juices.", E),
+        (FIRM, "The moon is made of cheese.", N),
+        (FIRM, "The firm was founded in 2005 in Oslo.", C),
+        (FIRM, "The firm employs 90 people.", C),
+        (FIRM, "It sells alcohol.", C),
+        (FIRM, "Sales fell last year.", C),
+        ("Компания основана в 1998 году в Казани.", "Компания была основана в Казани в 1998 году.", E),
+        ("Компания основана в 1998 году в Казани.", "Компания основана в 2005 году в Казани.", C),
+        ("Компания основана в 1998 году в Казани.", "Кошки любят молоко.", N),
+        ("公司成立于1998年，总部在上海。", "公司总部在上海。", E),
+        ("公司成立于1998年，总部在上海。", "公司成立于2005年。", C),
+        ("公司成立于1998年，总部在上海。", "他喜欢猫。", N),
+        (FIRM, "", N),
+        ("", "The firm was founded in 1998.", N),
+        ("!?", "…", N),
+    ],
+)
+def test_entailment_of_plain_cases(premise: str, claim: str, label: int) -> None:
+    found = entailment([premise], [claim])[0]
+    assert found.argmax() == label, found
+    assert found.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    "text", ["A red apple fell.", "Красное яблоко упало.", "红苹果掉了下来。", "سقطت التفاحة الحمراء."]
+)
+def test_a_text_entails_itself_and_equals_itself_in_every_script(text: str) -> None:
+    assert entailment([text], [text])[0].argmax() == E
+    assert equivalence(["?"], [[text]], [text]).tolist() == [1.0]
+
+
+def test_contradiction_needs_evidence() -> None:
+    assert sentence_support("Dogs cannot fly to Mars.", FIRM).conflict == ""
+    assert sentence_support("It makes 12 juices.", FIRM).conflict == ""
+    assert sentence_support("The firm employs 90 people.", FIRM).conflict == "number"
+
+
+def test_a_scrambled_claim_is_supported_less() -> None:
+    passage = "Anna Berg directed the film. Karl Lund wrote the music for the theatre in Bergen."
+    right, swapped = (
+        supports([passage], [c])[0][0].score
+        for c in ("Karl Lund wrote the music.", "Anna Berg wrote the music.")
+    )
+    assert right > swapped
+
+
+def test_the_order_of_rows_and_repeats_change_nothing() -> None:
+    claims = ["It makes 12 juices.", "The moon is far.", "It sells alcohol.", "It makes 12 juices."]
+    straight = entailment([FIRM] * 4, claims)
+    assert entailment([FIRM] * 4, claims[::-1])[::-1].tobytes() == straight.tobytes()
+    assert straight[0].tobytes() == straight[3].tobytes()
+
+
+# Equivalence
+
+
+@pytest.mark.parametrize(
+    ("question", "golds", "answer", "same"),
+    [
+        ("how many geese?", ["6"], "six", True),
+        ("capital of France?", ["Paris"], "It is Paris.", True),
+        ("столица Франции?", ["Париж"], "Это Париж.", True),
+        ("首都是哪里", ["北京"], "首都是北京", True),
+        ("who played him?", ["actor Guy Henry's", "Guy Henry"], "guy henry", True),
+        ("verdict?", ["not guilty"], "guilty", False),
+        ("when?", ["1998"], "1999", False),
+        ("who?", ["Anna Berg"], "Karl Lund", False),
+        ("who?", ["Anna Berg"], "", False),
+    ],
+)
+def test_equivalence_of_plain_cases(question: str, golds: list[str], answer: str, same: bool) -> None:
+    assert (equivalence([question], [golds], [answer])[0] >= 0.5) == same
+
+
+def test_repeating_the_question_earns_nothing() -> None:
+    question = "who wrote the play about the white whale"
+    echo, right = equivalence(
+        [question] * 2, [["Anna Berg"]] * 2, ["the play about the white whale", "Anna Berg wrote it"]
+    )
+    assert echo < 0.3 < 0.5 < right
+
+
+def test_no_items_and_no_gold_answers() -> None:
+    assert equivalence([], [], []).shape == (0,)
+    assert equivalence(["q", "q"], [[], ["a"]], ["b", "a"]).tolist() == [0.0, 1.0]
+
+
+# The card
+
+
+def test_the_card_holds_what_the_issue_asks_for() -> None:
+    held_out = card()["measured"]["equivalence"][0]
+    assert held_out["low"] > 0.754, "the whole interval above token F1's"
+    assert held_out["auroc"] > held_out["token_f1"]["auroc"]
+    for figure in card()["measured"]["entailment"]:
+        assert figure["auroc"] >= figure["token_coverage"]["auroc"]
+
+
+@pytest.mark.external
+def test_the_card_can_be_measured_again(external_data: Callable[[str], Path], root: Path) -> None:
+    folder = external_data("natural_questions")
+    spec = importlib.util.spec_from_file_location("card_lexical", root / "scripts" / "card_lexical.py")
+    script: Any = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    script.DATA = folder.parent
+    rows = [r for r in script.efficient_qa() if not script.in_first_half(r.question)]
+    scores = equivalence([r.question for r in rows], [r.golds for r in rows], [r.answer for r in rows])
+    again = script.auroc(np.array([r.label for r in rows]), scores)
+    assert again == pytest.approx(card()["measured"]["equivalence"][0]["auroc"], abs=0.001)
+    claims = script.claim_matrices()
+    again = script.auroc(np.array([r.label for r in claims]), script.scores_of(claims))
+    assert again == pytest.approx(card()["measured"]["entailment"][1]["auroc"], abs=0.001)
+
+
+@pytest.mark.external
+def test_token_f1_of_the_script_is_the_published_one(
+    external_data: Callable[[str], Path], root: Path
+) -> None:
+    folder = external_data("natural_questions")
+    expected = json.loads((folder / "expected.json").read_text())[
+        "human_verdict_on_predictions_vs_SQuAD_metrics"
+    ]
+    spec = importlib.util.spec_from_file_location("card_lexical", root / "scripts" / "card_lexical.py")
+    script: Any = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    script.DATA = folder.parent
+    rows = script.efficient_qa()
+    f1 = np.array([max(script.token_f1(r.answer, g) for g in r.golds) for r in rows])
+    label = np.array([r.label for r in rows])
+    assert f1[label == 1].mean() == pytest.approx(expected["definitely_correct"]["mean_token_f1"], abs=1e-4)
+    assert f1[label == 0].mean() == pytest.approx(expected["definitely_incorrect"]["mean_token_f1"], abs=1e-4)
+    assert script.auroc(label, f1) == pytest.approx(0.754, abs=0.001)
