@@ -1,0 +1,118 @@
+"""The two halves of the score: fresh results or finished runs, one model of each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalbench.core.result import DataLabel, Result
+from evalbench.errors import BadInput
+from evalbench.readers.dataset import Dataset
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PARTS = ("cot", "citation")
+STUDY_OF = {"cot": "cot_levels", "citation": "citation"}
+
+
+class Part(NamedTuple):
+    """One half of the score: the items of a finished study, of one model.
+
+    Attributes
+    ----------
+    items : DataFrame
+        ``id, final, unscored, undefined``.
+    model, judge : str
+    data : DataLabel
+    threshold : float
+    """
+
+    items: pd.DataFrame
+    model: str
+    judge: str
+    data: DataLabel
+    threshold: float
+
+
+class Finished(NamedTuple):
+    """What a finished run's folder holds, under the names that a Result has for it."""
+
+    items: pd.DataFrame
+    parameters: Mapping[str, Any]
+    data: DataLabel
+
+
+def finished(folder: str, study: str) -> Finished:
+    import pandas as pd
+
+    path = Path(folder).expanduser()
+    try:
+        results = json.loads((path / "results.json").read_text(encoding="utf-8"))
+        items = pd.read_parquet(path / "items.parquet")
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{folder}: no folder of a finished run of {study} ({error})") from error
+    if results.get("study") != study:
+        raise BadInput(f"{folder}: a run of {results.get('study')}, expected one of {study}")
+    return Finished(items, results["parameters"], DataLabel(**results["data"]))
+
+
+def check_tables(data: Dataset, cot_run: str, citation_run: str) -> None:
+    needed = {
+        "items": ("word problems", cot_run, "cot_run"),
+        "answers": ("cited answers", citation_run, "citation_run"),
+    }
+    missing = [
+        f"no table {table} ({what}); give one, or a finished run with {option}"
+        for table, (what, run, option) in needed.items()
+        if not run and data.get(table) is None
+    ]
+    if missing:
+        raise BadInput.listing("explainability needs both halves:", missing)
+
+
+def parts_of(cot: Result | Finished, cited: Result | Finished, answered_by: str) -> dict[str, Part]:
+    both = {"cot": cot, "citation": cited}
+    models = {name: sorted(source.items["model"].unique()) for name, source in both.items()}
+    common = sorted(set(models["cot"]) & set(models["citation"]))
+    chosen = {}
+    for name in PARTS:
+        if answered_by in models[name]:
+            chosen[name] = answered_by
+        elif len(models[name]) == 1 and not answered_by:
+            chosen[name] = models[name][0]
+        elif len(common) == 1 and not answered_by:
+            chosen[name] = common[0]
+    if len(chosen) < len(PARTS):
+        lists = "; ".join(f"{STUDY_OF[name]} has {', '.join(found)}" for name, found in models.items())
+        raise BadInput(f"answered_by is {answered_by!r}: name one model that both halves have ({lists})")
+    return {
+        name: Part(
+            source.items.loc[source.items["model"] == chosen[name], ["id", "final", "unscored", "undefined"]],
+            chosen[name],
+            str(source.parameters.get("judge", "")),
+            source.data,
+            float(source.parameters["threshold"]),
+        )
+        for name, source in both.items()
+    }
+
+
+def items_of(parts: Mapping[str, Part]) -> pd.DataFrame:
+    import pandas as pd
+
+    frames = [part.items.rename(columns={"final": "score"}).assign(part=name) for name, part in parts.items()]
+    items = pd.concat(frames)[["id", "part", "score", "unscored", "undefined"]]
+    return items.sort_values(["id", "part"], kind="stable", ignore_index=True)
+
+
+def label_of(data: Dataset, parts: Mapping[str, Part], finished: bool) -> DataLabel:
+    """The data set's own label, or that of the two runs' data."""
+    if not finished:
+        return data.label
+    labels = [parts[name].data for name in PARTS]
+    digest = sha256("\n".join(label.sha256 for label in labels).encode()).hexdigest()
+    return DataLabel(" + ".join(map(str, labels)), "", digest, any(label.synthetic for label in labels))

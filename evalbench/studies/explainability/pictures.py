@@ -1,0 +1,57 @@
+"""Pictures and tables of an explainability result."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from evalbench.draw.figures import distribution, interval_bars
+from evalbench.studies.explainability.parts import PARTS
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure as Picture
+
+    from evalbench.core.result import Result
+
+
+def figure_halves(result: Result) -> tuple[Picture, str]:
+    """The overall score and both halves with their intervals."""
+    rows = [result.figure("XAI_overall_score"), *(result.figure("score", part=name) for name in PARTS)]
+    threshold = result.parameters["threshold"]
+    return interval_bars(
+        ["overall", "chains of thought", "cited answers"],
+        [e.value for e in rows],
+        [e.ci_low for e in rows],
+        [e.ci_high for e in rows],
+        title=f"Explainability and its two halves (the overall score passes from {threshold:g} on)",
+        xlabel="Mean final score (0–1)",
+        domain=(0, 1),
+    )
+
+
+def figure_scores(result: Result) -> tuple[Picture, str]:
+    """How the scores of both halves are spread."""
+    names = {"cot": "chains of thought", "citation": "cited answers"}
+    groups = {
+        names[part]: rows["score"].to_numpy() for part, rows in result.items.groupby("part", sort=False)
+    }
+    return distribution(
+        groups, title="Final scores of both halves", xlabel="Final score (0–1)", domain=(0, 1)
+    )
+
+
+def final_results_table(result: Result) -> pd.DataFrame:
+    """The keys of ``FINAL_RESULTS_YYYYMMDD.json`` and their values, one a row."""
+    import pandas as pd
+
+    content = json.loads(next(iter(result.files.values())))
+    flat = pd.json_normalize(content).iloc[0]
+    return pd.DataFrame(
+        {"key": flat.index, "value": [json.dumps(v) if isinstance(v, list) else str(v) for v in flat]}
+    )
+
+
+def worst(result: Result, rows: int = 10) -> pd.DataFrame:
+    """The items with the lowest scores."""
+    return result.items.sort_values(["score", "part", "id"], kind="stable").head(rows)

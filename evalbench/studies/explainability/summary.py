@@ -1,0 +1,178 @@
+"""Items of both halves to the overall score, the verdict, and the file with the seed's keys."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalbench.core.figures import Estimated, estimate, mean_of, share_of
+from evalbench.core.result import Estimate, Summary
+from evalbench.core.seeds import rng
+from evalbench.core.stats import percentile_interval
+from evalbench.core.verdict import Light, Verdict
+from evalbench.models.entail import holds_back
+from evalbench.studies._passing import bands_of, reaches
+from evalbench.studies.explainability.parts import PARTS, STUDY_OF, Part
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def summarise(
+    items: pd.DataFrame,
+    *,
+    weight_cot: float = 0.5,
+    weight_citation: float = 0.5,
+    cot_threshold: float = 0.8,
+    citation_threshold: float = 0.8,
+    threshold: float = 0.8,
+    max_unscored: float = 0.05,
+    judge: str = "baseline/lexical",
+    seed: int = 0,
+    n_resamples: int = 2000,
+) -> Summary:
+    """The overall score, both halves, and the verdict.
+
+    The halves are resampled apart: they are two samples, each of its own size.
+
+    Parameters
+    ----------
+    items : DataFrame
+        ``id, part, score, unscored``.
+    weight_cot, weight_citation, cot_threshold, citation_threshold, threshold, max_unscored
+        See :func:`evaluate`.
+    judge : str
+        Who judged the cited answers: on ``baseline/lexical`` the light stays grey.
+    seed, n_resamples : int
+
+    Returns
+    -------
+    Summary
+    """
+    thresholds = {"cot": cot_threshold, "citation": citation_threshold}
+    done = {
+        name: _half(items[items["part"] == name], name, thresholds[name], seed, n_resamples) for name in PARTS
+    }
+    weights = np.array([weight_cot, weight_citation]) / (weight_cot + weight_citation)
+    overall, replicates = _overall(done, weights, threshold)
+    verdict = _verdict(items, done, overall, replicates, threshold, max_unscored, judge)
+    return Summary((overall, *(e for name in PARTS for e in done[name].estimates)), verdict)
+
+
+def _half(rows: pd.DataFrame, name: str, threshold: float, seed: int, n_resamples: int) -> Estimated:
+    own = int(rng(seed, "explainability", name).integers(2**31))
+    return estimate(
+        rows.assign(passed=reaches(rows["score"], threshold)),
+        [mean_of("score", bands=bands_of(threshold)), share_of("passed")],
+        units=rows["id"],
+        seed=own,
+        group={"part": name},
+        n_resamples=n_resamples,
+    )
+
+
+def _overall(
+    done: Mapping[str, Estimated], weights: np.ndarray, threshold: float
+) -> tuple[Estimate, np.ndarray]:
+    """The weighted mean of both halves and its replicates; a half without weight may have no value."""
+    used = [(name, w) for name, w in zip(PARTS, weights, strict=True) if w > 0]
+    means = [done[name].estimates[0] for name, _ in used]
+    replicates = (
+        np.stack([done[name].replicates["score"] for name, _ in used])
+        if _all_sized(done, used)
+        else np.empty((len(used), 0))
+    )
+    values = np.array([w for _, w in used]) @ replicates
+    common: dict[str, Any] = {
+        "metric": "XAI_overall_score", "n": sum(e.n for e in means), "n_unscored": sum(e.n_unscored for e in means),
+        "n_undefined": sum(e.n_undefined for e in means), "unit": "0–1", "higher_is_better": True,
+    }  # fmt: skip
+    if any(e.value is None for e in means):
+        return Estimate(value=None, note="a half has no value", light="grey", **common), values
+    value = sum(w * (e.value or 0.0) for (_, w), e in zip(used, means, strict=True))
+    light = bands_of(threshold).light(value)
+    if not values.size:
+        return Estimate(
+            value=value, note="no interval: a half has fewer than two units", light=light, **common
+        ), values
+    low, high = (float(end) for end in percentile_interval(values))
+    method = f"percentile bootstrap of each half, {len(values)} resamples"
+    return Estimate(value=value, ci_low=low, ci_high=high, method=method, light=light, **common), values
+
+
+def _all_sized(done: Mapping[str, Estimated], used: list[tuple[str, float]]) -> bool:
+    return all(done[name].replicates["score"].size for name, _ in used)
+
+
+def _verdict(
+    items: pd.DataFrame,
+    done: Mapping[str, Estimated],
+    overall: Estimate,
+    replicates: np.ndarray,
+    threshold: float,
+    max_unscored: float,
+    judge: str,
+) -> Verdict:
+    halves = {name: done[name].estimates[0] for name in PARTS}
+    said = "; ".join(f"{STUDY_OF[name].replace('_', ' ')} {_said(e)}, n {e.n}" for name, e in halves.items())
+    sentence = f"Overall explainability {_said(overall)}, threshold {threshold:g}: {said}."
+    shares = (items["unscored"] != "").groupby(items["part"]).mean()
+    crowded = [STUDY_OF[str(name)] for name, share in shares.items() if share > max_unscored]
+    if crowded:
+        sentence += f" More than {max_unscored:.0%} of {' and '.join(crowded)} could not be scored: not enough evidence for a light."
+    if holds_back(judge):
+        sentence += f" The judge of the citations is {judge}, which compares words, so the light stays grey; the figures alone would give {overall.light}."
+    light: Light = "grey" if crowded or holds_back(judge) else overall.light
+    lights = bands_of(threshold).lights(replicates)
+    stability = float(np.mean(lights == overall.light)) if replicates.size else None
+    rule = f"overall score: green ≥ {threshold:g}; red < {threshold:g}"
+    return Verdict(light, sentence, rule, stability, None if light == overall.light else overall.light)
+
+
+def _said(e: Estimate) -> str:
+    if e.value is None:
+        return "has no value"
+    return f"{e.value:.3f}" + ("" if e.ci_low is None else f" [{e.ci_low:.2f}, {e.ci_high:.2f}]")
+
+
+def final_results(summary: Summary, parts: Mapping[str, Part], options: Mapping[str, Any]) -> dict[str, Any]:
+    """The content of ``FINAL_RESULTS_YYYYMMDD.json``: the seed's keys in its order, intervals under a key of their own."""
+    overall = summary.figure("XAI_overall_score")
+    halves = {name: summary.figure("score", part=name) for name in PARTS}
+
+    def half(name: str, who: dict[str, str]) -> dict[str, Any]:
+        e = halves[name]
+        passed = {"pass": e.light == "green", "threshold": options[f"{name}_threshold"]}
+        return {**who, "avg_score": _rounded(e.value), "count": e.n, **passed}
+
+    cot, cited = parts["cot"], parts["citation"]
+    return {
+        "XAI_overall_score": _rounded(overall.value, 3),
+        "overall_pass": overall.light == "green",
+        "overall_threshold": options["threshold"],
+        "cot": half("cot", {"model": cot.model}),
+        "citation": half("citation", {"response_model": cited.model, "judge_model": cited.judge}),
+        "weights": {"weight_cot": options["weight_cot"], "weight_citation": options["weight_citation"]},
+        "intervals": {
+            "level": 0.95,
+            "XAI_overall_score": _ends(overall),
+            "cot": _ends(halves["cot"]),
+            "citation": _ends(halves["citation"]),
+        },
+    }
+
+
+def _rounded(value: float | None, digits: int = 4) -> float | None:
+    """Rounded half up: 0.82275 is 0.823."""
+    return None if value is None else float(np.floor(round(value * 10**digits, 6) + 0.5) / 10**digits)
+
+
+def _ends(e: Estimate) -> list[float | None]:
+    return [_rounded(e.ci_low), _rounded(e.ci_high)]
+
+
+def as_bytes(content: Mapping[str, Any]) -> bytes:
+    return (json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n").encode()
