@@ -7,7 +7,7 @@ import random
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 CONCURRENCY = 8
 GIVE_UP_AFTER = 10
+# For every request a client's pool looks at all its connections: with hundreds of them that is most of the work.
+_CONNECTIONS = 32
 _FIRST_WAIT_S = 0.5
 _LONGEST_BACKOFF_S = 8.0
 _KEPT = (
@@ -146,8 +148,8 @@ class _Plan:
 class _Line:
     """What every call of a batch goes through."""
 
-    plan: _Plan
     client: openai.AsyncOpenAI
+    plan: _Plan
     limiter: Limiter
     redact: Callable[[str], str]
     endpoint: str
@@ -204,10 +206,9 @@ async def _ask_all(
     failed_in_a_row = 0
     latest: Any = None
     with local.address_of(target) as (base_url, key):
-        client = llm.client(target, base_url=base_url, key=key, timeout=plan.timeout)
-        line = _Line(plan, client, limiter(target), redactor(key or target.key), endpoint)
+        shared = (plan, limiter(target), redactor(key or target.key), endpoint)
 
-        async def work() -> None:
+        async def work(line: _Line) -> None:
             nonlocal failed_in_a_row, latest
             for wanted in queue:
                 if failed_in_a_row >= GIVE_UP_AFTER + 2 * plan.concurrency:
@@ -221,9 +222,12 @@ async def _ask_all(
                 bar.add(reply)
 
         try:
-            async with client, asyncio.TaskGroup() as group:
-                for _ in range(min(plan.concurrency, len(keys))):
-                    group.create_task(work())
+            async with AsyncExitStack() as clients, asyncio.TaskGroup() as group:
+                for worker in range(min(plan.concurrency, len(keys))):
+                    if worker % _CONNECTIONS == 0:
+                        client = llm.client(target, base_url=base_url, key=key, timeout=plan.timeout)
+                        await clients.enter_async_context(client)
+                    group.create_task(work(_Line(client, *shared)))
         except BaseExceptionGroup as group_error:
             first = group_error.exceptions[0]
         else:

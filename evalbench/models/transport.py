@@ -79,14 +79,14 @@ async def send(
     except (TimeoutError, openai.APITimeoutError):
         return _failed("timeout", f"no whole reply within {timeout:g} s", started)
     except openai.APIStatusError as error:
-        status, body, headers = error.status_code, error.response.text, error.response.headers
+        status, body, headers = error.status_code, redact(error.response.text), error.response.headers
     except openai.APIConnectionError as error:
         cause = error.__cause__
         return _failed(
             "connection", redact(f"{type(cause).__name__}: {cause}" if cause else str(error)), started
         )
     if status:
-        outcome = _refusal(status, redact(body), headers, started)
+        outcome = _refusal(status, body, headers, started)
         if status in (401, 404):
             raise EndpointFault(
                 f"{target.name} at {target.host} refuses every call ({status}): {outcome.detail}{_hint(status, target)}"
