@@ -107,7 +107,7 @@ def judge(
 
 def _checked_items(items: Sequence[Item] | pd.DataFrame, task: Task) -> list[dict[str, Any]]:
     given = items if isinstance(items, Sequence) else items.to_dict("records")
-    faults, seen, out = [], set(), []
+    faults, seen = [], set()
     for place, item in enumerate(given):
         name = item.get("id")
         if not isinstance(name, str) or not name:
@@ -119,12 +119,11 @@ def _checked_items(items: Sequence[Item] | pd.DataFrame, task: Task) -> list[dic
             fault = _field_fault(key, item.get(key))
             if fault:
                 faults.append(f"item {name!r}: {fault}")
-        out.append({**dict.fromkeys(task.optional, ""), **item, **_gold_as_list(item)})
     if faults:
         raise BadInput.listing(
             f"items for the task {task.name!r} need {', '.join(('id', *task.fields))}:", faults
         )
-    return out
+    return [{**dict.fromkeys(task.optional, ""), **item, **_gold_as_list(item)} for item in given]
 
 
 def _field_fault(key: str, value: object) -> str:

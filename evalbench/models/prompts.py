@@ -59,9 +59,9 @@ class Prompt:
 
         try:
             return _template(self.source).render(**values).strip()
-        except TemplateError as error:
+        except (TemplateError, OverflowError) as error:
             given = ", ".join(sorted(values))
-            raise BadInput(f"prompt {self.name}: {error.message}; it is given {given}") from error
+            raise BadInput(f"prompt {self.name}: {error}; it is given {given}") from error
 
 
 def load_prompt(name: str, language: str = "en", path: str | Path | None = None) -> Prompt:
