@@ -180,7 +180,7 @@ def evaluate(
             "system_plan": system_plan(analysis),
             "texts": readings.frame,
         },
-        notes=(*data.notes, *readings.notes, *notes, *_remarks(analysis, trust)),
+        notes=(*_unread(data, names, readings.criteria), *readings.notes, *notes, *_remarks(analysis, trust)),
         method=_method(analysis, trust),
         accounting=accounting,
     )  # fmt: skip
@@ -212,6 +212,14 @@ def _scores(
     )
 
 
+def _unread(data: Dataset, metrics: Sequence[str], criteria: Sequence[str]) -> tuple[str, ...]:
+    """The reader's notes, without the columns that turned out to be metrics or criteria."""
+    known = {column.name for column in SCHEMA["items"].columns} | {*metrics, *criteria}
+    rest = [str(c) for c in data["items"].columns if c not in known]
+    others = [note for note in data.notes if not note.startswith("items: columns that nothing reads")]
+    return (*others, *([f"items: columns that nothing reads: {', '.join(rest)}"] if rest else []))
+
+
 def _remarks(analysis: Analysis, trust: Any) -> tuple[str, ...]:
     panel = analysis.panel
     said = [
@@ -230,7 +238,7 @@ def _method(analysis: Analysis, trust: Any) -> tuple[str, ...]:
         f"Intervals: percentile bootstrap over {analysis.panel.n_documents} documents, the same resamples for every figure.",
         "Ceiling: each annotator against the mean of the others, averaged over annotators.",
         f"Trusted criteria: {', '.join(trust.trusted) or 'none'} ({trust.why}).",
-        "Comparisons: paired bootstrap over documents at summary and dataset level; Williams' test (Pearson) at system "
-        "level only, since pooled rows are not independent. Holm over the table.",
+        "Comparisons: paired bootstrap over documents at summary and dataset level (p from the normal approximation); Williams' test "
+        "(Pearson) at system level only, since pooled rows are not independent. Holm over the pairs of one criterion and level.",
         "Labels needed: ((z.975 + z.80) / (atanh r − atanh r0))² + 3 (Fisher 1921).",
     )

@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import ndtr
 
 from evalbench.core.correlation import williams
 from evalbench.core.correlation_table import KINDS, LEVELS
@@ -57,7 +58,8 @@ def correlation_frame(analysis: Analysis, lower_is_better: tuple[str, ...]) -> p
 def comparison_table(analysis: Analysis, lower_is_better: tuple[str, ...]) -> pd.DataFrame:
     """Which of two metrics agrees better with people: difference of agreement (of a lower-is-better metric, the negative).
 
-    Summary and dataset level: paired bootstrap over documents.  System level: Williams' test.
+    Summary and dataset level: paired bootstrap over documents, p from the normal approximation of its spread.  System
+    level: Williams' test.  Holm over the pairs of metrics of one criterion at one level.
     """
     import pandas as pd
 
@@ -85,7 +87,8 @@ def comparison_table(analysis: Analysis, lower_is_better: tuple[str, ...]) -> pd
     ]
     frame = pd.DataFrame(rows, columns=[*first, "note"])
     frame = frame.astype(dict.fromkeys(("difference", "ci_low", "ci_high", "p"), float))
-    frame["p_holm"] = holm(frame["p"].to_numpy()) if len(frame) else []
+    families = frame.groupby(["criterion", "level"], sort=True)["p"]
+    frame["p_holm"] = families.transform(lambda p: holm(p.to_numpy())) if len(frame) else []
     frame["verdict"] = [
         note or ("no difference shown" if not p < 0.05 else f"{a if d > 0 else b} agrees better")
         for note, p, d, a, b in zip(
@@ -115,9 +118,9 @@ def _bootstrapped(
     if analysis.panel.n_documents < 2 or not len(replicates):
         return row | {"difference": difference, "note": "no comparison: fewer than two documents"}
     low, high = percentile_interval(replicates)
-    # Two-sided: how far out 0 lies among the replicates.
-    tail = min((replicates <= 0).sum(), (replicates >= 0).sum())
-    p = min(1.0, 2 * (1 + tail) / (1 + len(replicates)))
+    # Counted replicates cannot give a p-value small enough to survive Holm over many pairs of metrics.
+    spread = float(replicates.std(ddof=1)) if len(replicates) > 1 else 0.0
+    p = float(2 * ndtr(-abs(difference) / spread)) if spread > 0 else (1.0 if difference == 0 else math.nan)
     return row | {"difference": difference, "ci_low": float(low), "ci_high": float(high), "p": p}
 
 
