@@ -36,11 +36,21 @@ def create(reports: Path, study: str, hash8: str) -> Path:
     BadInput
         If the folder cannot be made.
     """
-    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    return claim(reports, study, f"{datetime.now(UTC).strftime('%Y%m%dT%H%M%SZ')}-{hash8}")
+
+
+def claim(reports: Path, study: str, name: str) -> Path:
+    """A fresh folder of this name, or with the first free number behind it.
+
+    Raises
+    ------
+    BadInput
+        If the folder cannot be made.
+    """
     try:
         (reports / study).mkdir(parents=True, exist_ok=True)
         for suffix in ("", *(f"-{n}" for n in range(2, 1000))):
-            folder = reports / study / f"{stamp}-{hash8}{suffix}"
+            folder = reports / study / f"{name}{suffix}"
             with contextlib.suppress(FileExistsError):
                 folder.mkdir()
                 return folder

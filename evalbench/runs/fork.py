@@ -131,7 +131,10 @@ class Preloaded:
             [sys.executable, "-P", "-m", "evalbench.runs.fork", str(theirs.fileno())],
             pass_fds=(theirs.fileno(),),
             stdin=subprocess.DEVNULL,
-            env={**os.environ, "PYDEVD_DISABLE_FILE_VALIDATION": "1"},  # a debugger that nobody uses would warn
+            env={
+                **os.environ,
+                "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+            },  # a debugger that nobody uses would warn
         )
         theirs.close()
         self._channel = _Channel(ours)

@@ -43,6 +43,8 @@ class Plan:
         The workbench, if there is one.
     files : mapping
         The parameters that name files or folders, with their absolute paths.
+    dataset : str
+        ``name@version`` where the data come from the catalog, else empty.
     """
 
     study: str
@@ -51,6 +53,7 @@ class Plan:
     identity: str
     root: Path | None
     files: Mapping[str, Path]
+    dataset: str
 
     @property
     def hash8(self) -> str:
@@ -144,7 +147,8 @@ def plan(
     faults += [f"{name}: {path}: no such file or folder" for name, path in paths.items() if not path.exists()]
     if faults:
         raise BadInput.listing(f"{study}: the run cannot start:", faults)
-    return Plan(study, notebook, values, _identity(study, full, paths, notebook, workbench), workbench, paths)
+    identity = _identity(study, full, paths, notebook, workbench)
+    return Plan(study, notebook, values, identity, workbench, paths, _dataset(full, paths))
 
 
 def _paths(
@@ -166,15 +170,21 @@ def _paths(
     return {name: (base / path).resolve() for name, path in paths.items()}, faults
 
 
+def _dataset(values: Mapping[str, Any], paths: Mapping[str, Path]) -> str:
+    """The data set of the catalog, or nothing."""
+    data = values.get("data")
+    return data if isinstance(data, str) and "data" not in paths and catalog.NAME.match(data) else ""
+
+
 def _identity(
     study: str, values: Mapping[str, Any], paths: Mapping[str, Path], notebook: Path, root: Path | None
 ) -> str:
     """File parameters count by their content, not by their names."""
     stated = {name: value for name, value in sorted(values.items()) if name not in paths}
     content = {name: provenance.bytes_hash(path) for name, path in sorted(paths.items())}
-    data = values.get("data")
-    if isinstance(data, str) and "data" not in paths and catalog.NAME.match(data):
-        files = catalog.entry_files(catalog.entry(data, root), root)
+    dataset = _dataset(values, paths)
+    if dataset:
+        files = catalog.entry_files(catalog.entry(dataset, root), root)
         content["data"] = json.dumps({t: provenance.bytes_hash(p) for t, p in sorted(files.items())})
     whole = json.dumps(
         [study, stated, content, provenance.code_version(notebook)], sort_keys=True, default=str
@@ -265,11 +275,20 @@ def provenance_of(planned: Plan, folder: Path, started: str, attempt: int) -> di
         "host": folders.host(),
         "process": os.getpid(),
         "parameters": dict(planned.parameters),
+        "data": _data_label(planned),
         "git": provenance.git_state(planned.root or planned.notebook.parent),
         "versions": provenance.versions(),
         "sha256": {"notebook": provenance.bytes_hash(planned.notebook), "package": provenance.package_hash(),
                    "identity": planned.identity},
     }  # fmt: skip
+
+
+def _data_label(planned: Plan) -> dict[str, str] | None:
+    """Name and version of the data, as far as they are known before they are read."""
+    if planned.dataset:
+        name, _, version = planned.dataset.partition("@")
+        return {"name": name, "version": version}
+    return {"name": planned.files["data"].name, "version": ""} if "data" in planned.files else None
 
 
 def _finish(folder: Path, ended: Ended, clock: float) -> None:

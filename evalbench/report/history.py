@@ -1,0 +1,211 @@
+"""The runs below a folder of reports, out of ``run.json`` and ``results.json`` alone: what they say, what changed.
+
+A change is said against the previous *comparable* run: the same study, data (SHA-256), headline figure, thing judged and
+parameters, but for those that only resample or rename (:data:`NOT_COUNTED`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from evalbench.draw.verdict import data_label
+
+NOT_COUNTED = ("data", "columns", "seed", "n_resamples")
+FINISHED = ("ok", "interactive")
+HISTORY = 60  # runs that a history shows
+
+
+class Figure(NamedTuple):
+    """A run's headline figure: the first of its summary, of the whole or else of the first group."""
+
+    metric: str
+    value: float | None
+    low: float | None
+    high: float | None
+    higher_is_better: bool | None
+    group: str
+    n_groups: int
+
+
+class Change(NamedTuple):
+    """A figure against that of the previous comparable run.
+
+    Attributes
+    ----------
+    delta : float
+    clear : bool
+        The two intervals have no value in common.
+    better : bool or None
+        None where the figure has no direction, or nothing changed.
+    before : Run
+    """
+
+    delta: float
+    clear: bool
+    better: bool | None
+    before: Run
+
+
+class Run(NamedTuple):
+    """One line.
+
+    Attributes
+    ----------
+    study, run_id, status, error : str
+    started : str
+        UTC, ISO 8601; empty where unknown.
+    seconds : float or None
+    judged, light : str
+        Empty where the run has no result.
+    data : str
+        ``name@version``; empty where unknown.
+    synthetic : bool
+    figure : Figure or None
+    comparable : str
+        Equal for comparable runs; empty where there is nothing to compare.
+    href : str
+        The run's page, relative to the index; empty where it has none.
+    """
+
+    study: str
+    run_id: str
+    status: str
+    error: str
+    started: str
+    seconds: float | None
+    judged: str = ""
+    data: str = ""
+    light: str = ""
+    synthetic: bool = False
+    figure: Figure | None = None
+    comparable: str = ""
+    href: str = ""
+
+
+class Line(NamedTuple):
+    """A run and what changed."""
+
+    run: Run
+    change: Change | None
+
+
+class Standing(NamedTuple):
+    """Where a study stands on a data set: its last run, its last figure, and the figure's history."""
+
+    last: Run
+    line: Line | None
+    history: tuple[Run, ...]
+    n_runs: int
+
+
+# -- reading ------------------------------------------------------------------------------------
+
+
+def read_runs(reports: Path) -> list[Run]:
+    """Every run below a folder of reports, newest first."""
+    found = [_run(path.parent, path) for path in reports.glob("*/*/run.json")]
+    return sorted(found, key=lambda run: (run.started, run.run_id), reverse=True)
+
+
+def _run(folder: Path, path: Path) -> Run:
+    study, run_id = folder.parent.name, folder.name
+    href = f"{quote(study)}/{quote(run_id)}/report.html" if (folder / "report.html").is_file() else ""
+    try:
+        record = _object(path)
+        status = str(record["status"])
+        results = _object(folder / "results.json") if status in FINISHED else None
+    except (OSError, ValueError, KeyError) as error:
+        return Run(study, run_id, "unreadable", f"{type(error).__name__}: {error}", "", None, href=href)
+    seconds = record.get("seconds")
+    started = str(record.get("started") or "")
+    known = record.get("data")
+    data = data_label(known) if isinstance(known, Mapping) else ""
+    base = Run(study, run_id, status, str(record.get("error") or ""), started, seconds, data=data, href=href)
+    return base if results is None else _with_results(base, results)
+
+
+def _object(path: Path) -> dict[str, Any]:
+    content = json.loads(path.read_bytes())
+    if not isinstance(content, dict):
+        raise ValueError(f"{path.name} is not a JSON object")
+    return content
+
+
+def _with_results(run: Run, results: Mapping[str, Any]) -> Run:
+    figure = headline(results["summary"], results.get("by") or ())
+    data = results["data"]
+    settings = {k: v for k, v in results["parameters"].items() if k not in NOT_COUNTED}
+    key = [run.study, results["judged"], data["sha256"], figure and (figure.metric, figure.group), settings]
+    return run._replace(
+        judged=str(results["judged"]),
+        data=data_label(data),
+        light=str(results["light"]),
+        synthetic=bool(data.get("synthetic")),
+        figure=figure,
+        comparable=json.dumps(key, sort_keys=True) if figure and figure.value is not None else "",
+    )
+
+
+def headline(summary: Sequence[Mapping[str, Any]], by: Sequence[str]) -> Figure | None:
+    """The first figure of a summary: that of the whole, or of the first group."""
+    if not summary:
+        return None
+    rows = [row for row in summary if row["metric"] == summary[0]["metric"]]
+    row = next((r for r in rows if all(r.get(name) in (None, "") for name in by)), rows[0])
+    group = ", ".join(str(row[name]) for name in by if row.get(name) not in (None, ""))
+    return Figure(
+        str(row["metric"]), row["value"], row.get("ci_low"), row.get("ci_high"), row.get("higher_is_better"),
+        group, len(rows) if group else 1,
+    )  # fmt: skip
+
+
+# -- comparing ----------------------------------------------------------------------------------
+
+
+def lines(runs: Sequence[Run]) -> list[Line]:
+    """Each run with its change; ``runs`` newest first."""
+    last: dict[str, Run] = {}
+    found = []
+    for run in reversed(runs):
+        before = last.get(run.comparable) if run.comparable else None
+        found.append(Line(run, _change(run, before) if before else None))
+        if run.comparable:
+            last[run.comparable] = run
+    return found[::-1]
+
+
+def _change(run: Run, before: Run) -> Change:
+    now, then = run.figure, before.figure
+    assert now is not None
+    assert now.value is not None
+    assert then is not None
+    assert then.value is not None
+    delta = now.value - then.value
+    known = None not in (now.low, now.high, then.low, then.high)
+    clear = known and (now.low > then.high or now.high < then.low)  # type: ignore[operator]
+    better = None if now.higher_is_better is None or delta == 0 else (delta > 0) == now.higher_is_better
+    return Change(delta, bool(clear), better, before)
+
+
+def standings(found: Sequence[Line]) -> list[Standing]:
+    """One per study and data set, in the order of their names; ``found`` newest first.
+
+    The history is that of the runs comparable to the last one with a figure.
+    """
+    groups: dict[tuple[str, str], list[Line]] = {}
+    for line in found:
+        groups.setdefault((line.run.study, line.run.data), []).append(line)
+    named = {study for study, data in groups if data}
+    return [
+        _standing(members) for (study, data), members in sorted(groups.items()) if data or study not in named
+    ]
+
+
+def _standing(members: Sequence[Line]) -> Standing:
+    newest = next((m for m in members if m.run.comparable), None)
+    alike = [m.run for m in members if newest is not None and m.run.comparable == newest.run.comparable]
+    return Standing(members[0].run, newest, tuple(alike[:HISTORY][::-1]), len(members))

@@ -1,0 +1,192 @@
+"""``reports/index.html``: one line a run, newest first, with its change against the previous comparable run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from importlib import resources
+from pathlib import Path
+
+from evalbench.draw.html import Html, attribute, css, escape, signed
+from evalbench.draw.verdict import light_word, rounded_parts
+from evalbench.report.history import Figure, Line, Run, lines, read_runs, standings
+from evalbench.report.page import environment, policy, write_atomically
+
+INDEX = "index.html"
+_ERROR_LENGTH = 300
+
+
+def sparkline(history: Sequence[Run], width: int = 120, height: int = 26) -> Html:
+    """The headline figure over its runs, with its intervals as a band; the last one is a dot.
+
+    Parameters
+    ----------
+    history : sequence of Run
+        Oldest first, each with a value.
+    """
+    figures = [run.figure for run in history if run.figure and run.figure.value is not None]
+    if len(figures) < 2:
+        return Html("")
+    values = [float(f.value or 0.0) for f in figures]
+    spans = [
+        (f.low, f.high) if f.low is not None and f.high is not None else (v, v)
+        for f, v in zip(figures, values, strict=True)
+    ]
+    bottom, top = min(low for low, _ in spans), max(high for _, high in spans)
+    scale = (height - 6) / (top - bottom) if top > bottom else 0.0
+
+    def at(i: int, value: float) -> str:
+        x = 3 + (width - 6) * i / (len(values) - 1)
+        y = height / 2 if not scale else height - 3 - (value - bottom) * scale
+        return f"{x:.1f},{y:.1f}"
+
+    band = [at(i, high) for i, (_, high) in enumerate(spans)]
+    band += [at(i, low) for i, (low, _) in reversed(list(enumerate(spans)))]
+    x, y = at(len(values) - 1, values[-1]).split(",")
+    first, last = (rounded_parts(v, *spans[i])[0] for i, v in ((0, values[0]), (-1, values[-1])))
+    said = f"{figures[-1].metric} over {len(values)} runs, from {first} to {last}"
+    line = " ".join(at(i, value) for i, value in enumerate(values))
+    return Html(
+        f'<svg class="spark" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img" '
+        f'aria-label="{attribute(said)}"><polygon points="{" ".join(band)}"/><polyline points="{line}"/>'
+        f'<circle cx="{x}" cy="{y}" r="2.5"/></svg>'
+    )
+
+
+def figure_html(figure: Figure | None) -> Html:
+    """Value and interval."""
+    if figure is None or figure.value is None:
+        return Html('<span class="eb-none">no value</span>')
+    value, interval = rounded_parts(figure.value, figure.low, figure.high)
+    return Html(f"<b>{value}</b>{f' <span class=interval>{interval}</span>' if interval else ''}")
+
+
+def change_html(line: Line) -> Html:
+    """The change, with a sign and, where the intervals part, an arrow and a word."""
+    if line.change is None or line.run.figure is None:
+        return Html("")
+    figure, change = line.run.figure, line.change
+    before = change.before.figure
+    assert before is not None
+    assert before.value is not None
+    if change.delta == 0:
+        return Html('<span class="eb-none">same</span>')
+    shown, _ = rounded_parts(change.delta, None, None, _decimals(figure))
+    said = f"{'+' if change.delta > 0 else ''}{signed(shown)}"
+    previous = " ".join(rounded_parts(before.value, before.low, before.high))
+    title = attribute(f"before: {previous.strip()}, {when(change.before)}")
+    if not change.clear:
+        return Html(f'<span class="within" title="{title}">{said}</span>')
+    tone = {True: ("eb-green", "better"), False: ("eb-red", "worse"), None: ("eb-unlit", "")}[change.better]
+    arrow = "▲" if change.delta > 0 else "▼"
+    return Html(
+        f'<span class="eb-lamp {tone[0]}" title="{title}"><span aria-hidden="true">{arrow}</span> {said} {tone[1]}</span>'
+    )
+
+
+def _decimals(figure: Figure) -> int | None:
+    """Decimals of a change: those of the figure itself."""
+    shown, _ = rounded_parts(figure.value or 0.0, figure.low, figure.high)
+    return len(shown.partition(".")[2])
+
+
+def state_html(run: Run) -> Html:
+    """The light; or, without one, how the run ended."""
+    if run.light:
+        return light_word(run.light)
+    if run.status == "running":
+        return Html('<span class="eb-lamp eb-grey"><span aria-hidden="true">…</span> running</span>')
+    return Html(
+        f'<span class="eb-lamp eb-failed"><span aria-hidden="true">✕</span> {escape(run.status)}</span>'
+    )
+
+
+def when(run: Run) -> str:
+    """The start to the minute, UTC; the run's name where it is not known."""
+    return run.started[:16].replace("T", " ") if run.started else run.run_id
+
+
+def took(seconds: float | None) -> str:
+    """A duration for reading.
+
+    Examples
+    --------
+    >>> took(7.23), took(192), took(7260), took(None)
+    ('7.2 s', '3 min 12 s', '2 h 1 min', '')
+    """
+    if seconds is None:
+        return ""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def clipped(text: str) -> str:
+    """The first lines of an error, short enough for a table."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _ERROR_LENGTH else flat[: _ERROR_LENGTH - 1] + "…"
+
+
+def index_html(runs: Sequence[Run], now: datetime | None = None) -> str:
+    """The index as text."""
+    found = lines(runs)
+    script = _text("index.js").strip()
+    template = environment().get_template("index.html.jinja")
+    html = template.render(
+        head="Runs",
+        policy=policy(script),
+        script=Html(script),
+        style=Html(css() + _text("page.css") + _text("index.css")),
+        lines=found,
+        standings=standings(found),
+        tally=tally(runs),
+        made=(now or datetime.now(UTC)).strftime("%Y-%m-%d %H:%M UTC"),
+        draw={
+            "figure": figure_html, "change": change_html, "state": state_html, "when": when, "took": took, "spark": sparkline,
+            "clipped": clipped,
+        },
+    )  # fmt: skip
+    return str(html)
+
+
+def tally(runs: Iterable[Run]) -> list[tuple[str, int]]:
+    """How many runs ended how, in the order worst first."""
+    counts: dict[str, int] = {}
+    for run in runs:
+        state = run.light or run.status
+        counts[state] = counts.get(state, 0) + 1
+    order = [
+        "failed",
+        "died",
+        "timeout",
+        "no-result",
+        "unreadable",
+        "red",
+        "yellow",
+        "green",
+        "grey",
+        "unlit",
+        "running",
+    ]
+    return sorted(counts.items(), key=lambda pair: order.index(pair[0]) if pair[0] in order else len(order))
+
+
+def _text(name: str) -> str:
+    return resources.files("evalbench.report.templates").joinpath(name).read_text(encoding="utf-8")
+
+
+def write_index(reports: Path) -> Path:
+    """Write ``index.html`` beside the studies' folders.
+
+    Parameters
+    ----------
+    reports : Path
+
+    Returns
+    -------
+    Path
+        Replaced whole or not at all.
+    """
+    reports.mkdir(parents=True, exist_ok=True)
+    return write_atomically(reports / INDEX, index_html(read_runs(reports)))

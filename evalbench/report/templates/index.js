@@ -1,0 +1,81 @@
+// Filtering and sorting of the runs: a help, never a need.
+(() => {
+  const table = document.getElementById("table");
+  if (!table) return;
+  const body = table.tBodies[0];
+  const rows = [...body.rows].map((row) => ({
+    row,
+    study: row.cells[1].textContent,
+    judged: row.cells[2].textContent,
+    data: row.cells[3].textContent,
+    light: row.cells[4].firstElementChild.lastChild.textContent.trim(),
+    text: row.textContent.toLocaleLowerCase(),
+  }));
+
+  const bar = document.createElement("form");
+  bar.className = "filters";
+  bar.setAttribute("role", "search");
+  bar.setAttribute("aria-label", "Filter the runs");
+  bar.addEventListener("submit", (event) => event.preventDefault());
+  const field = (name, control) => {
+    const label = document.createElement("label");
+    label.append(name, control);
+    control.name = name;
+    bar.append(label);
+    return control;
+  };
+  const choice = (name) => {
+    const select = document.createElement("select");
+    select.append(new Option("all", ""));
+    for (const value of [...new Set(rows.map((run) => run[name]))].filter((v) => v && v !== "–").sort()) select.append(new Option(value, value));
+    return field(name, select);
+  };
+  const choices = ["study", "judged", "data", "light"].map(choice);
+  const words = document.createElement("input");
+  words.type = "search";
+  field("text", words);
+  const count = document.createElement("output");
+  bar.append(count);
+  table.parentNode.before(bar);
+
+  const show = () => {
+    const wanted = words.value.trim().toLocaleLowerCase();
+    let shown = 0;
+    for (const run of rows) {
+      const fits = choices.every((c) => !c.value || run[c.name] === c.value) && run.text.includes(wanted);
+      run.row.hidden = !fits;
+      shown += fits;
+    }
+    count.textContent = shown === rows.length ? `${shown} runs` : `${shown} of ${rows.length} runs`;
+    const kept = new URLSearchParams([...choices, words].filter((c) => c.value).map((c) => [c.name, c.value]));
+    history.replaceState(null, "", kept.size ? `#${kept}` : location.pathname + location.search);
+  };
+  const asked = new URLSearchParams(location.hash.slice(1));
+  for (const control of [...choices, words]) {
+    if (asked.has(control.name)) control.value = asked.get(control.name);
+    control.addEventListener("input", show);
+  }
+  if (location.hash.includes("=")) show(); else count.textContent = `${rows.length} runs`;
+
+  const key = (row, column) => {
+    const cell = [...row.cells].length > column ? row.cells[column] : null;
+    const text = cell ? (cell.dataset.v ?? cell.textContent.trim()) : "";
+    return text === "" || Number.isNaN(Number(text)) ? text : Number(text);
+  };
+  const order = (a, b) => a === b ? 0 : a === "" ? 1 : b === "" ? -1
+    : typeof a === typeof b ? (typeof a === "number" ? a - b : a.localeCompare(b)) : typeof a === "number" ? -1 : 1;
+  [...table.tHead.rows[0].cells].forEach((head, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => {
+      const down = head.getAttribute("aria-sort") === "ascending";
+      for (const other of head.parentNode.cells) other.removeAttribute("aria-sort");
+      head.setAttribute("aria-sort", down ? "descending" : "ascending");
+      const keyed = rows.map((run) => [key(run.row, column), run.row]);
+      keyed.sort((a, b) => a[0] === "" || b[0] === "" ? order(a[0], b[0]) : (down ? -1 : 1) * order(a[0], b[0]));
+      body.append(...keyed.map((pair) => pair[1]));
+    });
+  });
+})();

@@ -1,0 +1,135 @@
+"""The Dask cluster of a batch: one of this machine's processes, or any that a scheduler's address names."""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+from evalbench.errors import BadInput
+from evalbench.runs.worker import own_versions, version_faults
+
+# A run that kills its worker fails alone, and no run waits on a worker that might die under it.
+SETTINGS = {
+    "distributed.scheduler.allowed-failures": 0,
+    "distributed.scheduler.worker-saturation": 1.0,
+    "distributed.nanny.pre-spawn-environ": {},  # kernels compute with the same threads as in a single run
+    "distributed.admin.large-graph-warning-threshold": "1 GiB",
+    "distributed.worker.memory.terminate": False,
+    "distributed.logging.distributed": "critical",
+    "distributed.comm.timeouts.connect": "20s",
+}
+
+
+def checked_address(address: str) -> str:
+    """A scheduler's address; other machines only over TLS.
+
+    Raises
+    ------
+    BadInput
+        For any other scheme, or ``tcp://`` to anything but this machine.
+
+    Examples
+    --------
+    >>> checked_address("tcp://127.0.0.1:8786")
+    'tcp://127.0.0.1:8786'
+    """
+    parts = urlsplit(address if "://" in address else f"tcp://{address}")
+    try:
+        port = parts.port
+    except ValueError:
+        port = None
+    if parts.scheme not in ("tls", "tcp") or not parts.hostname or port is None:
+        raise BadInput(f"--scheduler {address}: expected tls://HOST:PORT (or tcp://127.0.0.1:PORT)")
+    if parts.username or parts.password:
+        raise BadInput("--scheduler: an address with a user or password in it is refused")
+    if parts.scheme == "tcp" and not _is_loopback(parts.hostname):
+        raise BadInput(
+            f"--scheduler {address}: plain tcp:// carries code and data unprotected and is only for this machine; "
+            "use tls:// (docs/recipes.md says how)"
+        )
+    return parts.geturl()
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+@contextmanager
+def local_client(n_workers: int) -> Iterator[Any]:
+    """A client of fresh processes of this machine, one run at a time each."""
+    import dask
+    from distributed import Client, LocalCluster
+
+    with (
+        dask.config.set(SETTINGS),
+        LocalCluster(
+            n_workers=n_workers,
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address=None,
+            memory_limit=None,
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+@contextmanager
+def remote_client(address: str, say: Callable[[str], None]) -> Iterator[Any]:
+    """A client of a running scheduler whose workers fit.
+
+    Raises
+    ------
+    BadInput
+        If nobody answers, there are no workers, they run several tasks at once, or their versions differ.
+    """
+    import dask
+    from distributed import Client
+
+    address = checked_address(address)
+    with dask.config.set(SETTINGS):
+        try:
+            client = Client(address, set_as_default=False, timeout="20s")
+        except (OSError, TypeError, ValueError) as error:
+            raise BadInput(f"--scheduler {address}: no connection ({error})") from error
+        with client:
+            _check_workers(client, address, say)
+            yield client
+
+
+def _check_workers(client: Any, address: str, say: Callable[[str], None]) -> None:
+    try:
+        client.wait_for_workers(1, timeout=60)
+    except TimeoutError:
+        raise BadInput(f"--scheduler {address}: has no workers") from None
+    faults = [
+        f"{worker}: runs {threads} tasks at once; start it with --nthreads 1: each run needs a process of its own"
+        for worker, threads in client.nthreads().items()
+        if threads != 1
+    ]
+    for worker, found in client.run(version_faults, own_versions(), on_error="return").items():
+        if isinstance(found, Exception):
+            faults.append(f"{worker}: cannot say its versions; is evalbench installed there? ({found})")
+        else:
+            faults += [f"{worker}: {fault}" for fault in found]
+    if faults:
+        raise BadInput.listing(f"--scheduler {address}: the workers do not fit, nothing was started:", faults)
+    allowed = client.run_on_scheduler(_allowed_failures)
+    if allowed:
+        say(
+            f"the scheduler starts a run that kills its worker up to {allowed + 1} times; "
+            "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES=0 in its environment stops that"
+        )
+
+
+def _allowed_failures(dask_scheduler: Any) -> int:
+    return int(dask_scheduler.allowed_failures)

@@ -1,0 +1,254 @@
+"""A suite: studies × data sets × parameters in one YAML file, checked whole before anything starts.
+
+::
+
+    timeout: 900                       # seconds for each run, unless its entry says otherwise
+    runs:
+      - study: matching                # one, or a list; the name of a study or the path of a notebook
+        data: house_style_curated@1.0.0    # one, or a list; the notebook's own where it is left out
+        parameters: {n_resamples: 500}
+        matrix: {seed: [0, 1, 2], embed: [jaccard, use-multilingual]}   # every combination
+
+Relative paths start from the folder of the suite's file.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from evalbench.errors import BadInput
+from evalbench.runs.parameters import checked_values
+from evalbench.runs.run import Plan, known_parameters, plan
+
+_TOP = ("timeout", "runs")
+_ENTRY = ("study", "data", "parameters", "matrix", "timeout")
+_PARAMETER = re.compile(r"^(?:unknown parameter )?(\w+)[:;]")
+
+
+class Job(NamedTuple):
+    """One run of a suite.
+
+    Attributes
+    ----------
+    number : int
+        Counted from 1 over the whole suite.
+    entry, line : int
+        Where it stands in the file.
+    plan : Plan
+    timeout : float or None
+        Seconds.
+    label : str
+        Study and what its entry varies.
+    """
+
+    number: int
+    entry: int
+    line: int
+    plan: Plan
+    timeout: float | None
+    label: str
+
+
+class _Entry(NamedTuple):
+    """An entry of the file: its values, and the line of each key and of each parameter."""
+
+    number: int
+    line: int
+    values: Mapping[str, Any]
+    lines: Mapping[str, int]
+
+    def at(self, *names: str) -> str:
+        line = next((self.lines[name] for name in names if name in self.lines), self.line)
+        return f"entry {self.number} (line {line})"
+
+
+def read_suite(path: Path, root: Path | None = None) -> tuple[Job, ...]:
+    """All runs of a suite, each of them ready to start.
+
+    Parameters
+    ----------
+    path : Path
+    root : Path, optional
+        The workbench.
+
+    Returns
+    -------
+    tuple of Job
+
+    Raises
+    ------
+    BadInput
+        One message with every fault and its place: the file cannot be read or has an unknown form, unknown studies,
+        missing data, parameters of a wrong type, two equal runs.
+    """
+    entries, faults = _entries(path)
+    jobs: list[Job] = []
+    first: dict[str, str] = {}
+    for entry in entries:
+        for study, values, varied in _combinations(entry, faults):
+            try:
+                planned = _planned(study, values, root, path.parent)
+            except BadInput as error:
+                faults += [f"{entry.at(_named(line))}: {line}" for line in str(error).split("\n")]
+                continue
+            label = _label(planned, varied)
+            if planned.identity in first:
+                faults.append(f"{entry.at()}: {label}: the same run as in {first[planned.identity]}")
+                continue
+            first[planned.identity] = entry.at()
+            timeout = entry.values.get("timeout")
+            jobs.append(Job(len(jobs) + 1, entry.number, entry.line, planned, timeout, label))
+    if faults:
+        raise BadInput.listing(f"{path}: nothing was started:", faults)
+    if not jobs:
+        raise BadInput(f"{path}: there are no runs in it")
+    return tuple(jobs)
+
+
+def _planned(study: str, values: Mapping[str, Any], root: Path | None, base: Path) -> Plan:
+    """A plan, or all its faults, a line each: those of parameters do not hide those of data."""
+    try:
+        return plan(study, values, root, base)
+    except BadInput as error:
+        faults = _lines(error)
+    fitting = {name: value for name, value in values.items() if _fits(study, name, value, root, base)}
+    if len(fitting) < len(values):
+        try:
+            plan(study, fitting, root, base)
+        except BadInput as error:
+            faults += _lines(error)
+    raise BadInput("\n".join(dict.fromkeys(faults)))
+
+
+def _fits(study: str, name: str, value: Any, root: Path | None, base: Path) -> bool:
+    target = str(base / study) if study.endswith(".ipynb") else study
+    try:
+        checked_values(known_parameters(target, root), {name: value}, study)
+    except BadInput:
+        return False
+    return True
+
+
+def _lines(error: BadInput) -> list[str]:
+    """The faults that a message lists, or the message."""
+    head, *listed = str(error).split("\n")
+    return [line.strip().removeprefix("- ") for line in listed] or [head]
+
+
+def _named(fault: str) -> str:
+    """The parameter that a fault begins with."""
+    found = _PARAMETER.match(fault)
+    return found[1] if found else "study"
+
+
+def _label(planned: Plan, varied: Mapping[str, Any]) -> str:
+    return " ".join([planned.study, *(f"{name}={value}" for name, value in varied.items())])
+
+
+def _combinations(entry: _Entry, faults: list[str]) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
+    """Study, parameters, and the part of them that varies, for each run of an entry; faults of form are appended."""
+    values, found = entry.values, []
+    parameters, matrix = values.get("parameters") or {}, values.get("matrix") or {}
+    studies = _listed(values.get("study"))
+    data = _listed(values.get("data"))
+    if not studies or not all(isinstance(study, str) and study for study in studies):
+        found.append(f"{entry.at('study')}: study: expected a name, a notebook's path, or a list of them")
+    if not all(isinstance(name, str) and name for name in data):
+        found.append(f"{entry.at('data')}: data: expected name@version, a path, or a list of them")
+    for name, content in (("parameters", parameters), ("matrix", matrix)):
+        if not isinstance(content, Mapping):
+            found.append(f"{entry.at(name)}: {name}: expected 'name: value' lines")
+    if isinstance(matrix, Mapping):
+        found += [
+            f"{entry.at(str(name))}: matrix: {name}: expected a list of at least one value"
+            for name, choices in matrix.items()
+            if not isinstance(choices, list) or not choices
+        ]
+    if not found:
+        doubled = [n for n in [*parameters, *(["data"] if data else [])] if n in matrix]
+        doubled += ["data"] if data and "data" in parameters else []
+        found += [f"{entry.at(str(name))}: {name}: given twice" for name in doubled]
+    timeout = values.get("timeout")
+    if timeout is not None and (
+        isinstance(timeout, bool) or not isinstance(timeout, int | float) or timeout <= 0
+    ):
+        found.append(f"{entry.at('timeout')}: timeout: expected seconds above 0, found {timeout!r}")
+    faults += found
+    if found:
+        return
+    for study, named, *chosen in itertools.product(studies, data or [None], *matrix.values()):
+        own = dict(zip(map(str, matrix), chosen, strict=True))
+        if named is not None:
+            own = {"data": named, **own}
+        varied = {name: value for name, value in own.items() if name != "data" or len(data) > 1}
+        yield study, {**{str(n): v for n, v in parameters.items()}, **own}, varied
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _entries(path: Path) -> tuple[list[_Entry], list[str]]:
+    """The entries with their lines, and the faults of the file's form."""
+    import yaml
+
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        document = yaml.compose(text, Loader=yaml.SafeLoader)
+        content = yaml.safe_load(text)
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path}: not YAML: {error}") from error
+    if not isinstance(content, dict) or not isinstance(content.get("runs"), list):
+        raise BadInput(f"{path}: expected a mapping with 'runs:', a list of entries")
+    assert isinstance(document, yaml.MappingNode)
+    faults = [f"line {line}: {fault}" for line, fault in _doubled_keys(document)]
+    faults += [f"{name}: {_unknown(str(name), _TOP)}" for name in content if name not in _TOP]
+    nodes = next(value.value for key, value in document.value if key.value == "runs")
+    entries = []
+    for number, (node, values) in enumerate(zip(nodes, content["runs"], strict=True), 1):
+        line = node.start_mark.line + 1
+        if not isinstance(values, dict):
+            faults.append(f"entry {number} (line {line}): expected 'study:' and what goes with it")
+            continue
+        entry = _Entry(number, line, {"timeout": content.get("timeout"), **values}, dict(_key_lines(node)))
+        faults += [f"{entry.at(str(n))}: {_unknown(str(n), _ENTRY)}" for n in values if n not in _ENTRY]
+        entries.append(entry)
+    return entries, faults
+
+
+def _unknown(name: str, known: tuple[str, ...]) -> str:
+    near = get_close_matches(name, known, n=1)
+    return f"unknown key {name}; " + (f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}")
+
+
+def _key_lines(node: Any) -> Iterator[tuple[str, int]]:
+    """Lines of an entry's keys and of the keys below ``parameters`` and ``matrix``."""
+    import yaml
+
+    for key, value in node.value:
+        yield str(key.value), key.start_mark.line + 1
+        if key.value in ("parameters", "matrix") and isinstance(value, yaml.MappingNode):
+            yield from ((str(inner.value), inner.start_mark.line + 1) for inner, _ in value.value)
+
+
+def _doubled_keys(node: Any) -> Iterator[tuple[int, str]]:
+    """Keys that stand twice in one mapping: YAML would take the last in silence."""
+    import yaml
+
+    children = node.value if isinstance(node, yaml.SequenceNode) else []
+    if isinstance(node, yaml.MappingNode):
+        seen: set[str] = set()
+        for key, value in node.value:
+            if str(key.value) in seen:
+                yield key.start_mark.line + 1, f"{key.value} stands twice"
+            seen.add(str(key.value))
+            children = [*children, value]
+    for child in children:
+        yield from _doubled_keys(child)
