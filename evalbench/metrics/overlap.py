@@ -223,7 +223,9 @@ def f1_score(
 def f1_score_set(
     outputs: Texts, references: References, *, normalise: Normalisation = "full", language: str = "en"
 ) -> Scores:
-    """Token F1 on sets of words: repeats count once; otherwise as :func:`f1_score`.
+    """Token F1 on sets of words: repeats count once.
+
+    Otherwise as :func:`f1_score`.
 
     Examples
     --------

@@ -239,7 +239,9 @@ def rouge(
     reference=f"{_LIN}, section 2",
 )
 def rouge1(outputs: Texts, references: References) -> Scores:
-    """Overlap of single words; see :func:`rouge`.
+    """ROUGE-1: overlap of single words.
+
+    Parameters and returns as :func:`rouge`.
 
     Examples
     --------
@@ -257,7 +259,9 @@ def rouge1(outputs: Texts, references: References) -> Scores:
     reference=f"{_LIN}, section 2",
 )
 def rouge2(outputs: Texts, references: References) -> Scores:
-    """Overlap of pairs of adjacent words; a text of one word scores 0; see :func:`rouge`.
+    """ROUGE-2: overlap of pairs of adjacent words.
+
+    A text of one word scores 0.  Parameters and returns as :func:`rouge`.
 
     Examples
     --------
@@ -277,7 +281,9 @@ def rouge2(outputs: Texts, references: References) -> Scores:
     reference=f"{_LIN}, section 3.1",
 )
 def rouge_l(outputs: Texts, references: References) -> Scores:
-    """Longest common subsequence of words; see :func:`rouge`.
+    """ROUGE-L: longest common subsequence of words.
+
+    Parameters and returns as :func:`rouge`.
 
     Examples
     --------
@@ -299,7 +305,9 @@ def rouge_l(outputs: Texts, references: References) -> Scores:
 def rouge_lsum(
     outputs: Texts, references: References, *, sentence_split: SentenceSplit = "newline", language: str = "en"
 ) -> Scores:
-    """Union of the sentences' longest common subsequences; see :func:`rouge`.
+    """ROUGE-Lsum: union of the sentences' longest common subsequences.
+
+    Parameters and returns as :func:`rouge`.
 
     Examples
     --------

@@ -23,6 +23,7 @@ from evalbench.studies.text_metrics.pictures import (
     figure_agreement,
     figure_distributions,
     figure_models,
+    figure_panels,
     metric_cards,
     unscored,
     worst_texts,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "METRICS", "QUESTION", "SCHEMA", "comparison", "evaluate", "figure_agreement", "figure_distributions",
-    "figure_models", "metric_cards", "summarise", "unscored", "worst_texts",
+    "figure_models", "figure_panels", "metric_cards", "summarise", "unscored", "worst_texts",
 ]  # fmt: skip
 
 QUESTION = "How close are the outputs to their references, by metrics that need no human?"

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalbench.core.correlation import correlate
-from evalbench.draw.figures import distribution, heat_map, interval_bars
+from evalbench.draw.figures import (
+    ACCENT,
+    INK,
+    MUTED,
+    PAPER,
+    distribution,
+    heat_map,
+    interval_bars,
+    new_figure,
+)  # fmt: skip
 from evalbench.metrics.registry import card
 
 if TYPE_CHECKING:
@@ -68,6 +77,46 @@ def figure_models(result: Result, metric: str) -> tuple[Figure, str]:
         xlabel=f"mean {entry.name} ({entry.unit})",
         domain=(max(low, 0.0), high) if np.isfinite(high) else None,
     )
+
+
+def figure_panels(result: Result) -> tuple[Figure, str]:
+    """Every bounded metric in a panel of its own: a row per model, dot and interval."""
+    names = [n for n in result.parameters["metrics"] if np.isfinite(card(n).range[1])]
+    models = sorted({e.group.get("model", "") for e in result.summary})
+    columns = min(4, len(names))
+    rows = -(-len(names) // columns)
+    figure, axes = new_figure(7.2, 0.5 + rows * (0.55 + 0.17 * len(models)), rows=rows, cols=columns)
+    panels = np.atleast_1d(axes).ravel()
+    said = []
+    for ax, name in zip(panels, names, strict=False):
+        low, high = card(name).range
+        for y, model in enumerate(models):
+            e = next(e for e in result.summary if e.metric == name and e.group.get("model", "") == model)
+            if e.value is None:
+                continue
+            if e.ci_low is not None:
+                ax.plot(
+                    [e.ci_low, e.ci_high],
+                    [y, y],
+                    color=ACCENT,
+                    linewidth=2.2,
+                    alpha=0.55,
+                    solid_capstyle="butt",
+                )
+            ax.plot(
+                [e.value], [y], "o", color=ACCENT, markersize=5, markeredgecolor=PAPER, markeredgewidth=0.8
+            )
+            said.append(f"{name} {model} {e.value:.3g}".replace("  ", " "))
+        ax.set_xlim(max(low, 0.0), high)
+        ax.set_ylim(len(models) - 0.4, -0.6)
+        ax.set_yticks(range(len(models)), models if ax in panels[::columns] else [""] * len(models))
+        ax.set_title(name if len(name) <= 20 else f"{name[:19]}…", fontsize=8.5, loc="left", color=INK)
+        ax.set_xlabel("")
+        ax.tick_params(labelsize=7.5)
+    for ax in panels[len(names) :]:
+        ax.set_visible(False)
+    figure.supxlabel("mean over texts, on each metric's own range", fontsize=8.5, color=MUTED)
+    return figure, f"A panel per metric, a row per model, means with 95 % intervals: {'; '.join(said)}."
 
 
 def worst_texts(result: Result, metric: str, rows: int = 10) -> pd.DataFrame:

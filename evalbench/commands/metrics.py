@@ -1,0 +1,74 @@
+"""``evalbench metrics``: what each metric is, from its card; no network, no model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from evalbench.errors import BadInput
+
+if TYPE_CHECKING:
+    from evalbench.metrics.registry import Card
+
+_DIRECTION = {True: "higher is better", False: "lower is better", None: "neither end is better"}
+
+
+@click.group("metrics")
+def metrics() -> None:
+    """List the metrics."""
+
+
+@metrics.command("list")
+@click.option("--all", "everything", is_flag=True, help="Also metrics of other things than texts.")
+def list_metrics(everything: bool) -> None:
+    """List the text metrics: name and aliases, unit, direction, what each needs, a line on what it is."""
+    import evalbench.metrics
+    from evalbench.metrics.registry import cards
+
+    for entry in cards() if everything else evalbench.metrics.list():
+        aliases = f" ({', '.join(entry.aliases)})" if entry.aliases else ""
+        needs = f"; needs {', '.join(entry.needs)}" if entry.needs else ""
+        click.echo(f"{entry.name}{aliases}  [{entry.unit}; {_DIRECTION[entry.higher_is_better]}{needs}]")
+        click.echo(f"    {entry.summary}")
+
+
+@metrics.command("show")
+@click.argument("name")
+def show_metric(name: str) -> None:
+    """Show the whole card of one metric, with its golden example."""
+    click.echo(card_text(found(name)))
+
+
+def found(name: str) -> Card:
+    """A card by name or alias.
+
+    Raises
+    ------
+    BadInput
+        If there is none; the message names the nearest.
+    """
+    from evalbench.metrics.registry import card
+
+    try:
+        return card(name)
+    except KeyError as error:
+        raise BadInput(str(error.args[0])) from error
+
+
+def card_text(entry: Card) -> str:
+    """A card as lines of text."""
+    low, high = entry.range
+    lines = [
+        entry.name,
+        f"  what it is   {entry.summary}",
+        f"  aliases      {', '.join(entry.aliases) or 'none'}",
+        f"  range        {low:g} to {high:g} ({entry.unit}), {_DIRECTION[entry.higher_is_better]}",
+        f"  needs        {', '.join(entry.needs) or 'nothing but the output'}",
+        f"  languages    {entry.languages}",
+        f"  source       {entry.reference}",
+    ]
+    given, value = entry.example
+    if given and not any(callable(v) for v in given.values()):
+        lines.append(f"  example      {', '.join(f'{k}={v!r}' for k, v in given.items())} → {value}")
+    return "\n".join(lines)

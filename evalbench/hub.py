@@ -1,0 +1,159 @@
+"""Our metrics as ``evaluate.Metric``, to stand beside metrics of the hub in ``evaluate.combine``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalbench.errors import BadInput
+from evalbench.metrics.registry import card
+from evalbench.metrics.text import COLUMNS, score
+
+if TYPE_CHECKING:
+    import evaluate
+    import pandas as pd
+
+    from evalbench.core.result import Result
+
+
+def metric(name: str, **options: Any) -> evaluate.Metric:
+    """One of our text metrics as an ``evaluate.Metric``.
+
+    Parameters
+    ----------
+    name : str
+        Name or alias; ``evalbench metrics list`` shows them.
+    **options
+        The metric's own: ``language``, ``normalise``, ``tokenize``, ``embed``, ``bert_model``, …
+
+    Returns
+    -------
+    evaluate.Metric
+        ``compute(predictions=…, references=…)``: the mean over the texts that have a value, under the metric's name, its
+        parts as ``name_part``, and ``name_n``, the number of those texts.  Corpus BLEU as ``sacrebleu_corpus``.
+        ``references`` may be texts or lists of texts; metrics that need them also take ``contexts``, ``requests``, ``samples``.
+
+    Raises
+    ------
+    BadInput
+        If there is no such text metric.
+
+    Examples
+    --------
+    >>> exact = metric("exactmatch")  # doctest: +SKIP
+    >>> exact.compute(predictions=["да"], references=["да"])  # doctest: +SKIP
+    {'exact_match': 1.0, 'exact_match_n': 1}
+    """
+    import datasets
+    import evaluate
+
+    try:
+        entry = card(name)
+    except KeyError as error:
+        raise BadInput(str(error.args[0])) from error
+    if entry.kind not in ("text", "texts"):
+        raise BadInput(f"{entry.name} is a metric of {entry.kind}, not of texts")
+    columns = [f"{need}s" if need != "samples" else need for need in entry.needs]
+    columns = [column for column in columns if column in COLUMNS]
+    text = datasets.Value("string")
+
+    def features(each: Any) -> Any:
+        return datasets.Features({"predictions": text, **dict.fromkeys(columns, each)})
+
+    class Adapter(evaluate.Metric):  # type: ignore[misc]
+        def _info(self) -> evaluate.MetricInfo:
+            return evaluate.MetricInfo(
+                description=entry.summary,
+                citation=entry.reference,
+                inputs_description=f"predictions, {', '.join(columns)}",
+                features=[features(text), features(datasets.Sequence(text))] if columns else features(text),
+            )
+
+        def _compute(self, predictions: Sequence[str], **inputs: Any) -> dict[str, float]:
+            return _means(entry.name, score(entry, predictions, **inputs, **options))
+
+    return Adapter(config_name=entry.name, keep_in_memory=True)
+
+
+def _means(name: str, scores: Any) -> dict[str, float]:
+    from evalbench.metrics.translation import BLEU_COUNTS, corpus_bleu
+
+    headline = np.asarray(scores[name], dtype=float)
+    counts = {f"{name}_{count}" for count in BLEU_COUNTS}
+    found = {
+        key: float(np.nanmean(values)) if np.isfinite(values).any() else float("nan")
+        for key, values in scores.items()
+        if key not in counts
+    }
+    if counts <= set(scores):
+        sums = [np.asarray(scores[f"{name}_{count}"]).sum(keepdims=True) for count in BLEU_COUNTS]
+        found[f"{name}_corpus"] = float(corpus_bleu(*sums)[0])
+    return {**found, f"{name}_n": int(np.isfinite(headline).sum())}
+
+
+def combined(result: Result, metrics: Sequence[str], script: str = "") -> pd.DataFrame:
+    """``evaluate.combine`` of ours and of a local metric script over a text-metrics result's outputs.
+
+    Parameters
+    ----------
+    result : Result
+        Of the study ``text_metrics``; of several references the first one is used, since scripts take one text.
+    metrics : sequence of str
+        Ours.
+    script : str
+        Path of an ``evaluate`` script, absolute or below the workbench; empty for none.
+
+    Returns
+    -------
+    DataFrame
+        One row per figure; a note where the package ``evaluate`` is not installed.
+    """
+    from importlib.util import find_spec
+
+    import pandas as pd
+
+    if find_spec("evaluate") is None:
+        return pd.DataFrame({"note": ["evaluate is not installed: pip install evaluate"]})
+    import evaluate
+
+    texts = result.tables["texts"]
+    texts = texts[texts["reference"].map(len) > 0] if "reference" in texts else texts.iloc[:0]
+    if not len(texts):
+        return pd.DataFrame({"note": ["no text has a reference"]})
+    parts = [metric(name, **_options(name, result)) for name in metrics]
+    if script:
+        parts.append(load_script(script))
+    found = evaluate.combine(parts).compute(
+        predictions=texts["output"].tolist(), references=[several[0] for several in texts["reference"]]
+    )
+    return pd.DataFrame({"figure": list(found), "value": list(found.values())})
+
+
+def _options(name: str, result: Result) -> dict[str, Any]:
+    import inspect
+
+    taken = inspect.signature(card(name).function).parameters
+    return {k: result.parameters[k] for k in ("language", "normalise") if k in taken}
+
+
+def load_script(script: str) -> evaluate.Metric:
+    """A local ``evaluate`` script by its path, absolute or below the workbench.
+
+    Raises
+    ------
+    BadInput
+        If there is no such file.
+    """
+    from pathlib import Path
+
+    import evaluate
+
+    from evalbench.workbench import root
+
+    path = Path(script)
+    path = path if path.is_absolute() else root() / script
+    if not path.is_file():
+        raise BadInput(f"metric script {path}: no such file")
+    return evaluate.load(str(path), keep_in_memory=True)
