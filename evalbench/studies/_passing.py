@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +12,7 @@ from evalbench.core.figures import Estimated
 from evalbench.core.result import Estimate
 from evalbench.core.verdict import Band, Bands, Verdict, worst
 from evalbench.errors import BadInput
+from evalbench.models.entail import holds_back
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,6 +38,16 @@ def check_shares(**shares: float) -> None:
     ]
     if faults:
         raise BadInput.listing("options out of range:", faults)
+
+
+def held(estimates: Iterable[Estimate], held_back: str) -> tuple[Estimate, ...]:
+    """Estimates whose lights are grey where something holds the verdict back."""
+    return tuple(replace(e, light="grey") if held_back and e.light != "unlit" else e for e in estimates)
+
+
+def held_back_by(judge: str) -> str:
+    """Why a verdict that rests on this judge is at best grey; empty where nothing holds it back."""
+    return f"The judge of the citations is {judge}, which compares words" if holds_back(judge) else ""
 
 
 def verdict(

@@ -269,12 +269,12 @@ def _remarks(items: pd.DataFrame, found: Judged, check_urls: bool) -> list[str]:
     out = []
     uncited = int(((items["n_citations"] == 0) & (items["unscored"] == "")).sum())
     if uncited:
-        out.append(f"{uncited} answers cite nothing: their support and verification count 0.")
+        out.append(f"Answers that cite nothing, so that support and verification count 0: {uncited}.")
     unknown = int(found.citations["support"].isna().sum())
     if unknown:
         out.append(
-            f"{unknown} citations have no support verdict, since no text of their source is at hand or the judge gave none; "
-            "the mean of the others counts."
+            f"Citations without a support verdict, since no text of their source is at hand or the judge gave none: {unknown}. "
+            "The mean of the others counts."
         )
     if check_urls:
         out.append("Pages were fetched from the live web: another day may give other figures (table pages).")

@@ -131,14 +131,13 @@ def _annotated_one(result: Result, item: dict[str, Any]) -> Html:
             "entailed by what it cites": [_yes(v) for v in statements["recalled"]],
         }
     )
+    records = citations.to_dict("records")
     sources = pd.DataFrame(
         {
             "n": citations["n"].to_numpy(),
-            "claim": citations["claim"].to_numpy(),
-            "quote": citations["quote"].to_numpy(),
-            "source": [_source(row) for row in citations.to_dict("records")],
-            "support": [_name(v) for v in citations["support_label"]],
-            "verification": [_name(v) for v in citations["verification_label"]],
+            "claim, and the words quoted for it": pd.Series([_claim(row) for row in records], dtype=object),
+            "source": pd.Series([_source(row) for row in records], dtype=object),
+            "verdict": [f"{_name(r['support_label'])}; {_name(r['verification_label'])}" for r in records],
             "why": citations["verification_reason"].to_numpy(),
         }
     )
@@ -147,6 +146,11 @@ def _annotated_one(result: Result, item: dict[str, Any]) -> Html:
         + html_table(said, caption=f"Statements of {item['id']}", lang_columns={"statement": lang["text"]})
         + html_table(sources, caption=f"Citations of {item['id']}", clamp=400)
     )
+
+
+def _claim(row: dict[str, Any]) -> Html:
+    quote = f"<br><q>{escape(row['quote'])}</q>" if row["quote"] else ""
+    return Html(f"<span{language_attributes(row['claim'])}>{escape(row['claim'])}{quote}</span>")
 
 
 def _source(row: dict[str, Any]) -> Html:

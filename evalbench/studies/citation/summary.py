@@ -8,8 +8,7 @@ import numpy as np
 
 from evalbench.core.figures import Figure, estimate, mean_of, ratio, share_of
 from evalbench.core.result import Summary
-from evalbench.models.entail import holds_back
-from evalbench.studies._passing import bands_of, reaches, verdict
+from evalbench.studies._passing import bands_of, held, held_back_by, reaches, verdict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,6 +82,6 @@ def summarise(
         unit=UNITS,
         threshold=threshold,
         max_unscored=max_unscored,
-        held_back=f"The judge is {judge}, which compares words" if holds_back(judge) else "",
+        held_back=held_back_by(judge),
     )
-    return Summary(tuple(e for one in done for e in one.estimates), light)
+    return Summary(held((e for one in done for e in one.estimates), held_back_by(judge)), light)

@@ -161,7 +161,7 @@ def _remarks(items: pd.DataFrame, answers: Collected, options: Options) -> list[
     renormalised = int((items["undefined"] != "").sum())
     if renormalised:
         out.append(
-            f"{renormalised} responses hold no equation: level 4 is undefined there and the final score is the mean of the others."
+            f"Responses without an equation, so that level 4 is undefined and the final score is the mean of the others: {renormalised}."
         )
     gap = float((items["answer_flexible"] - items["answer_strict"]).mean())
     if abs(gap) > 0.02:

@@ -99,13 +99,11 @@ def _annotated_one(result: Result, name: str, model: str) -> Html:
     item = _row(result.items, name, model)
     steps = result.tables["steps"]
     shown = steps[(steps["id"] == name) & (steps["model"] == model)]
+    said = [highlight(t, _faulty_numbers(t, r)) for t, r in zip(shown["text"], shown["reason"], strict=True)]
     table = pd.DataFrame(
         {
             "step": shown["step"].to_numpy(),
-            "what the response says": [
-                highlight(t, _faulty_numbers(t, r))
-                for t, r in zip(shown["text"], shown["reason"], strict=True)
-            ],
+            "what the response says": pd.Series(said, dtype=object),
             "equations right": [_mark(v) for v in shown["accurate"]],
             "numbers sourced": [_mark(v) for v in shown["coherent"]],
             "what is wrong": shown["reason"].to_numpy(),

@@ -18,11 +18,11 @@ def figures(threshold: float) -> tuple[Figure, ...]:
         mean_of("final", bands=bands_of(threshold)),
         share_of("passed"),
         share_of("answer", "level 1 answer"),
-        share_of("answer_strict", "answer, strict"),
-        share_of("answer_flexible", "answer, flexible"),
         mean_of("steps", "level 2 steps", undefined="the reference has no step"),
         mean_of("similarity", "level 3 similarity"),
         mean_of("coherence", "level 4 coherence", undefined="no response has an equation"),
+        share_of("answer_strict", "answer, strict"),
+        share_of("answer_flexible", "answer, flexible"),
         mean_of("accuracy", "right equations", undefined="no response has an equation"),
         mean_of("sourced", "sourced steps", undefined="no response has an equation"),
     )

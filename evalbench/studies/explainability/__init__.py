@@ -22,7 +22,16 @@ from evalbench.readers.schema import Table
 from evalbench.studies import citation, cot_levels
 from evalbench.studies._passing import check_shares
 from evalbench.studies.citation.judging import merged
-from evalbench.studies.explainability.parts import check_tables, finished, items_of, label_of, parts_of
+from evalbench.studies.explainability.parts import (
+    check_tables,
+    chosen_models,
+    finished,
+    items_of,
+    label_of,
+    models_of,
+    only,
+    part_of,
+)
 from evalbench.studies.explainability.pictures import (
     figure_halves,
     figure_scores,
@@ -133,38 +142,37 @@ def evaluate(
             f"weight_cot {weight_cot} and weight_citation {weight_citation}: not negative, not both 0"
         )
     check_tables(data, cot_run, citation_run)
+    runs = {"cot": finished(cot_run, "cot_levels"), "citation": finished(citation_run, "citation")}
+    tables = {"cot": "items", "citation": "answers"}
+    models = {
+        name: sorted(run.items["model"].unique()) if run else models_of(data.get(tables[name]), model)
+        for name, run in runs.items()
+    }
+    chosen = chosen_models(models, answered_by)
     shared: dict[str, Any] = {
         "model": model,
         "max_unscored": max_unscored,
         "seed": seed,
         "n_resamples": n_resamples,
     }
-    cot = (
-        finished(cot_run, "cot_levels")
-        if cot_run
-        else cot_levels.evaluate(
-            data,
-            sample_method=cot_sample_method,
-            n_samples=cot_n_samples,
-            random_state=cot_random_state,
-            threshold=cot_threshold,
-            **shared,
-        )
+    cot = runs["cot"] or cot_levels.evaluate(
+        only(data, "items", chosen["cot"]),
+        sample_method=cot_sample_method,
+        n_samples=cot_n_samples,
+        random_state=cot_random_state,
+        threshold=cot_threshold,
+        **shared,
     )
-    cited = (
-        finished(citation_run, "citation")
-        if citation_run
-        else citation.evaluate(
-            data,
-            judge=judge,
-            sample_method=citation_sample_method,
-            n_samples=citation_n_samples,
-            random_state=citation_random_state,
-            threshold=citation_threshold,
-            **shared,
-        )
+    cited = runs["citation"] or citation.evaluate(
+        only(data, "answers", chosen["citation"]),
+        judge=judge,
+        sample_method=citation_sample_method,
+        n_samples=citation_n_samples,
+        random_state=citation_random_state,
+        threshold=citation_threshold,
+        **shared,
     )
-    parts = parts_of(cot, cited, answered_by)
+    parts = {"cot": part_of(cot, chosen["cot"]), "citation": part_of(cited, chosen["citation"])}
     items = items_of(parts)
     options = {
         "weight_cot": weight_cot, "weight_citation": weight_citation, "cot_threshold": parts["cot"].threshold,
@@ -174,12 +182,12 @@ def evaluate(
     summary = summarise(items, **options)
     content = final_results(summary, parts, options)
     stamp = date or datetime.now(UTC).strftime("%Y%m%d")
-    models = list(dict.fromkeys(part.model for part in parts.values()))
+    judged = list(dict.fromkeys(part.model for part in parts.values()))
     here = [result for result in (cot, cited) if isinstance(result, Result)]
     return Result(
         study="explainability",
         question=QUESTION,
-        judged=f"model {' and '.join(models)}",
+        judged=f"model {' and '.join(judged)}",
         parameters={
             "cot_run": Path(cot_run).name, "citation_run": Path(citation_run).name, "model": model, "answered_by": answered_by,
             "cot_sample_method": cot_sample_method, "cot_n_samples": cot_n_samples, "cot_random_state": cot_random_state,

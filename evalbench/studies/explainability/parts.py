@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -46,8 +47,18 @@ class Finished(NamedTuple):
     data: DataLabel
 
 
-def finished(folder: str, study: str) -> Finished:
+def finished(folder: str, study: str) -> Finished | None:
+    """A finished run's folder; None where none is named.
+
+    Raises
+    ------
+    BadInput
+        If it holds no finished run of this study.
+    """
     import pandas as pd
+
+    if not folder:
+        return None
 
     path = Path(folder).expanduser()
     try:
@@ -74,31 +85,54 @@ def check_tables(data: Dataset, cot_run: str, citation_run: str) -> None:
         raise BadInput.listing("explainability needs both halves:", missing)
 
 
-def parts_of(cot: Result | Finished, cited: Result | Finished, answered_by: str) -> dict[str, Part]:
-    both = {"cot": cot, "citation": cited}
-    models = {name: sorted(source.items["model"].unique()) for name, source in both.items()}
+def chosen_models(models: Mapping[str, Sequence[str]], answered_by: str) -> dict[str, str]:
+    """The model of each half that is judged: the named one, the only one, or the one that both have.
+
+    Raises
+    ------
+    BadInput
+        If that leaves a choice, or none; lists the models of both halves.
+    """
     common = sorted(set(models["cot"]) & set(models["citation"]))
     chosen = {}
     for name in PARTS:
-        if answered_by in models[name]:
-            chosen[name] = answered_by
-        elif len(models[name]) == 1 and not answered_by:
-            chosen[name] = models[name][0]
-        elif len(common) == 1 and not answered_by:
-            chosen[name] = common[0]
+        if answered_by:
+            wanted = [answered_by] if answered_by in models[name] else []
+        else:
+            wanted = list(models[name]) if len(models[name]) == 1 else common
+        if len(wanted) == 1:
+            chosen[name] = wanted[0]
     if len(chosen) < len(PARTS):
         lists = "; ".join(f"{STUDY_OF[name]} has {', '.join(found)}" for name, found in models.items())
         raise BadInput(f"answered_by is {answered_by!r}: name one model that both halves have ({lists})")
-    return {
-        name: Part(
-            source.items.loc[source.items["model"] == chosen[name], ["id", "final", "unscored", "undefined"]],
-            chosen[name],
-            str(source.parameters.get("judge", "")),
-            source.data,
-            float(source.parameters["threshold"]),
-        )
-        for name, source in both.items()
-    }
+    return chosen
+
+
+def models_of(frame: pd.DataFrame | None, model: str) -> list[str]:
+    """The models of a table that is run here: the one that is collected, else those of its column."""
+    if model or frame is None or "model" not in frame:
+        return [model or "response"]
+    return sorted(frame["model"].unique())
+
+
+def only(data: Dataset, table: str, model: str) -> Dataset:
+    """The data with one model's rows in a table."""
+    frame = data.get(table)
+    if frame is None or "model" not in frame or model not in set(frame["model"]):
+        return data
+    return replace(data, tables={**data.tables, table: frame[frame["model"] == model].reset_index(drop=True)})
+
+
+def part_of(source: Result | Finished, model: str) -> Part:
+    """One model's items of a result or a finished run."""
+    rows = source.items[source.items["model"] == model]
+    return Part(
+        rows[["id", "final", "unscored", "undefined"]],
+        model,
+        str(source.parameters.get("judge", "")),
+        source.data,
+        float(source.parameters["threshold"]),
+    )
 
 
 def items_of(parts: Mapping[str, Part]) -> pd.DataFrame:

@@ -13,8 +13,7 @@ from evalbench.core.result import Estimate, Summary
 from evalbench.core.seeds import rng
 from evalbench.core.stats import percentile_interval
 from evalbench.core.verdict import Light, Verdict
-from evalbench.models.entail import holds_back
-from evalbench.studies._passing import bands_of, reaches
+from evalbench.studies._passing import bands_of, held, held_back_by, reaches
 from evalbench.studies.explainability.parts import PARTS, STUDY_OF, Part
 
 if TYPE_CHECKING:
@@ -59,7 +58,10 @@ def summarise(
     weights = np.array([weight_cot, weight_citation]) / (weight_cot + weight_citation)
     overall, replicates = _overall(done, weights, threshold)
     verdict = _verdict(items, done, overall, replicates, threshold, max_unscored, judge)
-    return Summary((overall, *(e for name in PARTS for e in done[name].estimates)), verdict)
+    half = {
+        name: held(done[name].estimates, held_back_by(judge) if name == "citation" else "") for name in PARTS
+    }
+    return Summary((*held([overall], held_back_by(judge)), *half["cot"], *half["citation"]), verdict)
 
 
 def _half(rows: pd.DataFrame, name: str, threshold: float, seed: int, n_resamples: int) -> Estimated:
@@ -123,9 +125,10 @@ def _verdict(
     crowded = [STUDY_OF[str(name)] for name, share in shares.items() if share > max_unscored]
     if crowded:
         sentence += f" More than {max_unscored:.0%} of {' and '.join(crowded)} could not be scored: not enough evidence for a light."
-    if holds_back(judge):
-        sentence += f" The judge of the citations is {judge}, which compares words, so the light stays grey; the figures alone would give {overall.light}."
-    light: Light = "grey" if crowded or holds_back(judge) else overall.light
+    held_back = held_back_by(judge)
+    if held_back:
+        sentence += f" {held_back}, so the light stays grey; the figures alone would give {overall.light}."
+    light: Light = "grey" if crowded or held_back else overall.light
     lights = bands_of(threshold).lights(replicates)
     stability = float(np.mean(lights == overall.light)) if replicates.size else None
     rule = f"overall score: green ≥ {threshold:g}; red < {threshold:g}"
@@ -145,13 +148,14 @@ def final_results(summary: Summary, parts: Mapping[str, Part], options: Mapping[
 
     def half(name: str, who: dict[str, str]) -> dict[str, Any]:
         e = halves[name]
-        passed = {"pass": e.light == "green", "threshold": options[f"{name}_threshold"]}
+        limit = options[f"{name}_threshold"]
+        passed = {"pass": _passes(e, limit), "threshold": limit}
         return {**who, "avg_score": _rounded(e.value), "count": e.n, **passed}
 
     cot, cited = parts["cot"], parts["citation"]
     return {
         "XAI_overall_score": _rounded(overall.value, 3),
-        "overall_pass": overall.light == "green",
+        "overall_pass": _passes(overall, options["threshold"]),
         "overall_threshold": options["threshold"],
         "cot": half("cot", {"model": cot.model}),
         "citation": half("citation", {"response_model": cited.model, "judge_model": cited.judge}),
@@ -163,6 +167,10 @@ def final_results(summary: Summary, parts: Mapping[str, Part], options: Mapping[
             "citation": _ends(halves["citation"]),
         },
     }
+
+
+def _passes(e: Estimate, threshold: float) -> bool:
+    return bands_of(threshold).light(e.value) == "green"
 
 
 def _rounded(value: float | None, digits: int = 4) -> float | None:
