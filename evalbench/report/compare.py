@@ -255,6 +255,10 @@ def _differences(
         rows += [Row(group, c, order.index(c.metric) < HEADLINE) for c in compared]
     if paired and not counts[0]:
         raise BadInput(f"{side.run_id} and {reference.run_id} have no {unit} in common")
+    if not rows:
+        raise BadInput.listing(
+            f"{side.run_id} and {reference.run_id} have no figure that can be compared:", notes
+        )
     unequal = _unequal(reference.results["parameters"], side.results["parameters"])
     if unequal:
         notes.append(

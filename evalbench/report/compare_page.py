@@ -111,6 +111,7 @@ def page(found: Sequence[Differences], links: Mapping[str, str]) -> str:
 
 def _described(side: Side, role: str, links: Mapping[str, str]) -> Described:
     what = ", ".join(f"{k} {v}" for k, v in side.selected.items()) or str(side.results["judged"])
+    what = f"{what}, on {data_label(side.results['data'])}"
     started = str(side.run.get("started") or "")[:16].replace("T", " ")
     return Described(
         side.name, role, what, side.run_id, links.get(side.run_id, ""), started, str(side.results["light"])

@@ -125,6 +125,7 @@ def evaluate(
     overlap_threshold: float = 0.0,
     rule_threshold: float = 0.01,
     score_threshold: float = 0.5,
+    ha_thresholds: Mapping[str, float] | None = None,
     weights_file: str = "",
     assignment: str = "greedy",
     filter: str = "before",
@@ -148,6 +149,8 @@ def evaluate(
         Weights of the two scores, each non-negative with sum 1.
     overlap_threshold, rule_threshold, score_threshold : float
         A pair may match only above all three, strictly.
+    ha_thresholds : mapping of {"overlap", "rule", "score"} to float, optional
+        Those of the ha score, where they are others.
     weights_file : str
         A JSON file of ``matching_calibration``; what it states goes before the options above.
     assignment : {"greedy", "optimal"}
@@ -172,18 +175,19 @@ def evaluate(
     """
     stated = {
         "std_weights": dict(std_weights), "ha_weights": dict(ha_weights), "overlap_threshold": overlap_threshold,
-        "rule_threshold": rule_threshold, "score_threshold": score_threshold,
+        "rule_threshold": rule_threshold, "score_threshold": score_threshold, "ha_thresholds": dict(ha_thresholds or {}),
     }  # fmt: skip
-    if weights_file:
-        stated |= read_weights(weights_file)
+    calibration = read_weights(weights_file) if weights_file else {}
+    stated |= calibration.get("parameters", {})
     thresholds = Thresholds(stated["overlap_threshold"], stated["rule_threshold"], stated["score_threshold"])
+    of_ha = _replaced(thresholds, stated["ha_thresholds"])
     for weights in (stated["std_weights"], stated["ha_weights"]):
         check_options(weights, assignment, filter, missing)
     bands_of(light_on, yellow_from, green_from)
     options = {"assignment": assignment, "filter": filter, "missing": missing}
     pairs = score_pairs(prepare(data, context_threshold=context_threshold), embed=embed, dtype=dtype)
     std = match(pairs, weights=stated["std_weights"], thresholds=thresholds, **options)
-    ha = match(pairs, weights=stated["ha_weights"], thresholds=thresholds, **options)
+    ha = match(pairs, weights=stated["ha_weights"], thresholds=of_ha, **options)
     items = items_of(pairs, std, ha)
     violations = pairs.violations
     summary = summarise(
@@ -217,21 +221,29 @@ def evaluate(
             **({"comparisons": comparison_table(compared)} if compared else {}),
             **({"faults": violations.faults} if len(violations.faults) else {}),
         },
-        notes=(*verdicts(compared, light_on), *violations.notes, *pairs.warnings, *_remarks(items, violations)),
-        method=_method(stated, thresholds, embed, assignment, filter, missing),
+        notes=(*verdicts(compared, light_on), *violations.notes, *pairs.warnings, *_remarks(items, violations),
+               *_calibrated(calibration, embed, missing)),
+        method=_method(stated, thresholds, of_ha, embed, assignment, filter, missing),
         accounting={"models": {"embed": embed}},
     )  # fmt: skip
 
 
 def read_weights(path: str) -> dict[str, Any]:
-    """Weights and thresholds of a calibration file.
+    """A calibration file: ``parameters`` holds weights and thresholds, the rest says where they came from.
 
     Raises
     ------
     BadInput
         If it cannot be read or states something unknown.
     """
-    known = {"std_weights", "ha_weights", "overlap_threshold", "rule_threshold", "score_threshold"}
+    known = {
+        "std_weights",
+        "ha_weights",
+        "overlap_threshold",
+        "rule_threshold",
+        "score_threshold",
+        "ha_thresholds",
+    }
     try:
         content = json.loads(Path(path).expanduser().read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -243,7 +255,36 @@ def read_weights(path: str) -> dict[str, Any]:
         raise BadInput(
             f"weights_file {path}: unknown {', '.join(unknown)}; it may state {', '.join(sorted(known))}"
         )
-    return dict(content["parameters"])
+    return content
+
+
+def _replaced(thresholds: Thresholds, others: Mapping[str, float]) -> Thresholds:
+    unknown = sorted(set(others) - set(Thresholds._fields))
+    wrong = sorted(k for k, v in others.items() if isinstance(v, bool) or not isinstance(v, (int, float)))
+    if unknown or wrong:
+        raise BadInput.listing(
+            "ha_thresholds:",
+            [f"unknown {name}; there are {', '.join(Thresholds._fields)}" for name in unknown]
+            + [f"{name} is {others[name]!r}, not a number" for name in wrong if name not in unknown],
+        )
+    return thresholds._replace(**others)
+
+
+def _calibrated(calibration: Mapping[str, Any], embed: str, missing: str) -> list[str]:
+    """Where calibrated weights came from, and a warning where this run scores otherwise than they were made for."""
+    if not calibration:
+        return []
+    options, data = calibration.get("options") or {}, calibration.get("data") or {}
+    out = [
+        f"Weights and thresholds from a calibration on {data.get('name', 'unknown data')}: {calibration.get('sentence', '')}"
+    ]
+    for name, here in (("embed", embed), ("missing", missing)):
+        there = options.get(name, here)
+        if there != here:
+            out.append(
+                f"The weights were calibrated with {name}={there}, this run has {name}={here}: calibrate anew."
+            )
+    return out
 
 
 def pair_table(pairs: Pairs, std: Matching, ha: Matching) -> pd.DataFrame:
@@ -305,8 +346,8 @@ def _remarks(items: pd.DataFrame, violations: Violations) -> list[str]:
 
 
 def _method(
-    stated: Mapping[str, Any], thresholds: Thresholds, embed: str, assignment: str, filter: str, missing: str
-) -> tuple[str, ...]:
+    stated: Mapping[str, Any], thresholds: Thresholds, of_ha: Thresholds, embed: str, assignment: str, filter: str, missing: str
+) -> tuple[str, ...]:  # fmt: skip
     def formula(weights: Mapping[str, float]) -> str:
         return " + ".join(f"{weights[c]:g} × {c.replace('_', ' ')}" for c in COMPONENTS if weights.get(c))
 
@@ -314,7 +355,7 @@ def _method(
         f"std score = {formula(stated['std_weights'])}",
         f"ha score = {formula(stated['ha_weights'])}",
         f"A pair may match if overlap > {thresholds.overlap:g}, rule similarity > {thresholds.rule:g} and score > "
-        f"{thresholds.score:g}; {assignment} one-to-one assignment, inadmissible pairs left out {filter} the best is taken; "
+        f"{thresholds.score:g}{_apart(thresholds, of_ha)}; {assignment} one-to-one assignment, inadmissible pairs left out {filter} the best is taken; "
         f"a part that both sides lack: {missing}.",
         "text overlap = characters in both / characters in either; similarities: "
         + (
@@ -327,3 +368,9 @@ def _method(
         "match_quality = the same over matched pairs.",
         "Weights and thresholds default to the values of the first seed document; intervals resample texts.",
     )
+
+
+def _apart(thresholds: Thresholds, of_ha: Thresholds) -> str:
+    if of_ha == thresholds:
+        return ""
+    return f" (ha: {of_ha.overlap:g}, {of_ha.rule:g} and {of_ha.score:g})"

@@ -1,0 +1,148 @@
+"""Pictures and tables of a calibration, from its items and tables alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalbench.draw.figures import ACCENT, MUTED, PAPER, heat_map, interval_bars, new_figure
+from evalbench.draw.style import title
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure as Picture
+
+    from evalbench.core.result import Result
+
+_NAMES = {"f1": "F1", "spearman": "Spearman's ρ"}
+
+
+def _words(component: str) -> str:
+    return component.replace("_", " ")
+
+
+def _components(result: Result) -> list[str]:
+    return list(dict.fromkeys(result.tables["sensitivity"]["component"]))
+
+
+def figure_settings(result: Result) -> tuple[Picture, str]:
+    """Agreement with the humans: the seed's defaults, calibrated on unseen texts, calibrated in training."""
+    metric = result.parameters["objective"]
+    rows = [e for e in result.summary if e.metric == metric and e.group]
+    return interval_bars(
+        [e.group["settings"] for e in rows],
+        [e.value for e in rows],
+        [e.ci_low for e in rows],
+        [e.ci_high for e in rows],
+        title=f"{_NAMES[metric]} against the humans, with and without calibration",
+        xlabel=f"{_NAMES[metric]} ({'0–1' if metric == 'f1' else '−1–1'})",
+        domain=(0, 1) if metric == "f1" else None,
+    )
+
+
+def figure_weights(result: Result) -> tuple[Picture, str]:
+    """Default and calibrated weight of every component, with the range over the folds."""
+    table = result.tables["fits"]
+    components = _components(result)
+    final, default = (table[table["fold"] == name].iloc[0] for name in ("all", "defaults"))
+    folds = table[~table["fold"].isin(["all", "defaults"])]
+    figure, ax = new_figure(7.2, 0.9 + 0.42 * len(components))
+    said = []
+    for y, name in enumerate(components):
+        low, high = float(folds[name].min()), float(folds[name].max())
+        ax.plot([low, high], [y, y], color=ACCENT, linewidth=2.2, alpha=0.55, solid_capstyle="butt")
+        ax.plot(
+            [default[name]], [y], "o", color=PAPER, markeredgecolor=MUTED, markersize=7, markeredgewidth=1.4
+        )
+        ax.plot(
+            [final[name]], [y], "o", color=ACCENT, markersize=6, markeredgecolor=PAPER, markeredgewidth=0.8
+        )
+        said.append(
+            f"{_words(name)} {final[name]:.2f} (default {default[name]:.2f}, folds {low:.2f} to {high:.2f})"
+        )
+    ax.set_yticks(range(len(components)), [_words(c) for c in components])
+    ax.set_ylim(len(components) - 0.5, -0.5)
+    ax.set_xlim(-0.02, 1.02)
+    ax.grid(axis="y", visible=False)
+    ax.set_xlabel("weight (0–1)   (filled: calibrated on all texts, hollow: default, line: range over folds)")
+    heading = "How far the weights move, and how much they depend on the texts"
+    title(ax, heading)
+    return figure, f"{heading}. Weights: {'; '.join(said)}."
+
+
+def figure_sensitivity(result: Result, component: str = "") -> tuple[Picture, str]:
+    """F1 on all judged pairs as one component's weight and the score threshold move.
+
+    By default the component whose weight calibration moved most.
+    """
+    table = result.tables["sensitivity"]
+    component = component or _most_moved(result)
+    rows = table[table["component"] == component]
+    grid = rows.pivot(index="weight", columns="score_threshold", values="f1")
+    final = result.tables["fits"].set_index("fold").loc["all"]
+    i, j = _nearest(grid.index, final[component]), _nearest(grid.columns, final["score_threshold"])
+    text = [[f"{v:.2f}" for v in row] for row in grid.to_numpy()]
+    text[i][j] += "◆"
+    return heat_map(
+        grid.to_numpy(),
+        [f"weight {w:.1f}" for w in grid.index],
+        [f"{t:.2f}" for t in grid.columns],
+        title=f"F1 by weight of {_words(component)} and score threshold (◆ nearest to calibrated)",
+        text=text,
+        unit="columns: score threshold; F1 (0–1) on all judged pairs",
+    )
+
+
+def _most_moved(result: Result) -> str:
+    table = result.tables["fits"].set_index("fold")[_components(result)].astype(float)
+    return str((table.loc["all"] - table.loc["defaults"]).abs().idxmax())
+
+
+def _nearest(values: Any, wanted: float) -> int:
+    return int(np.argmin(np.abs(np.asarray(values, dtype=float) - wanted)))
+
+
+def fits(result: Result) -> pd.DataFrame:
+    """F1 in training and held out, weights and thresholds, of every fold, of the defaults, and of all texts."""
+    table = result.tables["fits"]
+    figures = ["fold", "pairs_trained_on", "f1_in_training", "f1_held_out", "f1_of_defaults_held_out"]
+    rest = [c for c in table.columns if c not in figures]
+    names = {c: _words(c).replace("f1", "F1").replace("similarity", "sim.") for c in table.columns}
+    return table[[*figures, *rest]].rename(columns=names)
+
+
+def sensitivity(result: Result) -> pd.DataFrame:
+    """For each component the best F1 that every weight reaches at its best threshold."""
+    table = result.tables["sensitivity"]
+    best = table.groupby(["component", "weight"], sort=False)["f1"].max().unstack("weight")
+    best.columns = [f"weight {w:.1f}" for w in best.columns]
+    return best.rename(index=_words).reset_index()
+
+
+def disagreements(result: Result, rows: int = 20) -> pd.DataFrame:
+    """Judged pairs that the calibrated settings still call otherwise than the humans, held out; the surest first."""
+    items = result.items
+    held = items[(items["settings"] == "calibrated, held out") & (items["agreement"] < 0.5)]
+    default = items[items["settings"] == "seed defaults"].set_index("pair_id")["predicted"]
+    texts = result.tables["pairs"].set_index("pair_id")
+    held = held.assign(far=(held["score"] - held["human"]).abs()).sort_values(
+        ["far", "pair_id"], ascending=[False, True], kind="stable"
+    )
+    own = texts.loc[held["pair_id"]].reset_index()
+    columns = {
+        "sample": own["sample_id"],
+        "true": own["truth_id"],
+        "predicted": own["prediction_id"],
+        "humans": own["human"],
+        "calibrated": held["predicted"].to_numpy(),
+        "defaults": default.loc[held["pair_id"]].to_numpy(),
+        "score": held["score"].to_numpy(),
+        "overlap": own["text_overlap"],
+        "rule similarity": own["rule_similarity"],
+        "true rule": own["truth_rule"],
+        "predicted rule": own["prediction_rule"],
+    }
+    import pandas as pd
+
+    return pd.DataFrame(columns).head(rows)

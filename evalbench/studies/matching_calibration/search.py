@@ -1,0 +1,258 @@
+"""Search for the weights on the simplex and the thresholds that agree best with human verdicts on pairs.
+
+A pair is called a match where overlap, rule similarity and weighted score all exceed their thresholds.  Components
+are fixed, so thousands of weight vectors are weighed at once and every score threshold is counted from one pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations, permutations
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from evalbench.metrics.matching import Missing, Thresholds
+
+Floats = npt.NDArray[np.float64]
+
+OBJECTIVES = ("f1", "spearman")
+# What each threshold may become; two decimals are more than a few hundred verdicts can tell apart.
+OVERLAPS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
+RULES = (0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+SCORES = tuple(round(0.05 + 0.01 * i, 2) for i in range(91))
+_STEPS = (0.1, 0.05, 0.02, 0.01)
+_AT_ONCE = 1 << 22
+_TIE = 1e-12
+
+
+class Training(NamedTuple):
+    """Judged pairs to learn from.
+
+    Attributes
+    ----------
+    parts : (n, k) array
+        Components in the order of the weights; NaN where both sides lack the text.
+    overlap, rule : (n,) arrays
+    human : (n,) array
+        Share of annotators who call the pair a match, 0–1; finite.
+    missing : {"renormalise", "zero"}
+    """
+
+    parts: Floats
+    overlap: Floats
+    rule: Floats
+    human: Floats
+    missing: Missing
+
+    def of(self, rows: npt.NDArray[np.bool_]) -> Training:
+        """Some of the pairs."""
+        return Training(self.parts[rows], self.overlap[rows], self.rule[rows], self.human[rows], self.missing)
+
+
+class Setting(NamedTuple):
+    """Weights in the order of the components, and thresholds."""
+
+    weights: tuple[float, ...]
+    thresholds: Thresholds
+
+
+def simplex(k: int) -> Floats:
+    """All weight vectors of ``k`` non-negative components with sum 1 on a lattice; ``(c, k)``.
+
+    Steps of 0.01 for two components, of 0.1 for more.
+
+    Examples
+    --------
+    >>> simplex(2).shape, simplex(5).shape
+    ((101, 2), (1001, 5))
+    """
+    steps = 100 if k == 2 else 10
+    bars = np.array(list(combinations(range(steps + k - 1), k - 1))).reshape(-1, k - 1)
+    edges = np.hstack([np.full((len(bars), 1), -1), bars, np.full((len(bars), 1), steps + k - 1)])
+    return (np.diff(edges, axis=1) - 1) / steps
+
+
+def scores(parts: Floats, weights: Floats, missing: Missing) -> Floats:
+    """Weighted scores of all pairs under many weight vectors: ``(n, k), (c, k) → (c, n)``."""
+    there = ~np.isnan(parts)
+    total = weights @ np.where(there, parts, 0.0).T
+    if missing == "zero":
+        return total
+    full = weights @ there.T
+    return np.where(full > 0, total / np.where(full > 0, full, 1.0), 0.0)
+
+
+def f1_surface(
+    data: Training, weights: Floats, overlap: float, rule: float, grid: Sequence[float] = SCORES
+) -> Floats:
+    """F1 against the humans for every weight vector and score threshold; ``(c, t)``, NaN where undefined.
+
+    F1 = 2 Σ h m / (Σ m + Σ h) with h the human share and m = 1 for pairs called a match: for 0/1 verdicts the usual F1.
+    """
+    open_ = (data.overlap > overlap) & (data.rule > rule)
+    parts, human, limits = data.parts[open_], data.human[open_], np.asarray(grid)
+    hits, called = np.zeros((2, len(weights), len(limits)))
+    step = max(1, _AT_ONCE // max(1, len(human)))
+    for begin in range(0, len(weights), step):
+        chunk = weights[begin : begin + step]
+        above = np.searchsorted(limits, scores(parts, chunk, data.missing), side="left")
+        cell = above + (len(limits) + 1) * np.arange(len(chunk))[:, None]
+        for out, counted in ((hits, np.broadcast_to(human, above.shape)), (called, np.ones(above.shape))):
+            bins = np.bincount(
+                cell.ravel(), weights=counted.ravel(), minlength=len(chunk) * (len(limits) + 1)
+            )
+            passing = np.cumsum(bins.reshape(len(chunk), -1)[:, ::-1], axis=1)[:, ::-1]
+            out[begin : begin + step] = passing[:, 1:]
+    with np.errstate(all="ignore"):
+        return 2 * hits / (called + data.human.sum())
+
+
+def spearman_of(data: Training, weights: Floats) -> Floats:
+    """Spearman's correlation of the score with the human share for every weight vector; NaN where constant."""
+    from scipy.stats import rankdata
+
+    out = np.empty(len(weights))
+    human = rankdata(data.human) - (len(data.human) + 1) / 2
+    step = max(1, _AT_ONCE // max(1, len(human)))
+    for begin in range(0, len(weights), step):
+        # Scores that differ in the last bits only are ties.
+        ranks = rankdata(scores(data.parts, weights[begin : begin + step], data.missing).round(12), axis=1)
+        ranks -= (len(human) + 1) / 2
+        with np.errstate(all="ignore"):
+            out[begin : begin + step] = ranks @ human / np.sqrt((ranks**2).sum(axis=1) * (human**2).sum())
+    return out
+
+
+def search(
+    data: Training,
+    start: Setting,
+    objective: str = "f1",
+    searched: Sequence[str] = ("score", "overlap", "rule"),
+) -> Setting:
+    """The weights and thresholds that agree best with the humans on these pairs.
+
+    Parameters
+    ----------
+    data : Training
+    start : Setting
+        The seed's defaults.  Of settings that agree equally well the one nearest to them is taken (sum of absolute
+        differences), so that nothing moves without a reason in the verdicts.
+    objective : {"f1", "spearman"}
+        ``spearman`` ranks weights by the score alone; thresholds then follow by F1.
+    searched : sequence of {"score", "overlap", "rule"}
+        The thresholds that may change.
+
+    Returns
+    -------
+    Setting
+        Weights in steps of 0.01; deterministic.
+
+    Notes
+    -----
+    The lattice of :func:`simplex` at the starting thresholds, then steepest ascent: moves of 0.1 … 0.01 of weight from
+    one component to another, and other thresholds of overlap and rule, until none is better.
+    """
+    grid = SCORES if "score" in searched else (start.thresholds.score,)
+    overlaps = OVERLAPS if "overlap" in searched else (start.thresholds.overlap,)
+    rules = RULES if "rule" in searched else (start.thresholds.rule,)
+    origin = np.array(start.weights)
+    lattice = np.vstack([origin, simplex(len(origin))])
+    if objective == "spearman":
+        weights = _steepest_spearman(data, origin, lattice)
+        gates = [(weights[None], o, r) for o in overlaps for r in rules]
+        return max((_best_f1(data, *gate, grid, start) for gate in gates), key=_rank).setting
+    best = _best_f1(data, lattice, start.thresholds.overlap, start.thresholds.rule, grid, start)
+    while True:
+        at = best.setting.thresholds
+        here = np.array([best.setting.weights])
+        tries = [_best_f1(data, _moved(here[0]), at.overlap, at.rule, grid, start)]
+        tries += [_best_f1(data, here, o, at.rule, grid, start) for o in overlaps]
+        tries += [_best_f1(data, here, at.overlap, r, grid, start) for r in rules]
+        found = max(tries, key=_rank)
+        if not _better(found, best):
+            return best.setting
+        best = found
+
+
+class _Found(NamedTuple):
+    value: float
+    distance: float
+    setting: Setting
+
+
+def _rank(found: _Found) -> tuple[float, float]:
+    return round(found.value, 12), -round(found.distance, 12)
+
+
+def _better(one: _Found, other: _Found) -> bool:
+    return one.value > other.value + _TIE or (
+        one.value > other.value - _TIE and one.distance < other.distance - 1e-9
+    )
+
+
+def _best_f1(
+    data: Training, weights: Floats, overlap: float, rule: float, grid: Sequence[float], start: Setting
+) -> _Found:
+    values = np.nan_to_num(f1_surface(data, weights, overlap, rule, grid), nan=-1.0)
+    distance = (
+        np.abs(weights - start.weights).sum(axis=1)[:, None]
+        + np.abs(np.asarray(grid) - start.thresholds.score)[None]
+        + abs(overlap - start.thresholds.overlap)
+        + abs(rule - start.thresholds.rule)
+    )
+    tied = values >= values.max() - _TIE
+    i, j = np.unravel_index(np.argmin(np.where(tied, distance, np.inf)), values.shape)
+    setting = Setting(tuple(weights[i].round(4).tolist()), Thresholds(overlap, rule, float(grid[j])))
+    return _Found(float(values[i, j]), float(distance[i, j]), setting)
+
+
+def _moved(weights: Floats) -> Floats:
+    """Weight vectors with some weight moved from one component to another; the vector itself first."""
+    moves = [weights]
+    for step in _STEPS:
+        for a, b in permutations(range(len(weights)), 2):
+            if weights[a] >= step - _TIE:
+                other = weights.copy()
+                other[a], other[b] = max(0.0, other[a] - step), other[b] + step
+                moves.append(other)
+    return np.array(moves).round(4)
+
+
+def _steepest_spearman(data: Training, origin: Floats, lattice: Floats) -> Floats:
+    def best(weights: Floats) -> tuple[float, float, Floats]:
+        values = np.nan_to_num(spearman_of(data, weights), nan=-2.0)
+        distance = np.abs(weights - origin).sum(axis=1)
+        i = int(np.argmin(np.where(values >= values.max() - _TIE, distance, np.inf)))
+        return float(values[i]), float(distance[i]), weights[i]
+
+    value, distance, weights = best(lattice)
+    while True:
+        other, far, moved = best(_moved(weights))
+        if not (other > value + _TIE or (other > value - _TIE and far < distance - 1e-9)):
+            return weights.round(4)
+        value, distance, weights = other, far, moved
+
+
+def folds(samples: npt.ArrayLike, n_folds: int, generator: np.random.Generator) -> npt.NDArray[np.int64]:
+    """The fold of each row: whole samples, dealt at random, as even as possible.
+
+    Examples
+    --------
+    >>> folds(["a", "a", "b", "c"], 3, np.random.default_rng(0)).tolist() # doctest: +ELLIPSIS
+    [...]
+    """
+    names, index = np.unique(np.asarray(samples, dtype=str), return_inverse=True)
+    dealt = np.empty(len(names), dtype=np.int64)
+    dealt[generator.permutation(len(names))] = np.arange(len(names)) % n_folds
+    return dealt[index]
+
+
+def calls(data: Training, setting: Setting) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    """Score of each pair and whether it is called a match, exactly as ``matching`` computes them."""
+    from evalbench.metrics.matching import admissible, weighted_score
+
+    parts: Mapping[str, Floats] = {str(j): data.parts[:, j] for j in range(data.parts.shape[1])}
+    score = weighted_score(parts, {str(j): w for j, w in enumerate(setting.weights)}, data.missing)
+    return score, admissible(data.overlap, data.rule, score, setting.thresholds)
