@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _TABLE = """CREATE TABLE IF NOT EXISTS vectors (
     model TEXT NOT NULL, dtype TEXT NOT NULL, text BLOB NOT NULL, vector BLOB NOT NULL,
-    PRIMARY KEY (model, dtype, text)) WITHOUT ROWID"""
+    PRIMARY KEY (model, dtype, text))"""
 _IN_ONE_QUERY = 500
 
 
