@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-import random
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, ExitStack
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
 
 from evalbench.errors import BadInput
-from evalbench.models import accounting, llm, local, shapes, structured
+from evalbench.models import accounting, llm, local, structured
 from evalbench.models.cache import ReplyCache
+from evalbench.models.calls import Line, Plan, answer
 from evalbench.models.exchange import Reply, Request, TokenLogprob
-from evalbench.models.limits import Limiter, estimated_tokens, limiter
+from evalbench.models.limits import limiter
 from evalbench.models.progress import Progress, progress_bar
 from evalbench.models.redact import redactor
-from evalbench.models.transport import PASSING, Outcome, send
-
-if TYPE_CHECKING:
-    import openai
+from evalbench.models.transport import PASSING
 
 T = TypeVar("T")
 CONCURRENCY = 8
 GIVE_UP_AFTER = 10
 # For every request a client's pool looks at all its connections: with hundreds of them that is most of the work.
 _CONNECTIONS = 32
-_FIRST_WAIT_S = 0.5
-_LONGEST_BACKOFF_S = 8.0
 _KEPT = (
     "served_by",
     "text",
@@ -51,7 +47,7 @@ def collect(
     model: str | llm.Model,
     *,
     concurrency: int | None = None,
-    cache: bool | str | ReplyCache = True,
+    cache: bool | str | Path | ReplyCache = True,
     max_retries: int = 4,
     max_reasks: int = 2,
     timeout: float = 60.0,
@@ -70,7 +66,7 @@ def collect(
     model : str or Model
     concurrency : int, optional
         Requests under way at once: from ``models.toml``, else 8 (1 for a local model).
-    cache : bool or str or ReplyCache
+    cache : bool or str or pathlib.Path or ReplyCache
         True for the usual one, False for none, a path, or an open cache.
     max_retries : int
         Repeats after 408, 409, 429, 5xx, time-outs, broken connections and replies that are no chat completion; the
@@ -96,7 +92,7 @@ def collect(
     """
     target = llm.model(model) if isinstance(model, str) else model
     _check_options(concurrency, max_retries, max_reasks, timeout)
-    plan = _Plan(
+    plan = Plan(
         target=target,
         concurrency=concurrency or target.limits.concurrency or CONCURRENCY,
         max_retries=max_retries,
@@ -133,30 +129,8 @@ def run_sync(main: Coroutine[Any, Any, T]) -> T:
             raise
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Plan:
-    """How one batch is collected."""
-
-    target: llm.Model
-    concurrency: int
-    max_retries: int
-    max_reasks: int
-    timeout: float
-
-
-@dataclass(frozen=True)
-class _Line:
-    """What every call of a batch goes through."""
-
-    client: openai.AsyncOpenAI
-    plan: _Plan
-    limiter: Limiter
-    redact: Callable[[str], str]
-    endpoint: str
-
-
 async def _collect(
-    requests: list[Request], plan: _Plan, cache: bool | str | ReplyCache, progress: bool | None
+    requests: list[Request], plan: Plan, cache: bool | str | Path | ReplyCache, progress: bool | None
 ) -> list[Reply]:
     endpoint = endpoint_identity(plan.target)
     keys = [request.key(endpoint) for request in requests]
@@ -170,7 +144,7 @@ async def _collect(
             for key, kept in store.get_many(list(first_of)):
                 known[key] = _from_cache(first_of[key], plan.target, kept)
         missing = [key for key in first_of if key not in known]
-        bar = stack.enter_context(progress_bar(len(first_of), progress and bool(missing)))
+        bar = stack.enter_context(progress_bar(len(first_of), progress if missing else False))
         bar.skip(len(known))
         fresh = await _ask_all(missing, first_of, plan, endpoint, store, bar) if missing else {}
     return list(_in_order(requests, keys, known, fresh))
@@ -194,7 +168,7 @@ def _in_order(
 async def _ask_all(
     keys: list[str],
     requests: dict[str, Request],
-    plan: _Plan,
+    plan: Plan,
     endpoint: str,
     store: ReplyCache | None,
     bar: Progress,
@@ -208,13 +182,13 @@ async def _ask_all(
     with local.address_of(target) as (base_url, key):
         shared = (plan, limiter(target), redactor(key or target.key), endpoint)
 
-        async def work(line: _Line) -> None:
+        async def work(line: Line) -> None:
             nonlocal failed_in_a_row, latest
             for wanted in queue:
                 if failed_in_a_row >= GIVE_UP_AFTER + 2 * plan.concurrency:
                     fresh[wanted] = _not_sent(requests[wanted], latest, failed_in_a_row)
                     continue
-                reply = await _reply(requests[wanted], line)
+                reply = await answer(requests[wanted], line)
                 failed_in_a_row = failed_in_a_row + 1 if reply.unscored in PASSING else 0
                 if store is not None and _is_an_answer(reply):
                     store.put(wanted, target.name, target.host, _for_cache(reply))
@@ -227,57 +201,12 @@ async def _ask_all(
                     if worker % _CONNECTIONS == 0:
                         client = llm.client(target, base_url=base_url, key=key, timeout=plan.timeout)
                         await clients.enter_async_context(client)
-                    group.create_task(work(_Line(client, *shared)))
+                    group.create_task(work(Line(client, *shared)))
         except BaseExceptionGroup as group_error:
             first = group_error.exceptions[0]
         else:
             return fresh
     raise first
-
-
-async def _reply(request: Request, line: _Line) -> Reply:
-    """Ask, and ask again with the parser's complaint until the schema is met or the re-asks are used up."""
-    tally = _Tally()
-    follow_up: list[dict[str, str]] = []
-    while True:
-        outcome, left_out = await _answered(request, follow_up, line, tally)
-        value, fault = None, None
-        if request.schema is not None and not outcome.reason:
-            try:
-                value = structured.parsed(outcome.text, request.schema)
-            except structured.NoValue as error:
-                fault = error
-        if fault is None or tally.reasks >= line.plan.max_reasks:
-            break
-        tally.reasks += 1
-        follow_up += structured.reask(outcome.raw, fault)
-    target = line.plan.target
-    return Reply(
-        request=request,
-        model=target.name,
-        host=target.host,
-        served_by=outcome.served_by,
-        text=outcome.text,
-        value=value,
-        unscored="unparsed" if fault else outcome.reason,
-        detail=line.redact(_unparsed_detail(fault, outcome)) if fault else outcome.detail,
-        raw=outcome.raw,
-        logprobs=outcome.logprobs,
-        finish=outcome.finish,
-        tokens_in=tally.tokens_in,
-        tokens_out=tally.tokens_out,
-        seconds=round(tally.seconds, 6),
-        cost=accounting.cost(target, tally.tokens_in, tally.tokens_out),
-        requests=tally.requests,
-        retries=tally.retries,
-        reasks=tally.reasks,
-        errors=tuple(tally.errors),
-        not_taken=left_out,
-    )
-
-
-def _unparsed_detail(fault: structured.NoValue, outcome: Outcome) -> str:
-    return f"{fault}; the reply was cut at its longest" if outcome.finish == "length" else str(fault)
 
 
 def _not_sent(request: Request, failed: Reply, in_a_row: int) -> Reply:
@@ -288,68 +217,6 @@ def _not_sent(request: Request, failed: Reply, in_a_row: int) -> Reply:
     )
 
 
-class _Tally:
-    """Running totals of one call over its attempts."""
-
-    def __init__(self) -> None:
-        self.requests = self.retries = self.reasks = 0
-        self.seconds = 0.0
-        self.errors: list[str] = []
-        self.tokens_in: int | None = None
-        self.tokens_out: int | None = None
-
-    def add(self, outcome: Outcome) -> None:
-        self.requests += 1
-        self.seconds += outcome.seconds
-        if outcome.reason:
-            self.errors.append(outcome.reason)
-        if outcome.tokens_in is not None:
-            self.tokens_in = (self.tokens_in or 0) + outcome.tokens_in
-        if outcome.tokens_out is not None:
-            self.tokens_out = (self.tokens_out or 0) + outcome.tokens_out
-
-
-async def _answered(
-    request: Request, follow_up: list[dict[str, str]], line: _Line, tally: _Tally
-) -> tuple[Outcome, tuple[str, ...]]:
-    """One answer in the strictest form that the endpoint takes, and the parameters that it did not take."""
-    known = shapes.refused(line.endpoint)
-    left_out = known & shapes.used(request, known)
-    while True:
-        outcome = await _with_retries(
-            shapes.payload(request, follow_up, line.plan.target, left_out), line, tally
-        )
-        suspect = shapes.suspect(outcome, request, left_out) if outcome.reason == "rejected" else None
-        if suspect is None:
-            break
-        left_out |= {suspect}
-    if not outcome.reason:
-        shapes.remember(line.endpoint, left_out)
-    return outcome, tuple(sorted(left_out))
-
-
-async def _with_retries(payload: dict[str, Any], line: _Line, tally: _Tally) -> Outcome:
-    """Send until it is answered, refused for good, or the retries of this call are used up."""
-    plan = line.plan
-    tokens = estimated_tokens("".join(m["content"] for m in payload["messages"]), payload.get("max_tokens"))
-    while True:
-        sent = await line.limiter.acquire(tokens)
-        outcome = await send(line.client, plan.target, payload, plan.timeout, line.redact)
-        if outcome.tokens_in is not None:
-            line.limiter.settle(sent, outcome.tokens_in + (outcome.tokens_out or 0))
-        tally.add(outcome)
-        if not outcome.again or tally.retries >= plan.max_retries:
-            return outcome
-        await asyncio.sleep(_wait(outcome, tally.retries))
-        tally.retries += 1
-
-
-def _wait(outcome: Outcome, retries: int) -> float:
-    if outcome.retry_after is not None:
-        return outcome.retry_after
-    return min(_FIRST_WAIT_S * 2.0**retries, _LONGEST_BACKOFF_S) * (1 - 0.25 * random.random())
-
-
 def endpoint_identity(target: llm.Model) -> str:
     """What tells two endpoints apart in the cache: address and model; a local model's is the hash of its weights."""
     if target.provider == "local":
@@ -357,7 +224,7 @@ def endpoint_identity(target: llm.Model) -> str:
     return f"{target.base_url}#{target.id}#{target.api_version}"
 
 
-def _opened(cache: bool | str | ReplyCache, stack: ExitStack) -> ReplyCache | None:
+def _opened(cache: bool | str | Path | ReplyCache, stack: ExitStack) -> ReplyCache | None:
     if isinstance(cache, ReplyCache):
         return stack.enter_context(ReplyCache(cache.path))
     if isinstance(cache, bool):
@@ -384,15 +251,21 @@ def _for_cache(reply: Reply) -> dict[str, Any]:
 
 
 def _from_cache(request: Request, target: llm.Model, kept: dict[str, Any]) -> Reply:
-    value = None
-    if request.schema is not None and not kept["unscored"]:
-        value = structured.parsed(kept["text"], request.schema)
+    """The kept reply; its value is read anew, since the code of a schema's validators is not part of the key."""
+    value, unscored, detail = None, kept["unscored"], kept["detail"]
+    if request.schema is not None and unscored in ("", "unparsed"):
+        try:
+            value, unscored, detail = structured.parsed(kept["text"], request.schema), "", ""
+        except structured.NoValue as fault:
+            unscored, detail = "unparsed", detail or str(fault)
     logprobs = kept.get("logprobs")
     return Reply(
         request=request,
         model=target.name,
         host=target.host,
         value=value,
+        unscored=unscored,
+        detail=detail,
         cached=True,
         raw=kept.get("raw", kept["text"]),
         cost=accounting.cost(target, kept["tokens_in"], kept["tokens_out"]),
@@ -401,7 +274,7 @@ def _from_cache(request: Request, target: llm.Model, kept: dict[str, Any]) -> Re
         logprobs=tuple(TokenLogprob(t, p, tuple((a, b) for a, b in top)) for t, p, top in logprobs)
         if logprobs
         else None,
-        **{name: kept[name] for name in _KEPT if name != "raw"},
+        **{name: kept[name] for name in _KEPT if name not in ("raw", "unscored", "detail")},
     )
 
 

@@ -47,6 +47,8 @@ FORMS = "openai/MODEL, azure/DEPLOYMENT, gemini/MODEL, ollama/MODEL, http(s)://H
 _GEMINI = "https://generativelanguage.googleapis.com/v1beta/openai"
 _OPENAI = "https://api.openai.com/v1"
 _OLLAMA_PORT = 11434
+# A proxy of the environment cannot reach what listens on this machine only.
+_LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 _SETTINGS = {"name", "price", "requests_per_minute", "tokens_per_minute", "concurrency", "context"}
 
 
@@ -176,7 +178,7 @@ def client(target: Model, *, base_url: str = "", key: str = "", timeout: float =
     common: dict[str, Any] = {"api_key": key or target.key or "none", "timeout": timeout, "max_retries": 0}
     if target.api_version:
         return openai.AsyncAzureOpenAI(azure_endpoint=address, api_version=target.api_version, **common)
-    if target.provider == "local":
+    if urlsplit(address).hostname in _LOOPBACK:
         common["http_client"] = openai.DefaultAsyncHttpxClient(trust_env=False)
     return openai.AsyncOpenAI(base_url=address, **common)
 

@@ -227,11 +227,13 @@ def serve(target: Model) -> Address:
     Raises
     ------
     BadInput
-        If the weights or the server's package are missing.
+        If the weights or the server's package are missing, or the system is Windows.
     EndpointFault
         If the server does not start; with the end of its log.
     """
     file = weights_file(target)
+    if sys.platform == "win32":
+        raise BadInput(f"{target.name} is served on Linux and macOS only; ollama/MODEL does it on Windows")
     if importlib.util.find_spec("xllamacpp") is None:
         raise BadInput(f"{target.name} needs the package xllamacpp: pip install 'evalbench[local]'")
     folder = _server_folder(target)

@@ -170,3 +170,8 @@ def test_ask_gives_one_reply(server):
         model(server.url + "#tiny"),
     )
     assert reply.value is None
+
+
+def test_a_proxy_of_the_environment_is_not_used_for_this_machine(server, monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    assert ask("past the proxy", server.url + "#tiny", cache=False, max_retries=0).text == "fine"

@@ -12,7 +12,7 @@ import sys
 import time
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, field_validator
 
 from evalbench.errors import BadInput
 from evalbench.models import limits, shapes
@@ -231,6 +231,31 @@ def test_a_reply_that_never_fits_is_kept_too_and_not_paid_for_twice(fault_server
             (reply,) = collect([Request("do:other-schema", schema=Mark)], server.url + "#tiny")
             assert (reply.unscored, reply.raw, reply.cached) == ("unparsed", '{"colour": "blue"}', cached)
         assert server.stats()["requests"] == 3
+
+
+def test_a_kept_reply_is_read_anew_when_the_validators_changed(server, fresh_cache):
+    strict = [0]
+
+    class Picky(BaseModel):
+        mark: int
+        why: str
+
+        @field_validator("mark")
+        @classmethod
+        def low(cls, mark):
+            if mark > 0 and strict[0]:
+                raise ValueError("a mark above 0")
+            return mark
+
+    def asked():
+        return collect([Request("picky", schema=Picky)], server.url + "#tiny")[0]
+
+    assert asked().value.mark == 1
+    strict[0] = 1
+    assert (asked().unscored, asked().value, asked().cached) == ("unparsed", None, True)
+    assert "a mark above 0" in asked().detail
+    strict[0] = 0
+    assert (asked().unscored, asked().value.mark, asked().cached) == ("", 1, True)
 
 
 def test_without_a_cache_everything_is_asked(fault_server, fresh_cache):
