@@ -59,7 +59,9 @@ class Estimate:
         for name in ("value", "ci_low", "ci_high"):
             number = getattr(self, name)
             if number is not None and not math.isfinite(number):
-                raise ValueError(f"{self.metric}: {name} is {number}; an undefined figure is None, with a note")
+                raise ValueError(
+                    f"{self.metric}: {name} is {number}; an undefined figure is None, with a note"
+                )
         if self.value is None and not self.note:
             raise ValueError(f"{self.metric}: no value and no note that says why")
 

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
+from evalbench.core.resample import resampled_sums
 from evalbench.core.verdict import Bands, Light, Rules
 
 Floats = npt.NDArray[np.float64]
@@ -25,12 +26,6 @@ Ints = npt.NDArray[np.intp]
 
 # Below this many units a percentile interval covers clearly less than it says.
 FEW_UNITS = 20
-
-# One binomial draw costs about as much as this many single draws.
-_DRAWS_PER_BINOMIAL = 50
-# Single draws handled at once: small enough for a processor's cache.
-_DRAWS_AT_ONCE = 1 << 17
-_LARGEST_BLOCK = 1 << 16
 
 
 class Measured(NamedTuple):
@@ -120,76 +115,8 @@ def bootstrap_sums(
     sums = np.empty((n_resamples, rows.shape[1]))
     sums[:, ~varies] = rows[0, ~varies] * times.sum()
     if varies.any():
-        sums[:, varies] = _resampled_sums(np.ascontiguousarray(rows[:, varies]), times, rng, n_resamples)
+        sums[:, varies] = resampled_sums(np.ascontiguousarray(rows[:, varies]), times, rng, n_resamples)
     return statistic(sums)
-
-
-def _resampled_sums(
-    rows: Floats, times: npt.NDArray[np.int64], rng: np.random.Generator, n_resamples: int
-) -> Floats:
-    total = int(times.sum())
-    first, which = _distinct_rows(rows)
-    count = np.bincount(which, weights=times).astype(np.int64)
-    often = count >= _DRAWS_PER_BINOMIAL
-    rest = np.repeat(np.flatnonzero(~often[which]), times[~often[which]])
-    frequent, single = rows[first[often]], rows[rest]
-    blocks = _powers_of_two(len(single))
-    starts = np.cumsum(blocks) - blocks
-    chance = np.concatenate([count[often], blocks]) / total
-    out = np.empty((n_resamples, rows.shape[1]))
-    step = max(1, (1 << 22) // len(chance))
-    for begin in range(0, n_resamples, step):
-        chunk = slice(begin, min(begin + step, n_resamples))
-        drawn = rng.multinomial(total, chance, size=chunk.stop - chunk.start)
-        out[chunk] = drawn[:, : len(frequent)] @ frequent
-        for size, start, counts in zip(blocks, starts, drawn[:, len(frequent) :].T, strict=True):
-            _add_draws(out[chunk], single[start : start + size], counts, rng)
-    return out
-
-
-def _add_draws(out: Floats, block: Floats, counts: npt.NDArray[np.int64], rng: np.random.Generator) -> None:
-    """Add to each row of ``out`` the sum of so many draws from a block of 2**k ≤ 65 536 rows."""
-    from scipy.sparse import csr_array
-
-    if len(block) == 1:
-        out += counts[:, None] * block
-        return
-    step = max(1, _DRAWS_AT_ONCE // max(1, int(counts.mean())))
-    ones, table = (
-        np.ones(int(counts.max()) * min(step, len(counts))),
-        np.empty((min(step, len(counts)), len(block))),
-    )
-    for begin in range(0, len(counts), step):
-        ends = np.concatenate([[0], np.cumsum(counts[begin : begin + step])]).astype(np.int32)
-        bits = rng.bit_generator.random_raw(-(-int(ends[-1]) // 4)).view(np.uint16)[: ends[-1]]
-        index = (bits & np.uint16(len(block) - 1)).astype(np.int32)
-        draws = csr_array((ones[: ends[-1]], index, ends), shape=(len(ends) - 1, len(block)))
-        if block.shape[1] == 1:
-            out[begin : begin + step, 0] += draws @ block[:, 0]
-        else:  # one dense table of counts and one matrix product beat one gather a column
-            out[begin : begin + step] += draws.toarray(out=table[: len(ends) - 1]) @ block
-
-
-def _powers_of_two(n: int) -> npt.NDArray[np.int64]:
-    """Sizes of runs that make up n units, each a power of two up to 65 536, the largest first."""
-    full, left = divmod(n, _LARGEST_BLOCK)
-    sizes = [_LARGEST_BLOCK] * full + [1 << k for k in range(15, -1, -1) if left >> k & 1]
-    return np.array(sizes, dtype=np.int64)
-
-
-def _distinct_rows(rows: Floats) -> tuple[Ints, Ints]:
-    """The first of each set of equal rows, and which set each row is in."""
-    # Hashing the rows sorts one integer a row instead of c floats; a collision is seen and undone.
-    bits = (rows + 0.0).view(np.uint64)
-    key = np.zeros(len(rows), dtype=np.uint64)
-    for column in bits.T:
-        key = (key ^ (key >> np.uint64(29))) * np.uint64(0x9E3779B97F4A7C15) + column * np.uint64(
-            0xBF58476D1CE4E5B9
-        )
-    _, first, which = np.unique(key, return_index=True, return_inverse=True)
-    if (rows[first][which] != rows).any():
-        _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-    return first, which.ravel()
 
 
 def resample_counts(n: int, rng: np.random.Generator, n_resamples: int) -> Iterator[Floats]:

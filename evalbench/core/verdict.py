@@ -7,6 +7,7 @@ or overlap, and cases without an ``else``, are refused.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -83,9 +84,13 @@ class Bands:
             if band.low == band.high and not (band.low_closed and band.high_closed):
                 raise RuleError(f"band {band} is empty")
         if self.bands[0].low != -math.inf or self.bands[-1].high != math.inf:
-            raise RuleError("the bands do not cover the whole line: the first must start at -inf, the last end at inf")
-        for left, right in zip(self.bands, self.bands[1:], strict=False):
-            if left.high < right.low or (left.high == right.low and not (left.high_closed or right.low_closed)):
+            raise RuleError(
+                "the bands do not cover the whole line: the first must start at -inf, the last end at inf"
+            )
+        for left, right in itertools.pairwise(self.bands):
+            if left.high < right.low or (
+                left.high == right.low and not (left.high_closed or right.low_closed)
+            ):
                 raise RuleError(f"gap between {left} and {right}")
             if left.high > right.low or (left.high_closed and right.low_closed):
                 raise RuleError(f"overlap of {left} and {right}")
@@ -100,13 +105,17 @@ class Bands:
             If lights and numbers do not alternate or the cuts do not ascend.
         """
         lights, cuts = parts[::2], parts[1::2]
-        if len(parts) % 2 == 0 or not all(isinstance(x, str) for x in lights) or any(isinstance(x, str) for x in cuts):
+        if (
+            len(parts) % 2 == 0
+            or not all(isinstance(x, str) for x in lights)
+            or any(isinstance(x, str) for x in cuts)
+        ):
             raise RuleError("bands are written light, cut, light, …, light")
         ends = [-math.inf, *(float(c) for c in cuts), math.inf]
-        if any(not math.isfinite(c) for c in ends[1:-1]) or any(a >= b for a, b in zip(ends, ends[1:], strict=False)):
+        if any(not math.isfinite(c) for c in ends[1:-1]) or any(a >= b for a, b in itertools.pairwise(ends)):
             raise RuleError(f"the cuts must be finite and ascend: {list(cuts)}")
         # A boundary belongs to the left band when the left light is the worse one.
-        to_left = [_SEVERITY.get(str(a), 3) > _SEVERITY.get(str(b), 3) for a, b in zip(lights, lights[1:], strict=False)]
+        to_left = [_SEVERITY.get(str(a), 3) > _SEVERITY.get(str(b), 3) for a, b in itertools.pairwise(lights)]
         return cls(
             tuple(
                 Band(
@@ -217,7 +226,9 @@ class Rules:
             raise RuleError("ordered cases need an else: otherwise= one of " + ", ".join(LIGHTS))
         names = [case.name for case in self.cases]
         if len(set(names)) != len(names):
-            raise RuleError(f"two cases of one name: {', '.join(sorted(n for n in names if names.count(n) > 1))}")
+            raise RuleError(
+                f"two cases of one name: {', '.join(sorted(n for n in names if names.count(n) > 1))}"
+            )
         for case in self.cases:
             if case.light not in LIGHTS:
                 raise RuleError(f"unknown light {case.light!r}; one of {', '.join(LIGHTS)}")
