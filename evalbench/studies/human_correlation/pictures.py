@@ -51,11 +51,15 @@ def _cell(value: float, low: float, high: float, sep: str = " ") -> str:
     if np.isnan(value):
         return "–"
     interval = f"{sep}[{_short(low)}, {_short(high)}]" if np.isfinite(low) else ""
-    return f"{value:.2f}{interval}".replace("-", "−")
+    return _signed(f"{value:.2f}") + interval
 
 
 def _short(value: float) -> str:
-    return f"{value:.2f}".replace("0.", ".", 1)
+    return _signed(f"{value:.2f}").replace("0.", ".", 1)
+
+
+def _signed(text: str) -> str:
+    return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
 
 
 def figure_heat_map(result: Result, level: str = "", coefficient: str = "") -> tuple[Figure, str]:
@@ -156,8 +160,26 @@ def figure_scatter(result: Result, scorer: str, criterion: str) -> tuple[Figure,
 
 
 def agreement(result: Result) -> pd.DataFrame:
-    """Agreement of the annotators and whether each criterion is trusted."""
-    return result.tables["agreement"]
+    """Agreement of the annotators with intervals, and whether each criterion is trusted."""
+    import pandas as pd
+
+    table = result.tables["agreement"]
+
+    def text(value: str, low: str, high: str) -> list[str]:
+        return [_cell(*row) for row in table[[value, low, high]].to_numpy(dtype=float)]
+
+    return pd.DataFrame(
+        {
+            "criterion": table["criterion"],
+            "trusted": table["trusted"],
+            "alpha, ordinal": text("alpha_ordinal", "alpha_low", "alpha_high"),
+            "interval": table["alpha_interval"],
+            "nominal": table["alpha_nominal"],
+            "kappa, mean of pairs": table["kappa"],
+            "one against the others": text("ceiling", "ceiling_low", "ceiling_high"),
+            "note": table["note"],
+        }
+    )
 
 
 def best_comparisons(result: Result, level: str = "summary", rows: int = 20) -> pd.DataFrame:
@@ -165,7 +187,11 @@ def best_comparisons(result: Result, level: str = "summary", rows: int = 20) -> 
     table = result.tables["comparisons"]
     table = table[(table["level"] == level) & table["p"].notna()]
     order = table["difference"].abs().sort_values(ascending=False, kind="stable").index
-    return table.loc[order].head(rows).reset_index(drop=True)
+    table = table.loc[order].head(rows).reset_index(drop=True)
+    said = [_cell(*row) for row in table[["difference", "ci_low", "ci_high"]].to_numpy(dtype=float)]
+    shown = table[["criterion", "scorer_a", "scorer_b", "verdict", "p_holm"]]
+    shown.insert(3, "difference, A − B", said)
+    return shown
 
 
 def undefined(result: Result) -> pd.DataFrame:

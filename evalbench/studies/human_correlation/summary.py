@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalbench.core.correlation_table import LEVELS
 from evalbench.core.result import Estimate, Summary
 from evalbench.core.stats import Measured, light_stability, with_interval
 from evalbench.core.verdict import Band, Bands, Verdict
@@ -133,6 +132,7 @@ class _Judge:
 def summary_of(analysis: Analysis, judge: _Judge, trust: Trust) -> Summary:
     """The figures and the verdict of an analysis."""
     headline = [_trusted_mean(analysis, judge, trust, i) for i in range(len(analysis.panel.scorers))]
+    headline.sort(key=lambda e: (-_agreement(e, judge), e.group["scorer"]))
     pairs = [e for i in range(len(analysis.panel.scorers)) for e in _pairs(analysis, judge, i)]
     agreement = [
         _estimate(found, metric=name, group={"criterion": criterion}, unit="−1–1", higher_is_better=True)
@@ -154,27 +154,29 @@ def _pairs(analysis: Analysis, judge: _Judge, i: int) -> list[Estimate]:
     panel = analysis.panel
     scorer, share = panel.scorers[i], panel.n_unscored[i] / len(panel.x)
     sign = direction(scorer, judge.lower_is_better)
+    table = analysis.tables[analysis.level, analysis.coefficient]
     found = []
     for j, criterion in enumerate(panel.criteria):
-        for level in LEVELS:
-            measured = analysis.measured(i, j, level, analysis.coefficient)
-            table = analysis.tables[level, analysis.coefficient]
-            light = judge.light(measured, scorer, share)[0] if level == analysis.level else "unlit"
-            note = "; ".join(filter(None, [measured.note, LOWER if sign < 0 else ""]))
-            found.append(
-                _estimate(
-                    measured,
-                    metric=f"{analysis.coefficient}_{level}",
-                    group={"scorer": scorer, "criterion": criterion},
-                    unit="−1–1",
-                    higher_is_better=sign > 0,
-                    light=light,
-                    note=note,
-                    n_undefined=int(table.n_undefined[i, j]),
-                    n_unscored=int(panel.n_unscored[i]),
-                )
+        measured = analysis.measured(i, j, analysis.level, analysis.coefficient)
+        found.append(
+            _estimate(
+                measured,
+                metric=f"{analysis.coefficient}_{analysis.level}",
+                group={"scorer": scorer, "criterion": criterion},
+                unit="−1–1",
+                higher_is_better=sign > 0,
+                light=judge.light(measured, scorer, share)[0],
+                note="; ".join(filter(None, [measured.note, LOWER if sign < 0 else ""])),
+                n_undefined=int(table.n_undefined[i, j]),
+                n_unscored=int(panel.n_unscored[i]),
             )
+        )
     return found
+
+
+def _agreement(e: Estimate, judge: _Judge) -> float:
+    """The value with the sign that means agreement; below all where there is none."""
+    return -2.0 if e.value is None else e.value * direction(e.group["scorer"], judge.lower_is_better)
 
 
 def trusted_replicates(analysis: Analysis, trust: Trust, i: int) -> tuple[float, np.ndarray]:
@@ -203,7 +205,11 @@ def _trusted_mean(analysis: Analysis, judge: _Judge, trust: Trust, i: int) -> Es
         measured = Measured(None, note=why)
     else:
         measured = with_interval(
-            value, replicates, n=len(over), n_units=panel.n_documents, clustered=panel.several_per_document
+            value,
+            replicates,
+            n=panel.n_documents,
+            n_units=panel.n_documents,
+            clustered=panel.several_per_document,
         )
     named = f"over {', '.join(over)}" if over else ""
     return _estimate(
@@ -227,7 +233,7 @@ def _verdict(analysis: Analysis, judge: _Judge, trust: Trust, headline: Sequence
         return Verdict(
             "grey", f"No metric has a correlation on {', '.join(trust.trusted)}: {headline[0].note}.", rule
         )
-    best = max(known, key=lambda e: (e.value or 0.0) * direction(e.group["scorer"], judge.lower_is_better))
+    best = max(known, key=lambda e: _agreement(e, judge))
     i = panel.scorers.index(best.group["scorer"])
     _, would_be = judge.light(
         Measured(best.value, best.ci_low, best.ci_high),

@@ -17,6 +17,7 @@ from evalbench.draw.figures import (
     interval_bars,
     new_figure,
 )  # fmt: skip
+from evalbench.draw.verdict import rounded
 from evalbench.metrics.registry import card
 
 if TYPE_CHECKING:
@@ -57,10 +58,15 @@ def figure_agreement(result: Result) -> tuple[Figure, str]:
         names,
         names,
         title="Which metrics rank the texts alike",
+        text=[["–" if np.isnan(v) else _without_zero(v) for v in row] for row in matrix],
         unit="Spearman over all texts; a dash: one of the two is constant",
         low=-1.0 if np.nanmin(matrix, initial=0) < 0 else 0.0,
         high=1.0,
     )
+
+
+def _without_zero(value: float) -> str:
+    return f"{value:.2f}".replace("0.", ".", 1).replace("-", "−")
 
 
 def figure_models(result: Result, metric: str) -> tuple[Figure, str]:
@@ -134,10 +140,29 @@ def worst_texts(result: Result, metric: str, rows: int = 10) -> pd.DataFrame:
 
 
 def comparison(result: Result) -> pd.DataFrame:
-    """Every two models on every metric, in words; empty where there is one model."""
+    """Every two models on every metric, in words; a note where there is one model."""
     import pandas as pd
 
-    return result.tables.get("comparison", pd.DataFrame({"note": ["one model: nothing to compare"]}))
+    table = result.tables.get("comparison")
+    if table is None:
+        return pd.DataFrame({"note": ["one model: nothing to compare"]})
+    return pd.DataFrame(
+        {
+            "metric": table["metric"],
+            "A": table["model_a"],
+            "B": table["model_b"],
+            "verdict": table["verdict"],
+            "A − B": [
+                "–" if np.isnan(d) else f"{rounded(d, low, high)}".replace("-", "−")
+                for d, low, high in table[["difference", "ci_low", "ci_high"]].to_numpy(dtype=float)
+            ],
+            "p, Holm": table["p_holm"],
+            "texts": table["n"],
+            "could have shown": [
+                "–" if np.isnan(v) else f"{v:.2g}" for v in table["smallest_difference"].to_numpy(dtype=float)
+            ],
+        }
+    )
 
 
 def metric_cards(result: Result) -> pd.DataFrame:
