@@ -215,6 +215,7 @@ def step_coherence(
     *,
     article_as_one: bool = False,
     common_constants: Iterable[float] = (),
+    relative_tolerance: float = 0.0,
 ) -> Coherence:
     """Level 4: 0.75 · accuracy + 0.25 · coherence.
 
@@ -230,6 +231,8 @@ def step_coherence(
         Whether *a* and *an* in the question give 1.
     common_constants : iterable of float
         Numbers that need no source, such as 7 days of a week.
+    relative_tolerance : float
+        By how large a share of its first side an equation may be off; 0.001 forgives rounded results.
 
     Returns
     -------
@@ -254,7 +257,7 @@ def step_coherence(
             checks.append(StepCheck(number, step.text, (), None, None, ""))
             continue
         faults = [f"{e.text}: {e.fault}" for e in step.equations if e.fault]
-        wrong = [e.text for e in step.equations if not e.fault and not e.correct]
+        wrong = [e.text for e in step.equations if not e.fault and not e.holds(relative_tolerance)]
         unsourced = [n for e in step.equations for n in e.used if n not in known]
         coherent = not faults and not unsourced
         if coherent:
@@ -269,7 +272,7 @@ def step_coherence(
     equations = solution.equations
     if not equations:
         return Coherence(np.nan, np.nan, np.nan, tuple(checks))
-    accuracy = sum(e.correct for e in equations) / len(equations)
+    accuracy = sum(e.holds(relative_tolerance) for e in equations) / len(equations)
     judged = [c.coherent for c in checks if c.coherent is not None]
     share = sum(judged) / len(judged)
     return Coherence(accuracy, share, 0.75 * accuracy + 0.25 * share, tuple(checks))

@@ -43,12 +43,15 @@ class Equation(NamedTuple):
     sides: tuple[Expression, ...]
     fault: str = ""
 
-    @property
-    def correct(self) -> bool:
-        """Whether all its sides are equal; an equation that cannot be read is not."""
-        return bool(self.sides) and all(
-            abs(s.value - self.sides[0].value) <= TOLERANCE for s in self.sides[1:]
+    def holds(self, relative_tolerance: float = 0.0) -> bool:
+        """Whether all its sides are equal within 1e-6 or this share of the first; one that cannot be read does not hold."""
+        if not self.sides:
+            return False
+        first = self.sides[0].value
+        allowed = (
+            max(TOLERANCE, Fraction(relative_tolerance) * abs(first)) if relative_tolerance else TOLERANCE
         )
+        return all(abs(side.value - first) <= allowed for side in self.sides[1:])
 
     @property
     def used(self) -> tuple[Fraction, ...]:

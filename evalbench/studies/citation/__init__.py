@@ -35,7 +35,7 @@ from evalbench.studies.citation.summary import summarise
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evalbench.models.webfetch import Fetcher, Page
+    from evalbench.models.webfetch import Page
 
 __all__ = [
     "QUESTION", "SCHEMA", "adapt", "annotated", "evaluate", "faulty_citations", "figure_labels", "figure_scores", "summarise",
@@ -109,7 +109,6 @@ def evaluate(
     max_unscored: float = 0.05,
     seed: int = 0,
     n_resamples: int = 2000,
-    fetcher: Fetcher | None = None,
 ) -> Result:
     """Judge cited answers.
 
@@ -149,8 +148,6 @@ def evaluate(
         A mean final score from here on passes.
     max_unscored : float
     seed, n_resamples : int
-    fetcher : Fetcher, optional
-        Bounds of the fetch other than the usual ones.
 
     Returns
     -------
@@ -169,7 +166,7 @@ def evaluate(
     settings = {"prompt": prompt, "temperature": temperature, "max_tokens": max_tokens, "seed": seed}
     got = collected(rows, data.get("sources"), model, **settings) if model else given(rows)
     shelf = Shelf(data.get("sources"))
-    pages = _pages(got.answers, shelf, allow_hosts, fetcher) if check_urls else {}
+    pages = _pages(got.answers, shelf, allow_hosts) if check_urls else {}
     sources = sources_of(got.answers, shelf, pages, sources_complete=sources_complete)
     bench = Bench(judge, judge_prompt, seed)
     found = judged(got.answers, sources, bench, options, credibility)
@@ -231,13 +228,11 @@ def _options(
     )
 
 
-def _pages(
-    answers: Sequence[Answer], shelf: Shelf, allow_hosts: Sequence[str], fetcher: Fetcher | None
-) -> dict[str, Page]:
-    from evalbench.models.webfetch import Fetcher as Usual
+def _pages(answers: Sequence[Answer], shelf: Shelf, allow_hosts: Sequence[str]) -> dict[str, Page]:
+    from evalbench.models import webfetch
 
     wanted = {c.url for a in answers for c in a.citations if c.url and shelf.find(c) is None}
-    return (fetcher or Usual(allow=frozenset(allow_hosts))).fetch_all(wanted)
+    return webfetch.Fetcher(allow=frozenset(allow_hosts)).fetch_all(wanted)
 
 
 def _tables(

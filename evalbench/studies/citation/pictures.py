@@ -137,8 +137,10 @@ def _annotated_one(result: Result, item: dict[str, Any]) -> Html:
             "n": citations["n"].to_numpy(),
             "claim, and the words quoted for it": pd.Series([_claim(row) for row in records], dtype=object),
             "source": pd.Series([_source(row) for row in records], dtype=object),
-            "verdict": [f"{_name(r['support_label'])}; {_name(r['verification_label'])}" for r in records],
-            "why": citations["verification_reason"].to_numpy(),
+            "verdict": [
+                f"{_name(r['support_label'])}; {_name(r['verification_label'])}: {r['verification_reason']}"
+                for r in records
+            ],
         }
     )
     return Html(

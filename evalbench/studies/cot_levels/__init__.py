@@ -77,6 +77,7 @@ def evaluate(
     weights: Mapping[str, float] = DEFAULT_WEIGHTS,
     common_constants: str = "none",
     article_as_one: bool = False,
+    relative_tolerance: float = 0.0,
     threshold: float = 0.8,
     max_unscored: float = 0.05,
     seed: int = 0,
@@ -108,6 +109,8 @@ def evaluate(
         ``none``, ``everyday`` (7 days, 12 months, 60 minutes, 100 percent, …) or numbers separated by commas.
     article_as_one : bool
         Whether *a* and *an* in a question give 1.
+    relative_tolerance : float
+        By how large a share an equation may be off; 0.001 forgives rounded results.
     threshold : float
         A mean final score from here on passes.
     max_unscored : float
@@ -124,7 +127,9 @@ def evaluate(
     BadInput
         For faults of the options or references without an answer, all at once.
     """
-    options = options_of(answer_extractor, answer_markers, weights, common_constants, article_as_one)
+    options = options_of(
+        answer_extractor, answer_markers, weights, common_constants, article_as_one, relative_tolerance
+    )
     check_shares(threshold=threshold, max_unscored=max_unscored)
     rows = sampled(data["items"], sample_method, n_samples, random_state)
     settings = {"prompt": prompt, "temperature": temperature, "max_tokens": max_tokens, "seed": seed}
@@ -141,7 +146,7 @@ def evaluate(
         parameters={
             "model": model, **settings, "sample_method": sample_method, "n_samples": n_samples, "random_state": random_state,
             "answer_extractor": answer_extractor, "answer_markers": list(answer_markers), "weights": dict(weights),
-            "common_constants": common_constants, "article_as_one": article_as_one, "threshold": threshold,
+            "common_constants": common_constants, "article_as_one": article_as_one, "relative_tolerance": relative_tolerance, "threshold": threshold,
             "max_unscored": max_unscored, "n_resamples": n_resamples,
         },
         data=data.label,
@@ -180,7 +185,7 @@ def _method(options: Options, threshold: float) -> tuple[str, ...]:
         f"{' or '.join(options.markers)}, flexible the last number of the response.",
         "Level 2, steps: r = steps of the response / of the reference; 1 for 0.8 ≤ r ≤ 1.2, max(0.2, r/0.8) below, max(0.5, 1.2/r) above.",
         "Level 3, similarity: 0.4 Jaccard of operators + 0.4 of numbers in equations + 0.2 of words without digits.",
-        "Level 4, coherence: 0.75 × share of equations with equal sides + 0.25 × share of steps all of whose left-hand numbers come from "
+        f"Level 4, coherence: 0.75 × share of equations with sides equal within 1e-6 or {options.relative_tolerance:g} of the first + 0.25 × share of steps all of whose left-hand numbers come from "
         "the question or from the result of an earlier coherent step; steps without an equation are left out.",
         f"Common constants that need no source: {', '.join(f'{c:g}' for c in options.constants) or 'none'}.",
         "An empty response scores 0 on every level. An equation that cannot be read is wrong, with the reason in the table of steps.",

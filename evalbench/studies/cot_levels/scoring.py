@@ -31,10 +31,16 @@ class Options(NamedTuple):
     weights: tuple[float, ...]
     constants: tuple[float, ...]
     article_as_one: bool
+    relative_tolerance: float
 
 
 def options_of(
-    extractor: str, markers: Sequence[str], weights: Mapping[str, float], constants: str, article_as_one: bool
+    extractor: str,
+    markers: Sequence[str],
+    weights: Mapping[str, float],
+    constants: str,
+    article_as_one: bool,
+    relative_tolerance: float,
 ) -> Options:
     """Checked options.
 
@@ -54,6 +60,8 @@ def options_of(
         weights.values()
     ):
         faults.append("weights: numbers from 0, not all 0")
+    if not 0 <= relative_tolerance < 1:
+        faults.append(f"relative_tolerance is {relative_tolerance}; from 0, below 1")
     if constants in CONSTANTS:
         numbers = CONSTANTS[constants]
     else:
@@ -72,6 +80,7 @@ def options_of(
         tuple(float(weights[level]) for level in LEVELS),
         tuple(numbers),
         bool(article_as_one),
+        relative_tolerance,
     )
 
 
@@ -144,7 +153,11 @@ def items_of(rows: pd.DataFrame, options: Options) -> tuple[pd.DataFrame, pd.Dat
 
 def _coherence(solution: Solution, question: str, options: Options) -> Coherence:
     return step_coherence(
-        solution, question, article_as_one=options.article_as_one, common_constants=options.constants
+        solution,
+        question,
+        article_as_one=options.article_as_one,
+        common_constants=options.constants,
+        relative_tolerance=options.relative_tolerance,
     )
 
 

@@ -93,7 +93,6 @@ def evaluate(
     max_unscored: float = 0.05,
     seed: int = 0,
     n_resamples: int = 2000,
-    date: str = "",
 ) -> Result:
     """Combine both halves of explainability.
 
@@ -118,8 +117,6 @@ def evaluate(
     max_unscored : float
         A half with a larger share of unscored items makes the light grey.
     seed, n_resamples : int
-    date : str
-        ``YYYYMMDD`` in the name of the file; by default today, UTC.
 
     Returns
     -------
@@ -181,7 +178,7 @@ def evaluate(
     }  # fmt: skip
     summary = summarise(items, **options)
     content = final_results(summary, parts, options)
-    stamp = date or datetime.now(UTC).strftime("%Y%m%d")
+    today = datetime.now(UTC).strftime("%Y%m%d")
     judged = list(dict.fromkeys(part.model for part in parts.values()))
     here = [result for result in (cot, cited) if isinstance(result, Result)]
     return Result(
@@ -203,7 +200,7 @@ def evaluate(
         notes=tuple(dict.fromkeys(note for result in here for note in result.notes)),
         method=_method(options),
         accounting=merged([r.accounting for r in here if r.accounting]),
-        files={f"FINAL_RESULTS_{stamp}.json": as_bytes(content)},
+        files={f"FINAL_RESULTS_{today}.json": as_bytes(content)},
     )  # fmt: skip
 
 
