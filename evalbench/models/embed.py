@@ -6,7 +6,6 @@ repeated strings change a figure or cost anything.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +25,7 @@ from evalbench.models.encoders import (
     load_encoder,
 )
 from evalbench.models.vectors import read_vectors, vector_cache_file, write_vectors
-from evalbench.text.words import token_ids, words
+from evalbench.text.words import word_ids
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -36,9 +35,18 @@ if TYPE_CHECKING:
     Vectors = npt.NDArray[np.float32]
 
 __all__ = [
-    "Card", "Embedder", "ModelUnavailable", "card_of", "embed", "embedder", "known_models",
-    "indexed_similarities", "language_warning", "pair_similarities", "similarity_matrix",
-]  # fmt: skip
+    "Card",
+    "Embedder",
+    "ModelUnavailable",
+    "card_of",
+    "embed",
+    "embedder",
+    "indexed_similarities",
+    "known_models",
+    "language_warning",
+    "pair_similarities",
+    "similarity_matrix",
+]
 
 JACCARD = "jaccard"
 _TEXTS_PER_CHUNK = 2048
@@ -269,7 +277,7 @@ def _word_sets(texts: Sequence[str]) -> csr_array:
     """Texts × vocabulary, 1 where the text has the word."""
     from scipy.sparse import csr_array
 
-    tokens = token_ids(texts, functools.partial(words, lower=True))
+    tokens = word_ids(texts, lower=True)
     shape = (len(tokens), max(len(tokens.vocabulary), 1))
     sets = csr_array((np.ones(len(tokens.ids), np.int32), (tokens.rows, tokens.ids)), shape=shape)
     sets.sum_duplicates()

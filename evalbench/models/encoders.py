@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 Encode = Callable[[Sequence[str]], "npt.NDArray[Any]"]
 DTYPES = ("float32", "float16", "bfloat16")
+CARDS_FILE = Path(__file__).with_name("embed_cards.yaml")
+MEASURED_FILE = Path(__file__).with_name("embed_measured.yaml")
 ENDPOINTS = ("openai/", "azure/", "gemini/", "ollama/", "http://", "https://")
 
 
@@ -46,7 +48,11 @@ class Card:
     unrelated : float or None
         95th percentile of the similarity of unrelated sentences: below it a neighbour says nothing.
     same_meaning : float or None
-        The threshold that best tells sentences of one meaning from related others.
+        The threshold that best tells sentences of one meaning from near ones that say another thing.
+    accuracy : float or None
+        How often that threshold is right, 0–1: what a similarity is worth at all.
+    measured_on : tuple of str
+        The languages of the sentences behind these figures.
     cosine_range : tuple of float or None
         5th percentile of unrelated and 95th of same-meaning pairs: where this model's cosines lie.
     sentences_per_second : float or None
@@ -60,6 +66,8 @@ class Card:
     licence: str = "not stated"
     unrelated: float | None = None
     same_meaning: float | None = None
+    accuracy: float | None = None
+    measured_on: tuple[str, ...] = ()
     cosine_range: tuple[float, float] | None = None
     sentences_per_second: float | None = None
     note: str = ""
@@ -67,10 +75,10 @@ class Card:
 
 @functools.cache
 def _cards() -> dict[str, dict[str, Any]]:
-    cards: dict[str, dict[str, Any]] = yaml.safe_load(
-        Path(__file__).with_name("embed_cards.yaml").read_text("utf-8")
-    )
-    return cards
+    """What is known of each model, and what ``scripts/card_embed.py`` measured."""
+    known: dict[str, dict[str, Any]] = yaml.safe_load(CARDS_FILE.read_text("utf-8"))
+    measured = yaml.safe_load(MEASURED_FILE.read_text("utf-8")) if MEASURED_FILE.is_file() else {}
+    return {name: {**card, **measured.get(name, {})} for name, card in known.items()}
 
 
 def known_models() -> tuple[str, ...]:
@@ -84,7 +92,7 @@ def card_of(name: str) -> Card:
     if known is None:
         return Card(name=name) if name.startswith(ENDPOINTS) else _card_of_folder(name)
     fields = {k: known[k] for k in Card.__dataclass_fields__ if k in known}
-    for key in ("languages", "cosine_range"):
+    for key in ("languages", "measured_on", "cosine_range"):
         if key in fields:
             fields[key] = tuple(fields[key])
     return Card(name=name, **fields)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import random
 import sqlite3
@@ -245,6 +246,27 @@ def test_every_backend_has_a_card() -> None:
         assert card.languages
         assert card.licence != "not stated"
         assert card.note
+
+
+def test_measured_figures_are_on_the_cards() -> None:
+    for name in known_models():
+        card = card_of(name)
+        assert card.unrelated < card.same_meaning < card.cosine_range[1]
+        assert 0.5 < card.accuracy <= 1
+        assert set(card.measured_on) <= {"en", "ru", "zh"}
+    assert card_of("minilm").measured_on == ("en",)
+    assert card_of("e5-small").unrelated > card_of(USE).same_meaning, "thresholds are per model"
+
+
+def test_a_card_can_be_measured_again(root: Path, fresh_cache: Path) -> None:
+    spec = importlib.util.spec_from_file_location("card_embed", root / "scripts" / "card_embed.py")
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    for name in ("jaccard", USE):
+        again, card = script.measured(name), card_of(name)
+        assert again["same_meaning"] == pytest.approx(card.same_meaning, abs=0.002)
+        assert again["unrelated"] == pytest.approx(card.unrelated, abs=0.002)
+        assert again["accuracy"] == pytest.approx(card.accuracy, abs=0.002)
 
 
 def test_a_folder_is_described_by_its_own_readme(tmp_path: Path) -> None:
