@@ -144,7 +144,7 @@ def parse_solution(text: str, markers: tuple[str, ...] = MARKERS) -> Solution:
 def _final_answer(text: str, markers: tuple[str, ...]) -> tuple[str, Number | None]:
     for match in _marker_pattern(markers).finditer(text):
         rest = text[match.end() : match.end() + 200].split("\n", 1)[0]
-        number = next(iter(find_numbers(rest)), None)
+        number = next(iter(find_numbers(rest)), None) if any(map(str.isdigit, rest)) else None
         if number is not None and not any(c.isalpha() for c in rest[: number.start]):
             return text[: match.start()], number
     return text, None

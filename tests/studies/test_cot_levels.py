@@ -1,0 +1,177 @@
+import csv
+import json
+from collections import Counter
+
+import pandas as pd
+import pytest
+
+from evalbench import cot_levels, load
+from evalbench.errors import BadInput
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return load("word_problems@1.0.0", study="cot_levels")
+
+
+@pytest.fixture(scope="module")
+def result(sample):
+    return cot_levels.evaluate(sample)
+
+
+def frames(rows):
+    return load({"items": pd.DataFrame(rows)}, study="cot_levels")
+
+
+PROBLEM = {"id": "1", "question": "Two and 3 apples?", "reference": "<<2+3=5>>5\n#### 5"}
+
+
+def test_faulty_options_are_listed_at_once(sample):
+    with pytest.raises(BadInput) as error:
+        cot_levels.evaluate(
+            sample,
+            answer_extractor="last",
+            weights={"answer": 1},
+            common_constants="some",
+            answer_markers=[],
+            relative_tolerance=2,
+        )
+    message = str(error.value)
+    for part in (
+        "answer_extractor is 'last'",
+        "weights names answer",
+        "common_constants is 'some'",
+        "answer_markers",
+        "relative_tolerance",
+    ):
+        assert part in message
+    with pytest.raises(BadInput, match="sample_method is 'best'"):
+        cot_levels.evaluate(sample, sample_method="best")
+    with pytest.raises(BadInput, match="threshold is 2"):
+        cot_levels.evaluate(sample, threshold=2)
+
+
+def test_references_without_an_answer_are_listed():
+    rows = [PROBLEM | {"id": str(i), "reference": "no idea", "response": "#### 5"} for i in (1, 2)]
+    with pytest.raises(BadInput, match=r"(?s)2 references have no number behind #### or A:.*id 1.*id 2"):
+        cot_levels.evaluate(frames(rows))
+
+
+def test_without_responses_and_model_it_says_what_is_missing():
+    with pytest.raises(BadInput, match="no column response; give one, or a model"):
+        cot_levels.evaluate(frames([PROBLEM]))
+
+
+def test_planted_faults_show_on_their_levels(result, root):
+    with (root / "data/word_problems/1.0.0/faults.csv").open() as file:
+        planted = {(row["id"], row["model"]): row["fault"] for row in csv.DictReader(file)}
+    items = result.items.assign(
+        fault=[planted[i, m] for i, m in zip(result.items["id"], result.items["model"], strict=True)]
+    )
+    by = items.groupby("fault")
+    assert (by["answer"].mean()[["none", "skipped step", "verbose", "inline equations"]] == 1).all()
+    assert (
+        by["answer"].mean()[["wrong arithmetic", "verbose and wrong", "unsupported constant", "empty"]] == 0
+    ).all()
+    assert by["answer_strict"].mean()["no marker"] == 0
+    assert by["answer_flexible"].mean()["no marker"] == 1
+    assert (by["accuracy"].max()[["wrong arithmetic", "verbose and wrong"]] < 1).all()
+    assert by["sourced"].max()["unsupported constant"] < 1
+    assert by["steps"].max()["verbose"] < 0.7
+    assert items.loc[items["fault"] == "words only", "coherence"].isna().all()
+    assert items.loc[items["fault"] == "words only", "undefined"].str.contains("no equation").all()
+    assert (items.loc[items["fault"] == "empty", "final"] == 0).all()
+    assert Counter(planted.values())["empty"] == 3
+
+
+def test_the_sample_separates_its_models(result):
+    value = {m: result.figure("final", model=m).value for m in ("fern-1b", "elm-13b", "oak-7b")}
+    assert value["fern-1b"] < value["elm-13b"] < 0.8 < value["oak-7b"]
+    assert result.light == "red"
+    assert result.figure("level 4 of the references").value < 1
+
+
+def test_order_of_rows_changes_nothing(sample, result):
+    from dataclasses import replace
+
+    shuffled = replace(sample, tables={"items": sample["items"].sample(frac=1, random_state=3)})
+    again = cot_levels.evaluate(shuffled)
+    assert again.to_json() == result.to_json()
+    pd.testing.assert_frame_equal(again.items.reset_index(drop=True), result.items.reset_index(drop=True))
+
+
+def test_the_summary_follows_from_the_items_read_back(result, tmp_path):
+    result.items.to_parquet(tmp_path / "items.parquet")
+    again = cot_levels.summarise(pd.read_parquet(tmp_path / "items.parquet"))
+    assert again == result.figures
+
+
+def test_unscored_responses_make_the_light_grey(result):
+    items = result.items.copy()
+    items.loc[items.index[:30], "unscored"] = "timeout"
+    items.loc[items.index[:30], ["final", "answer", "steps", "similarity", "coherence"]] = float("nan")
+    summary = cot_levels.summarise(items)
+    assert summary.verdict.light == "grey"
+    assert "30 of 180 could not be scored" in summary.verdict.sentence
+    assert "if every unscored item were the worst" in summary.figure("final", model="oak-7b").note
+
+
+def test_random_sample_depends_on_its_state_alone(sample):
+    from dataclasses import replace
+
+    def ids(data, state):
+        return set(
+            cot_levels.evaluate(data, sample_method="random", n_samples=10, random_state=state).items["id"]
+        )
+
+    backwards = replace(sample, tables={"items": sample["items"].iloc[::-1]})
+    assert ids(sample, 50) == ids(backwards, 50)
+    assert len(ids(sample, 50)) == 10
+    assert ids(sample, 50) != ids(sample, 51)
+
+
+def test_hostile_responses_are_scored_and_escaped():
+    rows = [
+        PROBLEM | {"model": "m", "response": "<script>alert(1)</script> <<9**9**9=1>> <<1/0=2>>\n#### 5"},
+        PROBLEM | {"id": "2", "model": "m", "response": "<<" + "(" * 10_000 + ">>"},
+    ]
+    result = cot_levels.evaluate(frames(rows))
+    assert result.items["accuracy"].tolist() == [0, 0]
+    assert "division by zero" in result.tables["steps"]["reason"].iloc[0]
+    assert "<script>" not in cot_levels.annotated(result)
+
+
+def test_annotated_solutions_say_what_is_wrong(result):
+    page = cot_levels.annotated(result, n=6)
+    assert "has no source" in page
+    assert "is wrong" in page
+    assert 'title="no source"' in page
+    assert "&amp;lt;" not in page
+
+
+def test_pictures(result):
+    for figure, alt in (cot_levels.figure_levels(result), cot_levels.figure_scores(result)):
+        assert figure.axes
+        assert "oak-7b" in alt
+    assert cot_levels.worst(result)["final"].iloc[0] == 0
+    assert cot_levels.reasons(result)["steps"].is_monotonic_decreasing
+
+
+@pytest.mark.external
+def test_gsm8k_files_are_read_as_they_are(external_data):
+    data = load(external_data("gsm8k") / "example_model_solutions.jsonl", study="cot_levels")
+    result = cot_levels.evaluate(data, n_resamples=200)
+    right = result.items.groupby("model")["answer"].sum().to_dict()
+    assert right == {
+        "175b_finetuning": 458,
+        "175b_verification": 742,
+        "6b_finetuning": 286,
+        "6b_verification": 515,
+    }
+    expected = json.loads((external_data("gsm8k") / "expected.json").read_text())["methods"]
+    for model, rows in result.items.groupby("model"):
+        within = (rows["steps"] == 1).sum()
+        assert abs(within - expected[model]["ratio_in_0p8_1p2"]) <= 25, model
+    ceiling = result.figure("level 4 of the references")
+    assert 0.93 < ceiling.value < 0.96
+    assert ceiling.n + ceiling.n_undefined == 1319
