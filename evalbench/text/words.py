@@ -6,10 +6,12 @@ them (Han, kana, Thai, Lao, Khmer, Burmese) give one word per character with its
 
 from __future__ import annotations
 
+import functools
+import itertools
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -33,6 +35,8 @@ _RUN = regex.compile(rf"{_ONE_CHARACTER}|{_ALNUM}[[\p{{L}}\p{{M}}\p{{N}}]--[{UNS
 _ASCII_WORD = re.compile(
     r"_*[A-Za-z0-9]\w*(?:(?:(?<=[A-Za-z])['.](?=[A-Za-z])|(?<=\d)['.,](?=\d))\w+)*", re.ASCII
 )
+_BETWEEN = "\0"
+_ASCII_WORD_OR_MARK = re.compile(f"{_ASCII_WORD.pattern}|{_BETWEEN}", re.ASCII)
 _ASCII_RUN = re.compile(r"[A-Za-z0-9]+")
 
 
@@ -157,3 +161,23 @@ def token_ids(texts: Iterable[str], tokenize: Callable[[str], list[str]] = words
     lengths = np.fromiter(chain([0], map(len, pieces)), np.int64, len(pieces) + 1)
     flat = np.fromiter(chain.from_iterable(pieces), np.int64, int(lengths.sum()))
     return TokenIds(flat, np.cumsum(lengths), tuple(index))
+
+
+def word_ids(texts: Sequence[str], *, lower: bool = False) -> TokenIds:
+    """As ``token_ids(texts, words)``; a column of distinct ASCII texts is cut in one pass.
+
+    Examples
+    --------
+    >>> word_ids(["A b", "", "b a"], lower=True).ids.tolist()
+    [0, 1, 1, 0]
+    """
+    joined = _BETWEEN.join(texts)
+    if not joined.isascii() or joined.count(_BETWEEN) != len(texts) - 1:
+        return token_ids(texts, functools.partial(words, lower=lower))
+    index: defaultdict[str, int] = defaultdict(itertools.count(-1).__next__)
+    index[_BETWEEN]  # the mark between texts is number -1
+    found = _ASCII_WORD_OR_MARK.findall(joined.lower() if lower else joined)
+    ids = np.fromiter(map(index.__getitem__, found), np.int64, len(found))
+    marks = np.flatnonzero(ids < 0)
+    offsets = np.concatenate([[0], marks - np.arange(len(marks)), [len(ids) - len(marks)]])
+    return TokenIds(ids[ids >= 0], offsets, tuple(index)[1:])

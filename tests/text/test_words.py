@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalbench.text import words as module
-from evalbench.text.words import alphanumeric_runs, token_ids, words
+from evalbench.text.words import alphanumeric_runs, token_ids, word_ids, words
 
 
 @pytest.mark.parametrize(
@@ -84,3 +84,11 @@ def test_token_ids_hold_each_text_s_words(texts):
     assert len(t) == len(texts)
     assert [[t.vocabulary[i] for i in t[k]] for k in range(len(t))] == [words(x) for x in texts]
     np.testing.assert_array_equal(np.bincount(t.rows, minlength=len(t)), t.lengths)
+
+
+@given(st.lists(st.text(alphabet="aB'3. _-\n\0я", max_size=12), min_size=1, max_size=6))
+def test_a_column_cut_in_one_pass_is_cut_as_text_by_text(texts):
+    one_pass, singly = word_ids(texts, lower=True), token_ids(texts, lambda t: words(t, lower=True))
+    assert one_pass.vocabulary == singly.vocabulary
+    assert one_pass.ids.tolist() == singly.ids.tolist()
+    assert one_pass.offsets.tolist() == singly.offsets.tolist()
