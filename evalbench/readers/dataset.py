@@ -221,6 +221,12 @@ def _has_lists(frame: pd.DataFrame) -> bool:
     )
 
 
+def _lists_rows(cells: pd.Series) -> bool:
+    """Whether a column lists the rows of a table: lists throughout, and objects in them; a list of texts is a value."""
+    listed = [v for v in cells if v is not None]
+    return all(isinstance(v, list) for v in listed) and any(isinstance(r, dict) for v in listed for r in v)
+
+
 def _unnest(frame: pd.DataFrame, schema: Schema) -> dict[str, pd.DataFrame]:
     """Tables out of documents that list the rows of other tables; empty if nothing is nested.
 
@@ -233,7 +239,7 @@ def _unnest(frame: pd.DataFrame, schema: Schema) -> dict[str, pd.DataFrame]:
         for key in (name, table.nested)
         if key and key in frame.columns
     }
-    keys = {k: n for k, n in keys.items() if frame[k].map(lambda v: v is None or isinstance(v, list)).all()}
+    keys = {k: n for k, n in keys.items() if _lists_rows(frame[k])}
     if not keys:
         return {}
     outer = frame.drop(columns=list(keys))

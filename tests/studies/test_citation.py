@@ -1,0 +1,305 @@
+import csv
+import functools
+import json
+
+import pandas as pd
+import pytest
+
+from evalbench import citation, load
+from evalbench.errors import BadInput
+from evalbench.models import webfetch
+from evalbench.studies.citation.sources import address_key, read_credibility
+
+SOURCES = [
+    {"url": "https://lexica.example/a", "title": "A", "text": "The bridge fell on 3 March 1908."},
+    {"url": "s2", "title": "B", "text": "Of the dead, 41 were counted."},
+]
+
+
+def entails_if_contained(item):
+    """A scripted judge, in process: a premise entails what it holds word for word; a gold answer likewise."""
+    if "gold" in item:
+        return {"label": "CORRECT" if any(g in item["answer"] for g in item["gold"]) else "INCORRECT"}
+    if "fails" in item["hypothesis"]:
+        return {"unscored": "unparsed", "detail": "no label"}
+    return "ENTAILMENT" if item["hypothesis"].rstrip(".") in item["premise"] else "NEUTRAL"
+
+
+def row(answer, citations, **more):
+    return {
+        "id": "q",
+        "question": "when?",
+        "gold_answer": "1908",
+        "model_answer": answer,
+        "citations": citations,
+    } | more
+
+
+def judged(*rows, sources=SOURCES, **options):
+    tables = {"answers": pd.DataFrame(rows)} | ({"sources": pd.DataFrame(sources)} if sources else {})
+    return citation.evaluate(
+        load(tables, study="citation"), judge=entails_if_contained, n_resamples=50, **options
+    )
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return load("cited_answers@1.0.0", study="citation")
+
+
+@pytest.fixture(scope="module")
+def result(sample):
+    return citation.evaluate(sample)
+
+
+def test_faulty_options_are_listed_at_once(sample):
+    with pytest.raises(BadInput) as error:
+        citation.evaluate(
+            sample,
+            support_on="both",
+            weights={"support": 1},
+            final_weights={"interpretability": 0, "correctness": 0},
+        )
+    for part in ("support_on is 'both'", "weights names support", "final_weights: numbers from 0, not all 0"):
+        assert part in str(error.value)
+    with pytest.raises(BadInput, match="quote_threshold is 2"):
+        citation.evaluate(sample, quote_threshold=2)
+
+
+def test_faulty_citations_are_listed_at_once():
+    listed = [
+        {"n": 0, "claim": "x"},
+        {"n": 1},
+        "text",
+        {"n": 2, "claim": "x"},
+        {"n": 2, "claim": "y"},
+        {"n": 3, "claim": 4},
+    ]
+    with pytest.raises(BadInput) as error:
+        judged(row("a [1]", listed))
+    for part in (
+        "citation 1: n is 0",
+        "citation 2: claim must be",
+        "citation 3: is no object",
+        "citation 5: n 2 is there twice",
+        "citation 6: claim",
+    ):
+        assert part in str(error.value)
+
+
+def test_without_answers_and_model_it_says_what_is_missing():
+    with pytest.raises(BadInput, match="no column model_answer; give one, or a model"):
+        citation.evaluate(
+            load(
+                {"answers": pd.DataFrame([{"id": "1", "question": "q", "gold_answer": "g"}])},
+                study="citation",
+            )
+        )
+
+
+def test_the_worked_check_of_alce():
+    """s1 cites [1], entailed; s2 cites [1][2], only [2] suffices; s3 uncited: recall 2/3, precision 2/3."""
+    answer = "The bridge fell on 3 March 1908 [1]. Of the dead, 41 were counted [1][2]. It was sad."
+    entries = [
+        {"n": 1, "claim": "The bridge fell on 3 March 1908", "url": "https://lexica.example/a"},
+        {"n": 2, "claim": "Of the dead, 41 were counted", "url": "s2"},
+    ]
+    result = judged(row(answer, entries))
+    item = result.items.iloc[0]
+    assert item["alce_recall"] == pytest.approx(2 / 3)
+    assert item["alce_precision"] == pytest.approx(2 / 3)
+    assert item["final"] == 1
+    assert result.tables["statements"]["n_precise"].tolist() == [1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("entry", "support", "verification"),
+    [
+        ({"claim": "fell on 3 March 1908", "url": "http://LEXICA.example/a/", "quote": "The bridge fell on 3 March 1908."}, 1, "VERIFIED"),
+        ({"claim": "fell on 3 March 1908", "title": "a"}, 1, "VERIFIED"),
+        ({"claim": "fell on 4 March 1908", "url": "https://lexica.example/a", "quote": "The bridge fell on 4 March 1908."}, 0.5, "LIKELY_FABRICATED"),
+        ({"claim": "It was sad", "url": "s2"}, 0.5, "UNCERTAIN"),
+    ],
+)  # fmt: skip
+def test_one_citation(entry, support, verification):
+    got = judged(row("It fell in 1908 [1].", [{"n": 1} | entry])).tables["citations"].iloc[0]
+    assert (got["support"], got["verification_label"]) == (support, verification)
+
+
+def test_a_source_that_was_not_supplied_is_uncertain_unless_the_list_is_complete():
+    entry = [{"n": 1, "claim": "x", "url": "https://elsewhere.example/"}]
+    open_ = judged(row("1908 [1].", entry))
+    assert open_.items["undefined"].iloc[0].startswith("no text of any cited source")
+    assert open_.items["interpretability"].iloc[0] == 0.5
+    closed = judged(row("1908 [1].", entry), sources_complete=True)
+    assert closed.items["interpretability"].iloc[0] == 0
+    assert closed.tables["citations"]["support_label"].iloc[0] == "NO SOURCE"
+
+
+def test_marks_without_entries_and_entries_without_marks_are_counted():
+    result = judged(
+        row("1908 [1][7].", [{"n": 1, "claim": "x", "url": "s2"}, {"n": 2, "claim": "y", "url": "s2"}])
+    )
+    assert result.items[["n_dangling", "n_unmarked"]].values.tolist() == [[1, 1]]
+
+
+def test_an_uncited_and_an_empty_answer_score_0():
+    result = judged(row("It was in 1908.", None), row("", [], id="empty"))
+    items = result.items.set_index("id")
+    assert items.loc["q", "interpretability"] == 0
+    assert items.loc["q", "final"] == 0.5
+    assert items.loc["empty", "final"] == 0
+    assert (items["unscored"] == "").all()
+
+
+def test_a_judge_that_fails_leaves_the_answer_unscored():
+    result = judged(
+        row("1908 [1].", [{"n": 1, "claim": "this fails", "url": "s2"}]), row("1908.", None, id="fine")
+    )
+    items = result.items.set_index("id")
+    assert items.loc["q", "unscored"] == "unparsed"
+    assert pd.isna(items.loc["q", "final"])
+    assert result.light == "grey"
+    assert "1 of 2 could not be scored" in result.sentence
+
+
+def test_equal_questions_are_asked_once():
+    asked = []
+
+    def counting(item):
+        asked.append(item)
+        return entails_if_contained(item)
+
+    entry = [{"n": 1, "claim": "x", "url": "s2"}]
+    rows = [row("1908 [1].", entry, id=str(i)) for i in range(5)]
+    tables = {"answers": pd.DataFrame(rows), "sources": pd.DataFrame(SOURCES)}
+    citation.evaluate(load(tables, study="citation"), judge=counting, n_resamples=50)
+    assert len(asked) == 4  # support, consistency, statement, correctness
+
+
+def test_the_lexical_judge_is_at_best_grey(result):
+    assert result.light == "grey"
+    assert result.verdict.would_be in ("green", "red")
+    assert f"would give {result.verdict.would_be}" in result.sentence
+    assert {e.light for e in result.summary} == {"grey", "unlit"}
+
+
+def test_planted_faults_of_the_sample(result, root):
+    with (root / "data/cited_answers/1.0.0/faults.csv").open() as file:
+        planted = {}
+        for line in csv.DictReader(file):
+            planted.setdefault(line["fault"], set()).add(line["id"])
+    items, citations = result.items.set_index("id"), result.tables["citations"]
+    assert set(items.index[items["n_citations"] == 0]) == planted["uncited"]
+    assert set(items.index[items["n_dangling"] > 0]) == planted["dangling mark"]
+    assert set(items.index[items["n_unmarked"] > 0]) == planted["uncited entry"]
+    quoted = citations[(citations["quote"] != "") & (citations["source_text"] != "")]
+    assert set(quoted.loc[quoted["located"] == "", "id"]) == planted["fabricated quote"]
+    assert set(citations.loc[citations["source_text"] == "", "id"]) == planted["fabricated source"]
+
+
+def test_order_of_rows_changes_nothing(sample, result):
+    from dataclasses import replace
+
+    shuffled = {name: frame.sample(frac=1, random_state=5) for name, frame in sample.tables.items()}
+    again = citation.evaluate(replace(sample, tables=shuffled))
+    assert again.to_json() == result.to_json()
+
+
+def test_the_summary_follows_from_the_items_read_back(result, tmp_path):
+    result.items.to_parquet(tmp_path / "items.parquet")
+    assert citation.summarise(pd.read_parquet(tmp_path / "items.parquet")) == result.figures
+
+
+def test_the_web_is_asked_only_where_wanted_and_only_for_what_is_not_supplied(monkeypatch):
+    pages = {"http://gone.example/": "not-found", "http://slow.example/": "timeout"}
+
+    class Scripted:
+        """Stands in for the fetcher; the guard itself is tested with the fetcher."""
+
+        def __init__(self, allow):
+            self.allow = allow
+
+        def fetch_all(self, urls):
+            assert set(urls) == {*pages, "http://there.example/"}
+            failed = {u: webfetch.Page(u, outcome, "said so") for u, outcome in pages.items()}
+            return failed | {
+                "http://there.example/": webfetch.Page(
+                    "http://there.example/", "ok", "", text="The bridge fell in 1908."
+                )
+            }
+
+    entries = [
+        {"n": i, "claim": "fell in 1908", "url": u}
+        for i, u in enumerate([*pages, "http://there.example/", "https://lexica.example/a"], 1)
+    ]
+    monkeypatch.setattr(webfetch, "Fetcher", Scripted)
+    result = judged(row("1908 [1-4].", entries), check_urls=True)
+    labels = result.tables["citations"]["verification_label"].tolist()
+    assert labels == ["LIKELY_FABRICATED", "UNCERTAIN", "VERIFIED", "UNCERTAIN"]
+    assert result.tables["citations"]["support"].tolist()[0] == 0
+    assert sorted(result.tables["pages"]["outcome"]) == ["not-found", "ok", "timeout"]
+    monkeypatch.setattr(webfetch, "Fetcher", functools.partial(pytest.fail, "the web was asked"))
+    judged(row("1908 [1-4].", entries))
+
+
+def test_pages_escape_what_models_write():
+    evil = "<img src=x onerror=alert(1)> 1908 [1]."
+    result = judged(row(evil, [{"n": 1, "claim": "<script>x</script>", "quote": "<b>q</b>", "url": "<s2>"}]))
+    page = citation.annotated(result)
+    assert "<script>" not in page
+    assert "<img" not in page
+    assert "<b>q" not in page
+
+
+def test_pictures(result):
+    for figure, alt in (citation.figure_scores(result), citation.figure_labels(result)):
+        assert figure.axes
+        assert "citation" in alt.lower()
+    assert citation.worst(result)["final"].is_monotonic_increasing
+    assert len(citation.faulty_citations(result)) > 0
+
+
+def test_addresses():
+    assert address_key("https://www.Lexica.example/a/#x") == "lexica.example/a"
+    assert address_key("s2") == "s2"
+    assert address_key("http://[") == "http://["
+
+
+def test_credibility(tmp_path):
+    shipped = read_credibility()
+    assert shipped.kind("https://de.wikipedia.org/x") == "encyclopaedia"
+    assert shipped.kind("https://notwikipedia.org/") == "unknown"
+    assert shipped.kind("", "press") == "press"
+    assert shipped.kind("http://[") == "unknown"
+    bad = tmp_path / "bad.yaml"
+    bad.write_text("kinds: {press: 2}\nhosts: {blog: [a.example], press: x}\n")
+    with pytest.raises(BadInput) as error:
+        read_credibility(str(bad))
+    for part in (
+        "press: 2 is no number",
+        "blog: no such kind",
+        "hosts of press: expected a list",
+        "kinds lacks unknown",
+    ):
+        assert part in str(error.value)
+
+
+@pytest.mark.external
+def test_natural_questions_are_read_as_they_are(external_data):
+    data = load(external_data("natural_questions") / "nq_open_oracle_head400.jsonl", study="citation")
+    assert len(data["answers"]) == 400
+    assert len(data["sources"]) == 400
+    with pytest.raises(BadInput, match="no column model_answer"):
+        citation.evaluate(data)
+    gold = data["answers"].iloc[0]
+    rows = gold.to_dict() | {
+        "model_answer": f"{gold['gold_answer'][0]} [1].",
+        "citations": [{"n": 1, "claim": gold["gold_answer"][0], "url": "q1-1"}],
+    }
+    result = citation.evaluate(
+        load({"answers": pd.DataFrame([rows]), "sources": data["sources"]}, study="citation"),
+        judge=entails_if_contained,
+        n_resamples=50,
+    )
+    assert json.loads(json.dumps(result.to_json()))["summary"][0]["value"] == 1
