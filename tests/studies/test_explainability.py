@@ -1,0 +1,169 @@
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evalbench import citation, cot_levels, explainability, load
+from evalbench.errors import BadInput
+from evalbench.runs.record import record
+
+KEYS = ["XAI_overall_score", "overall_pass", "overall_threshold", "cot", "citation", "weights"]
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return load("explained_answers@1.0.0", study="explainability")
+
+
+@pytest.fixture(scope="module")
+def result(sample):
+    return explainability.evaluate(sample)
+
+
+def finished(folder, study, scores, judge=""):
+    """A run's folder with given final scores, as `record` writes one."""
+    folder.mkdir()
+    items = pd.DataFrame(
+        {
+            "id": [f"i{n}" for n in range(len(scores))],
+            "model": "llama3.1:8b",
+            "final": scores,
+            "unscored": "",
+            "undefined": "",
+        }
+    )
+    items.to_parquet(folder / "items.parquet")
+    data = {"name": study, "version": "1", "sha256": "0" * 64, "synthetic": False}
+    parameters = {"threshold": 0.8} | ({"judge": judge} if judge else {})
+    (folder / "results.json").write_text(json.dumps({"study": study, "data": data, "parameters": parameters}))
+    return str(folder)
+
+
+def with_mean(mean, n):
+    """n scores between 0 and 1 with this mean."""
+    spread = np.linspace(-1, 1, n) * min(mean, 1 - mean)
+    return (mean + spread).tolist()
+
+
+def content(result):
+    return json.loads(next(iter(result.files.values())))
+
+
+def test_refusals(sample, tmp_path):
+    with pytest.raises(BadInput, match="not negative, not both 0"):
+        explainability.evaluate(sample, weight_cot=0, weight_citation=0)
+    with pytest.raises(BadInput, match="threshold is 3"):
+        explainability.evaluate(sample, threshold=3)
+    with pytest.raises(BadInput, match="no folder of a finished run of cot_levels"):
+        explainability.evaluate(sample, cot_run=str(tmp_path))
+    wrong = finished(tmp_path / "wrong", "citation", [1.0])
+    with pytest.raises(BadInput, match="a run of citation, expected one of cot_levels"):
+        explainability.evaluate(sample, cot_run=wrong)
+    with pytest.raises(
+        BadInput,
+        match=r"answered_by is 'nobody': .*cot_levels has elm-13b, fern-1b, oak-7b; citation has oak-7b",
+    ):
+        explainability.evaluate(sample, answered_by="nobody")
+
+
+def test_both_missing_halves_are_named():
+    data = load({"sources": pd.DataFrame({"url": ["u"], "text": ["t"]})}, study="explainability")
+    with pytest.raises(BadInput, match=r"(?s)no table items .*no table answers"):
+        explainability.evaluate(data)
+
+
+def test_the_worked_check(sample, tmp_path):
+    """cot 0.808 and citation 0.8375 → 0.823, pass at 0.8."""
+    cot = finished(tmp_path / "cot", "cot_levels", with_mean(0.808, 30))
+    cited = finished(tmp_path / "cited", "citation", with_mean(0.8375, 5), judge="gpt-4o")
+    result = explainability.evaluate(sample, cot_run=cot, citation_run=cited)
+    assert list(result.files) == [next(iter(result.files))]
+    assert re.fullmatch(r"FINAL_RESULTS_\d{8}\.json", next(iter(result.files)))
+    got = content(result)
+    assert list(got) == [*KEYS, "intervals"]
+    got.pop("intervals")
+    assert got == {
+        "XAI_overall_score": 0.823,
+        "overall_pass": True,
+        "overall_threshold": 0.8,
+        "cot": {"model": "llama3.1:8b", "avg_score": 0.808, "count": 30, "pass": True, "threshold": 0.8},
+        "citation": {
+            "response_model": "llama3.1:8b", "judge_model": "gpt-4o", "avg_score": 0.8375, "count": 5, "pass": True, "threshold": 0.8,
+        },
+        "weights": {"weight_cot": 0.5, "weight_citation": 0.5},
+    }  # fmt: skip
+    assert result.light == "green"
+    assert result.data.name == "cot_levels@1 + citation@1"
+
+
+def test_a_half_that_fails_shows_and_a_low_whole_is_red(sample, tmp_path):
+    cot = finished(tmp_path / "cot", "cot_levels", with_mean(0.5, 20))
+    cited = finished(tmp_path / "cited", "citation", with_mean(0.9, 20), judge="gpt-4o")
+    result = explainability.evaluate(sample, cot_run=cot, citation_run=cited)
+    assert result.light == "red"
+    assert content(result)["cot"]["pass"] is False
+    assert content(result)["citation"]["pass"] is True
+    heavy = explainability.evaluate(sample, cot_run=cot, citation_run=cited, weight_cot=0, weight_citation=2)
+    assert heavy.figure("XAI_overall_score").value == pytest.approx(0.9)
+    assert heavy.light == "green"
+
+
+def test_the_interval_is_that_of_two_independent_samples(sample, tmp_path):
+    cot = finished(tmp_path / "cot", "cot_levels", with_mean(0.5, 40))
+    cited = finished(tmp_path / "cited", "citation", with_mean(0.5, 40), judge="gpt-4o")
+    result = explainability.evaluate(sample, cot_run=cot, citation_run=cited, n_resamples=4000)
+    halves = [result.figure("score", part=p) for p in ("cot", "citation")]
+    widths = [h.ci_high - h.ci_low for h in halves]
+    overall = result.figure("XAI_overall_score")
+    assert overall.ci_high - overall.ci_low == pytest.approx(0.5 * np.hypot(*widths), rel=0.08)
+
+
+def test_runs_of_both_studies_give_what_running_them_here_gives(sample, result, tmp_path):
+    data = {
+        name: load(f"{name}@1.0.0", study=study)
+        for name, study in (("word_problems", "cot_levels"), ("cited_answers", "citation"))
+    }
+    record(cot_levels.evaluate(data["word_problems"]), out=tmp_path / "cot")
+    record(citation.evaluate(data["cited_answers"]), out=tmp_path / "cited")
+    again = explainability.evaluate(
+        sample, cot_run=str(tmp_path / "cot"), citation_run=str(tmp_path / "cited"), answered_by="oak-7b"
+    )
+    assert again.figures == result.figures
+    assert content(again) == content(result)
+
+
+def test_the_lexical_judge_is_at_best_grey(result):
+    assert result.light == "grey"
+    assert result.verdict.would_be == "green"
+    assert result.figure("score", part="cot").light == "green"
+    assert result.figure("score", part="citation").light == "grey"
+
+
+def test_the_summary_follows_from_the_items_read_back(result, tmp_path):
+    result.items.to_parquet(tmp_path / "items.parquet")
+    options = {k: result.parameters[k] for k in ("threshold", "cot_threshold", "citation_threshold", "judge")}
+    assert explainability.summarise(pd.read_parquet(tmp_path / "items.parquet"), **options) == result.figures
+
+
+def test_an_empty_half_has_no_overall_score(result):
+    summary = explainability.summarise(result.items[result.items["part"] == "cot"], judge="gpt-4o")
+    assert summary.figure("XAI_overall_score").value is None
+    assert summary.verdict.light == "grey"
+
+
+def test_the_file_lies_in_the_runs_folder(result, tmp_path):
+    record(result, out=tmp_path / "run")
+    files = list((tmp_path / "run").glob("FINAL_RESULTS_*.json"))
+    assert len(files) == 1
+    assert json.loads(files[0].read_text())["cot"]["model"] == "oak-7b"
+
+
+def test_pictures(result):
+    for figure, alt in (explainability.figure_halves(result), explainability.figure_scores(result)):
+        assert figure.axes
+        assert "cited answers" in alt
+    table = explainability.final_results_table(result)
+    assert set(table["key"]) >= {"XAI_overall_score", "citation.judge_model"}
+    assert explainability.worst(result)["score"].is_monotonic_increasing
