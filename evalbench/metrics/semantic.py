@@ -236,8 +236,8 @@ def _mean_contradiction(
     languages="the judge's or NLI model's",
     example=(
         {
-            "outputs": ["A. B."],
-            "samples": [["A.", "C."]],
+            "outputs": ["It rains. It snows."],
+            "samples": [["It rains.", "It hails."]],
             "contradict": lambda p, h: [float(x != y) for x, y in zip(p, h, strict=True)],
         },
         [0.75],
@@ -279,8 +279,8 @@ def selfcheck_nli(
     languages="the judge's or NLI model's",
     example=(
         {
-            "outputs": ["A. B."],
-            "contexts": ["A."],
+            "outputs": ["It rains. It snows."],
+            "contexts": ["It rains."],
             "contradict": lambda p, h: [float(x != y) for x, y in zip(p, h, strict=True)],
         },
         [0.5],
