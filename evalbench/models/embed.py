@@ -1,11 +1,14 @@
 """Similarity of texts by meaning or by words: one interface for every backend.
 
 Every distinct text is embedded once, in sorted order, and kept on disk, so that neither the order of rows nor
-repeated strings change a figure or cost anything.
+repeated strings change a figure or cost anything.  Models compute in batches: a vector that was computed in other company
+may differ in its last bit, one that was kept does not.
 """
 
 from __future__ import annotations
 
+import itertools
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,6 +54,7 @@ __all__ = [
 JACCARD = "jaccard"
 _TEXTS_PER_CHUNK = 2048
 _PAIRS_PER_CHUNK = 1 << 17
+_TABLE_PER_PAIR = 4
 
 
 @dataclass(frozen=True)
@@ -185,15 +189,17 @@ def indexed_similarities(
     if not len(left):
         return np.zeros(0)
     i, j = index[left], index[right]
-    keys, position = np.unique(np.minimum(i, j) * len(distinct) + np.maximum(i, j), return_inverse=True)
-    a, b = keys // len(distinct), keys % len(distinct)
-    values = (
-        _jaccard_pairs(distinct, a, b)
-        if by.name == JACCARD
-        else _cosine_pairs(_embed_distinct(distinct, by), a, b)
-    )
-    values[a == b] = 1.0
-    return values[position]
+    sets = by.name == JACCARD
+    known = _word_sets(distinct) if sets else _embed_distinct(distinct, by)
+    if len(distinct) ** 2 <= _TABLE_PER_PAIR * len(left):
+        values = (_jaccard_matrix(known, known) if sets else _cosine_matrix(known, known))[i, j]
+    elif sets:
+        values = _jaccard_pairs(known, i, j)
+    else:  # a cosine is dear enough to look for repeated pairs
+        keys, position = np.unique(np.minimum(i, j) * len(distinct) + np.maximum(i, j), return_inverse=True)
+        values = _cosine_pairs(known, keys // len(distinct), keys % len(distinct))[position]
+    values[i == j] = 1.0
+    return values
 
 
 def similarity_matrix(backend: str | Embedder, left: Sequence[str], right: Sequence[str]) -> Floats:
@@ -211,13 +217,11 @@ def similarity_matrix(backend: str | Embedder, left: Sequence[str], right: Seque
         return np.zeros((len(left), len(right)))
     i, j = index[: len(left)], index[len(left) :]
     if by.name == JACCARD:
-        words_of = _word_sets(texts)
-        values = _jaccard_of(
-            (words_of[i] @ words_of[j].T).toarray(), words_of.sum(1)[i][:, None], words_of.sum(1)[j]
-        )
+        sets = _word_sets(texts)
+        values = _jaccard_matrix(sets[i], sets[j])
     else:
         vectors = _embed_distinct(texts, by)
-        values = np.clip(vectors[i].astype(np.float64) @ vectors[j].T.astype(np.float64), -1.0, 1.0)
+        values = _cosine_matrix(vectors[i], vectors[j])
     values[i[:, None] == j] = 1.0
     return values
 
@@ -240,14 +244,14 @@ def _checked(texts: Sequence[str], what: str) -> list[str]:
 
 
 def _distinct(texts: Sequence[str]) -> tuple[list[str], npt.NDArray[np.int64]]:
-    """Distinct texts in sorted order, and where each text stands among them."""
-    distinct = sorted(set(texts))
-    at = {text: i for i, text in enumerate(distinct)}
-    return distinct, np.fromiter((at[text] for text in texts), np.int64, len(texts))
+    """Distinct texts in order of appearance, and where each text stands among them."""
+    at: defaultdict[str, int] = defaultdict(itertools.count().__next__)
+    index = np.fromiter(map(at.__getitem__, texts), np.int64, len(texts))
+    return list(at), index
 
 
 def _embed_distinct(texts: Sequence[str], by: Embedder) -> Vectors:
-    wanted = [text for text in texts if text.strip()]
+    wanted = sorted(text for text in texts if text.strip())  # batches do not depend on the order of rows
     known = read_vectors(by.cache, identity(by.name), by.dtype, wanted) if by.cache else {}
     missing = [text for text in wanted if text not in known]
     for start in range(0, len(missing), _TEXTS_PER_CHUNK):
@@ -285,14 +289,21 @@ def _word_sets(texts: Sequence[str]) -> csr_array:
     return sets
 
 
-def _jaccard_pairs(texts: Sequence[str], a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> Floats:
-    sets = _word_sets(texts)
+def _jaccard_pairs(sets: csr_array, a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> Floats:
     sizes = sets.sum(1)
     both = np.empty(len(a))
     for start in range(0, len(a), _PAIRS_PER_CHUNK):
         part = slice(start, start + _PAIRS_PER_CHUNK)
         both[part] = sets[a[part]].multiply(sets[b[part]]).sum(1)
     return _jaccard_of(both, sizes[a], sizes[b])
+
+
+def _jaccard_matrix(left: csr_array, right: csr_array) -> Floats:
+    return _jaccard_of((left @ right.T).toarray(), left.sum(1)[:, None], right.sum(1))
+
+
+def _cosine_matrix(left: Vectors, right: Vectors) -> Floats:
+    return np.clip(left.astype(np.float64) @ right.T.astype(np.float64), -1.0, 1.0)
 
 
 def _jaccard_of(
@@ -344,7 +355,9 @@ def language_warning(card: Card, texts: Sequence[str]) -> str:
         return ""
     what = " and ".join(foreign)
     if not card.languages:
-        return f"The makers of {card.name} do not say which languages it is for; {sum(foreign.values())} texts are {what}."
+        return (
+            f"It is not known which languages {card.name} is for; {sum(foreign.values())} texts are {what}."
+        )
     return (
         f"{card.name} is made for {', '.join(card.languages)}, but {sum(foreign.values())} of {len(set(texts))} texts "
         f"are {what}: their similarities mean little."

@@ -9,6 +9,7 @@ import contextlib
 import functools
 import hashlib
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import util
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 Encode = Callable[[Sequence[str]], "npt.NDArray[Any]"]
+_HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 DTYPES = ("float32", "float16", "bfloat16")
 CARDS_FILE = Path(__file__).with_name("embed_cards.yaml")
 MEASURED_FILE = Path(__file__).with_name("embed_measured.yaml")
@@ -99,12 +101,13 @@ def card_of(name: str) -> Card:
 
 
 def _card_of_folder(name: str) -> Card:
-    """Languages and licence from the front matter of a model folder's README."""
-    readme = Path(name) / "README.md"
-    if not readme.is_file():
-        return Card(name=name)
-    parts = readme.read_text("utf-8", errors="replace").split("---\n", 2)
-    front = yaml.safe_load(parts[1]) if len(parts) == 3 and not parts[0].strip() else None
+    """Languages and licence from the front matter of a model's README, where the model is on this machine."""
+    readme = _readme(name)
+    parts = readme.read_text("utf-8", errors="replace").split("---\n", 2) if readme else []
+    try:
+        front = yaml.safe_load(parts[1]) if len(parts) == 3 and not parts[0].strip() else None
+    except yaml.YAMLError:
+        front = None
     if not isinstance(front, dict):
         return Card(name=name)
     said = front.get("language") or ()
@@ -112,6 +115,19 @@ def _card_of_folder(name: str) -> Card:
         ("*",) if said == "multilingual" else (said,) if isinstance(said, str) else tuple(map(str, said))
     )
     return Card(name=name, languages=languages, licence=str(front.get("license", "not stated")))
+
+
+def _readme(name: str) -> Path | None:
+    """Of a folder, or of a hub model that was downloaded; nothing is fetched for it."""
+    if Path(name).is_dir():
+        file = Path(name) / "README.md"
+        return file if file.is_file() else None
+    if not _HUB_NAME.fullmatch(name) or util.find_spec("huggingface_hub") is None:
+        return None
+    from huggingface_hub import try_to_load_from_cache
+
+    kept = try_to_load_from_cache(name, "README.md")
+    return Path(kept) if isinstance(kept, str) else None
 
 
 def sha256_of(path: Path) -> str:

@@ -275,6 +275,13 @@ def test_a_folder_is_described_by_its_own_readme(tmp_path: Path) -> None:
     assert (card.languages, card.licence) == (("ru", "en"), "mit")
 
 
+def test_a_readme_that_is_no_yaml_says_nothing(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("---\nlanguage: [ru\n---\n")
+    assert card_of(str(tmp_path)).languages == ()
+    assert card_of("nobody/none-such").languages == ()
+    assert card_of("openai/text-embedding-3-small").languages == ()
+
+
 @pytest.mark.parametrize(
     ("text", "script"),
     [
@@ -297,7 +304,7 @@ def test_no_warning_where_there_is_no_reason() -> None:
 
 
 def test_a_model_without_stated_languages_is_named_as_such(tmp_path: Path) -> None:
-    assert "do not say which languages" in language_warning(card_of(str(tmp_path)), ["Без сахара"])
+    assert "It is not known which languages" in language_warning(card_of(str(tmp_path)), ["Без сахара"])
 
 
 # The offline default, for real (it is in the base installation)
