@@ -72,7 +72,8 @@ def change_html(line: Line) -> Html:
     if change.delta == 0:
         return Html('<span class="eb-none">same</span>')
     shown, _ = rounded_parts(change.delta, None, None, _decimals(figure))
-    said = f"{'+' if change.delta > 0 else ''}{signed(shown)}"
+    sign = "±" if not shown.strip("-−0.") else "+" if change.delta > 0 else ""
+    said = f"{sign}{signed(shown)}"
     previous = " ".join(rounded_parts(before.value, before.low, before.high))
     title = attribute(f"before: {previous.strip()}, {when(change.before)}")
     if not change.clear:
@@ -122,6 +123,12 @@ def took(seconds: float | None) -> str:
     return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
+def data_html(label: str) -> Html:
+    """``name@version`` that breaks before its version."""
+    name, at, version = label.partition("@")
+    return Html(f"{escape(name)}<wbr>@{escape(version)}" if at else escape(name))
+
+
 def clipped(text: str) -> str:
     """The first lines of an error, short enough for a table."""
     flat = " ".join(text.split())
@@ -144,7 +151,7 @@ def index_html(runs: Sequence[Run], now: datetime | None = None) -> str:
         made=(now or datetime.now(UTC)).strftime("%Y-%m-%d %H:%M UTC"),
         draw={
             "figure": figure_html, "change": change_html, "state": state_html, "when": when, "took": took, "spark": sparkline,
-            "clipped": clipped,
+            "clipped": clipped, "data": data_html,
         },
     )  # fmt: skip
     return str(html)

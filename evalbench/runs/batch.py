@@ -190,7 +190,7 @@ class _Batch:
         submit = self._submitter(client, away)
         tries = dict.fromkeys(self.jobs, 1)
         futures = {submit(number, 1): number for number in self.jobs}
-        waiting = as_completed(list(futures), raise_errors=False)
+        waiting = as_completed(list(futures), loop=client.loop, raise_errors=False)
         for future in waiting:
             number = futures.pop(future)
             error = future.exception() if future.status == "error" else None

@@ -1,0 +1,196 @@
+"""``evalbench batch``."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evalbench.commands.run import SYMBOLS, exit_code
+
+if TYPE_CHECKING:
+    from evalbench.runs.batch import Outcome, Watcher
+    from evalbench.runs.suite import Job
+
+_LABEL_WIDTH = 52
+
+
+@click.command("batch")
+@click.argument("suite", type=click.Path(path_type=Path), metavar="SUITE.yaml")
+@click.option(
+    "--workers", type=click.IntRange(min=1), help="Processes on this machine (default: one per core)."
+)
+@click.option(
+    "--scheduler", metavar="tls://HOST:PORT", help="Run on the workers of this Dask scheduler instead."
+)
+@click.option("--resume", is_flag=True, help="Leave out what an equal run has finished before.")
+@click.option(
+    "--fork/--no-fork", default=True, help="Fork kernels from a preloaded process where that can be."
+)
+@click.option(
+    "--timeout", type=click.FloatRange(min=1), help="Seconds for each run without its own in the suite."
+)
+@click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for reports (default: reports/)."
+)
+@click.option(
+    "--root", type=click.Path(path_type=Path), help="The workbench (default: found upwards from here)."
+)
+@click.option(
+    "--fail-on",
+    type=click.Choice(["red", "yellow", "grey"]),
+    help="Exit with 3 where a light is this bad or worse (grey: 4).",
+)
+def batch(
+    suite: Path, workers: int | None, scheduler: str | None, resume: bool, fork: bool, timeout: float | None,
+    out: Path | None, root: Path | None, fail_on: str | None,
+) -> None:  # fmt: skip
+    """Render a suite of reports, several at once; prints a table and rebuilds the index."""
+    from evalbench.errors import BadInput
+    from evalbench.runs.batch import run_batch
+    from evalbench.runs.cluster import checked_address
+    from evalbench.runs.suite import read_suite
+    from evalbench.workbench import root as find_root
+
+    if scheduler is not None:
+        if workers is not None:
+            raise BadInput("--workers and --scheduler: a scheduler has its own workers; give one of the two")
+        scheduler = checked_address(scheduler)
+    jobs = read_suite(suite, root)
+    reports = out or find_root(root) / "reports"
+    with _progress(jobs) as watcher:
+        outcomes = run_batch(
+            jobs, reports=reports, workers=workers, scheduler=scheduler, fork=fork, timeout=timeout, resume=resume,
+            watcher=watcher,
+        )  # fmt: skip
+    click.echo("\n".join(table(outcomes)))
+    click.echo(f"index   {reports / 'index.html'}")
+    sys.exit(suite_exit_code(outcomes, fail_on))
+
+
+def suite_exit_code(outcomes: Sequence[Outcome], fail_on: str | None) -> int:
+    """1 where a run failed; else the code of the worst light: 3 before 4 before 0."""
+    if not all(outcome.ok for outcome in outcomes):
+        return 1
+    codes = {exit_code(str((outcome.results or {})["light"]), fail_on) for outcome in outcomes}
+    return 3 if 3 in codes else max(codes, default=0)
+
+
+def table(outcomes: Sequence[Outcome]) -> list[str]:
+    """The summary: a line for each run, and one for all."""
+    lines = [
+        f"{'':>4}  {'run':<{_LABEL_WIDTH}}  {'light':<11} {'headline figure':<34} {'took':>9} {'memory':>8}"
+    ]
+    for outcome in outcomes:
+        took = "resumed" if outcome.resumed else _duration(outcome.run.get("seconds"))
+        memory = outcome.run.get("peak_memory_mb")
+        lines.append(
+            f"{outcome.job.number:>4}  {_short(outcome.job.label):<{_LABEL_WIDTH}}  {_state(outcome):<11} "
+            f"{_headline(outcome):<34} {took:>9} {'' if memory is None else f'{memory:.0f} MB':>8}"
+        )
+        if not outcome.ok:
+            lines += [f"      {line}" for line in str(outcome.run.get("error")).splitlines()[:3]]
+            lines.append(f"      {outcome.folder / 'report.html'}")
+    bad = sum(not outcome.ok for outcome in outcomes)
+    resumed = sum(outcome.resumed for outcome in outcomes)
+    said = f"{len(outcomes)} runs: {len(outcomes) - bad} ok, {bad} failed"
+    return [*lines, said + (f", {resumed} of them finished before" if resumed else "")]
+
+
+def _state(outcome: Outcome) -> str:
+    if outcome.results is None:
+        return f"✕ {outcome.run['status']}"
+    light = str(outcome.results["light"])
+    return f"{SYMBOLS[light]} {light}"
+
+
+def _headline(outcome: Outcome) -> str:
+    from evalbench.draw.verdict import rounded
+    from evalbench.report.history import headline
+
+    figure = headline(outcome.results["summary"], outcome.results["by"]) if outcome.results else None
+    return f"{figure.metric} {rounded(figure.value, figure.low, figure.high)}" if figure else ""
+
+
+def _short(label: str) -> str:
+    return label if len(label) <= _LABEL_WIDTH else label[: _LABEL_WIDTH - 1] + "…"
+
+
+def _duration(seconds: float | None) -> str:
+    if seconds is None:
+        return ""
+    return f"{seconds:.1f} s" if seconds < 60 else f"{int(seconds // 60)}:{int(seconds % 60):02d} min"
+
+
+class Progress:
+    """What runs, what is done and how long it may take: on stderr, a bar on a terminal, lines elsewhere."""
+
+    def __init__(self, n_jobs: int, bar: Any = None) -> None:
+        self.n_jobs = n_jobs
+        self.running: dict[int, str] = {}
+        self.n_done = 0
+        self.n_run = 0
+        self.bar = bar
+        self.began = time.monotonic()
+
+    def started(self, job: Job, worker: str) -> None:
+        self.running[job.number] = job.label
+        self._show()
+
+    def ended(self, outcome: Outcome) -> None:
+        self.running.pop(outcome.job.number, None)
+        self.n_done += 1
+        self.n_run += not outcome.resumed
+        self.say(f"{self._place()}  {_state(outcome):<11} {outcome.job.label}  {_headline(outcome)}".rstrip())
+        if self.bar is not None:
+            self.bar.update()
+        self._show()
+
+    def left(self) -> str:
+        """The time left, from the runs so far."""
+        if not self.n_run or self.n_done == self.n_jobs:
+            return ""
+        seconds = (time.monotonic() - self.began) / self.n_run * (self.n_jobs - self.n_done)
+        return f"about {_duration(seconds)} left"
+
+    def say(self, text: str) -> None:
+        if self.bar is None:
+            click.echo(text, err=True)
+        else:
+            self.bar.write(text, file=sys.stderr)
+
+    def _place(self) -> str:
+        left = self.left()
+        return f"{self.n_done}/{self.n_jobs}" + (f", {left}" if self.bar is None and left else "")
+
+    def _show(self) -> None:
+        if self.bar is not None:
+            shown = ", ".join(_short(label) for label in self.running.values())
+            self.bar.set_postfix_str(f"{self.left()} · {shown}" if self.left() else shown)
+
+
+@contextmanager
+def _progress(jobs: Sequence[Job]) -> Iterator[Watcher]:
+    from tqdm import tqdm
+
+    from evalbench.runs.batch import Watcher
+
+    terminal = sys.stderr.isatty()
+    bar = (
+        tqdm(
+            total=len(jobs), file=sys.stderr, bar_format="{n_fmt}/{total_fmt} |{bar:24}| {elapsed} {postfix}"
+        )
+        if terminal
+        else None
+    )
+    progress = Progress(len(jobs), bar)
+    try:
+        yield Watcher(progress.started, progress.ended, progress.say)
+    finally:
+        if bar is not None:
+            bar.close()

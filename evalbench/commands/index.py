@@ -1,0 +1,32 @@
+"""``evalbench index``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from evalbench.errors import BadInput
+
+
+@click.command("index")
+@click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), help="Folder of reports (default: reports/)."
+)
+@click.option(
+    "--root", type=click.Path(path_type=Path), help="The workbench (default: found upwards from here)."
+)
+def index(out: Path | None, root: Path | None) -> None:
+    """Rebuild reports/index.html from the runs' own files; runs whose process is gone end as died."""
+    from evalbench.report.index import write_index
+    from evalbench.report.render import render
+    from evalbench.runs.folder import end_orphans
+    from evalbench.workbench import root as find_root
+
+    reports = out or find_root(root) / "reports"
+    if not reports.is_dir():
+        raise BadInput(f"{reports}: there are no reports yet")
+    for folder in end_orphans(reports):
+        render(folder)
+        click.echo(f"died    {folder}", err=True)
+    click.echo(f"index   {write_index(reports)}")
