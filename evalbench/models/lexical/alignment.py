@@ -56,6 +56,7 @@ def values(text: str) -> frozenset[Fraction]:
     return frozenset(v for n in find_numbers(text) for v in n.readings()) | number_words(text)
 
 
+@functools.lru_cache(maxsize=1 << 16)
 def weight(term: str) -> float:
     """How much a word says: numbers and long words most, function words least, without any corpus."""
     if term in function_words():
@@ -91,6 +92,7 @@ def match_matrix(left: Sequence[str], right: Sequence[str]) -> Floats:
     return similar
 
 
+@functools.lru_cache(maxsize=1 << 16)
 def _only_exact(term: str) -> bool:
     return len(term) < 4 or any(c.isdigit() for c in term)
 
