@@ -189,15 +189,14 @@ def indexed_similarities(
     if not len(left):
         return np.zeros(0)
     i, j = index[left], index[right]
-    sets = by.name == JACCARD
-    known = _word_sets(distinct) if sets else _embed_distinct(distinct, by)
-    if len(distinct) ** 2 <= _TABLE_PER_PAIR * len(left):
-        values = (_jaccard_matrix(known, known) if sets else _cosine_matrix(known, known))[i, j]
-    elif sets:
-        values = _jaccard_pairs(known, i, j)
-    else:  # a cosine is dear enough to look for repeated pairs
+    if by.name == JACCARD:
+        sets = _word_sets(distinct)
+        few = len(distinct) ** 2 <= _TABLE_PER_PAIR * len(left)
+        values = _jaccard_matrix(sets, sets)[i, j] if few else _jaccard_pairs(sets, i, j)
+    else:  # a cosine is dear enough to look for repeated pairs first
         keys, position = np.unique(np.minimum(i, j) * len(distinct) + np.maximum(i, j), return_inverse=True)
-        values = _cosine_pairs(known, keys // len(distinct), keys % len(distinct))[position]
+        vectors = _embed_distinct(distinct, by)
+        values = _cosine_pairs(vectors, keys // len(distinct), keys % len(distinct))[position]
     values[i == j] = 1.0
     return values
 
@@ -221,7 +220,7 @@ def similarity_matrix(backend: str | Embedder, left: Sequence[str], right: Seque
         values = _jaccard_matrix(sets[i], sets[j])
     else:
         vectors = _embed_distinct(texts, by)
-        values = _cosine_matrix(vectors[i], vectors[j])
+        values = np.clip(vectors[i].astype(np.float64) @ vectors[j].T.astype(np.float64), -1.0, 1.0)
     values[i[:, None] == j] = 1.0
     return values
 
@@ -300,10 +299,6 @@ def _jaccard_pairs(sets: csr_array, a: npt.NDArray[np.int64], b: npt.NDArray[np.
 
 def _jaccard_matrix(left: csr_array, right: csr_array) -> Floats:
     return _jaccard_of((left @ right.T).toarray(), left.sum(1)[:, None], right.sum(1))
-
-
-def _cosine_matrix(left: Vectors, right: Vectors) -> Floats:
-    return np.clip(left.astype(np.float64) @ right.T.astype(np.float64), -1.0, 1.0)
 
 
 def _jaccard_of(

@@ -328,6 +328,8 @@ def violation_table(pairs: Pairs, std: Matching, ha: Matching) -> pd.DataFrame:
 def _span_texts(spans: Any) -> list[str]:
     bounds = zip(spans.first[:-1].tolist(), spans.first[1:].tolist(), strict=True)
     start, end = spans.start.tolist(), spans.end.tolist()
+    if len(start) == len(spans.first) - 1 == spans.first[-1] and (spans.first[1:] > spans.first[:-1]).all():
+        return list(map("[[{},{}]]".format, start, end))
     return ["[" + ",".join(f"[{start[i]},{end[i]}]" for i in range(a, b)) + "]" for a, b in bounds]
 
 

@@ -107,10 +107,10 @@ class Pairs:
         truth, predictions = self.violations.truth, self.violations.predictions
         return pd.DataFrame(
             {
-                "sample_id": predictions["sample_id"].to_numpy()[self.codes.predicted],
-                "checker": predictions["checker"].to_numpy()[self.codes.predicted],
-                "truth_id": truth["violation_id"].to_numpy()[self.codes.truth],
-                "prediction_id": predictions["violation_id"].to_numpy()[self.codes.predicted],
+                "sample_id": predictions["sample_id"].array.take(self.codes.predicted),
+                "checker": predictions["checker"].array.take(self.codes.predicted),
+                "truth_id": truth["violation_id"].array.take(self.codes.truth),
+                "prediction_id": predictions["violation_id"].array.take(self.codes.predicted),
                 **self.components,
             }
         )
