@@ -1,0 +1,31 @@
+from click.testing import CliRunner
+
+from evalbench.commands.metrics import metrics
+
+
+def run(*words):
+    return CliRunner().invoke(metrics, list(words))
+
+
+def test_list_names_every_text_metric_with_what_it_needs():
+    shown = run("list")
+    assert shown.exit_code == 0
+    assert "rougeL (rougel)  [0–1; higher is better; needs reference]" in shown.output
+    assert (
+        "selfcheck_nli (faithfulness_selfcheckgpt)  [0–1; lower is better; needs samples, contradict]"
+        in shown.output
+    )
+    assert "precision_at_k" not in shown.output
+
+
+def test_show_prints_the_card_by_alias():
+    shown = run("show", "exactmatch")
+    assert shown.exit_code == 0
+    assert shown.output.startswith("exact_match\n")
+    assert "example      outputs=['42', 'Нет']" in shown.output
+
+
+def test_an_unknown_name_is_answered_with_near_ones():
+    shown = run("show", "rougel1")
+    assert shown.exit_code == 1
+    assert "did you mean" in str(shown.exception)

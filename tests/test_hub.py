@@ -1,0 +1,48 @@
+"""Our metrics as evaluate.Metric."""
+
+import pandas as pd
+import pytest
+
+from evalbench import hub
+from evalbench.errors import BadInput
+from evalbench.studies import text_metrics
+
+evaluate = pytest.importorskip("evaluate", reason="peer not importable: evaluate")
+pytestmark = pytest.mark.model
+
+
+def test_unknown_metrics_and_scripts_are_refused():
+    with pytest.raises(BadInput, match="no metric 'rougel1'; did you mean"):
+        hub.metric("rougel1")
+    with pytest.raises(BadInput, match="metric script /no/such.py: no such file"):
+        hub.load_script("/no/such.py")
+
+
+def test_one_text_or_several_references():
+    metric = hub.metric("f1score", language="ru")
+    expected = {"f1_score": 1.0, "f1_score_precision": 1.0, "f1_score_recall": 1.0, "f1_score_n": 1}
+    assert metric.compute(predictions=["кот спит"], references=["кот спит"]) == expected
+    assert metric.compute(predictions=["кот спит"], references=[["нет", "кот спит"]]) == expected
+
+
+def test_columns_that_a_metric_needs_besides():
+    metric = hub.metric("knowledge_f1_score")
+    assert metric.compute(predictions=["red apple"], contexts=["red apple"])["knowledge_f1_score"] == 1.0
+
+
+def test_combined_with_a_script_of_one_s_own(root):
+    script = hub.load_script(str(root / "scripts/metrics/last_word.py"))
+    both = evaluate.combine([hub.metric("rougeL"), hub.metric("sacrebleu"), script])
+    found = both.compute(predictions=["a b c d", "x y"], references=["a b c d", "x z"])
+    assert found["rougeL"] == pytest.approx(0.75)
+    assert found["last_word"] == 0.5
+    assert 0 < found["sacrebleu_corpus"] < 100
+    assert not any("correct" in name for name in found)
+
+
+def test_the_notebook_s_table(root, monkeypatch):
+    monkeypatch.setenv("EVALBENCH_ROOT", str(root))
+    frame = pd.DataFrame({"id": ["1"], "output": ["a b"], "reference": ["a b"]})
+    result = text_metrics.evaluate({"items": frame}, metrics=["rougeL"], n_resamples=2)
+    table = hub.combined(result, ["rougeL", "f1_score"], "scripts/metrics/last_word.py")
+    assert dict(zip(table["figure"], table["value"], strict=True))["last_word"] == 1.0
