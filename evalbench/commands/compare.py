@@ -14,9 +14,12 @@ import click
 
 from evalbench.commands.run import assignments
 from evalbench.errors import BadInput
-from evalbench.report.compare import Measures, Side, with_names
+from evalbench.report.compare import Measures
 from evalbench.report.compare import compare as differences_of
-from evalbench.report.compare_page import SYMBOLS, headline, outcome, sentences, write
+from evalbench.report.compare_page import headline, outcome, sentences, write
+from evalbench.report.compare_table import SYMBOLS
+from evalbench.report.resampled import N_SUMMARIES
+from evalbench.report.sides import Side, with_names
 
 
 def run_folder(name: str, reports: Path) -> Path:
@@ -137,6 +140,13 @@ def target(sides: Sequence[Side], options: object, reports: Path) -> Path:
 @click.option("--seed", default=0, show_default=True)
 @click.option("--n-resamples", default=2000, show_default=True, type=click.IntRange(min=100))
 @click.option(
+    "--n-summaries",
+    default=N_SUMMARIES,
+    show_default=True,
+    type=click.IntRange(min=0),
+    help="Resamples of figures that are no sums, one call of the study each; 0 leaves them out.",
+)
+@click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder of the page (default: below reports/compare/).",
@@ -147,7 +157,7 @@ def target(sides: Sequence[Side], options: object, reports: Path) -> Path:
 @click.option("--fail-on", type=click.Choice(["worse"]), help="Exit with 3 where the first figure got worse.")
 def compare(
     runs: tuple[str, ...], left: tuple[str, ...], right: tuple[str, ...], unpaired: bool, metric: str,
-    margin: tuple[str, ...], seed: int, n_resamples: int, out: Path | None, root: Path | None, fail_on: str | None,
+    margin: tuple[str, ...], seed: int, n_resamples: int, n_summaries: int, out: Path | None, root: Path | None, fail_on: str | None,
 ) -> None:  # fmt: skip
     """Compare runs of one study with the first of them, or two groups of a run: RUN is a run's folder or id.
 
@@ -163,8 +173,9 @@ def compare(
     found = differences_of(
         sides[0], sides[1:], Measures.of(studies.study(study)), paired=not unpaired, metric=metric,
         margins=margins(margin), seed=seed, n_resamples=n_resamples,
+        n_summaries=n_summaries,
     )  # fmt: skip
-    folder = out or target(sides, [unpaired, metric, sorted(margin), seed, n_resamples], reports)
+    folder = out or target(sides, [unpaired, metric, sorted(margin), seed, n_resamples, n_summaries], reports)
     folder.mkdir(parents=True, exist_ok=True)
     folders = {f.name: f for f in (run_folder(name, reports) for name in runs)}
     links = {

@@ -13,7 +13,7 @@ from evalbench.core.figures import Figure, unit_sums
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evalbench.report.compare import Group, Side
+    from evalbench.report.sides import Group, Side
 
 Floats = npt.NDArray[np.float64]
 _NOT_SCORES = {"unscored", "undefined"}

@@ -20,10 +20,9 @@ only where the module's definition reproduces the value that either run recorded
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -34,7 +33,8 @@ from evalbench.core.figures import Figure, unit_sums
 from evalbench.core.result import Summary
 from evalbench.errors import BadInput
 from evalbench.report.changes import Changes, changes
-from evalbench.report.resampled import compare_summaries
+from evalbench.report.resampled import N_SUMMARIES, compare_summaries
+from evalbench.report.sides import Group, Side, surroundings, unequal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,63 +54,6 @@ class Measures(NamedTuple):
     @classmethod
     def of(cls, study: ModuleType) -> Measures:
         return cls(getattr(study, "figures", None), study.summarise, getattr(study, "UNIT", ""))
-
-
-@dataclass(frozen=True)
-class Side:
-    """A finished run, or some of its groups.
-
-    Attributes
-    ----------
-    run_id : str
-    results, run : mapping
-        Content of ``results.json`` and ``run.json``.
-    items : DataFrame
-        Only the selected rows.
-    selected : mapping of str to str
-        Group columns that were fixed to a value.
-    name : str
-        What the side is called in sentences.
-    """
-
-    run_id: str
-    results: Mapping[str, Any]
-    run: Mapping[str, Any]
-    items: pd.DataFrame
-    selected: Mapping[str, str] = field(default_factory=dict)
-    name: str = ""
-
-    @property
-    def by(self) -> list[str]:
-        """Group columns that are not fixed."""
-        return [column for column in self.results["by"] if column not in self.selected]
-
-    def groups(self) -> list[tuple[str, ...]]:
-        """Values of the free group columns, in order."""
-        if not self.by:
-            return [()]
-        return sorted(set(map(tuple, self.items[self.by].astype(str).to_numpy())))
-
-    def rows(self, group: Mapping[str, str]) -> pd.DataFrame:
-        """The items of a group; of all groups where it is empty."""
-        kept = np.ones(len(self.items), dtype=bool)
-        for column, value in group.items():
-            kept &= self.items[column].astype(str).to_numpy() == value
-        return self.items[kept]
-
-    def recorded(self, metric: str, group: Mapping[str, str]) -> float | None:
-        """The run's own value of a figure; NaN where it recorded none for this group."""
-        wanted = {**self.selected, **group}
-        for row in self.results["summary"]:
-            own = {c: row[c] for c in self.results["by"] if row.get(c) is not None}
-            if row["metric"] == metric and own == wanted:
-                return None if row["value"] is None else float(row["value"])
-        return math.nan
-
-    def options(self, function: Callable[..., Any]) -> dict[str, Any]:
-        """The run's parameters that a function takes, without the size and seed of its own resampling."""
-        names = set(inspect.signature(function).parameters) - {"n_resamples", "seed"}
-        return {name: value for name, value in self.results["parameters"].items() if name in names}
 
 
 class Row(NamedTuple):
@@ -165,6 +108,7 @@ def compare(
     margins: Mapping[str, float] | None = None,
     seed: int = 0,
     n_resamples: int = 2000,
+    n_summaries: int = N_SUMMARIES,
 ) -> tuple[Differences, ...]:
     """Compare sides with a reference, figure by figure: side − reference.
 
@@ -180,6 +124,8 @@ def compare(
     margins : mapping of metric to float, optional
         Differences that do not matter: an interval inside ±margin means equivalent.
     seed, n_resamples : int
+    n_summaries : int
+        Resamples, and permutations, of figures that only ``summarise`` can compute; 0 leaves them out.
 
     Returns
     -------
@@ -194,7 +140,9 @@ def compare(
     """
     _comparable(reference, others, paired=paired)
     found = [
-        _differences(reference, side, measures, paired, metric, margins or {}, seed, n_resamples)
+        _differences(
+            reference, side, measures, paired, metric, margins or {}, seed, (n_resamples, n_summaries)
+        )
         for side in others
     ]
     return _one_family(found)
@@ -223,10 +171,13 @@ def _data(side: Side) -> str:
 
 def _differences(
     reference: Side, side: Side, measures: Measures, paired: bool, metric: str, margins: Mapping[str, float],
-    seed: int, n_resamples: int,
+    seed: int, sizes: tuple[int, int],
 ) -> Differences:  # fmt: skip
     pairs, notes = _paired_groups(reference, side)
     unit = measures.unit or str(reference.results["id"])
+    counts = _counts(side.items[unit], reference.items[unit])
+    if paired and not counts.shared:
+        raise BadInput(f"{side.run_id} and {reference.run_id} have no {unit} in common")
     defined = list(measures.figures(**reference.options(measures.figures))) if measures.figures else []
     order = _in_order(reference, side, metric)
     stray = sorted(set(margins) - set(order))
@@ -234,10 +185,18 @@ def _differences(
         raise BadInput(f"margin for {', '.join(stray)}: no such figure; there are {', '.join(order)}")
     rest = [m for m in order if m not in {f.metric for f in defined}]
     resampled = compare_summaries(
-        side, reference, pairs, rest, measures.summarise, unit=unit, paired=paired, margins=margins, seed=seed
+        side,
+        reference,
+        pairs,
+        rest,
+        measures.summarise,
+        unit=unit,
+        paired=paired,
+        margins=margins,
+        seed=seed,
+        n_resamples=sizes[1],
     )
     rows: list[Row] = []
-    counts = (0, 0, 0)
     for i, (group, (left, right)) in enumerate(pairs):
         sums = [f for f in defined if f.metric in order]
         checks = {f.metric: _reproduced(f, reference, left) or _reproduced(f, side, right) for f in sums}
@@ -248,35 +207,29 @@ def _differences(
         if sums:
             compared += compare_figures(
                 a, b, sums, units_a=a[unit], units_b=b[unit], seed=seed, names=(side.name, reference.name), paired=paired,
-                margins={f.metric: margins[f.metric] for f in sums if f.metric in margins}, n_resamples=n_resamples,
+                margins={f.metric: margins[f.metric] for f in sums if f.metric in margins}, n_resamples=sizes[0],
             ).figures  # fmt: skip
-        counts = _counts(counts, a[unit], b[unit])
         compared.sort(key=lambda c: order.index(c.metric))
         rows += [Row(group, c, order.index(c.metric) < HEADLINE) for c in compared]
-    if paired and not counts[0]:
-        raise BadInput(f"{side.run_id} and {reference.run_id} have no {unit} in common")
     if not rows:
         raise BadInput.listing(
             f"{side.run_id} and {reference.run_id} have no figure that can be compared:", notes
         )
-    unequal = _unequal(reference.results["parameters"], side.results["parameters"])
-    if unequal:
+    differing = unequal(reference.results["parameters"], side.results["parameters"])
+    if differing:
         notes.append(
-            f"The runs differ in parameters ({', '.join(name for name, _, _ in unequal)}): where one of them shapes the "
+            f"The runs differ in parameters ({', '.join(name for name, _, _ in differing)}): where one of them shapes the "
             "scoring, a difference is one of measuring, not of what was judged."
         )
     wanted = next((f for f in defined if f.metric == order[0]), None)
     return Differences(
         reference, side, tuple(rows),
         changes(reference, side, [g for g in pairs if g[0]] or pairs, unit, order[0], wanted) if paired else None,
-        unequal,
-        _unequal(_surroundings(reference.run), _surroundings(side.run)),
+        differing,
+        unequal(surroundings(reference.run), surroundings(side.run)),
         *counts, tuple(dict.fromkeys(notes)),
         reference.run_id == side.run_id and dict(reference.selected) == dict(side.selected),
     )  # fmt: skip
-
-
-Group = Mapping[str, str]
 
 
 def _paired_groups(reference: Side, side: Side) -> tuple[list[tuple[Group, tuple[Group, Group]]], list[str]]:
@@ -334,17 +287,19 @@ def _reproduced(figure: Figure, side: Side, group: Group) -> str:
     )
 
 
-def _counts(so_far: tuple[int, int, int], a: pd.Series, b: pd.Series) -> tuple[int, int, int]:
-    """Units of both sides, of the reference alone, of the side alone: the largest over groups."""
-    own, theirs = set(a.astype(str)), set(b.astype(str))
-    here = (len(own & theirs), len(theirs - own), len(own - theirs))
-    return tuple(map(max, so_far, here))  # type: ignore[return-value]
+class _Counts(NamedTuple):
+    shared: int
+    only_reference: int
+    only_side: int
+
+
+def _counts(side: pd.Series, reference: pd.Series) -> _Counts:
+    own, theirs = set(side.astype(str)), set(reference.astype(str))
+    return _Counts(len(own & theirs), len(theirs - own), len(own - theirs))
 
 
 def _one_family(found: Sequence[Differences]) -> tuple[Differences, ...]:
     """Holm's adjustment over the headline figures of all sides and groups, and over all others."""
-    from dataclasses import replace
-
     adjusted: dict[tuple[int, int], Comparison] = {}
     for headline in (True, False):
         at = [(i, j) for i, d in enumerate(found) for j, row in enumerate(d.rows) if row.headline is headline]
@@ -355,47 +310,3 @@ def _one_family(found: Sequence[Differences]) -> tuple[Differences, ...]:
         replace(d, rows=tuple(row._replace(comparison=adjusted[i, j]) for j, row in enumerate(d.rows)))
         for i, d in enumerate(found)
     )
-
-
-def _unequal(left: Mapping[str, Any], right: Mapping[str, Any]) -> tuple[tuple[str, Any, Any], ...]:
-    names = [*left, *(n for n in right if n not in left)]
-    return tuple((n, left.get(n), right.get(n)) for n in names if left.get(n) != right.get(n))
-
-
-def _surroundings(run: Mapping[str, Any]) -> dict[str, Any]:
-    """Code, versions and models of a run, flat."""
-    git, sha = run.get("git") or {}, run.get("sha256") or {}
-    flat = {
-        "commit": git.get("commit"),
-        "notebook SHA-256": sha.get("notebook"),
-        "package SHA-256": sha.get("package"),
-    }
-    flat |= {f"version of {name}": version for name, version in (run.get("versions") or {}).items()}
-    return flat | {f"model, {use}": model for use, model in (run.get("models") or {}).items()}
-
-
-def with_names(sides: Sequence[Side]) -> tuple[Side, ...]:
-    """Sides with the shortest names that tell them apart: their group, the one parameter that differs, or a letter."""
-    from dataclasses import replace
-
-    groups = [", ".join(map(str, {**s.selected, **_only_group(s)}.values())) for s in sides]
-    differing = {
-        name
-        for s in sides[1:]
-        for name, _, _ in _unequal(sides[0].results["parameters"], s.results["parameters"])
-    }
-    stated = (
-        [f"{name}={s.results['parameters'].get(name)}" for name in differing for s in sides]
-        if len(differing) == 1
-        else []
-    )
-    letters = [chr(ord("A") + i) for i in range(len(sides))]
-    for names in (groups, stated):
-        if len(set(names)) == len(sides) and all(0 < len(n) <= 60 for n in names):
-            return tuple(replace(s, name=n) for s, n in zip(sides, names, strict=True))
-    return tuple(replace(s, name=n) for s, n in zip(sides, letters, strict=True))
-
-
-def _only_group(side: Side) -> dict[str, str]:
-    groups = side.groups()
-    return dict(zip(side.by, groups[0], strict=True)) if len(groups) == 1 else {}

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from evalbench.draw.html import Html, count, counted, escape
 from evalbench.draw.tables import html_table
 from evalbench.draw.verdict import data_label, notes_html, synthetic_label
-from evalbench.report.compare import Differences, Row, Side
+from evalbench.report.compare import Differences, Row
 from evalbench.report.compare_table import COLOUR, SYMBOLS, figures_table, plain_p
 from evalbench.report.facts import literal_html, value_html
 from evalbench.report.narrative import Heading
 from evalbench.report.page import page_html, write_atomically
+from evalbench.report.sides import Side
 
 if TYPE_CHECKING:
     import pandas as pd

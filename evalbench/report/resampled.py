@@ -17,12 +17,12 @@ from evalbench.core.stats import bootstrap_cautions, percentile_interval
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evalbench.report.compare import Group, Side
+    from evalbench.report.sides import Group, Side
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
 # Each resample is one call of summarise a side: hundreds are affordable, thousands are not.
-N_RESAMPLES = 400
+N_SUMMARIES = 400
 
 
 class Cell(NamedTuple):
@@ -44,7 +44,7 @@ def compare_summaries(
     paired: bool,
     margins: Mapping[str, float],
     seed: int,
-    n_resamples: int = N_RESAMPLES,
+    n_resamples: int = N_SUMMARIES,
 ) -> dict[tuple[int, str], Comparison]:
     """Compare figures of a summary by paired bootstrap of units, and by swapping the sides' rows within units.
 
@@ -62,7 +62,7 @@ def compare_summaries(
     margins, seed
         See :func:`evalbench.report.compare.compare`.
     n_resamples : int
-        Also the number of permutations.
+        Also the number of permutations; 0: no figure is compared.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def compare_summaries(
         for metric in metrics
         if not (_unstated(side, metric, own[1]) or _unstated(reference, metric, own[0]))
     }
-    if not cells:
+    if not cells or not n_resamples:
         return {}
     tables = _Tables.of(side, reference, groups, unit, paired=paired)
     measured = _Measured(list(cells.values()), side, reference, summarise, unit)
@@ -154,10 +154,10 @@ class _Tables(NamedTuple):
         if paired:
             shared = set(a[unit].astype(str)) & set(b[unit].astype(str))
             a, b = (t[t[unit].astype(str).isin(shared)] for t in (a, b))
-        a, b = a.reset_index(drop=True), b.reset_index(drop=True)
+        names = tuple(dict.fromkeys([unit, str(side.results["id"])]))
+        a, b = (t.sort_values([*names, *side.results["by"]], kind="stable", ignore_index=True) for t in (a, b))
         own = groups[0][1] if len(groups) == 1 else ({}, {})
         labels = ({**side.selected, **own[1]}, {**reference.selected, **own[0]})
-        names = tuple(dict.fromkeys([unit, str(side.results["id"])]))
         return cls(a, b, _rows_of_units(a[unit]), _rows_of_units(b[unit]), labels, names, paired)
 
     @property
