@@ -97,6 +97,7 @@ def evaluate(
     random_state: int = 0,
     judge: str | Callable[[dict[str, Any]], object] = "baseline/lexical",
     judge_prompt: str = "",
+    judge_max_tokens: int = 1024,
     check_urls: bool = False,
     allow_hosts: Sequence[str] = (),
     sources_complete: bool = False,
@@ -130,6 +131,8 @@ def evaluate(
         See :func:`evalbench.judge.verdicts.judge`.
     judge_prompt : str
         A folder of one's own prompts ``entailment`` and ``correctness``.
+    judge_max_tokens : int
+        Longest verdict of a language model.
     check_urls : bool
         Whether addresses without a supplied text are fetched from the web, see :mod:`evalbench.models.webfetch`.
     allow_hosts : sequence of str
@@ -168,7 +171,7 @@ def evaluate(
     shelf = Shelf(data.get("sources"))
     pages = _pages(got.answers, shelf, allow_hosts) if check_urls else {}
     sources = sources_of(got.answers, shelf, pages, sources_complete=sources_complete)
-    bench = Bench(judge, judge_prompt, seed)
+    bench = Bench(judge, judge_prompt, seed, judge_max_tokens)
     found = judged(got.answers, sources, bench, options, credibility)
     items = items_of(got.answers, found, options)
     judge_name = judge if isinstance(judge, str) else bench.name or "function"
@@ -187,7 +190,7 @@ def evaluate(
         judged=f"model {models[0]}" if len(models) == 1 else f"{len(models)} models: {', '.join(models)}",
         parameters={
             "model": model, **settings, "sample_method": sample_method, "n_samples": n_samples, "random_state": random_state,
-            "judge": judge_name, "judge_prompt": judge_prompt, "check_urls": check_urls, "allow_hosts": list(allow_hosts),
+            "judge": judge_name, "judge_prompt": judge_prompt, "judge_max_tokens": judge_max_tokens, "check_urls": check_urls, "allow_hosts": list(allow_hosts),
             "sources_complete": sources_complete, "quote_threshold": quote_threshold, "credibility_file": credibility_file,
             "support_on": support_on, "weights": dict(weights), "final_weights": dict(final_weights), "threshold": threshold,
             "max_unscored": max_unscored, "n_resamples": n_resamples,

@@ -51,11 +51,14 @@ class Bench:
     prompt : str
         A folder of one's own prompts.
     seed : int
+    max_tokens : int
+        Longest verdict.
     """
 
     by: str | InProcess
     prompt: str = ""
     seed: int = 0
+    max_tokens: int = 1024
     calls: list[pd.DataFrame] = field(default_factory=list)
     accounting: list[Mapping[str, Any]] = field(default_factory=list)
     _known: dict[str, Verdict] = field(default_factory=dict)
@@ -70,7 +73,13 @@ class Bench:
             if not items:
                 continue
             verdicts = judge(
-                items, by=self.by, task=task, language=language, prompt=self.prompt, seed=self.seed
+                items,
+                by=self.by,
+                task=task,
+                language=language,
+                prompt=self.prompt,
+                seed=self.seed,
+                max_tokens=self.max_tokens,
             )
             self.name = verdicts.judge
             self._known |= {row.id: row for row in verdicts.rows}

@@ -1,0 +1,135 @@
+"""Responses and cited answers are asked of a model, kept as they come, and never asked twice."""
+
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from evalbench import citation, cot_levels, load
+
+
+def _scripted():
+    spec = importlib.util.spec_from_file_location("scripted", Path(__file__).with_name("scripted.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+endpoint = _scripted().endpoint
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVALBENCH_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def solve(prompt):
+    return "It makes <<6*9=54>>54.\nThen <<54-14=40>>40.\n#### 40"
+
+
+def cite(prompt):
+    """A cited answer for a question, a verdict for a judge; out of the one source that the prompt shows."""
+    if "ENTAILMENT" in prompt:
+        return json.dumps({"reason": "it says so", "label": "ENTAILMENT"})
+    if "INCORRECT" in prompt:
+        return json.dumps({"reason": "it is so", "label": "CORRECT"})
+    url = prompt.split("https://", 1)[1].split(",", 1)[0].split()[0]
+    entries = [{"n": 1, "claim": "It is so.", "url": f"https://{url}", "title": "", "quote": "not there"}]
+    return json.dumps({"answer": "It is so [1].", "citations": entries})
+
+
+def test_responses_are_collected_scored_and_accounted(cache):
+    with endpoint(solve) as server:
+        data = load("word_problems@1.0.0", study="cot_levels")
+        result = cot_levels.evaluate(data, model=server.url, n_samples=3)
+        again = cot_levels.evaluate(data, model=server.url, n_samples=3)
+        assert sum(server.answered.values()) == 3
+    assert result.items["answer"].tolist() == [1, 0, 0]
+    assert result.judged == f"model {server.url}"
+    assert len(result.tables["calls"]) == 3
+    assert (result.tables["calls"]["purpose"] == "response").all()
+    assert result.accounting["requests"] == 3
+    assert again.accounting["cache_hits"] == 3
+    assert again.to_json() == result.to_json()
+    assert all("Solve a word problem" in p for p in server.answered)
+
+
+def test_problems_are_asked_in_their_language(cache):
+    with endpoint(solve) as server:
+        data = load("word_problems@1.0.0", study="cot_levels")
+        cot_levels.evaluate(data, model=server.url)
+    heads = {p.split("\n", 1)[0] for p in server.answered}
+    assert heads == {
+        "Solve a word problem step by step.",
+        "Решите текстовую задачу по шагам.",
+        "请一步一步解答应用题。",
+    }
+
+
+def test_cited_answers_are_collected_and_judged_by_models(cache):
+    with endpoint(cite) as server:
+        data = load("cited_answers@1.0.0", study="citation")
+        result = citation.evaluate(data, model=server.url, judge=server.url, n_samples=3)
+        asked = sum(server.answered.values())
+        again = citation.evaluate(data, model=server.url, judge=server.url, n_samples=3)
+        assert sum(server.answered.values()) == asked
+    assert result.light in ("green", "red")
+    assert result.items["correctness"].tolist() == [1, 1, 1]
+    assert result.tables["citations"]["verification_label"].tolist() == ["UNCERTAIN"] * 3
+    assert set(result.tables["calls"]["purpose"]) == {"cited answer", "entailment", "correctness"}
+    assert result.accounting["calls"] == len(result.tables["calls"])
+    assert again.to_json() == result.to_json()
+
+
+def test_a_reply_that_is_no_cited_answer_leaves_the_answer_unscored(cache):
+    with endpoint(lambda prompt: "I would rather not.") as server:
+        data = load("cited_answers@1.0.0", study="citation")
+        result = citation.evaluate(data, model=server.url, n_samples=2)
+    assert result.items["unscored"].tolist() == ["unparsed", "unparsed"]
+    assert result.items["final"].isna().all()
+    assert result.light == "grey"
+
+
+RUN = """
+import sys
+from evalbench import cot_levels, load
+result = cot_levels.evaluate(load("word_problems@1.0.0", study="cot_levels"), model=sys.argv[1], n_samples=40)
+print(result.accounting["cache_hits"], result.accounting["requests"])
+"""
+
+
+@pytest.mark.slow
+def test_a_run_resumed_after_a_kill_repeats_no_call_that_was_answered(cache, root):
+    command = [sys.executable, "-c", RUN]
+    with endpoint(solve, delay=0.15) as server:
+        first = subprocess.Popen(
+            [*command, server.url], cwd=root, env=os.environ | {"EVALBENCH_CACHE": str(cache)}
+        )
+        deadline = time.monotonic() + 60
+        while sum(server.answered.values()) < 16 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        os.kill(first.pid, signal.SIGKILL)
+        first.wait()
+        time.sleep(0.4)  # requests under way at the kill end at the server, unread
+        before = sum(server.answered.values())
+        second = subprocess.run(
+            [*command, server.url],
+            cwd=root,
+            env=os.environ | {"EVALBENCH_CACHE": str(cache)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        hits, requests = map(int, second.stdout.split())
+        assert before >= 16
+        assert hits >= before - 2 * 8  # what was under way, eight at a time, had no reader
+        assert hits > 0
+        assert hits + requests == 40
+        assert sum(server.answered.values()) == before + requests
