@@ -6,6 +6,7 @@ import resource
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -72,12 +73,11 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 """
 
 
-def test_all_lexical_metrics_over_100_000_pairs_stay_below_1_gb(tmp_path):
-    from pathlib import Path
-
+@pytest.mark.timeout(900)
+def test_all_lexical_metrics_over_100_000_pairs_stay_below_1_gb():
     code = LEXICAL.format(folder=str(Path(__file__).parent))
     start = time.perf_counter()
-    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=280)
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=850)
     assert shown.returncode == 0, shown.stderr
     megabytes = float(shown.stdout)
     print(

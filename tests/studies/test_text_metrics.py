@@ -309,7 +309,8 @@ def test_a_model_that_does_not_answer_leaves_its_texts_unscored(monkeypatch):
         frame().drop(columns="output"), ["rougeL"], prompt="{{ reference[0] }}", model="fake/one"
     )
     assert result.items["unscored"].tolist() == ["rougeL: the model did not answer (timeout)", "", ""]
-    assert (result.figure("rougeL").n, result.figure("rougeL").n_unscored) == (2, 1)
+    figure = result.figure("rougeL", model="fake/one")
+    assert (figure.n, figure.n_unscored) == (2, 1)
 
 
 def test_the_front_door_takes_names_files_and_frames(tmp_path):
