@@ -23,6 +23,7 @@ import numpy as np
 
 from evalbench.core.result import DataLabel, Result, Summary
 from evalbench.core.seeds import rng
+from evalbench.draw.verdict import rounded
 from evalbench.errors import BadInput
 from evalbench.metrics.matching import Thresholds
 from evalbench.readers.dataset import Dataset
@@ -86,6 +87,7 @@ def evaluate(
     score: str = "ha",
     objective: str = "f1",
     consensus: str = "majority",
+    weights: bool = True,
     thresholds: Sequence[str] = SEARCHED,
     n_folds: int = 5,
     embed: str = "use-multilingual",
@@ -108,6 +110,8 @@ def evaluate(
         (thresholds then follow by F1).
     consensus : {"majority", "mean"}
         Several annotators: their majority, a tie is undefined; or the share of yes, which counts in part.
+    weights : bool
+        Whether the weights may change, or the thresholds alone.
     thresholds : sequence of {"score", "overlap", "rule"}
         Those that may change.
     n_folds : int
@@ -137,19 +141,23 @@ def evaluate(
         raise BadInput(
             f"n_folds: {n_folds}; {n_texts} texts have verdicts, so 2 to {n_texts} folds are possible"
         )
-    weights = WEIGHTS[score]
-    arrays = training(judged, list(weights), missing)
-    default = Setting(tuple(weights.values()), Thresholds())
+    components = list(WEIGHTS[score])
+    arrays = training(judged, components, missing)
+    default = Setting(tuple(WEIGHTS[score].values()), Thresholds())
     fold = folds(judged["sample_id"], n_folds, rng(seed, "folds"))
     known = ~np.isnan(arrays.human)
+    learn = [arrays.of(known & (fold != k)) for k in range(n_folds)]
     fitted = {
-        k: search(arrays.of(known & (fold != k)), default, objective, thresholds) for k in range(n_folds)
+        k: search(data_k, default, objective, thresholds, weights=weights) for k, data_k in enumerate(learn)
     }
-    final = search(arrays.of(known), default, objective, thresholds)
-    items = items_of(judged, arrays, default, fold, fitted)
+    bounds = {
+        k: search(data_k, default, objective, thresholds, weights=False) for k, data_k in enumerate(learn)
+    }
+    final = search(arrays.of(known), default, objective, thresholds, weights=weights)
+    items = items_of(judged, arrays, default, fold, fitted, bounds)
     summary = summarise(items, objective=objective, seed=seed, n_resamples=n_resamples)
     parameters = {
-        "score": score, "objective": objective, "consensus": consensus, "thresholds": list(thresholds), "n_folds": n_folds,
+        "score": score, "objective": objective, "consensus": consensus, "weights": weights, "thresholds": list(thresholds), "n_folds": n_folds,
         "embed": embed, "dtype": dtype, "missing": missing, "context_threshold": context_threshold, "seed": seed,
         "n_resamples": n_resamples,
     }  # fmt: skip
@@ -166,12 +174,17 @@ def evaluate(
         figures=summary,
         tables={
             "fits": fits_table(
-                arrays, list(weights), default, {"defaults": default, **fitted, "all": final}, fold
+                arrays, components, default, {"defaults": default, **fitted, "all": final}, fold
             ),
-            "sensitivity": sensitivity_table(arrays.of(known), list(weights), final, default),
+            "sensitivity": sensitivity_table(arrays.of(known), components, final, default),
             "pairs": described(judged, pairs, arrays, default, final),
         },
-        notes=(*_notes(judged, score, stated), *pairs.violations.notes, *pairs.warnings),
+        notes=(
+            *_notes(judged, score, stated),
+            *_worth(summary, objective),
+            *pairs.violations.notes,
+            *pairs.warnings,
+        ),
         method=_method(score, objective, consensus, thresholds, n_folds),
         accounting={"models": {"embed": embed}},
         files={"weights.json": weights_file(stated, data.label, parameters, summary)},
@@ -246,7 +259,7 @@ def fits_table(
                 "fold": str(name + 1) if isinstance(name, int) else name,
                 **dict(zip(components, setting.weights, strict=True)),
                 **{f"{k}_threshold": v for k, v in setting.thresholds._asdict().items()},
-                "texts_trained_on": len(np.unique(fold[trained])) and int(trained.sum()),
+                "pairs_trained_on": int(trained.sum()) if name != "defaults" else 0,
                 "f1_in_training": _f1(data.of(trained), setting),
                 "f1_held_out": _f1(data.of(held), setting),
                 "f1_of_defaults_held_out": _f1(data.of(held), default),
@@ -325,6 +338,19 @@ def _notes(judged: pd.DataFrame, score: str, stated: Mapping[str, Any]) -> list[
     return out
 
 
+def _worth(summary: Summary, objective: str) -> list[str]:
+    """Whether the weights add anything to the thresholds."""
+    gain = next((e for e in summary.figures if e.metric == f"gain_of_weights_{objective}"), None)
+    if gain is None or gain.ci_low is None or gain.ci_high is None or objective != "f1":
+        return []
+    said = rounded(gain.value, gain.ci_low, gain.ci_high)
+    if gain.ci_low > 0:
+        return [f"The weights add to what the thresholds alone gain: {said}."]
+    return [
+        f"No gain of the weights over the thresholds alone is shown: {said}; thresholds are the simpler change (weights=False)."
+    ]
+
+
 def _method(
     score: str, objective: str, consensus: str, thresholds: Sequence[str], n_folds: int
 ) -> tuple[str, ...]:
@@ -341,7 +367,7 @@ def _method(
         f"{', '.join(thresholds) or 'nothing'}; highest {what[objective]}; of equally good settings the one nearest the defaults.",
         f"Humans: {verdict[consensus]}.",
         f"Held out: {n_folds} folds of whole texts; every pair is called by the settings that were found on the other folds. "
-        "In training: by those that saw it.",
+        "In training: by those that saw it.  Thresholds alone: searched for with the default weights.",
         "A pair is called a match above all thresholds; the one-to-one assignment of matching plays no part.",
         "Defaults: weights and thresholds of the first seed document.  Intervals resample texts; they do not hold what another "
         "draw of training texts would change, for which see the spread of the folds' weights.",

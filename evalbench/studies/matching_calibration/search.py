@@ -130,6 +130,8 @@ def search(
     start: Setting,
     objective: str = "f1",
     searched: Sequence[str] = ("score", "overlap", "rule"),
+    *,
+    weights: bool = True,
 ) -> Setting:
     """The weights and thresholds that agree best with the humans on these pairs.
 
@@ -143,6 +145,8 @@ def search(
         ``spearman`` ranks weights by the score alone; thresholds then follow by F1.
     searched : sequence of {"score", "overlap", "rule"}
         The thresholds that may change.
+    weights : bool
+        Whether the weights may change.
 
     Returns
     -------
@@ -158,16 +162,16 @@ def search(
     overlaps = OVERLAPS if "overlap" in searched else (start.thresholds.overlap,)
     rules = RULES if "rule" in searched else (start.thresholds.rule,)
     origin = np.array(start.weights)
-    lattice = np.vstack([origin, simplex(len(origin))])
+    lattice = np.vstack([origin, simplex(len(origin))]) if weights else origin[None]
     if objective == "spearman":
-        weights = _steepest_spearman(data, origin, lattice)
-        gates = [(weights[None], o, r) for o in overlaps for r in rules]
+        ranked = _steepest_spearman(data, origin, lattice) if weights else origin
+        gates = [(ranked[None], o, r) for o in overlaps for r in rules]
         return max((_best_f1(data, *gate, grid, start) for gate in gates), key=_rank).setting
     best = _best_f1(data, lattice, start.thresholds.overlap, start.thresholds.rule, grid, start)
     while True:
         at = best.setting.thresholds
         here = np.array([best.setting.weights])
-        tries = [_best_f1(data, _moved(here[0]), at.overlap, at.rule, grid, start)]
+        tries = [_best_f1(data, _moved(here[0]) if weights else here, at.overlap, at.rule, grid, start)]
         tries += [_best_f1(data, here, o, at.rule, grid, start) for o in overlaps]
         tries += [_best_f1(data, here, at.overlap, r, grid, start) for r in rules]
         found = max(tries, key=_rank)

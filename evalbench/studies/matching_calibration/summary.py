@@ -18,7 +18,7 @@ from evalbench.core.result import Estimate, Summary
 from evalbench.core.seeds import rng
 from evalbench.core.stats import Measured, bootstrap_weights, light_stability, with_interval
 from evalbench.core.verdict import Case, Rules, Verdict, When
-from evalbench.studies.matching_calibration.verdicts import DEFAULTS, HELD_OUT, TRAINED
+from evalbench.studies.matching_calibration.verdicts import BOUNDS, DEFAULTS, HELD_OUT, SETTINGS, TRAINED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,6 +35,9 @@ RULE = Rules(
     ),
     otherwise="yellow",
 )
+_DIFFERENCES = (
+    ("gain", HELD_OUT, DEFAULTS), ("gain_of_weights", HELD_OUT, BOUNDS), ("overfit", TRAINED, HELD_OUT),
+)  # fmt: skip
 _NAMES = {"f1": "F1", "spearman": "Spearman's ρ"}
 
 
@@ -64,13 +67,14 @@ def summarise(
     Returns
     -------
     Summary
-        ``gain_…``: held out − defaults; ``overfit_…``: in training − held out; ``alpha``: agreement of the annotators.
+        ``gain_…``: held out − defaults; ``gain_of_weights_…``: held out − thresholds alone; ``overfit_…``: in training −
+        held out; ``alpha_of_annotators``.
         Intervals resample texts.
     """
     known = items[items["undefined"] == ""]
     split = int(items["pair_id"].nunique()) - _pairs(known)
     rows: list[Estimate] = []
-    for name in (DEFAULTS, HELD_OUT, TRAINED):
+    for name in SETTINGS:
         own = known[known["settings"] == name]
         if len(own):
             done = estimate(
@@ -86,7 +90,7 @@ def summarise(
     rows += [
         _estimate("spearman", found, {"settings": name}, n_undefined=split)
         for name, (found, _) in correlations.items()
-        if name in (DEFAULTS, HELD_OUT, TRAINED)
+        if name in SETTINGS
     ]
     gains, replicates = _gains(known, correlations, objective, seed, n_resamples)
     rows += [
@@ -95,7 +99,7 @@ def summarise(
     ]
     rows.append(_alpha(items, seed, n_resamples))
     verdict = _verdict(rows, known, objective, seed, replicates)
-    first = [objective, f"gain_{objective}", f"overfit_{objective}"]
+    first = [objective, *(f"{name}_{objective}" for name, _, _ in _DIFFERENCES)]
     order = {name: i for i, name in enumerate(dict.fromkeys([*first, *(e.metric for e in rows)]))}
     lit = [replace(e, light=verdict.light) if e.metric == first[1] else e for e in rows]
     return Summary(tuple(sorted(lit, key=lambda e: order[e.metric])), verdict)
@@ -125,7 +129,7 @@ def _correlations(known: pd.DataFrame, seed: int, n_resamples: int) -> dict[str,
         return {}
     first = known.drop_duplicates("pair_id").set_index("pair_id").loc[wide.index]
     units, human = first["sample_id"].to_numpy(dtype=str), first["human"].to_numpy(dtype=float)
-    names = [n for n in (DEFAULTS, HELD_OUT, TRAINED) if n in wide]
+    names = [n for n in SETTINGS if n in wide]
     ranks = [midranker(wide[n].to_numpy(dtype=float).round(12)) for n in names]
     of_human = midranker(human)
 
@@ -136,7 +140,7 @@ def _correlations(known: pd.DataFrame, seed: int, n_resamples: int) -> dict[str,
     point = coefficients(np.ones((1, len(wide))))[0]
     drawn = bootstrap_weights(units, coefficients, rng(seed, "calibration/spearman"), n_resamples)
     pairs = {n: (float(point[j]), drawn[:, j]) for j, n in enumerate(names)}
-    for label, a, b in (("gain", HELD_OUT, DEFAULTS), ("overfit", TRAINED, HELD_OUT)):
+    for label, a, b in _DIFFERENCES:
         if a in pairs and b in pairs:
             pairs[label] = (pairs[a][0] - pairs[b][0], pairs[a][1] - pairs[b][1])
     n_units = len(np.unique(units))
@@ -154,10 +158,10 @@ def _gains(
 ) -> tuple[dict[str, Measured], Floats]:  # fmt: skip
     """What calibration gains on held-out folds, how much of its training figure was overfitting, and the gain's replicates."""
     if objective == "spearman":
-        found = {f"{k}_spearman": correlations[k][0] for k in ("gain", "overfit") if k in correlations}
+        found = {f"{k}_spearman": correlations[k][0] for k, _, _ in _DIFFERENCES if k in correlations}
         return found, correlations["gain"][1] if "gain" in correlations else np.empty(0)
     wide = {c: _wide(known, c) for c in ("tp", "fp", "fn")}
-    if not {DEFAULTS, HELD_OUT, TRAINED} <= set(wide["tp"].columns):
+    if not set(SETTINGS) <= set(wide["tp"].columns):
         return {}, np.empty(0)
     units = known.drop_duplicates("pair_id").set_index("pair_id").loc[wide["tp"].index, "sample_id"]
     sums = {f"{c} {name}": table[name].to_numpy(dtype=float) for c, table in wide.items() for name in table}
@@ -166,7 +170,7 @@ def _gains(
         names = tuple(f"{c} {name}" for name in (a, b) for c in ("tp", "fp", "fn"))
         return Figure(metric, names, _f1_difference, unit="difference", undefined="one of the two has no F1")
 
-    listed = [difference("gain_f1", HELD_OUT, DEFAULTS), difference("overfit_f1", TRAINED, HELD_OUT)]
+    listed = [difference(f"{name}_f1", a, b) for name, a, b in _DIFFERENCES]
     done = estimate(sums, listed, units=units, seed=seed, n_resamples=n_resamples)
     found = {e.metric: Measured(e.value, e.ci_low, e.ci_high, e.n, e.method, e.note) for e in done.estimates}
     return found, done.replicates["gain_f1"]
@@ -213,10 +217,11 @@ def _verdict(
         else replace(gain, value=-gain.value, ci_low=-gain.ci_high, ci_high=-gain.ci_low)
     )
     p = _p_value(known, seed) if objective == "f1" else ""
-    defaults, held, trained = (at[objective, s] for s in (DEFAULTS, HELD_OUT, TRAINED))
+    defaults, bounds, held, trained = (at[objective, s] for s in SETTINGS)
+    alone = f"thresholds alone {bounds.value:.2f}, " if objective == "f1" else ""
     sentence = (
         f"On texts it has not seen, calibrated {name} {_said(held)}, the seed's defaults {_said(defaults)}: {word} {_said(shown)}{p}; "
-        f"in training {trained.value:.2f}. {over}."
+        f"{alone}in training {trained.value:.2f}. {over}."
     )
     return Verdict(light, sentence, str(RULE), light_stability(RULE, shifted, light))
 

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 PAIR = ("sample_id", "checker", "truth_id", "prediction_id")
 CONSENSUS = ("majority", "mean")
-DEFAULTS, HELD_OUT, TRAINED = "seed defaults", "calibrated, held out", "calibrated, in training"
+DEFAULTS, BOUNDS = "seed defaults", "thresholds alone, held out"
+HELD_OUT, TRAINED = "calibrated, held out", "calibrated, in training"
+SETTINGS = (DEFAULTS, BOUNDS, HELD_OUT, TRAINED)
 SPLIT = "the annotators are split"
 
 
@@ -77,28 +79,44 @@ def training(judged: pd.DataFrame, components: Sequence[str], missing: Any) -> T
 
 
 def items_of(
-    judged: pd.DataFrame, data: Training, default: Setting, fold: np.ndarray, fitted: Mapping[int, Setting]
+    judged: pd.DataFrame,
+    data: Training,
+    default: Setting,
+    fold: np.ndarray,
+    fitted: Mapping[int, Setting],
+    bounds: Mapping[int, Setting],
 ) -> pd.DataFrame:
-    """One row per judged pair and settings: the seed's defaults, calibrated on other folds, and on folds with this pair.
+    """One row per judged pair and settings.
 
-    ``predicted`` of the last is the share of the folds' fits, in whose training the pair was, that call it a match.
+    The settings: the seed's defaults; thresholds alone, and weights and thresholds, as found on the folds without the
+    pair; the latter as found on folds with it, where ``predicted`` is the share of these fits that call it a match.
     """
     import pandas as pd
 
-    score = {k: calls(data, setting) for k, setting in fitted.items()}
-    own = np.array([score[k][0][i] for i, k in enumerate(fold)])
-    called = np.array([score[k][1][i] for i, k in enumerate(fold)], dtype=float)
-    seen = [np.where(fold == k, np.nan, values.astype(float)) for k, (_, values) in score.items()]
-    seen_score = [np.where(fold == k, np.nan, values) for k, (values, _) in score.items()]
-    default_score, default_called = calls(data, default)
+    called = {k: calls(data, setting) for k, setting in fitted.items()}
+    trained = [
+        np.nanmean([np.where(fold == k, np.nan, found[part]) for k, found in called.items()], axis=0)
+        for part in (0, 1)
+    ]
     columns = {
-        DEFAULTS: (default_score, default_called.astype(float)),
-        HELD_OUT: (own, called),
-        TRAINED: (np.nanmean(seen_score, axis=0), np.nanmean(seen, axis=0)),
+        DEFAULTS: calls(data, default),
+        BOUNDS: _held_out({k: calls(data, setting) for k, setting in bounds.items()}, fold),
+        HELD_OUT: _held_out(called, fold),
+        TRAINED: trained,
     }
     return pd.concat(
-        [_rows(judged, name, *values) for name, values in columns.items()], ignore_index=True
+        [_rows(judged, name, score, predicted.astype(float)) for name, (score, predicted) in columns.items()],
+        ignore_index=True,
     ).sort_values(["pair_id", "settings"], kind="stable", ignore_index=True)
+
+
+def _held_out(
+    called: Mapping[int, tuple[np.ndarray, np.ndarray]], fold: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Score and call of every pair by the setting that was found without its fold."""
+    rows = np.arange(len(fold))
+    scores, calls_ = (np.stack([called[k][part] for k in sorted(called)]) for part in (0, 1))
+    return scores[fold, rows], calls_[fold, rows]
 
 
 def _rows(judged: pd.DataFrame, settings: str, score: np.ndarray, predicted: np.ndarray) -> pd.DataFrame:
