@@ -58,7 +58,7 @@ def pack(planned: Plan) -> tuple[Parcel, dict[str, Path]]:
     entry: dict[str, Any] = {}
     if planned.dataset:
         found = catalog.entry(planned.dataset, planned.root)
-        entry = {planned.dataset: {"study": found.study, "title": found.title, "licence": found.licence,
+        entry = {planned.dataset: {"study": list(found.studies), "title": found.title, "licence": found.licence,
                          "synthetic": found.synthetic, "card": found.card, "files": dict(found.files)}}  # fmt: skip
         files = catalog.entry_files(found, planned.root)
         sources |= {f"data/{found.files[table]['path']}": path for table, path in files.items()}

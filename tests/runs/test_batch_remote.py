@@ -1,0 +1,262 @@
+"""A scheduler and workers that share neither disk nor cache with the client."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from evalbench.errors import BadInput
+from evalbench.report.history import read_runs
+from evalbench.runs import folder as folders
+from evalbench.runs.batch import Watcher, run_batch
+from evalbench.runs.parcel import pack, unpack, write_folder
+from evalbench.runs.run import plan
+from evalbench.runs.suite import read_suite
+
+
+def test_a_parcel_becomes_the_same_plan_elsewhere(bench, tmp_path):
+    planned = plan("tiny", {"data": "words.csv", "k": 3}, bench, bench)
+    parcel, sources = pack(planned)
+    there = tmp_path / "there"
+    there.mkdir()
+    again = unpack(parcel, lambda sha256: sources[sha256].read_bytes(), there)
+    assert again.identity == planned.identity
+    assert again.parameters["data"] == str(there / "files" / "data" / "words.csv")
+
+
+def test_a_parcel_of_a_catalogued_data_set_brings_its_entry(bench, tmp_path):
+    from evalbench.readers.files import sha256
+
+    raw = b"some words\n"
+    (bench / "data" / "w").mkdir()
+    (bench / "data" / "w" / "w.csv").write_bytes(raw)
+    (bench / "data" / "catalog.yaml").write_text(
+        "words@1.0.0:\n  {study: tiny, title: Words, licence: CC0-1.0, synthetic: true, card: '',"
+        f" files: {{items: {{path: w/w.csv, rows: 1, sha256: {sha256(raw)}}}}}}}\n",
+        encoding="utf-8",
+    )
+    planned = plan("tiny", {"data": "words@1.0.0"}, bench)
+    parcel, sources = pack(planned)
+    assert parcel.paths == {}
+    assert "data/w/w.csv" in parcel.files
+    there = tmp_path / "there"
+    there.mkdir()
+    assert unpack(parcel, lambda name: sources[name].read_bytes(), there).identity == planned.identity
+
+
+def test_a_parcel_with_other_bytes_or_other_code_is_refused(bench, tmp_path):
+    parcel, sources = pack(plan("tiny", {"data": "words.csv"}, bench, bench))
+    there = tmp_path / "there"
+    there.mkdir()
+    with pytest.raises(BadInput, match="arrived with other bytes"):
+        unpack(parcel, lambda sha256: b"else", there)
+    with pytest.raises(BadInput, match="package or data differ"):
+        unpack(parcel._replace(identity="0" * 64), lambda sha256: sources[sha256].read_bytes(), there)
+    with pytest.raises(BadInput, match="leads out of the workbench"):
+        unpack(parcel._replace(files={"../x": "0"}), lambda sha256: b"", there)
+
+
+def test_a_folder_of_a_worker_stays_inside_and_gets_the_clients_paths(bench, tmp_path):
+    planned = plan("tiny", {"data": "words.csv"}, bench, bench)
+    with pytest.raises(ValueError, match="lies in its folder"):
+        write_folder(tmp_path, {"../x": b""}, planned, {})
+    out = tmp_path / "out"
+    out.mkdir()
+    write_folder(
+        out,
+        {"run.json": b'{"data": "/w/files/data/words.csv"}'},
+        planned,
+        {"data": "/w/files/data/words.csv"},
+    )
+    assert folders.read_json(out / "run.json") == {"data": str(bench / "words.csv")}
+
+
+def environment(home: Path, **more: str) -> dict[str, str]:
+    """Of a machine of its own: folders, cache, temporary files; nothing of the workbench."""
+    for name in ("tmp", "cache", "dask"):
+        (home / name).mkdir(parents=True)
+    own = {k: v for k, v in os.environ.items() if not k.startswith(("EVALBENCH", "DASK"))}
+    return {**own, "HOME": str(home), "EVALBENCH_CACHE": str(home / "cache"), "TMPDIR": str(home / "tmp"),
+            "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "0", "DASK_DISTRIBUTED__SCHEDULER__WORKER_SATURATION": "1.0",
+            **more}  # fmt: skip
+
+
+@contextmanager
+def cluster(
+    home: Path, *options: str, prefix: tuple[tuple[str, ...], ...] = ((), (), ()), address: str = "tcp://127.0.0.1:0",
+    env: dict[str, str] | None = None, n_threads: int = 1,
+) -> Iterator[str]:  # fmt: skip
+    """A scheduler and two workers, each a process with a folder of its own; the address."""
+    processes = []
+
+    def start(n: int, *words: str, **more: str) -> subprocess.Popen:
+        place = home / f"host{n}"
+        place.mkdir(parents=True)
+        process = subprocess.Popen(
+            [*prefix[n], sys.executable, "-m", "distributed.cli." + words[0], *words[1:], *options],
+            cwd=place, env=environment(place / "home", **(env or {})),
+            stdout=(place / "log").open("w"), stderr=subprocess.STDOUT,
+        )  # fmt: skip
+        processes.append(process)
+        return process
+
+    contact = home / "scheduler.json"
+    try:
+        start(0, "dask_scheduler", "--host", address, "--no-dashboard", "--scheduler-file", str(contact))
+        deadline = time.monotonic() + 120
+        while not contact.exists() or not contact.read_text():
+            assert time.monotonic() < deadline, (home / "host0" / "log").read_text()
+            time.sleep(0.1)
+        found = json.loads(contact.read_text())["address"]
+        for n in (1, 2):
+            start(n, "dask_worker", found, "--nthreads", str(n_threads), "--no-dashboard",
+                  "--local-directory", str(home / f"host{n}" / "home" / "dask"))  # fmt: skip
+        yield found
+    finally:
+        for process in reversed(processes):
+            process.terminate()
+        for process in processes:
+            try:
+                process.wait(30)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+def check_runs(bench: Path, address: str) -> None:
+    (bench / "suite.yaml").write_text(
+        "runs:\n"
+        "  - {study: tiny, data: words.csv, parameters: {sleep: 0.3}, matrix: {k: [1, 2, 3, 4, 5]}}\n"
+        "  - {study: tiny, data: words.csv, parameters: {fail: true}}\n",
+        encoding="utf-8",
+    )
+    reports = bench / "reports"
+    suite = read_suite(bench / "suite.yaml", bench)
+    started: list[str] = []
+    outcomes = run_batch(
+        suite,
+        reports=reports,
+        scheduler=address,
+        watcher=Watcher(started=lambda job, worker: started.append(worker)),
+    )
+    assert [outcome.ok for outcome in outcomes] == [True] * 5 + [False]
+    assert len(set(started)) == 2, "only one worker ran"
+    assert len(read_runs(reports)) == 6
+    for outcome in outcomes[:5]:
+        files = {path.name for path in outcome.folder.iterdir()}
+        assert files == {"run.json", "results.json", "items.parquet", "notebook.ipynb", "report.html"}
+        assert outcome.results["parameters"]["data"] == str(bench / "words.csv")
+        assert outcome.run["run_id"] == outcome.folder.name
+        for name in ("run.json", "results.json", "notebook.ipynb", "report.html"):
+            assert "host1" not in (outcome.folder / name).read_text()
+            assert "host2" not in (outcome.folder / name).read_text()
+    assert "asked to fail" in outcomes[5].run["error"]
+
+    from evalbench.runs.run import run
+
+    alone = run(suite[0].plan, out=bench / "alone")
+    assert (alone.folder / "results.json").read_bytes() == (outcomes[0].folder / "results.json").read_bytes()
+    assert (alone.folder / "items.parquet").read_bytes() == (
+        outcomes[0].folder / "items.parquet"
+    ).read_bytes()
+
+
+@pytest.mark.slow
+def test_workers_with_no_shared_disk_return_complete_folders(bench, tmp_path):
+    with cluster(tmp_path / "hosts") as address:
+        check_runs(bench, address)
+
+
+@pytest.mark.slow
+def test_workers_that_do_not_fit_are_refused_before_anything_starts(bench, tmp_path, monkeypatch):
+    (bench / "suite.yaml").write_text("runs:\n  - {study: tiny, data: words.csv}\n", encoding="utf-8")
+    suite = read_suite(bench / "suite.yaml", bench)
+    monkeypatch.setattr(
+        "evalbench.runs.cluster.own_versions",
+        lambda: {"numpy": "0.0.1", "bytes of evalbench": "0123456789ab"},
+    )
+    with cluster(tmp_path / "hosts", n_threads=2) as address, pytest.raises(BadInput) as error:
+        run_batch(suite, reports=bench / "reports", scheduler=address)
+    said = str(error.value)
+    assert "nothing was started" in said
+    assert "start it with --nthreads 1" in said
+    assert "the client has 0.0.1" in said
+    assert "bytes of evalbench" in said
+    assert not list((bench / "reports").glob("*/*"))
+
+
+def _namespaces() -> bool:
+    """Whether this process may make network namespaces."""
+    if not shutil.which("ip") or not shutil.which("openssl") or os.geteuid() != 0:
+        return False
+    made = subprocess.run(["ip", "netns", "add", "eb-probe"], capture_output=True, check=False)
+    subprocess.run(["ip", "netns", "delete", "eb-probe"], capture_output=True, check=False)
+    return made.returncode == 0
+
+
+@pytest.mark.slow
+def test_workers_in_network_namespaces_over_tls(bench, tmp_path, monkeypatch):
+    if not _namespaces():
+        pytest.skip("network namespaces cannot be made here")
+    keys = _certificates(tmp_path / "keys")
+    with _two_hosts() as prefix, cluster(
+        tmp_path / "hosts", *keys.options, address="tls://10.97.0.1:8786", prefix=((), *prefix)
+    ) as address:  # fmt: skip
+        for name, value in keys.client.items():
+            monkeypatch.setitem(
+                __import__("evalbench.runs.cluster", fromlist=["SETTINGS"]).SETTINGS, name, value
+            )
+        check_runs(bench, address)
+
+
+class _Keys:
+    def __init__(self, folder: Path) -> None:
+        ca, cert, key = (str(folder / name) for name in ("ca.pem", "cert.pem", "key.pem"))
+        self.options = ("--tls-ca-file", ca, "--tls-cert", cert, "--tls-key", key)
+        self.client = {
+            "distributed.comm.tls.ca-file": ca,
+            "distributed.comm.tls.client.cert": cert,
+            "distributed.comm.tls.client.key": key,
+        }
+
+
+def _certificates(folder: Path) -> _Keys:
+    """A self-signed certificate that all machines share."""
+    folder.mkdir()
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=evalbench test",
+         "-keyout", folder / "key.pem", "-out", folder / "cert.pem"],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    shutil.copy(folder / "cert.pem", folder / "ca.pem")
+    return _Keys(folder)
+
+
+@contextmanager
+def _two_hosts() -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Two network namespaces on one bridge; command prefixes that run in them."""
+    names = ("eb-one", "eb-two")
+    ip = lambda *words: subprocess.run(["ip", *words], check=True, capture_output=True)  # noqa: E731
+    try:
+        ip("link", "add", "eb-br", "type", "bridge")
+        ip("addr", "add", "10.97.0.1/24", "dev", "eb-br")
+        ip("link", "set", "eb-br", "up")
+        for n, name in enumerate(names, 2):
+            ip("netns", "add", name)
+            ip("link", "add", f"eb-v{n}", "type", "veth", "peer", "name", "eth0", "netns", name)
+            ip("link", "set", f"eb-v{n}", "master", "eb-br", "up")
+            ip("netns", "exec", name, "ip", "addr", "add", f"10.97.0.{n}/24", "dev", "eth0")
+            ip("netns", "exec", name, "ip", "link", "set", "eth0", "up")
+            ip("netns", "exec", name, "ip", "link", "set", "lo", "up")
+        yield tuple(("ip", "netns", "exec", name) for name in names)
+    finally:
+        for words in (*(("netns", "delete", name) for name in names), ("link", "delete", "eb-br")):
+            subprocess.run(["ip", *words], check=False, capture_output=True)
