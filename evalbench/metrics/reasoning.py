@@ -161,7 +161,7 @@ def _jaccard(left: frozenset[object], right: frozenset[object]) -> float:
     range=(0, 1),
     higher_is_better=True,
     reference="Jaccard 1901; weights 0.4 operators, 0.4 numbers, 0.2 words",
-    example=(_MILK, 0.8 + 0.2 * 2 / 7),
+    example=(_MILK, 0.8 + 0.2 / 6),
 )
 def steps_similarity(response: str, reference: str, *, markers: tuple[str, ...] = MARKERS) -> float:
     """Level 3: 0.4·J(operators) + 0.4·J(numbers) + 0.2·J(words), J the Jaccard index of sets.

@@ -13,6 +13,7 @@ from evalbench.metrics.citation import (
     interpretability,
     source_verdict,
 )
+from evalbench.metrics.registry import cards
 
 
 def judge(facts, log=None):
@@ -97,3 +98,11 @@ def test_label_scores():
 def test_interpretability():
     assert interpretability([1, 0.5], [0.5, 1], (0.75, 0.25)).tolist() == [0.875, 0.625]
     assert np.isnan(interpretability([math.nan], [math.nan]))
+
+
+def test_the_cards_examples_hold():
+    mine = [c for c in cards() if c.function.__module__ == "evalbench.metrics.citation"]
+    assert len(mine) == 3
+    for card in mine:
+        given, expected = card.example
+        assert float(card.function(**given)) == pytest.approx(expected), card.name

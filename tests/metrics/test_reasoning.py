@@ -14,6 +14,7 @@ from evalbench.metrics.reasoning import (
     steps_similarity,
     weighted_mean,
 )
+from evalbench.metrics.registry import cards
 from evalbench.text.solutions import parse_solution, same_number
 
 COWS = (
@@ -244,3 +245,11 @@ def test_annotations_of_real_solutions(external_data, method):
     exact = sum(len({side.value for side in e.sides}) == 1 for e in read)
     assert abs(exact - published["annotations_exact"]) <= 15
     assert abs(sum(e.holds(0.001) for e in read) - published["annotations_ok_rel_1e3"]) <= 15
+
+
+def test_the_cards_examples_hold():
+    mine = [c for c in cards() if c.function.__module__ == "evalbench.metrics.reasoning"]
+    assert len(mine) == 3
+    for card in mine:
+        given, expected = card.example
+        assert float(card.function(**given)) == pytest.approx(expected), card.name
