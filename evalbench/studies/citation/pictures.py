@@ -67,18 +67,10 @@ def faulty_citations(result: Result, rows: int = 20) -> pd.DataFrame:
     citations = result.tables["citations"]
     worst_first = citations.assign(score=citations[["support", "verification"]].mean(axis=1))
     faulty = worst_first[worst_first["score"] < 1].sort_values(["score", "id", "model", "n"], kind="stable")
-    columns = [
-        "id",
-        "model",
-        "n",
-        "claim",
-        "quote",
-        "support_label",
-        "verification_label",
-        "verification_reason",
-        "url",
-    ]
-    return faulty[columns].head(rows)
+    shown = faulty.head(rows)
+    verdicts = [_verdict(row) for row in shown.to_dict("records")]
+    columns = ["id", "model", "n", "claim", "verdict", "why"]
+    return shown.assign(verdict=verdicts).rename(columns={"verification_reason": "why"})[columns]
 
 
 def worst(result: Result, rows: int = 10) -> pd.DataFrame:
@@ -135,12 +127,8 @@ def _annotated_one(result: Result, item: dict[str, Any]) -> Html:
     sources = pd.DataFrame(
         {
             "n": citations["n"].to_numpy(),
-            "claim, and the words quoted for it": pd.Series([_claim(row) for row in records], dtype=object),
+            "claim, words quoted for it, verdict": pd.Series([_claim(row) for row in records], dtype=object),
             "source": pd.Series([_source(row) for row in records], dtype=object),
-            "verdict": [
-                f"{_name(r['support_label'])}; {_name(r['verification_label'])}: {r['verification_reason']}"
-                for r in records
-            ],
         }
     )
     return Html(
@@ -152,7 +140,12 @@ def _annotated_one(result: Result, item: dict[str, Any]) -> Html:
 
 def _claim(row: dict[str, Any]) -> Html:
     quote = f"<br><q>{escape(row['quote'])}</q>" if row["quote"] else ""
-    return Html(f"<span{language_attributes(row['claim'])}>{escape(row['claim'])}{quote}</span>")
+    verdict = f"<strong>{escape(_verdict(row))}</strong>: {escape(row['verification_reason'])}"
+    return Html(f"<span{language_attributes(row['claim'])}>{escape(row['claim'])}{quote}</span><br>{verdict}")
+
+
+def _verdict(row: dict[str, Any]) -> str:
+    return f"{_name(row['support_label'])}, {_name(row['verification_label'])}"
 
 
 def _source(row: dict[str, Any]) -> Html:

@@ -1,0 +1,36 @@
+"""Both studies against a real model on this machine: it proves the plumbing, never quality."""
+
+import pytest
+
+from evalbench import citation, cot_levels, load
+from evalbench.models import local
+
+NAME = "local/smollm2-135m"
+pytestmark = [pytest.mark.model, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def weights():
+    pytest.importorskip("xllamacpp", reason="peer not importable: xllamacpp")
+
+
+def test_chains_of_thought_are_collected_and_scored():
+    local.fetch(NAME)
+    data = load("word_problems@1.0.0", study="cot_levels")
+    result = cot_levels.evaluate(data, model=NAME, n_samples=3, max_tokens=96)
+    assert (result.items["unscored"] == "").all()
+    assert result.items["final"].between(0, 1).all()
+    assert result.accounting["calls"] == 3
+    again = cot_levels.evaluate(data, model=NAME, n_samples=3, max_tokens=96)
+    assert again.accounting["cache_hits"] == 3
+    assert again.to_json() == result.to_json()
+
+
+def test_cited_answers_are_collected_judged_or_unscored():
+    local.fetch(NAME)
+    data = load("cited_answers@1.0.0", study="citation")
+    result = citation.evaluate(data, model=NAME, n_samples=1, max_tokens=200, judge=NAME, judge_max_tokens=48)
+    assert len(result.items) == 1
+    item = result.items.iloc[0]
+    assert item["unscored"] in ("", "unparsed")
+    assert (item["unscored"] == "") == (item["final"] == item["final"])
