@@ -1,6 +1,8 @@
 """Text metrics: refusals, figures, several models, and what happens where an instrument is missing."""
 
+import importlib.util
 import json
+import sys
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
@@ -205,6 +207,17 @@ class TestInstruments:
         assert result.figure("bertscore").n_unscored == 3
         assert result.items["undefined"].str.contains("selfcheck_nli: there is no samples").all()
         assert study.unscored(result)["texts"].tolist() == [3, 3]
+
+    def test_a_missing_package_stops_only_the_metrics_that_need_it(self, monkeypatch):
+        present = importlib.util.find_spec
+        monkeypatch.setattr(
+            importlib.util, "find_spec", lambda name: None if name == "nltk" else present(name)
+        )
+        monkeypatch.setitem(sys.modules, "nltk", None)
+        result = evaluate(frame(), ["meteor", "rouge1"])
+        assert result.figure("meteor").n_unscored == 3
+        assert result.figure("rouge1").n == 3
+        assert "meteor is unscored: meteor needs the package nltk: pip install nltk" in result.notes
 
     def test_an_unscored_metric_s_light_is_grey(self):
         result = evaluate(frame(), ["bertscore"], lights={"bertscore": [0.5, 0.7]})

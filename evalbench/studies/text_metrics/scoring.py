@@ -143,8 +143,6 @@ def score_all(frame: pd.DataFrame, entries: Sequence[Card], options: Mapping[str
     scored = Scored()
     for entry in entries:
         _score_one(frame, entry, options, scored)
-    if any(entry.name == "meteor" for entry in entries):
-        scored.notes.append(f"meteor matched words by {', '.join(meteor_stages(options['language']))}")
     return scored
 
 
@@ -183,6 +181,8 @@ def _score_one(frame: pd.DataFrame, entry: Card, options: Mapping[str, Any], sco
         unscored[ready] = str(error)
         scored.notes.append(f"{entry.name} is unscored: {error}")
         return
+    if entry.name == "meteor":
+        scored.notes.append(f"meteor matched words by {', '.join(meteor_stages(options['language']))}")
     for name, array in values.items():
         scored.columns.setdefault(name, np.full(n, np.nan))[ready] = array
     missing = ready[np.isnan(scored.columns[entry.name][ready])]
