@@ -131,6 +131,7 @@ class TestFigures:
         assert agreement["trusted"].to_dict() == {"complete": False, "quality": True}
         assert agreement.loc["complete", "note"].startswith("all ratings are equal")
         assert "mean over quality (ordinal alpha of the annotators ≥ 0.4)" in result.sentence
+        assert "8 documents, 32 outputs, so few that the interval is too narrow" in result.sentence
 
     def test_less_is_better_is_stated_and_judged_so(self):
         result = evaluate(*panel(), metrics=["errors"], lower_is_better=["errors"])

@@ -100,7 +100,8 @@ class TestFigures:
 
     def test_a_text_without_reference_is_undefined(self):
         result = evaluate(frame(reference=["a", "", "b"]), ["rougeL", "length"])
-        assert result.items["undefined"].tolist() == ["", "rougeL: there is no reference", ""]
+        assert result.items["undefined_metrics"].tolist() == ["", "rougeL: there is no reference", ""]
+        assert (result.items["undefined"] == "").all()
         assert (result.figure("rougeL").n, result.figure("rougeL").n_undefined) == (2, 1)
         assert result.figure("length").n == 3
 
@@ -123,6 +124,12 @@ class TestFigures:
         assert result.light == result.figure("f1_score").light == "red"
         assert 0.5 < result.verdict.stability <= 1
         assert result.sentence.startswith("f1_score is red: 0.667")
+
+    def test_the_worst_model_of_the_worst_light_is_named(self):
+        table = pd.DataFrame({"id": ["1", "2"] * 2, "model": ["m", "m", "n", "n"], "output": ["a b x", "a y z", "x", "y"],
+                              "reference": "a b c"})  # fmt: skip
+        result = evaluate(table, ["rouge1"], lights={"rouge1": [0.6, 0.8]})
+        assert result.sentence.startswith("rouge1 of n is red: 0")
 
     def test_less_is_better_turns_the_bands(self):
         table = frame(context=["x", "y", "z"])
@@ -203,9 +210,10 @@ class TestInstruments:
         )
         assert result.figure("rougeL").value is not None
         assert (result.items["bertscore"].isna()).all()
-        assert result.items["unscored"].str.contains("bertscore: bertscore needs").all()
+        assert result.items["unscored_metrics"].str.contains("bertscore: bertscore needs").all()
+        assert (result.items["unscored"] == "").all()
         assert result.figure("bertscore").n_unscored == 3
-        assert result.items["undefined"].str.contains("selfcheck_nli: there is no samples").all()
+        assert result.items["undefined_metrics"].str.contains("selfcheck_nli: there is no samples").all()
         assert study.unscored(result)["texts"].tolist() == [3, 3]
 
     def test_a_missing_package_stops_only_the_metrics_that_need_it(self, monkeypatch):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalbench.core.result import Estimate, Summary
-from evalbench.core.stats import Measured, light_stability, with_interval
+from evalbench.core.stats import FEW_UNITS, Measured, light_stability, with_interval
 from evalbench.core.verdict import Band, Bands, Verdict
 from evalbench.errors import BadInput
 from evalbench.studies.human_correlation.analysis import Analysis, analyse, direction
@@ -226,6 +226,8 @@ def _verdict(analysis: Analysis, judge: _Judge, trust: Trust, headline: Sequence
         f"of the best metric: {judge.bands}; grey where its interval is wider than {judge.max_ci_width:g}"
     )
     over = f"{panel.n_documents} documents, {len(panel.x)} outputs"
+    if panel.n_documents < FEW_UNITS:
+        over += ", so few that the interval is too narrow"
     if not trust.trusted:
         return Verdict("grey", f"No criterion is trusted ({trust.why}), so no metric can be: {over}.", rule)
     known = [e for e in headline if e.value is not None]

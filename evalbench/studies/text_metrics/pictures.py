@@ -190,7 +190,7 @@ def unscored(result: Result) -> pd.DataFrame:
     rows = [
         {"metric": line.partition(": ")[0], "kind": kind, "reason": line.partition(": ")[2]}
         for kind in ("unscored", "undefined")
-        for text in result.items[kind]
+        for text in result.items[f"{kind}_metrics"]
         for line in text.split("\n")
         if line
     ]

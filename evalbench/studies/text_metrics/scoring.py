@@ -230,8 +230,14 @@ def items_of(frame: pd.DataFrame, scored: Scored) -> pd.DataFrame:
 
     keys = {key: frame[key].to_numpy() for key in ("id", "model") if key in frame}
     lengths = {"output_words": [len(words(text)) for text in frame["output"]]}
-    reasons = {"unscored": _joined(scored.unscored), "undefined": _joined(scored.undefined)}
-    return pd.DataFrame({**keys, **lengths, **scored.columns, **reasons})
+    reasons = {"unscored_metrics": _joined(scored.unscored), "undefined_metrics": _joined(scored.undefined)}
+    scoreless = np.isnan(np.stack([scored.columns[name] for name in scored.unscored])).all(axis=0)
+    # A text counts as unscored, or as undefined, only where no metric at all has a value for it.
+    failed = np.where(scoreless, reasons["unscored_metrics"], "")
+    without = np.where(scoreless & (failed == ""), reasons["undefined_metrics"], "")
+    return pd.DataFrame(
+        {**keys, **lengths, **scored.columns, **reasons, "unscored": failed, "undefined": without}
+    )
 
 
 def _joined(reasons: Mapping[str, Any]) -> list[str]:

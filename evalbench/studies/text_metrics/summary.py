@@ -73,7 +73,8 @@ def summarise(
     Parameters
     ----------
     items : DataFrame
-        One row per text and model: a column per metric, ``unscored`` and ``undefined`` with a line per metric.
+        One row per text and model: a column per metric, ``unscored_metrics`` and ``undefined_metrics`` with a line per
+        metric that has no value.
     metrics : sequence of str
         By default every column that is named as a text metric.
     lights : mapping of str to (float, float), optional
@@ -115,7 +116,7 @@ def _estimated(
     n: int,
 ) -> Estimated:
     entry = card(name)
-    unscored = reasons_of(rows["unscored"], name)
+    unscored = reasons_of(rows["unscored_metrics"], name)
     common = {"unit": entry.unit, "higher_is_better": entry.higher_is_better}
     finite_worst = entry.range[0] if entry.higher_is_better else entry.range[1]
     why = next(iter(filter(None, unscored)), "") or "no text has a value"
@@ -131,8 +132,8 @@ def _estimated(
         figures.append(
             Figure("sacrebleu_corpus", sums, corpus_bleu, **common, undefined="no text has a value")
         )
-    columns = {c: rows[c].to_numpy() for c in rows if c not in ("id", "model", "unscored", "undefined")}
-    columns |= {"unscored": unscored, "undefined": reasons_of(rows["undefined"], name)}
+    columns = {c: rows[c].to_numpy() for c in rows.select_dtypes("number")}
+    columns |= {"unscored": unscored, "undefined": reasons_of(rows["undefined_metrics"], name)}
     found = estimate(columns, figures, units=rows["id"], seed=seed, group=group, n_resamples=n)
     if bands is None or share <= max_unscored:
         return found
@@ -157,7 +158,7 @@ def _verdict(
         return Verdict("unlit", f"{head} No thresholds were given, so no light is lit.")
     lit = [(one.estimates[0], one.replicates[name], bands[name]) for name, one in done if name in bands]
     light = worst([e.light for e, _, _ in lit])
-    low = next(e for e, _, _ in lit if e.light == light)
+    low = min((e for e, _, _ in lit if e.light == light), key=_goodness)
     where = f" of {low.group['model']}" if low.group else ""
     sentence = (
         f"{low.metric}{where} is {light}: {_value(low) if low.value is not None else low.note}; {texts}."
@@ -166,6 +167,11 @@ def _verdict(
     stability = light_stability(decisive[0][1], decisive[0][0], light) if light != "grey" else None
     rule = "; ".join(f"{name}: {band}" for name, band in bands.items()) + "; the worst decides"
     return Verdict(light, sentence, rule, stability)
+
+
+def _goodness(e: Estimate) -> float:
+    """The value, larger where better; smallest where there is none."""
+    return -np.inf if e.value is None else e.value if e.higher_is_better else -e.value
 
 
 def _value(e: Estimate) -> str:
