@@ -29,7 +29,9 @@ def _studies() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    if name in _NAMES:
+    if name == "metrics":
+        value = importlib.import_module("evalbench.metrics")
+    elif name in _NAMES:
         value = getattr(importlib.import_module(_NAMES[name]), name)
     elif not name.startswith("_") and name in _studies():
         value = importlib.import_module(f"evalbench.studies.{name}")
@@ -42,4 +44,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_NAMES, *_studies()])
+    return sorted([*globals(), "metrics", *_NAMES, *_studies()])
