@@ -19,6 +19,8 @@ SETTINGS = {
     "distributed.nanny.pre-spawn-environ": {},  # kernels compute with the same threads as in a single run
     "distributed.admin.large-graph-warning-threshold": "1 GiB",
     "distributed.worker.memory.terminate": False,
+    # By default a worker that needs more than 15 s to come back is closed, with the run that it has just begun.
+    "distributed.deploy.lost-worker-timeout": "1 hour",
     "distributed.logging.distributed": "critical",
     "distributed.comm.timeouts.connect": "20s",
 }

@@ -109,17 +109,32 @@ def cluster(
         processes.append(process)
         return process
 
+    def wait(ready, n: int):
+        deadline = time.monotonic() + 180
+        while not (found := ready()):
+            assert time.monotonic() < deadline, (home / f"host{n}" / "log").read_text()
+            time.sleep(0.1)
+        return found
+
     contact = home / "scheduler.json"
     try:
         start(0, "dask_scheduler", "--host", address, "--no-dashboard", "--scheduler-file", str(contact))
-        deadline = time.monotonic() + 120
-        while not contact.exists() or not contact.read_text():
-            assert time.monotonic() < deadline, (home / "host0" / "log").read_text()
-            time.sleep(0.1)
+        wait(lambda: contact.exists() and contact.read_text().endswith("}"), 0)
         found = json.loads(contact.read_text())["address"]
         for n in (1, 2):
-            start(n, "dask_worker", found, "--nthreads", str(n_threads), "--no-dashboard",
-                  "--local-directory", str(home / f"host{n}" / "home" / "dask"))  # fmt: skip
+            local = str(home / f"host{n}" / "home" / "dask")
+            start(
+                n,
+                "dask_worker",
+                found,
+                "--nthreads",
+                str(n_threads),
+                "--no-dashboard",
+                "--local-directory",
+                local,
+            )
+        for n in (1, 2):
+            wait(lambda n=n: "Registered to" in (home / f"host{n}" / "log").read_text(), n)
         yield found
     finally:
         for process in reversed(processes):
