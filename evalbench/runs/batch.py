@@ -13,7 +13,7 @@ from evalbench.report.index import write_index
 from evalbench.report.render import render
 from evalbench.runs import folder as folders
 from evalbench.runs.cluster import local_client, remote_client
-from evalbench.runs.parcel import pack, write_folder
+from evalbench.runs.parcel import Parcel, pack, write_folder
 from evalbench.runs.run import provenance_of
 from evalbench.runs.suite import Job
 from evalbench.runs.worker import (
@@ -53,7 +53,7 @@ class Outcome(NamedTuple):
 
     @property
     def ok(self) -> bool:
-        return self.run["status"] == "ok"
+        return str(self.run["status"]) == "ok"
 
 
 class Watcher(NamedTuple):
@@ -190,7 +190,7 @@ class _Batch:
         submit = self._submitter(client, away)
         tries = dict.fromkeys(self.jobs, 1)
         futures = {submit(number, 1): number for number in self.jobs}
-        waiting = as_completed(list(futures), loop=client.loop, raise_errors=False)
+        waiting = as_completed(list(futures), loop=client.loop, raise_errors=False)  # type: ignore[no-untyped-call]
         for future in waiting:
             number = futures.pop(future)
             error = future.exception() if future.status == "error" else None
@@ -204,7 +204,7 @@ class _Batch:
                 tries[number] += 1
                 again = submit(number, tries[number])
                 futures[again] = number
-                waiting.add(again)
+                waiting.add(again)  # type: ignore[no-untyped-call]
             elif isinstance(error, KilledWorker):
                 yield self._ended(number, "died", "its worker died while it ran")
             else:
@@ -227,7 +227,8 @@ class _Batch:
 
             return submit_here
 
-        parcels, blobs = {}, {}
+        parcels: dict[int, Parcel] = {}
+        blobs: dict[str, Path] = {}
         for number, job in self.jobs.items():
             parcels[number], sources = pack(job.plan)
             blobs |= sources
@@ -264,7 +265,8 @@ class _Batch:
         if returned.files is None:
             return _outcome(job, Path(returned.folder))
         folder = folders.claim(self.reports, job.plan.study, Path(returned.folder).name)
-        write_folder(folder, returned.files, job.plan, returned.paths or {})
+        renamed = {theirs: str(job.plan.files[name]) for name, theirs in (returned.paths or {}).items()}
+        write_folder(folder, returned.files, {returned.folder: str(folder), **renamed})
         folders.update_run(folder, run_id=folder.name, parameters=dict(job.plan.parameters))
         render(folder)
         return _outcome(job, folder)

@@ -71,7 +71,7 @@ def local_client(n_workers: int) -> Iterator[Any]:
 
     with (
         dask.config.set(SETTINGS),
-        LocalCluster(
+        LocalCluster(  # type: ignore[no-untyped-call]
             n_workers=n_workers,
             threads_per_worker=1,
             processes=True,
@@ -80,7 +80,7 @@ def local_client(n_workers: int) -> Iterator[Any]:
             memory_limit=None,
             silence_logs=logging.CRITICAL,
         ) as cluster,
-        Client(cluster, set_as_default=False) as client,
+        Client(cluster, set_as_default=False) as client,  # type: ignore[no-untyped-call]
     ):
         yield client
 
@@ -100,7 +100,7 @@ def remote_client(address: str, say: Callable[[str], None]) -> Iterator[Any]:
     address = checked_address(address)
     with dask.config.set(SETTINGS):
         try:
-            client = Client(address, set_as_default=False, timeout="20s")
+            client = Client(address, set_as_default=False, timeout="20s")  # type: ignore[no-untyped-call]
         except (OSError, TypeError, ValueError) as error:
             raise BadInput(f"--scheduler {address}: no connection ({error})") from error
         with client:

@@ -110,37 +110,28 @@ def folder_bytes(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
 
 
-def write_folder(
-    folder: Path, files: Mapping[str, bytes], planned: Plan, worker_paths: Mapping[str, str]
-) -> None:
-    """Write a run's folder that came from a worker; the worker's paths become the client's.
+def write_folder(folder: Path, files: Mapping[str, bytes], renamed: Mapping[str, str]) -> None:
+    """Write a run's folder that came from a worker, ``run.json`` last; the worker's paths become the client's.
 
     Parameters
     ----------
     folder : Path
         An empty folder.
     files : mapping of str to bytes
-    planned : Plan
-        The client's.
-    worker_paths : mapping of str to str
-        Parameter → path on the worker.
+    renamed : mapping of str to str
+        Path on the worker → path here.
 
     Raises
     ------
     ValueError
         If a name leads out of the folder.
     """
-    pairs = [
-        (_inside_json(worker_paths[name]), _inside_json(str(path)))
-        for name, path in planned.files.items()
-        if name in worker_paths
-    ]
     for name, content in sorted(files.items(), key=lambda pair: pair[0] == "run.json"):
         if Path(name).name != name or name.startswith(".."):
             raise ValueError(f"{name!r}: a file of a run lies in its folder")
         if name in _TEXTS:
-            for theirs, ours in pairs:
-                content = content.replace(theirs, ours)
+            for theirs, ours in renamed.items():
+                content = content.replace(_inside_json(theirs), _inside_json(ours))
         (folder / name).write_bytes(content)
 
 

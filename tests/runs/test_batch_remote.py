@@ -66,18 +66,13 @@ def test_a_parcel_with_other_bytes_or_other_code_is_refused(bench, tmp_path):
 
 
 def test_a_folder_of_a_worker_stays_inside_and_gets_the_clients_paths(bench, tmp_path):
-    planned = plan("tiny", {"data": "words.csv"}, bench, bench)
     with pytest.raises(ValueError, match="lies in its folder"):
-        write_folder(tmp_path, {"../x": b""}, planned, {})
+        write_folder(tmp_path, {"../x": b""}, {})
     out = tmp_path / "out"
     out.mkdir()
-    write_folder(
-        out,
-        {"run.json": b'{"data": "/w/files/data/words.csv"}'},
-        planned,
-        {"data": "/w/files/data/words.csv"},
-    )
-    assert folders.read_json(out / "run.json") == {"data": str(bench / "words.csv")}
+    there, here = "/w/files/data/вод.csv", str(bench / "вод.csv")
+    write_folder(out, {"run.json": json.dumps({"data": there}, ensure_ascii=False).encode()}, {there: here})
+    assert folders.read_json(out / "run.json") == {"data": here}
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:

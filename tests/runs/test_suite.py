@@ -110,3 +110,9 @@ runs:
     assert jobs[12].label == "tiny"
     assert jobs[0].plan.parameters["data"] == str(bench / "words.csv")
     assert len({job.plan.identity for job in jobs}) == 13
+
+
+def test_the_gallery_shows_every_study():
+    root = Path(__file__).resolve().parents[2]
+    shown = {job.plan.study for job in read_suite(root / "notebooks" / "gallery.yaml", root)}
+    assert shown == {path.stem for path in (root / "notebooks").glob("*.ipynb")}
