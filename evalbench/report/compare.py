@@ -164,6 +164,18 @@ def _comparable(reference: Side, others: Sequence[Side], *, paired: bool) -> Non
         raise BadInput.listing("these cannot be compared:", faults)
 
 
+def _readable(figures: Sequence[Figure], sides: Sequence[Side]) -> None:
+    """Refuse items that lack a column which today's figures are computed from."""
+    needed = dict.fromkeys(name.removeprefix("#") for f in figures for name in f.sums)
+    lacking = [
+        f"{side.run_id}: the items lack {', '.join(gone)}, which today's code reads; run it anew"
+        for side in sides
+        if (gone := [name for name in needed if name not in side.items])
+    ]
+    if lacking:
+        raise BadInput.listing("these cannot be compared:", lacking)
+
+
 def _data(side: Side) -> str:
     data = side.results["data"]
     return f"{data['name']}{'@' * bool(data['version'])}{data['version']}, sha256 {data['sha256'][:8]}"
@@ -179,6 +191,7 @@ def _differences(
     if paired and not counts.shared:
         raise BadInput(f"{side.run_id} and {reference.run_id} have no {unit} in common")
     defined = list(measures.figures(**reference.options(measures.figures))) if measures.figures else []
+    _readable(defined, (reference, side))
     order = _in_order(reference, side, metric)
     stray = sorted(set(margins) - set(order))
     if stray:
@@ -210,7 +223,9 @@ def _differences(
                 margins={f.metric: margins[f.metric] for f in sums if f.metric in margins}, n_resamples=sizes[0],
             ).figures  # fmt: skip
         compared.sort(key=lambda c: order.index(c.metric))
-        rows += [Row(group, c, order.index(c.metric) < HEADLINE) for c in compared]
+        rows += [Row(group, c, False) for c in compared]
+    opening = list(dict.fromkeys(sorted((row.comparison.metric for row in rows), key=order.index)))[:HEADLINE]
+    rows = [row._replace(headline=row.comparison.metric in opening) for row in rows]
     if not rows:
         raise BadInput.listing(
             f"{side.run_id} and {reference.run_id} have no figure that can be compared:", notes

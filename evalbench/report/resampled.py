@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from evalbench.core.planning import equivalent, smallest_difference
 from evalbench.core.result import Summary
 from evalbench.core.seeds import rng
 from evalbench.core.stats import bootstrap_cautions, percentile_interval
+from evalbench.errors import BadInput
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,13 +80,19 @@ def compare_summaries(
         return {}
     tables = _Tables.of(side, reference, groups, unit, paired=paired)
     measured = _Measured(list(cells.values()), side, reference, summarise, unit)
-    point = measured(tables.side, tables.reference)
-    replicates = np.array(
-        [_differ(measured(*drawn)) for drawn in tables.drawn(rng(seed, "compare/bootstrap"), n_resamples)]
-    )
-    permuted = np.array(
-        [_differ(measured(*dealt)) for dealt in tables.dealt(rng(seed, "compare/swap"), n_resamples)]
-    )
+    try:
+        point = measured(tables.side, tables.reference)
+    except KeyError as error:
+        raise BadInput(
+            f"{side.run_id} or {reference.run_id}: the items lack {error}, which today's code reads; run them anew"
+        ) from error
+    if tables.identical():
+        replicates = permuted = np.zeros((n_resamples, len(cells)))
+    else:
+        drawn = tables.drawn(rng(seed, "compare/bootstrap"), n_resamples)
+        dealt = tables.dealt(rng(seed, "compare/swap"), n_resamples)
+        replicates = np.array([_differ(measured(*pair)) for pair in _shown(drawn, n_resamples, "resamples")])
+        permuted = np.array([_differ(measured(*pair)) for pair in _shown(dealt, n_resamples, "permutations")])
     low, high = percentile_interval(replicates)
     return {
         key: _comparison(
@@ -94,6 +101,13 @@ def compare_summaries(
         )
         for j, key in enumerate(cells)
     }  # fmt: skip
+
+
+def _shown(pairs: Iterator[Any], total: int, what: str) -> Iterator[Any]:
+    """A bar on a terminal: each step calls the study."""
+    from tqdm import tqdm
+
+    yield from tqdm(pairs, total=total, desc=what, leave=False, disable=None)
 
 
 def _key(group: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
@@ -155,7 +169,9 @@ class _Tables(NamedTuple):
             shared = set(a[unit].astype(str)) & set(b[unit].astype(str))
             a, b = (t[t[unit].astype(str).isin(shared)] for t in (a, b))
         names = tuple(dict.fromkeys([unit, str(side.results["id"])]))
-        a, b = (t.sort_values([*names, *side.results["by"]], kind="stable", ignore_index=True) for t in (a, b))
+        a, b = (
+            t.sort_values([*names, *side.results["by"]], kind="stable", ignore_index=True) for t in (a, b)
+        )
         own = groups[0][1] if len(groups) == 1 else ({}, {})
         labels = ({**side.selected, **own[1]}, {**reference.selected, **own[0]})
         return cls(a, b, _rows_of_units(a[unit]), _rows_of_units(b[unit]), labels, names, paired)
@@ -164,7 +180,13 @@ class _Tables(NamedTuple):
     def sizes(self) -> tuple[int, int]:
         return len(self.rows_side), len(self.rows_reference)
 
-    def drawn(self, generator: np.random.Generator, times: int) -> Any:
+    def identical(self) -> bool:
+        """Whether both sides hold the same rows but for their labels, so that nothing can differ."""
+        labels = [*self.labels[0]]
+        plain = [t.drop(columns=labels) for t in (self.side, self.reference)]
+        return self.paired and bool(plain[0].equals(plain[1]))
+
+    def drawn(self, generator: np.random.Generator, times: int) -> Iterator[Any]:
         """Pairs of tables of units drawn with replacement, the same ones on both sides where paired."""
         n_a, n_b = self.sizes
         for _ in range(times):
@@ -175,7 +197,7 @@ class _Tables(NamedTuple):
                 _taken(self.reference, self.rows_reference, others, self.names),
             )
 
-    def dealt(self, generator: np.random.Generator, times: int) -> Any:
+    def dealt(self, generator: np.random.Generator, times: int) -> Iterator[Any]:
         """Pairs of tables with the sides' rows swapped within units, or units dealt anew where unpaired."""
         import pandas as pd
 

@@ -123,6 +123,13 @@ def test_no_common_unit_is_refused(two: Side) -> None:
         differences(two, other)
 
 
+def test_items_of_older_code_are_refused_with_the_column(two: Side) -> None:
+    with pytest.raises(BadInput, match="r2: the items lack tp, fp, which today's code reads; run it anew"):
+        differences(two, replace(two, run_id="r2", items=two.items.drop(columns=["tp", "fp"])))
+    with pytest.raises(BadInput, match="the items lack 'truth', which today's code reads"):
+        differences(two, replace(two, run_id="r2", items=two.items.drop(columns="truth")))
+
+
 # -- found ------------------------------------------------------------------------------------------
 
 
@@ -187,6 +194,11 @@ def test_one_family_of_tests_for_headline_figures_and_one_for_the_rest(two: Side
     rest = [row.comparison for row in found.rows if not row.headline]
     assert [c.metric for c in rest] == ["r", "r"]
     assert all(c.p <= c.p_holm <= 2 * c.p for c in rest)
+
+
+def test_figures_that_are_not_compared_take_no_place_among_the_headline_ones(two: Side) -> None:
+    found = differences(two, run(two.items, "r2", power=2.0), metric="power", n_summaries=4)
+    assert {row.comparison.metric for row in found.rows if row.headline} == {"score", "right", "f1", "r"}
 
 
 def test_units_of_one_side_alone_are_counted(two: Side) -> None:
