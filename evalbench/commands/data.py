@@ -37,7 +37,9 @@ def list_data(root: Path | None) -> None:
     "--map", "renames", multiple=True, metavar="column=name", help="Rename a column to the one expected."
 )
 @click.option("-p", "files", multiple=True, metavar="table=FILE", help="A further table of the study.")
-@click.option("--root", type=click.Path(path_type=Path))
+@click.option(
+    "--root", type=click.Path(path_type=Path), help="The workbench (default: found upwards from here)."
+)
 def check(path: str, study: str, renames: tuple[str, ...], files: tuple[str, ...], root: Path | None) -> None:
     """Show how the columns of a table are understood and list all its faults."""
     from evalbench import studies
@@ -59,7 +61,7 @@ def check(path: str, study: str, renames: tuple[str, ...], files: tuple[str, ...
             found = source in present
             sign = "✓" if found else "✗" if column.required else "–"
             origin = f" (from {source})" if source != column.name else ""
-            state = "" if found else " missing" if column.required else " not there, optional:"
+            state = "" if found else " missing:" if column.required else " not there, optional:"
             note = f"; {column.help}" if column.help else ""
             click.echo(f"  {sign} {column.name}{origin}:{state} {column.expected()}{note}")
         extra = sorted(present - {c.name for c in table.columns} - set(back.values()))

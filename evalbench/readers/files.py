@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from evalbench.errors import BadInput
 if TYPE_CHECKING:
     import pandas as pd
 
+SEPARATORS = (",", ";", "\t", "|")
 ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet")
 
 
@@ -85,6 +85,7 @@ def _decode(path: Path, raw: bytes) -> str:
 def _delimited(path: Path, text: str, separator: str) -> pd.DataFrame:
     import pandas as pd
 
+    header = _even_rows(path, text, separator)
     try:
         frame = pd.read_csv(
             io.StringIO(text),
@@ -97,7 +98,6 @@ def _delimited(path: Path, text: str, separator: str) -> pd.DataFrame:
         )
     except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError) as error:
         raise BadInput(f"{path}: not a table: {str(error).strip()}") from error
-    header = next(csv_rows(text, separator), [])
     doubled = sorted({name for name in header if header.count(name) > 1})
     if doubled:
         raise BadInput(f"{path}: column {', '.join(doubled)} stands more than once in the header")
@@ -107,10 +107,33 @@ def _delimited(path: Path, text: str, separator: str) -> pd.DataFrame:
     return frame
 
 
-def csv_rows(text: str, separator: str) -> Iterator[list[str]]:
+def _even_rows(path: Path, text: str, separator: str) -> list[str]:
+    """The header, once every row has as many cells; pandas would cut long rows off and fill up short ones in silence."""
     import csv
 
-    return csv.reader(io.StringIO(text), delimiter=separator)
+    csv.field_size_limit(max(len(text), csv.field_size_limit()))
+    uneven: list[str] = []
+    header: list[str] = []
+    try:
+        for number, row in enumerate(csv.reader(io.StringIO(text, newline=""), delimiter=separator), start=1):
+            header = header or row
+            if len(row) != len(header) and "".join(row).strip():
+                uneven.append(f"row {number}: {len(row)}")
+    except csv.Error as error:
+        raise BadInput(f"{path}: not a table: {error}") from error
+    other = next((s for s in SEPARATORS if len(header) == 1 and s in header[0]), None)
+    if other:
+        raise BadInput(
+            f"{path}: the header is one cell, {header[0]!r}: cells are separated by {other!r}, expected "
+            f"{separator!r}; save the file with commas (.csv) or tabs (.tsv)"
+        )
+    if uneven:
+        raise BadInput.listing(
+            f"{path}: the header has {len(header)} cells, these rows have more or fewer (quote a cell that holds "
+            f"{separator!r} or a line break):",
+            uneven,
+        )
+    return header
 
 
 def _parquet(path: Path, raw: bytes) -> pd.DataFrame:

@@ -342,17 +342,23 @@ def _pandera_faults(frame: pd.DataFrame, schema: Any, wording: Mapping[str, str]
                 str(name),
                 wording[str(name)],
                 tuple(sorted(set(rows["index"]))),
-                _clip(_as_text(rows["failure_case"].iloc[0])),
+                _clip(_plain_number(rows["failure_case"].iloc[0])),
             )
             for name, rows in cases.groupby("column", sort=False)
         ]
     return []
 
 
+def _plain_number(value: Any) -> str:
+    """A whole number as the file has it, although a column with empty cells holds floats."""
+    return _as_text(int(value) if isinstance(value, float) and value.is_integer() else value)
+
+
 def _near(name: str, others: Sequence[Any]) -> str:
     from difflib import get_close_matches
 
-    found = get_close_matches(name, [str(o) for o in others], n=1, cutoff=0.6)
+    lowered = {str(other).lower(): str(other) for other in others}
+    found = [lowered[near] for near in get_close_matches(name, lowered, n=1, cutoff=0.6)]
     return f"; is {found[0]!r} meant? (--map {found[0]}={name})" if found else ""
 
 

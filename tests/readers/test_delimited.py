@@ -1,0 +1,76 @@
+"""CSV and TSV: what is refused rather than guessed, and that no cell is lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evalbench.errors import BadInput
+from evalbench.readers.files import raw_frame
+from evalbench.readers.schema import Column, Table
+from evalbench.readers.tables import checked
+
+
+def frame(text: str, name: str = "t.csv"):
+    return raw_frame(Path(name), text.encode())
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("rows", "said"),
+        [
+            ("1,a cat, sits\n2,b\n", ["row 2: 3"]),  # pandas cuts the first row in silence
+            ("1,a,\n2,b,\n", ["row 2: 3", "row 3: 3"]),  # ... and every row with no more than a warning
+            ("1\n2,b\n", ["row 2: 1"]),  # ... and fills up the short one
+            ('1,"a\nb"\n2,b,c\n', ["row 3: 3"]),  # a record is one row, however many lines it has
+        ],
+    )
+    def test_rows_that_are_longer_or_shorter_than_the_header(self, rows, said):
+        with pytest.raises(BadInput) as caught:
+            frame("id,output\n" + rows)
+        head, *lines = str(caught.value).splitlines()
+        assert head == (
+            "t.csv: the header has 2 cells, these rows have more or fewer "
+            "(quote a cell that holds ',' or a line break):"
+        )
+        assert [line.removeprefix("  - ") for line in lines] == said
+
+    @pytest.mark.parametrize(("name", "separator", "expected"), [("t.csv", ";", ","), ("t.tsv", ",", "\t")])
+    def test_another_separator_is_named(self, name, separator, expected):
+        with pytest.raises(BadInput) as caught:
+            frame(f"id{separator}output\n1{separator}a\n", name)
+        assert f"cells are separated by {separator!r}, expected {expected!r}" in str(caught.value)
+        assert "save the file with commas (.csv) or tabs (.tsv)" in str(caught.value)
+
+    def test_a_quote_without_end_or_another_encoding(self):
+        with pytest.raises(BadInput, match="^t.csv: not a table: "):
+            frame('id,output\n1,"a\n')
+        with pytest.raises(BadInput, match=r"not UTF-8: byte 0xea in line 2; save the file with UTF-8"):
+            raw_frame(Path("t.csv"), "id\nкот\n".encode("cp1251"))
+
+    def test_a_column_in_other_letters_is_offered(self):
+        with pytest.raises(BadInput, match=r"is 'ID' meant\? \(--map ID=id\)"):
+            checked(
+                frame("ID,x\n1,a\n"), Table((Column("id", "id"),), ("id",), help="one row per text"), "t.csv"
+            )
+
+    def test_a_number_out_of_range_stands_as_in_the_file(self):
+        table = Table(
+            (Column("id", "id"), Column("start", "int", empty_ok=True, low=0)),
+            ("id",),
+            help="one row per text",
+        )
+        with pytest.raises(BadInput, match=r"column start: expected .*, found -1 \(row 2\)"):
+            checked(frame("id,start\n1,-1\n2,\n"), table, "t.csv")
+
+
+def test_no_cell_changes():
+    text = '\ufeffid,output\r\n007,"a, ""b""\r\nc"\r\nNA,None\r\nd,\r\n\r\n'
+    read = frame(text)
+    assert read["id"].tolist() == ["007", "NA", "d"]
+    assert read["output"].tolist() == ['a, "b"\r\nc', "None", ""]
+
+
+def test_a_cell_longer_than_the_csv_module_s_limit():
+    assert frame(f"id,output\n1,{'x' * 200_000}\n")["output"].str.len().tolist() == [200_000]
