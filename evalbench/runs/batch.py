@@ -13,6 +13,7 @@ from evalbench.report.index import write_index
 from evalbench.report.render import render
 from evalbench.runs import folder as folders
 from evalbench.runs.cluster import local_client, remote_client
+from evalbench.runs.fork import Preloader, can_fork
 from evalbench.runs.parcel import Parcel, pack, write_folder
 from evalbench.runs.run import provenance_of
 from evalbench.runs.suite import Job
@@ -116,8 +117,11 @@ def run_batch(
         watcher.ended(outcome)
     try:
         if todo:
-            batch = _Batch(reports, todo, earlier, fork, timeout, watcher)
-            with _client(workers, scheduler, len(todo), watcher) as client:
+            with (
+                _preloading(fork and scheduler is None) as preloaded,
+                _client(workers, scheduler, len(todo), watcher) as client,
+            ):
+                batch = _Batch(reports, todo, earlier, fork, preloaded, timeout, watcher)
                 for outcome in batch.outcomes(client, away=scheduler is not None):
                     outcomes[outcome.job.number] = outcome
                     watcher.ended(outcome)
@@ -126,6 +130,16 @@ def run_batch(
             render(folder)
         write_index(reports)
     return [outcomes[number] for number in sorted(outcomes)]
+
+
+@contextmanager
+def _preloading(wanted: bool) -> Iterator[str]:
+    """Address of a process that imports, for all workers of this machine, while the cluster starts."""
+    if not wanted or not can_fork():
+        yield ""
+        return
+    with Preloader() as preloader:
+        yield preloader.address
 
 
 @contextmanager
@@ -165,7 +179,7 @@ class _Batch:
     """The jobs of one batch on their way through a cluster."""
 
     def __init__(
-        self, reports: Path, jobs: Sequence[Job], earlier: Mapping[int, int], fork: bool, timeout: float | None,
+        self, reports: Path, jobs: Sequence[Job], earlier: Mapping[int, int], fork: bool, preloaded: str, timeout: float | None,
         watcher: Watcher,
     ) -> None:  # fmt: skip
         self.reports = reports
@@ -176,7 +190,7 @@ class _Batch:
         self.tasks = {
             job.number: Task(
                 job.number, self.name, job.plan.study, job.plan.identity, job.timeout or timeout,
-                earlier[job.number] + 1, fork,
+                earlier[job.number] + 1, fork, preloaded,
             )
             for job in jobs
         }  # fmt: skip

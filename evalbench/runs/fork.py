@@ -1,8 +1,9 @@
 """Kernels forked from a process that has imported what every notebook needs.
 
-``python -m evalbench.runs.fork FD`` imports :data:`PRELOADED`, then forks one kernel at a time as it is asked
-over the socket ``FD``: a JSON line ``{"argv": […], "env": {…}, "cwd": "…"}`` is answered by ``{"pid": …}``, and
-by ``{"exited": …}`` when the kernel has ended.  When the socket closes, kernel and process end with it.
+``python -m evalbench.runs.fork LISTENER LIFELINE`` imports :data:`PRELOADED` once for a machine.  Whoever connects to the
+listening socket gets a fork of it, which forks one kernel at a time: a JSON line ``{"argv": […], "env": {…}, "cwd": "…"}``
+is answered by ``{"pid": …}``, and by ``{"exited": …}`` when the kernel has ended.  When a connection closes, its fork and
+kernel end; when the lifeline closes, the process ends.
 
 The process stays single-threaded and touches neither ZeroMQ contexts nor event loops nor pyplot: none of them
 survives a fork.
@@ -16,10 +17,12 @@ import importlib
 import json
 import os
 import selectors
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -122,26 +125,62 @@ class _Channel:
         self._socket.close()
 
 
-class Preloaded:
-    """The preloaded process, seen from the one that wants kernels; one kernel at a time."""
+class Preloader:
+    """A process with the imports behind it, and the socket at which it takes connections.
+
+    Attributes
+    ----------
+    address : str
+        Of the socket, in a folder that only this user may enter.
+    """
 
     def __init__(self) -> None:
-        ours, theirs = socket.socketpair()
+        self._folder = tempfile.mkdtemp(prefix="eb-")
+        self.address = f"{self._folder}/s"
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(self.address)
+        listener.listen(128)
+        self._lifeline, theirs = socket.socketpair()
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "evalbench.runs.fork", str(theirs.fileno())],
-            pass_fds=(theirs.fileno(),),
+            [sys.executable, "-P", "-m", "evalbench.runs.fork", str(listener.fileno()), str(theirs.fileno())],
+            pass_fds=(listener.fileno(), theirs.fileno()),
             stdin=subprocess.DEVNULL,
             env={
                 **os.environ,
                 "PYDEVD_DISABLE_FILE_VALIDATION": "1",
             },  # a debugger that nobody uses would warn
         )
+        listener.close()
         theirs.close()
-        self._channel = _Channel(ours)
-        self._last: ForkedKernel | None = None
 
-    def alive(self) -> bool:
-        return self._process.poll() is None
+    def close(self) -> None:
+        """End it; forks that are connected go on until they are left."""
+        self._lifeline.close()
+        self._process.wait()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def __enter__(self) -> Preloader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Preloaded:
+    """A connection to a preloaded process; one kernel at a time.
+
+    Raises
+    ------
+    OSError
+        If nobody listens at the address.
+    """
+
+    def __init__(self, address: str) -> None:
+        connection = socket.socket(socket.AF_UNIX)
+        connection.connect(address)
+        self._channel = _Channel(connection)
+        self._last: ForkedKernel | None = None
+        self.alive = True
 
     def fork(self, argv: Sequence[str], env: Mapping[str, str], cwd: str) -> ForkedKernel:
         """A new kernel.
@@ -162,29 +201,48 @@ class Preloaded:
         if self._last is not None:
             self._last.kill()
             self._last.wait()
-        self._channel.send(argv=list(argv), env=dict(env), cwd=cwd)
-        said = self._channel.receive()
+        try:
+            self._channel.send(argv=list(argv), env=dict(env), cwd=cwd)
+            said = self._channel.receive()
+        except BrokenPipeError:
+            said = {}
         if not said:
+            self.alive = False
             raise RuntimeError("the preloaded process that forks kernels is gone")
         self._last = ForkedKernel(int(said["pid"]), self._channel)
         return self._last
 
     def close(self) -> None:
-        """End it, and its kernel."""
+        """End the fork, and its kernel."""
         self._channel.close()
-        self._process.wait()
 
 
-_started: list[Preloaded] = []
+_shared = ""
+_own: list[Preloader] = []
+_connected: list[Preloaded] = []
 _lock = threading.Lock()
 
 
+def share(address: str) -> None:
+    """Fork this process's kernels from the preloaded process at an address rather than from one of its own."""
+    global _shared
+    _shared = address
+
+
 def preloaded() -> Preloaded:
-    """The preloaded process of this one; a new one where the last has died."""
+    """The connection of this process; a preloaded process is started where none is shared, or it is gone."""
     with _lock:
-        if not _started or not _started[-1].alive():
-            _started[:] = [Preloaded()]
-        return _started[-1]
+        if not _connected or not _connected[-1].alive:
+            _connected[:] = [_connect()]
+        return _connected[-1]
+
+
+def _connect() -> Preloaded:
+    if _shared:
+        with contextlib.suppress(OSError):
+            return Preloaded(_shared)
+    _own[:] = [Preloader()]
+    return Preloaded(_own[-1].address)
 
 
 @functools.cache
@@ -206,17 +264,32 @@ def forking_manager() -> type[Any]:
     return ForkingKernelManager
 
 
-def _serve(channel: _Channel) -> None:
+def _preload(listener: socket.socket, lifeline: socket.socket) -> None:
     os.environ.setdefault("MPLBACKEND", _BACKEND)
     for name in PRELOADED:
         importlib.import_module(name)
     if threading.active_count() > 1:
         raise RuntimeError(f"a preloaded module started threads: {threading.enumerate()}")
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the forks
+    with selectors.DefaultSelector() as selector:
+        selector.register(listener, selectors.EVENT_READ)
+        selector.register(lifeline, selectors.EVENT_READ)
+        while lifeline not in {key.fileobj for key, _ in selector.select()}:
+            connection, _ = listener.accept()
+            if os.fork() == 0:
+                listener.close()
+                lifeline.close()
+                _serve(_Channel(connection))
+                os._exit(0)
+            connection.close()
+
+
+def _serve(channel: _Channel) -> None:
     wake, woken = socket.socketpair()
     for end in (wake, woken):
         end.setblocking(False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.set_wakeup_fd(woken.fileno(), warn_on_full_buffer=False)
     while request := channel.receive():
         pid = os.fork()
@@ -246,7 +319,7 @@ def _awaited(pid: int, channel: _Channel, wake: socket.socket) -> int:
                     with contextlib.suppress(ProcessLookupError):
                         os.killpg(pid, signal.SIGKILL)
                     os.waitpid(pid, 0)
-                    sys.exit(0)
+                    os._exit(0)
 
 
 def _become_kernel(request: Mapping[str, Any]) -> NoReturn:
@@ -286,4 +359,4 @@ def _reseed() -> None:
 
 
 if __name__ == "__main__":
-    _serve(_Channel(socket.socket(fileno=int(sys.argv[1]))))
+    _preload(*(socket.socket(fileno=int(number)) for number in sys.argv[1:]))

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from evalbench.errors import BadInput
 from evalbench.runs import folder as folders
 from evalbench.runs import provenance
-from evalbench.runs.fork import can_fork
+from evalbench.runs.fork import can_fork, share
 from evalbench.runs.parcel import Parcel, folder_bytes, unpack
 from evalbench.runs.run import Plan, run
 
@@ -36,6 +36,8 @@ class Task(NamedTuple):
     timeout : float or None
     attempt : int
     fork : bool
+    preloaded : str
+        Address of a preloaded process of this machine; without one a worker starts its own.
     """
 
     number: int
@@ -45,6 +47,7 @@ class Task(NamedTuple):
     timeout: float | None
     attempt: int
     fork: bool
+    preloaded: str
 
 
 class Returned(NamedTuple):
@@ -63,6 +66,7 @@ def run_here(task: Task, planned: Plan, reports: str) -> Returned:
     if found is not None:
         return Returned(task.number, str(found))
     _announce(task)
+    share(task.preloaded)
     try:
         done = run(
             planned,
