@@ -139,11 +139,12 @@ async def _with_retries(payload: dict[str, Any], line: Line, tally: _Tally) -> O
         tally.add(outcome)
         if not outcome.again or tally.retries >= plan.max_retries:
             return outcome
-        await asyncio.sleep(_wait(outcome, tally.retries))
+        await asyncio.sleep(wait(outcome, tally.retries))
         tally.retries += 1
 
 
-def _wait(outcome: Outcome, retries: int) -> float:
+def wait(outcome: Outcome, retries: int) -> float:
+    """Seconds before the next try: the endpoint's own word, else doubling, a little at random."""
     if outcome.retry_after is not None:
         return outcome.retry_after
     return min(_FIRST_WAIT_S * 2.0**retries, _LONGEST_BACKOFF_S) * (1 - 0.25 * random.random())

@@ -39,3 +39,14 @@ def redactor(*more: str) -> Callable[[str], str]:
         return text
 
     return redact
+
+
+def printable(text: str) -> str:
+    """Without characters that steer a terminal or turn the direction of writing: each becomes a blank.
+
+    Examples
+    --------
+    >>> printable("red \x1b[31m text")
+    'red  [31m text'
+    """
+    return "".join(character if character.isprintable() else " " for character in text)

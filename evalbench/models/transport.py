@@ -1,10 +1,11 @@
-"""One HTTP request to a chat endpoint, and what became of it as a value: nothing of ``openai`` leaves this module."""
+"""One HTTP request to an endpoint, and what became of it as a value: nothing of ``openai`` leaves this module."""
 
 from __future__ import annotations
 
 import asyncio
 import email.utils
 import json
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalbench.models.exchange import TokenLogprob, Unscored
 from evalbench.models.llm import EndpointFault, Model
+from evalbench.models.redact import printable
 
 if TYPE_CHECKING:
     import openai
@@ -19,7 +21,10 @@ if TYPE_CHECKING:
 LONGEST_DETAIL = 500
 LONGEST_RAW = 100_000
 LONGEST_WAIT = 120.0
-_PATH = "/chat/completions"
+_CHAT = "/chat/completions"
+_MOST_TOKENS = 2**53
+# Google answers 400, not 401.
+_WRONG_KEY = re.compile(r"API key (not valid|not found|expired)", re.IGNORECASE)
 # As `client.chat.completions.create` does: otherwise an administrator's key of the environment would be sent too.
 _AUTHORISED: Any = {"security": {"bearer_auth": True}}
 PASSING: frozenset[Unscored] = frozenset(
@@ -57,9 +62,29 @@ async def send(
     timeout: float,
     redact: Callable[[str], str],
 ) -> Outcome:
-    """Send one request. Whatever the endpoint does becomes an :class:`Outcome`.
+    """Send one chat request. Whatever the endpoint does becomes an :class:`Outcome`.
 
-    It uses the client's ``post``, not ``chat.completions.create``: the body is checked here, whatever it is, and the
+    Raises
+    ------
+    EndpointFault
+        As :func:`post`.
+    """
+    started = time.perf_counter()
+    got = await post(client, target, _CHAT, payload, timeout, redact)
+    return got if isinstance(got, Outcome) else _completion(got, started, redact)
+
+
+async def post(
+    client: openai.AsyncOpenAI,
+    target: Model,
+    path: str,
+    payload: dict[str, Any],
+    timeout: float,
+    redact: Callable[[str], str],
+) -> bytes | Outcome:
+    """The body of a 200, unread, or what went wrong.
+
+    It uses the client's ``post``, not ``chat.completions.create``: the body is checked by us, whatever it is, and the
     client's own pass over it is spared.
 
     Raises
@@ -71,28 +96,27 @@ async def send(
     import openai
 
     started = time.perf_counter()
-    status = 0
     try:
         async with asyncio.timeout(timeout):
-            response = await client.post(_PATH, cast_to=httpx2.Response, body=payload, options=_AUTHORISED)
-        body: Any = response.content
+            response = await client.post(path, cast_to=httpx2.Response, body=payload, options=_AUTHORISED)
+        return response.content
     except (TimeoutError, openai.APITimeoutError):
-        return _failed("timeout", f"no whole reply within {timeout:g} s", started)
+        return failed("timeout", f"no whole reply within {timeout:g} s", started)
     except openai.APIStatusError as error:
-        status, body, headers = error.status_code, redact(error.response.text), error.response.headers
+        status, body, headers = error.status_code, error.response.text, error.response.headers
     except openai.APIConnectionError as error:
         cause = error.__cause__
-        return _failed(
+        return failed(
             "connection", redact(f"{type(cause).__name__}: {cause}" if cause else str(error)), started
         )
-    if status:
-        outcome = _refusal(status, body, headers, started)
-        if status in (401, 404):
-            raise EndpointFault(
-                f"{target.name} at {target.host} refuses every call ({status}): {outcome.detail}{_hint(status, target)}"
-            )
-        return outcome
-    return _completion(body, started, redact)
+    outcome = _refusal(status, body, headers, started, redact)
+    if status == 400 and _WRONG_KEY.match(outcome.detail.removeprefix("400: ")):
+        status = 401
+    if status in (401, 404):
+        raise EndpointFault(
+            f"{target.name} at {target.host} refuses every call ({status}): {outcome.detail}{_hint(status, target)}"
+        )
+    return outcome
 
 
 def _hint(status: int, target: Model) -> str:
@@ -101,32 +125,39 @@ def _hint(status: int, target: Model) -> str:
     return f"; does it serve {target.id!r} at {target.base_url}?" if status == 404 else ""
 
 
-def _failed(reason: Unscored, detail: str, started: float, **more: Any) -> Outcome:
-    seconds = time.perf_counter() - started
-    again = more.pop("again", reason in PASSING)
-    return Outcome(reason=reason, detail=detail[:LONGEST_DETAIL], seconds=seconds, again=again, **more)
+def failed(
+    reason: Unscored,
+    detail: str,
+    started: float,
+    *,
+    final: bool = False,
+    wait: float | None = None,
+    **more: Any,
+) -> Outcome:
+    """An outcome without an answer; asking again is of no use where it is ``final`` or the endpoint's wait is too long."""
+    return Outcome(
+        reason=reason,
+        detail=printable(detail[:LONGEST_DETAIL]),
+        seconds=time.perf_counter() - started,
+        again=reason in PASSING and not final and (wait is None or wait <= LONGEST_WAIT),
+        retry_after=wait,
+        **more,
+    )
 
 
-def _refusal(status: int, body: str, headers: Any, started: float) -> Outcome:
+def _refusal(status: int, body: str, headers: Any, started: float, redact: Callable[[str], str]) -> Outcome:
     """The outcome of a 4xx or 5xx reply."""
     error = _error_object(body)
-    detail = f"{status}: {error.get('message') or body}"
+    detail = redact(f"{status}: {error.get('message') or body}")
     code = str(error.get("code") or error.get("type") or "")
+    wait = retry_after(headers)
     if status == 429:
-        wait = retry_after(headers)
-        spent = "insufficient_quota" in code
-        return _failed(
-            "rate-limited",
-            detail,
-            started,
-            retry_after=wait,
-            again=not spent and (wait is None or wait <= LONGEST_WAIT),
-        )
+        return failed("rate-limited", detail, started, wait=wait, final="insufficient_quota" in code)
     if (status >= 500 and status != 501) or status in (408, 409):
-        return _failed("server-error", detail, started, retry_after=retry_after(headers))
+        return failed("server-error", detail, started, wait=wait)
     if "content_filter" in code or "content_policy" in code:
-        return _failed("content-filter", detail, started)
-    return _failed("rejected", detail, started, parameter=str(error.get("param") or ""))
+        return failed("content-filter", detail, started)
+    return failed("rejected", detail, started, parameter=str(error.get("param") or ""))
 
 
 def _error_object(body: str) -> dict[str, Any]:
@@ -134,6 +165,8 @@ def _error_object(body: str) -> dict[str, Any]:
         parsed = json.loads(body)
     except (ValueError, RecursionError):
         return {}
+    if isinstance(parsed, list) and parsed:
+        parsed = parsed[0]
     error = parsed.get("error", parsed) if isinstance(parsed, dict) else {}
     return error if isinstance(error, dict) else {"message": str(error)}
 
@@ -157,56 +190,66 @@ def _completion(body: bytes, started: float, redact: Callable[[str], str]) -> Ou
     try:
         parsed = json.loads(body)
     except (ValueError, RecursionError):
-        return _failed("bad-response", "the body is not JSON", started, raw=shown)
+        return failed("bad-response", "the body is not JSON", started, raw=shown)
     choices = parsed.get("choices") if isinstance(parsed, dict) else None
     if not isinstance(choices, list) or not choices:
-        return _failed("bad-response", "the reply holds no choices", started, raw=shown)
+        said = _error_object(shown).get("message")
+        return failed(
+            "bad-response", f"the reply holds no choices{f': {said}' if said else ''}", started, raw=shown
+        )
     message = choices[0].get("message") if isinstance(choices[0], dict) else None
     if not isinstance(message, dict) or not isinstance(message.get("content"), str | None):
-        return _failed("bad-response", "the first choice holds no message with a text", started, raw=shown)
-    text = redact(message["content"] or "") if message.get("content") else ""
+        return failed("bad-response", "the first choice holds no message with a text", started, raw=shown)
+
+    def told(value: Any) -> str:
+        return redact(_without_surrogates(str(value or "")))
+
+    text = told(message.get("content"))
     usage = parsed.get("usage")
     usage = usage if isinstance(usage, dict) else {}
     known: dict[str, Any] = {
         "raw": text,
         "text": without_reasoning(text),
-        "finish": str(choices[0].get("finish_reason") or ""),
-        "served_by": redact(str(parsed.get("model") or "")),
+        "finish": told(choices[0].get("finish_reason")),
+        "served_by": told(parsed.get("model")),
         "tokens_in": _count(usage.get("prompt_tokens")),
         "tokens_out": _count(usage.get("completion_tokens")),
     }
     if message.get("refusal"):
-        return _failed("refused", redact(str(message["refusal"])), started, **known)
+        return failed("refused", told(message["refusal"]), started, **known)
     if known["finish"] == "content_filter":
-        return _failed("content-filter", "the endpoint's filter stopped the reply", started, **known)
+        return failed("content-filter", "the endpoint's filter stopped the reply", started, **known)
     return Outcome(
-        seconds=time.perf_counter() - started, logprobs=_logprobs(choices[0].get("logprobs")), **known
+        seconds=time.perf_counter() - started, logprobs=_logprobs(choices[0].get("logprobs"), told), **known
     )
 
 
 def without_reasoning(text: str) -> str:
-    """The text after a leading ``<think>…</think>`` block, which is no part of the answer."""
+    """The text after a leading ``<think>…</think>`` block; a reply that was cut within it holds no answer."""
     start = text.lstrip()
-    if not start.startswith("<think>") or "</think>" not in start:
-        return text
-    return start.split("</think>", 1)[1].lstrip()
+    return start.partition("</think>")[2].lstrip() if start.startswith("<think>") else text
+
+
+def _without_surrogates(text: str) -> str:
+    """JSON can spell half a character, which neither UTF-8 nor a file can hold: it becomes a question mark."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and value >= 0 else None
+    return value if isinstance(value, int) and 0 <= value < _MOST_TOKENS else None
 
 
-def _logprobs(given: Any) -> tuple[TokenLogprob, ...] | None:
+def _logprobs(given: Any, told: Callable[[Any], str]) -> tuple[TokenLogprob, ...] | None:
     content = given.get("content") if isinstance(given, dict) else None
     if not isinstance(content, list) or not content:
         return None
     try:
         return tuple(
             TokenLogprob(
-                str(place["token"]),
+                told(place["token"]),
                 float(place["logprob"]),
                 tuple(
-                    (str(other["token"]), float(other["logprob"]))
+                    (told(other["token"]), float(other["logprob"]))
                     for other in place.get("top_logprobs") or ()
                 ),
             )

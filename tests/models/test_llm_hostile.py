@@ -1,0 +1,91 @@
+"""Replies that no decent endpoint gives: none ends a batch, none becomes a value that nobody meant."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from pydantic import BaseModel
+
+from evalbench.models.accounting import calls_table
+from evalbench.models.cache import ReplyCache
+from evalbench.models.collect import collect
+from evalbench.models.exchange import Request
+from evalbench.models.llm import EndpointFault
+
+
+class Mark(BaseModel):
+    mark: int
+
+
+def one(endpoint, schema=None, logprobs=0, **options):
+    options = {"max_retries": 0, "max_reasks": 0, "cache": False, **options}
+    return collect([Request("Is it so?", schema=schema, logprobs=logprobs)], endpoint.name, **options)[0]
+
+
+def test_half_a_character_is_kept_and_written_as_a_question_mark(scripted, fresh_cache, tmp_path):
+    scripted.says("half \ud83d of a pair")
+    for cached in (False, True):
+        reply = one(scripted, cache=True)
+        assert (reply.text, reply.cached) == ("half ? of a pair", cached)
+    calls_table([reply]).to_parquet(tmp_path / "calls.parquet")
+
+
+def test_counts_beyond_all_measure_are_no_counts(scripted):
+    scripted.says("fine", usage={"prompt_tokens": 10**30, "completion_tokens": 3})
+    reply = one(scripted)
+    assert (reply.tokens_in, reply.tokens_out) == (None, 3)
+    calls_table([reply])
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_an_endpoint_that_wants_a_day_is_given_up_at_once(scripted, status):
+    scripted.gives({"error": {"message": "come back tomorrow"}}, status, Retry_After="86400")
+    started = time.perf_counter()
+    reply = one(scripted, max_retries=4)
+    assert time.perf_counter() - started < 5
+    assert (reply.requests, reply.detail) == (1, f"{status}: come back tomorrow")
+
+
+def test_an_error_within_a_200_is_told(scripted):
+    scripted.gives({"error": {"message": "upstream is busy", "code": 429}})
+    assert one(scripted).detail == "the reply holds no choices: upstream is busy"
+
+
+def test_a_wrong_key_raises_though_its_status_is_400(scripted):
+    scripted.gives([{"error": {"code": 400, "message": "API key not valid. Please pass a valid one."}}], 400)
+    with pytest.raises(EndpointFault, match="API key not valid.*check EVALBENCH_API_KEY"):
+        one(scripted)
+
+
+def test_a_reply_cut_within_its_reasoning_holds_no_value(scripted):
+    scripted.says('<think>It could be {"mark": 1}, or')
+    reply = one(scripted, schema=Mark)
+    assert (reply.value, reply.unscored, reply.text) == (None, "unparsed", "")
+    assert reply.raw.startswith("<think>")
+
+
+def test_what_steers_a_terminal_is_no_part_of_a_message(scripted):
+    scripted.gives({"error": {"message": "\x1b[2J\u202egone"}}, 400)
+    assert one(scripted).detail == "400:  [2J gone"
+
+
+def test_a_key_in_any_field_of_a_reply_is_not_kept(scripted, fresh_cache, monkeypatch):
+    key = "sk-invented/9f3a-9f3a"
+    monkeypatch.setenv("EVALBENCH_API_KEY", key)
+    place = {"token": key, "logprob": -0.1, "top_logprobs": [{"token": key, "logprob": -0.1}]}
+    choice = {
+        "message": {"content": key},
+        "finish_reason": key,
+        "logprobs": {"content": [place]},
+    }
+    scripted.gives({"choices": [choice], "model": key})
+    reply = one(scripted, cache=True, logprobs=1)
+    assert key not in repr(reply)
+    with ReplyCache() as cache:
+        kept = [value for _, value in cache.get_many([reply.request.key(f"{scripted.url}#tiny#")])]
+    assert kept
+    assert key not in json.dumps(kept)
+    scripted.gives(json.dumps({"error": {"message": f"bad {key}"}}).replace("/", r"\/").encode(), 400)
+    assert one(scripted).detail == "400: bad [key removed]"
