@@ -22,8 +22,8 @@ from evalbench.judge import offline
 from evalbench.judge.offline import NOT_RECORDED, RECORDED, InProcess
 from evalbench.judge.rows import Verdict, Verdicts, labelled
 from evalbench.judge.tasks import Task, mark_task, reply_schema, task_of
-from evalbench.models import llm
 from evalbench.models.entail import BASELINE, holds_back
+from evalbench.models.llm import is_model_name
 from evalbench.models.prompts import load_prompt
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ __all__ = [
 ]  # fmt: skip
 
 Item = Mapping[str, Any]
-_LLM_FORMS = ("openai/", "azure/", "gemini/", "ollama/", "http://", "https://", "local/", "local:")
 
 
 def judge(
@@ -99,7 +98,7 @@ def judge(
         return offline.recorded(checked, by, chosen)
     if by == BASELINE:
         return offline.baseline(checked, chosen)
-    if by.startswith(_LLM_FORMS) or by in llm.aliases():
+    if is_model_name(by):
         asked = _Asked(language, prompt, samples, temperature, max_tokens, seed)
         return _language_model(checked, by, chosen, asked, options)
     return offline.cross_encoder(checked, by, chosen)

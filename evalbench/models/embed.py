@@ -65,7 +65,7 @@ class Embedder:
     ----------
     name : str
         ``jaccard``, ``use-multilingual``, ``minilm``, ``e5-small``, the name or folder of a
-        sentence-transformers model, ``openai/NAME``, ``azure/DEPLOYMENT`` or ``http(s)://HOST/v1#MODEL``.
+        sentence-transformers model, or an endpoint as in :mod:`evalbench.models.llm`.
     dtype : str
         ``float32``, ``float16`` or ``bfloat16``: what the model computes in.
     cache : Path or None

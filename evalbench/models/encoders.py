@@ -20,6 +20,7 @@ import numpy as np
 import yaml
 
 from evalbench.errors import BadInput
+from evalbench.models.llm import FORMS, is_model_name, model
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -29,7 +30,6 @@ _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 DTYPES = ("float32", "float16", "bfloat16")
 CARDS_FILE = Path(__file__).with_name("embed_cards.yaml")
 MEASURED_FILE = Path(__file__).with_name("embed_measured.yaml")
-ENDPOINTS = ("openai/", "azure/", "gemini/", "ollama/", "http://", "https://")
 
 
 class ModelUnavailable(BadInput):
@@ -92,7 +92,7 @@ def card_of(name: str) -> Card:
     """The card of a backend; of a model from elsewhere, what its own files say."""
     known = _cards().get(name)
     if known is None:
-        return Card(name=name) if name.startswith(ENDPOINTS) else _card_of_folder(name)
+        return Card(name=name) if is_model_name(name) else _card_of_folder(name)
     fields = {k: known[k] for k in Card.__dataclass_fields__ if k in known}
     for key in ("languages", "measured_on", "cosine_range"):
         if key in fields:
@@ -246,11 +246,17 @@ def model_folder(name: str) -> Path:
         raise ModelUnavailable(_how_to_get(name)) from error
 
 
-@functools.lru_cache(maxsize=64)
 def identity(name: str) -> str:
     """Name and content of a model, the cache's key: two models of one name are never taken for one."""
-    if name.startswith(ENDPOINTS):
-        return name
+    if is_model_name(name):
+        from evalbench.models.collect import endpoint_identity
+
+        return endpoint_identity(model(name))
+    return _identity_of_weights(name)
+
+
+@functools.lru_cache(maxsize=64)
+def _identity_of_weights(name: str) -> str:
     if name in _cards():
         return "#".join([name, *(sha[:16] for sha in _cards()[name].get("sha256", {}).values())])
     folder, digest = model_folder(name), hashlib.sha256()
@@ -266,7 +272,7 @@ def _how_to_get(name: str) -> str:
     return (
         f"no model {name!r} here{offline}. Embedding models that come with the workbench: {', '.join(known_models())}; "
         f"else a folder with a sentence-transformers model, a hub name once downloaded with `hf download {name}`, "
-        "openai/NAME, azure/DEPLOYMENT or http(s)://HOST/v1#MODEL"
+        f"or an endpoint: {FORMS}"
     )
 
 
@@ -279,7 +285,7 @@ def load_encoder(name: str, dtype: str) -> Encode:
     ModelUnavailable
         If it is not here; the message says how to get it.
     """
-    if name.startswith(ENDPOINTS):
+    if is_model_name(name):
         from evalbench.models.endpoint_embed import endpoint_encoder
 
         _only_float32(name, dtype)

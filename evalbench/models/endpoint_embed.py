@@ -1,19 +1,26 @@
-"""Embeddings from OpenAI-compatible endpoints; names and keys as in :mod:`evalbench.models.llm`."""
+"""Embeddings from OpenAI-compatible endpoints; names, keys, limits and retries as for chat."""
 
 from __future__ import annotations
 
+import asyncio
+import json
+import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalbench.models import llm
-from evalbench.models.collect import run_sync
+from evalbench.models import llm, local
+from evalbench.models.calls import wait
+from evalbench.models.collect import CONCURRENCY, run_sync
 from evalbench.models.encoders import Encode, ModelUnavailable
+from evalbench.models.limits import estimated_tokens, limiter
 from evalbench.models.redact import redactor
+from evalbench.models.transport import Outcome, failed, post
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+    import openai
 
 _TEXTS_PER_REQUEST = 128
 _TIMEOUT_SECONDS = 60.0
@@ -21,32 +28,60 @@ _RETRIES = 4
 
 
 def endpoint_encoder(name: str) -> Encode:
-    """Encoding function for ``openai/…``, ``azure/…``, ``gemini/…``, ``ollama/…`` and ``http(s)://HOST/v1#MODEL``."""
-    target = llm.model(name)
+    """Encoding function for a model's name as in :mod:`evalbench.models.llm`."""
 
     def encode(texts: Sequence[str]) -> npt.NDArray[Any]:
-        return run_sync(_embeddings(target, list(texts)))
+        return run_sync(_embeddings(llm.model(name), list(texts)))
 
     return encode
 
 
 async def _embeddings(target: llm.Model, texts: list[str]) -> npt.NDArray[Any]:
-    import openai
+    parts = [texts[i : i + _TEXTS_PER_REQUEST] for i in range(0, len(texts), _TEXTS_PER_REQUEST)]
+    under_way = asyncio.Semaphore(target.limits.concurrency or CONCURRENCY)
+    with local.address_of(target) as (base_url, key):
+        async with llm.client(target, base_url=base_url, key=key, timeout=_TIMEOUT_SECONDS) as client:
 
-    rows: list[list[float]] = []
-    async with llm.client(target, timeout=_TIMEOUT_SECONDS).with_options(max_retries=_RETRIES) as client:
-        for start in range(0, len(texts), _TEXTS_PER_REQUEST):
-            part = texts[start : start + _TEXTS_PER_REQUEST]
-            try:
-                reply = await client.embeddings.create(model=target.id, input=part, encoding_format="float")
-            except openai.OpenAIError as error:
-                raise ModelUnavailable(
-                    f"{target.name} gave no embeddings: {redactor()(str(error))}"
-                ) from None
-            found = sorted(reply.data or [], key=lambda row: row.index)
-            if [row.index for row in found] != list(range(len(part))):
-                raise ModelUnavailable(
-                    f"{target.name}: {len(part)} texts sent, {len(found)} embeddings came back"
-                )
-            rows.extend(row.embedding for row in found)
-    return np.asarray(rows)
+            async def one(part: list[str]) -> npt.NDArray[Any]:
+                async with under_way:
+                    return await _answered(client, target, key, part)
+
+            found = await asyncio.gather(*map(one, parts))
+    if len({part.shape[1] for part in found}) > 1:
+        raise ModelUnavailable(f"{target.name} gave embeddings of different lengths")
+    return np.concatenate(found)
+
+
+async def _answered(
+    client: openai.AsyncOpenAI, target: llm.Model, key: str, part: list[str]
+) -> npt.NDArray[Any]:
+    """The vectors of one request, sent again where that may help."""
+    payload = {"model": target.id, "input": part, "encoding_format": "float"}
+    redact = redactor(key or target.key)
+    for retries in range(_RETRIES + 1):
+        started = time.perf_counter()
+        await limiter(target).acquire(estimated_tokens("".join(part), 1))
+        got = await post(client, target, "/embeddings", payload, _TIMEOUT_SECONDS, redact)
+        if not isinstance(got, Outcome):
+            vectors = _vectors(got, len(part))
+            if vectors is not None:
+                return vectors
+            shown = redact(got[:100].decode("utf-8", "replace"))
+            got = failed(
+                "bad-response", f"no {len(part)} vectors for {len(part)} texts in {shown!r}", started
+            )
+        if not got.again or retries == _RETRIES:
+            break
+        await asyncio.sleep(wait(got, retries))
+    raise ModelUnavailable(f"{target.name} at {target.host} gave no embeddings: {got.reason}: {got.detail}")
+
+
+def _vectors(body: bytes, n: int) -> npt.NDArray[Any] | None:
+    """The rows of a reply in the order of the texts; None where it is anything else."""
+    try:
+        rows = sorted(json.loads(body)["data"], key=lambda row: row["index"])
+        vectors = np.array([row["embedding"] for row in rows], dtype=np.float64)
+        in_order = [row["index"] for row in rows] == list(range(n))
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return None
+    return vectors if in_order and vectors.ndim == 2 and np.isfinite(vectors).all() else None

@@ -49,6 +49,7 @@ _OPENAI = "https://api.openai.com/v1"
 _OLLAMA_PORT = 11434
 # A proxy of the environment cannot reach what listens on this machine only.
 _LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+_PREFIXES = ("openai/", "azure/", "gemini/", "ollama/", "http://", "https://", "local/", "local:")
 _SETTINGS = {"name", "price", "requests_per_minute", "tokens_per_minute", "concurrency", "context"}
 
 
@@ -160,6 +161,17 @@ def model(name: str) -> Model:
         ),
         context=settings.get("context", target.context),
     )
+
+
+def is_model_name(name: str) -> bool:
+    """Whether this is an alias or has one of the forms above, be there such a model or not.
+
+    Examples
+    --------
+    >>> is_model_name("openai/gpt-4o"), is_model_name("sentence-transformers/LaBSE")
+    (True, False)
+    """
+    return name.startswith(_PREFIXES) or name in aliases()
 
 
 def client(target: Model, *, base_url: str = "", key: str = "", timeout: float = 60.0) -> openai.AsyncOpenAI:

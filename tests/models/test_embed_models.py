@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,7 @@ def test_a_folder_is_a_model_and_its_content_is_its_identity(tmp_path: Path, fre
     assert np.allclose(embed(["a dog"], str(folder)), embed(["a dog"], "minilm"), atol=1e-6)
     before = identity(str(folder))
     (folder / "config_sentence_transformers.json").write_text("{}")
-    identity.cache_clear()
+    encoders._identity_of_weights.cache_clear()
     assert identity(str(folder)) != before
 
 
@@ -85,3 +86,83 @@ def test_an_unreachable_endpoint_says_so_and_keeps_its_key_secret(
     with pytest.raises(ModelUnavailable, match="gave no embeddings") as raised:
         embed(["a"], "http://127.0.0.1:9/v1#m")
     assert "secret" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<html>It works!</html>",
+        b'{"data": [',
+        "hello",
+        {"data": None},
+        {"data": [{"index": 0, "embedding": [1, 2]}]},
+        {"data": [{"index": 0, "embedding": [1, 2]}, {"index": 1, "embedding": [1]}]},
+        {"data": [{"index": 0, "embedding": "AAAA"}, {"index": 1, "embedding": "AAAA"}]},
+        {"data": [{"embedding": [1, 2]}, {"embedding": [1, 2]}]},
+        {"data": [{"index": 1, "embedding": [1, 2]}, {"index": 1, "embedding": [2, 1]}]},
+        {"data": [{"index": 0, "embedding": [1, float("nan")]}, {"index": 1, "embedding": [1, 2]}]},
+    ],
+)
+def test_what_is_no_embeddings_is_refused(
+    scripted: Any, body: object, monkeypatch: pytest.MonkeyPatch, fresh_cache: Path
+) -> None:
+    monkeypatch.setattr("evalbench.models.endpoint_embed._RETRIES", 0)
+    scripted.gives(body)
+    with pytest.raises(ModelUnavailable, match="bad-response: no 2 vectors for 2 texts"):
+        embed(["a", "b"], scripted.name)
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "environment"),
+    [
+        ("openai/e", "/v1/embeddings", {"OPENAI_BASE_URL": "{url}", "OPENAI_API_KEY": "sk-invented-1"}),
+        ("azure/e", "/openai/v1/embeddings", {"AZURE_OPENAI_ENDPOINT": "{host}"}),
+        (
+            "azure/e",
+            "/openai/deployments/e/embeddings?api-version=2024-10-21",
+            {"AZURE_OPENAI_ENDPOINT": "{host}", "AZURE_OPENAI_API_VERSION": "2024-10-21"},
+        ),
+        ("gemini/e", "/v1/embeddings", {"GEMINI_API_KEY": "sk-invented-2"}),
+        ("ollama/e", "/v1/embeddings", {"OLLAMA_HOST": "{host}"}),
+        ("mine", "/v1/embeddings", {"EVALBENCH_MODELS": "{toml}"}),
+    ],
+)
+def test_every_endpoint_of_chat_embeds_too(
+    scripted: Any,
+    name: str,
+    path: str,
+    environment: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    fresh_cache: Path,
+    tmp_path: Path,
+) -> None:
+    toml = tmp_path / "models.toml"
+    toml.write_text(f'[mine]\nname = "{scripted.url}#e"\n')
+    monkeypatch.setenv("AZURE_OPENAI_API_KEY", "sk-invented-3")
+    monkeypatch.delenv("AZURE_OPENAI_API_VERSION", raising=False)
+    monkeypatch.setattr("evalbench.models.llm._GEMINI", scripted.url)
+    for variable, value in environment.items():
+        monkeypatch.setenv(
+            variable, value.format(url=scripted.url, host=scripted.url.removesuffix("/v1"), toml=toml)
+        )
+    scripted.gives({"data": [{"index": 0, "embedding": [3, 4]}]})
+    assert embed(["a"], name).tolist() == [[pytest.approx(0.6), pytest.approx(0.8)]]
+    asked, headers, body = scripted.asked[-1]
+    assert (asked, body["input"]) == (path, ["a"])
+    sent = headers.get("api-key") or headers["authorization"].removeprefix("Bearer ")
+    variable = {"openai/e": "OPENAI_API_KEY", "azure/e": "AZURE_OPENAI_API_KEY", "gemini/e": "GEMINI_API_KEY"}
+    assert sent == (os.environ[variable[name]] if name in variable else "none")
+
+
+def test_one_name_at_two_endpoints_is_two_models(
+    scripted: Any, monkeypatch: pytest.MonkeyPatch, fresh_cache: Path
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-invented-1")
+    monkeypatch.setenv("OPENAI_BASE_URL", scripted.url)
+    scripted.gives({"data": [{"index": 0, "embedding": [1, 0]}]})
+    assert embed(["a"], "openai/e").tolist() == [[1, 0]]
+    scripted.gives({"data": [{"index": 0, "embedding": [0, 1]}]})
+    assert embed(["a"], "openai/e").tolist() == [[1, 0]]
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{scripted.url}/other")
+    assert embed(["a"], "openai/e").tolist() == [[0, 1]]
+    assert [path for path, _, _ in scripted.asked] == ["/v1/embeddings", "/v1/other/embeddings"]
