@@ -47,6 +47,8 @@ class TestRefusals:
         assert "knowledge_f1_score needs the column context" in message
         assert "request_similarity needs the column prompt" in message
         assert "rouge1" not in message
+        with pytest.raises(BadInput, match=r'others can be had: metrics = \["rouge1", "chrf"\]$'):
+            evaluate(frame(), ["rouge1", "request_similarity", "chrf"])
 
     def test_lights(self):
         with pytest.raises(BadInput) as caught:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -150,10 +151,15 @@ def _check_columns(frame: pd.DataFrame, entries: Sequence[Card]) -> None:
     faults = (
         [] if "output" in frame else ["there is no column output: name prompt and model to collect outputs"]
     )
+    ready = []
     for entry in entries:
         lacking = [_NEED[need] for need in entry.needs if need in _NEED and _NEED[need] not in frame]
         if lacking:
             faults.append(f"{entry.name} needs the column {', '.join(lacking)}")
+        else:
+            ready.append(entry.name)
+    if faults and ready and "output" in frame:
+        faults.append(f"the others can be had: metrics = {json.dumps(ready)}")
     if faults:
         raise BadInput.listing("the table lacks what these metrics need:", faults)
 
