@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 Notebook = Any
+# A manager interrupts its kernel before it shuts it down, and a kernel that is idle by then logs that as an error.
+_QUIET = "--IPKernelApp.log_level=CRITICAL"
 
 
 class Ended(NamedTuple):
@@ -174,6 +176,7 @@ def _engine() -> str:
     """papermill's engine with a kernel environment and one deadline for all cells, registered once."""
     from papermill.clientwrap import PapermillNotebookClient
     from papermill.engines import NBClientEngine, papermill_engines
+    from papermill.log import logger
 
     from evalbench.runs.fork import forking_manager
 
@@ -192,6 +195,7 @@ def _engine() -> str:
 
             client = PapermillNotebookClient(
                 nb_man, kernel_name=kernel_name, startup_timeout=start_timeout, timeout_func=left,
+                extra_arguments=[_QUIET],
                 **({"config": config} if config is not None else {}),
                 **({"kernel_manager_class": forking_manager()} if fork else {}),
             )  # fmt: skip
@@ -203,4 +207,6 @@ def _engine() -> str:
                 return client.execute(env=kernel_env)
 
     papermill_engines.register(name, Engine)
+    # It overlooks parameters annotated ``float | None``; ours are checked before the start.
+    logger.addFilter(lambda record: not record.getMessage().startswith("Passed unknown parameter"))
     return name

@@ -88,6 +88,14 @@ def test_status_comes_from_what_happened(tmp_path, cell, status, said):
     )
 
 
+def test_a_run_that_went_well_says_nothing_on_standard_error(tmp_path):
+    path = notebook(
+        tmp_path, TINY, "record(result)", parameters="k: float | None = None  # a number, or none"
+    )
+    done = cli("run", str(path), "-p", "k=0.5", "--out", str(tmp_path / "r"))
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_a_run_that_fails_after_it_recorded_leaves_no_result(tmp_path):
     done = run(plan(str(notebook(tmp_path, TINY, "record(result)", "1 / 0"))), out=tmp_path / "r")
     assert done.status == "failed"
