@@ -1,0 +1,70 @@
+"""A batch of sixteen runs on two workers against the same runs one after another."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+
+from evalbench.runs.batch import run_batch
+from evalbench.runs.run import run
+from evalbench.runs.suite import read_suite
+
+pytestmark = [
+    pytest.mark.benchmark,
+    pytest.mark.timeout(1200),
+    pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="two workers need two cores"),
+]
+
+CODE = """import numpy as np
+import pandas as pd
+from evalbench import record, show
+from evalbench.core.result import DataLabel, Estimate, Result, Summary
+from evalbench.core.verdict import Verdict
+from evalbench.draw.figures import interval_bars
+values = np.random.default_rng(k).normal(size=200)
+means = np.random.default_rng(k).choice(values, (20_000, 200)).mean(axis=1)
+low, high = np.quantile(means, [0.025, 0.975])
+show(interval_bars(["all"], [values.mean()], [low], [high], title="The mean is near 0", xlabel="mean (no unit)", domain=(-1, 1)))
+items = pd.DataFrame({"id": [str(i) for i in range(200)], "value": values, "unscored": "", "undefined": ""})
+estimate = Estimate(metric="mean", value=values.mean(), ci_low=low, ci_high=high, n=200)
+record(Result(study="means", question="What is the mean?", judged="numbers", parameters={"k": k}, data=DataLabel("normal", "", "0"),
+              id="id", items=items, figures=Summary((estimate,), Verdict("unlit", "a mean", ""))))"""
+
+
+@pytest.fixture
+def suite(tmp_path: Path):
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    cells = [new_code_cell("k: int = 1", metadata={"tags": ["parameters"]}), new_code_cell(CODE)]
+    nbformat.write(new_notebook(cells=cells, metadata={"kernelspec": kernel}), tmp_path / "means.ipynb")
+    ks = ", ".join(map(str, range(16)))
+    (tmp_path / "suite.yaml").write_text(
+        f"runs:\n  - {{study: means.ipynb, matrix: {{k: [{ks}]}}}}\n", encoding="utf-8"
+    )
+    return read_suite(tmp_path / "suite.yaml")
+
+
+def one_after_another(jobs, reports: Path, fork: bool) -> float:
+    began = time.perf_counter()
+    for job in jobs:
+        assert run(job.plan, out=reports, fork=fork).status == "ok"
+    return time.perf_counter() - began
+
+
+def batch(jobs, reports: Path, fork: bool) -> float:
+    began = time.perf_counter()
+    assert all(outcome.ok for outcome in run_batch(jobs, reports=reports, workers=2, fork=fork))
+    return time.perf_counter() - began
+
+
+def test_sixteen_runs_on_two_workers(suite, tmp_path):
+    alone = one_after_another(suite, tmp_path / "alone", fork=False)
+    fresh = batch(suite, tmp_path / "fresh", fork=False)
+    forked = batch(suite, tmp_path / "forked", fork=True)
+    print(f"\n16 runs: one after another {alone:.1f} s; two workers {fresh:.1f} s ({fresh / alone:.2f}), "
+          f"with forked kernels {forked:.1f} s ({forked / alone:.2f})")  # fmt: skip
+    assert forked <= 0.65 * alone
