@@ -1,0 +1,85 @@
+"""What the recipes say is run as far as it can be here: suites are read, the hooks around a papermill run work."""
+
+from __future__ import annotations
+
+import re
+import sys
+import types
+from pathlib import Path
+
+import papermill
+import pytest
+import yaml
+
+from evalbench.report.history import read_runs
+
+ROOT = Path(__file__).resolve().parents[1]
+TEXT = (ROOT / "docs" / "recipes.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", TEXT, flags=re.DOTALL)
+
+
+def test_every_yaml_of_the_recipes_parses():
+    assert len(blocks("yaml")) == 3
+    assert all(yaml.safe_load(block) for block in blocks("yaml"))
+
+
+def test_every_option_of_the_recipes_exists():
+    from evalbench.commands.batch import batch
+
+    known = {option for parameter in batch.params for option in parameter.opts}
+    said = {
+        word
+        for line in re.findall(r"evalbench batch [^\n`]*", TEXT)
+        for word in re.findall(r"--[a-z-]+", line)
+    }
+    assert said
+    assert said <= known
+
+
+@pytest.mark.slow
+def test_the_hooks_around_airflows_papermill_operator(tmp_path, monkeypatch):
+    """A stand-in operator that does what the real one does: hook, papermill, hook."""
+    made = {}
+
+    class Operator:
+        def __init__(self, **options):
+            made.update(options)
+
+    class Dag:
+        def __init__(self, *_, **__): ...
+        def __enter__(self): ...
+        def __exit__(self, *_): ...
+
+    for name in (
+        "airflow",
+        "airflow.providers",
+        "airflow.providers.papermill",
+        "airflow.providers.papermill.operators",
+    ):
+        monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
+    sys.modules["airflow"].DAG = Dag
+    operators = types.ModuleType("airflow.providers.papermill.operators.papermill")
+    operators.PapermillOperator = Operator
+    monkeypatch.setitem(sys.modules, operators.__name__, operators)
+    for name in ("EVALBENCH_RUN", "EVALBENCH_ROOT"):
+        monkeypatch.setenv(name, "")
+    for name in ("notebooks", "data"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    block = next(block for block in blocks("python") if "PapermillOperator" in block)
+    exec(compile(block.replace("/srv/evalbench", str(tmp_path)), "recipe", "exec"), {})
+
+    context = {"ts_nodash": "20261122T031500"}
+    made["pre_execute"](context)
+    output = made["output_nb"].replace("{{ ts_nodash }}", context["ts_nodash"])
+    papermill.execute_notebook(
+        made["input_nb"], output, parameters={**made["parameters"], "embed": "jaccard"}, progress_bar=False
+    )
+    made["post_execute"](context)
+    (run,) = read_runs(tmp_path / "reports")
+    assert run.status == "ok"
+    assert run.figure is not None
+    assert (tmp_path / "reports" / run.href).is_file()
+    assert "matching" in (tmp_path / "reports" / "index.html").read_text(encoding="utf-8")
