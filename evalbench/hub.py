@@ -1,4 +1,8 @@
-"""Our metrics as ``evaluate.Metric``, to stand beside metrics of the hub in ``evaluate.combine``."""
+"""Our metrics as ``evaluate.Metric``, to stand beside metrics of the hub in ``evaluate.combine``.
+
+``evaluate`` imports transformers and torch for its ``evaluator``, which no metric needs; here it is imported without them,
+at a fraction of the time.  Who wants the evaluator in the same process imports ``evaluate`` first.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalbench.core.imports import import_without
 from evalbench.errors import BadInput
 from evalbench.metrics.registry import card
 from evalbench.metrics.text import COLUMNS, score
@@ -46,8 +51,8 @@ def metric(name: str, **options: Any) -> evaluate.Metric:
     >>> exact.compute(predictions=["да"], references=["да"])  # doctest: +SKIP
     {'exact_match': 1.0, 'exact_match_n': 1}
     """
+    evaluate = _import_evaluate()
     import datasets
-    import evaluate
 
     try:
         entry = card(name)
@@ -75,6 +80,10 @@ def metric(name: str, **options: Any) -> evaluate.Metric:
             return _means(entry.name, score(entry, predictions, **inputs, **options))
 
     return Adapter(config_name=entry.name, keep_in_memory=True)
+
+
+def _import_evaluate() -> Any:
+    return import_without("evaluate", "transformers", "scipy.stats")
 
 
 def _means(name: str, scores: Any) -> dict[str, float]:
@@ -116,8 +125,7 @@ def combined(result: Result, metrics: Sequence[str], script: str = "") -> pd.Dat
 
     if find_spec("evaluate") is None:
         return pd.DataFrame({"note": ["evaluate is not installed: pip install evaluate"]})
-    import evaluate
-
+    evaluate = _import_evaluate()
     texts = result.tables["texts"]
     texts = texts[texts["reference"].map(len) > 0] if "reference" in texts else texts.iloc[:0]
     if not len(texts):
@@ -148,12 +156,10 @@ def load_script(script: str) -> evaluate.Metric:
     """
     from pathlib import Path
 
-    import evaluate
-
     from evalbench.workbench import root
 
     path = Path(script)
     path = path if path.is_absolute() else root() / script
     if not path.is_file():
         raise BadInput(f"metric script {path}: no such file")
-    return evaluate.load(str(path), keep_in_memory=True)
+    return _import_evaluate().load(str(path), keep_in_memory=True)

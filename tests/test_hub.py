@@ -1,5 +1,8 @@
 """Our metrics as evaluate.Metric."""
 
+import subprocess
+import sys
+
 import pandas as pd
 import pytest
 
@@ -7,7 +10,6 @@ from evalbench import hub
 from evalbench.errors import BadInput
 from evalbench.studies import text_metrics
 
-evaluate = pytest.importorskip("evaluate", reason="peer not importable: evaluate")
 pytestmark = pytest.mark.model
 
 
@@ -32,6 +34,7 @@ def test_columns_that_a_metric_needs_besides():
 
 def test_combined_with_a_script_of_one_s_own(root):
     script = hub.load_script(str(root / "scripts/metrics/last_word.py"))
+    evaluate = sys.modules["evaluate"]
     both = evaluate.combine([hub.metric("rougeL"), hub.metric("sacrebleu"), script])
     found = both.compute(predictions=["a b c d", "x y"], references=["a b c d", "x z"])
     assert found["rougeL"] == pytest.approx(0.75)
@@ -46,3 +49,12 @@ def test_the_notebook_s_table(root, monkeypatch):
     result = text_metrics.evaluate({"items": frame}, metrics=["rougeL"], n_resamples=2)
     table = hub.combined(result, ["rougeL", "f1_score"], "scripts/metrics/last_word.py")
     assert dict(zip(table["figure"], table["value"], strict=True))["last_word"] == 1.0
+
+
+def test_a_metric_loads_neither_torch_nor_transformers():
+    code = (
+        "import sys; from evalbench import hub; hub.metric('f1_score'); "
+        "print({'torch', 'transformers'} & set(sys.modules)); import transformers"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"

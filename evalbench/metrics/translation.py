@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from evalbench.core.imports import import_without
 from evalbench.metrics.registry import metric
 from evalbench.metrics.text import (
     Floats,
@@ -205,6 +206,7 @@ def meteor(outputs: Texts, references: References, *, language: str = "en") -> F
     array([0.9977])
     """
     require("nltk", "nltk", "meteor")
+    _import_nltk()
     from nltk.translate.meteor_score import single_meteor_score
 
     flat = pairs(outputs, references)
@@ -216,6 +218,11 @@ def meteor(outputs: Texts, references: References, *, language: str = "en") -> F
     ]
     scores = np.array(values, float)
     return scores[best_pair(scores, flat.first)]
+
+
+def _import_nltk() -> None:
+    """nltk without its classifiers and association measures, whose libraries take six times as long as nltk itself."""
+    import_without("nltk", "sklearn", "scipy.stats")
 
 
 def meteor_stages(language: str = "en") -> tuple[str, ...]:
@@ -251,6 +258,7 @@ def _stemmer(language: str) -> Any:
     name = _stemmer_name(language)
     if not name:
         return SimpleNamespace(stem=lambda word: word)
+    _import_nltk()
     from nltk.stem import PorterStemmer, SnowballStemmer
 
     stemmer = PorterStemmer() if name == "porter" else SnowballStemmer(name)
@@ -276,6 +284,7 @@ def _wordnet_places() -> Iterable[Path]:
         yield Path(os.environ["WNSEARCHDIR"])
     if "WNHOME" in os.environ:
         yield Path(os.environ["WNHOME"]) / "dict"
+    _import_nltk()
     import nltk.data
 
     for folder in nltk.data.path:

@@ -6,7 +6,6 @@ import warnings
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
@@ -107,6 +106,8 @@ def test_a_large_kendall_agrees_with_scipy():
 
 @pytest.mark.parametrize("kind", ["pearson", "spearman"])
 def test_partial_correlation_is_that_of_ols_residuals(kind):
+    import statsmodels.api as sm
+
     g = rng(3)
     z = g.normal(size=(80, 2))
     x, y = z @ [1, 0.5] + g.normal(size=80), z @ [1, -1] + g.normal(size=80)
