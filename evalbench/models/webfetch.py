@@ -20,9 +20,9 @@ from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal
-from urllib.parse import SplitResult, urljoin, urlsplit
+from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
-from evalbench.models.page_text import html_text
+from evalbench.models.page_text import decoded, html_text
 
 Outcome = Literal[
     "ok", "not-found", "no-such-host", "dns", "bad-url", "refused-scheme", "refused-address", "too-many-redirects",
@@ -36,6 +36,10 @@ USER_AGENT = "evalbench (checks whether cited pages exist; reads each once)"
 _TEXT_TYPES = ("text/", "application/xhtml+xml", "application/xml", "application/json")
 _REDIRECTS = (301, 302, 303, 307, 308)
 _CONTROL_HOST = "example.com"
+# Written in an address as they are; everything else is percent-encoded, what is encoded already stays.
+_IN_ADDRESS = "%/:=&?~+!$,;'@()*[]|"
+# Site-local, 6to4 relays and a documentation block, which some versions of the ipaddress module call global.
+_NOT_PUBLIC = tuple(map(ipaddress.ip_network, ("fec0::/10", "192.88.99.0/24", "3fff::/20")))
 
 Resolve = Callable[[str], Sequence[str]]
 Connect = Callable[[str, int, float], socket.socket]
@@ -121,6 +125,8 @@ def is_public(address: str) -> bool:
     [True, False, False, False, False, False]
     """
     parsed = ipaddress.ip_address(address.split("%")[0])
+    if any(parsed in network for network in _NOT_PUBLIC):
+        return False
     for inner in _wrapped(parsed):
         if not is_public(str(inner)):
             return False
@@ -189,7 +195,10 @@ class Fetcher:
             location, text, status = self._ask(parts, address, deadline)
             if location is None:
                 return text, status
-            url = urljoin(url, location)
+            try:
+                url = urljoin(url, _as_written(location))
+            except ValueError as error:
+                raise _Stop("bad-url", f"redirected to what is no address: {error}", status) from None
 
     def _checked_address(self, parts: SplitResult, deadline: float) -> str:
         """The address to connect to: looked up once, refused unless all of the host's addresses are public."""
@@ -207,7 +216,7 @@ class Fetcher:
             raise _Stop("dns", f"looking up {host} failed: {error}") from None
         if not addresses:
             raise _Stop("dns", f"{host} has no address")
-        if private and host not in self.allow:
+        if private and host not in {allowed.casefold() for allowed in self.allow}:
             raise _Stop("refused-address", f"{host} is at {private[0]}, which is not public")
         return addresses[0]
 
@@ -236,18 +245,25 @@ class Fetcher:
                 with suppress(OSError):
                     one.shutdown(socket.SHUT_RDWR)
 
+        def watched(one: socket.socket) -> socket.socket:
+            opened.append(one)
+            # Asked after it was handed to the timer: a line that comes too late is cut by one of the two.
+            if expired.is_set():
+                raise TimeoutError
+            return one
+
         # A body that drips never trips a socket's own time-out: the line is cut at the deadline.
         timer = threading.Timer(max(0.0, deadline - time.monotonic()), cut)
         timer.daemon = True
         timer.start()
         try:
             line = self.connect(address, port, max(0.05, deadline - time.monotonic()))
-            opened.append(line)
             with line:
+                watched(line)
                 if parts.scheme == "https":
                     line = ssl.create_default_context().wrap_socket(line, server_hostname=parts.hostname)
-                    opened.append(line)
-                return self._exchange(parts, line, expired)
+                with line:
+                    return self._exchange(parts, watched(line), expired)
         except (_Stop, OSError, http.client.HTTPException, ValueError) as error:
             # What was understood of a line that was cut says nothing about the page.
             if expired.is_set() or isinstance(error, TimeoutError):
@@ -263,13 +279,13 @@ class Fetcher:
     ) -> tuple[str | None, str, int]:
         connection = http.client.HTTPConnection(parts.hostname or "", parts.port)
         connection.sock = line
-        path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+        path = quote((parts.path or "/") + (f"?{parts.query}" if parts.query else ""), safe=_IN_ADDRESS)
         headers = {
             "User-Agent": USER_AGENT,
             "Accept": "text/html, text/*;q=0.9",
             "Accept-Encoding": "identity",
         }
-        connection.request("GET", path.encode("utf-8", "replace").decode("ascii", "replace"), headers=headers)
+        connection.request("GET", path, headers=headers)
         with connection.getresponse() as response:
             status = response.status
             location = response.getheader("Location")
@@ -286,7 +302,7 @@ class Fetcher:
             if expired.is_set():
                 raise TimeoutError
             body = self._decoded(raw, (response.getheader("Content-Encoding") or "").lower(), status)
-            charset = response.headers.get_content_charset("utf-8")
+            charset = response.headers.get_content_charset("")
         return None, _text(body, charset, kind), status
 
     def _decoded(self, raw: bytes, encoding: str, status: int) -> bytes:
@@ -323,9 +339,15 @@ def _split(url: str) -> SplitResult:
     return parts
 
 
-def _text(body: bytes, charset: str, kind: str) -> str:
+def _as_written(location: str) -> str:
+    """A Location header, which http.client reads as Latin-1, in the UTF-8 that servers write."""
     try:
-        text = body.decode(charset, "replace")
-    except LookupError:
-        text = body.decode("utf-8", "replace")
-    return html_text(text) if "html" in kind or "xml" in kind else text
+        return location.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return location
+
+
+def _text(body: bytes, charset: str, kind: str) -> str:
+    marked_up = "html" in kind or "xml" in kind
+    text = decoded(body, charset, marked_up=marked_up)
+    return html_text(text) if marked_up else text

@@ -1,7 +1,10 @@
 """The guard, against a server on the loopback that plays every trick; no packet leaves this machine."""
 
 import gzip
+import shutil
 import socket
+import ssl
+import subprocess
 import threading
 import time
 import zlib
@@ -9,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from evalbench.models.page_text import html_text
+from evalbench.models.page_text import decoded, html_text
 from evalbench.models.webfetch import Fetcher, HostUnknown, is_public
 
 PUBLIC = "93.184.215.14"
@@ -44,6 +47,9 @@ class Tricks(BaseHTTPRequestHandler):
 
     def serve_gone(self):
         self.send(b"no", 410)
+
+    def serve_mojibake(self):
+        self.send('<meta charset="windows-1251"><p>Мир'.encode("cp1251"), Content_Type="text/html")
 
     def serve_refused(self):
         self.send(b"no", 403)
@@ -212,6 +218,35 @@ def test_other_schemes_are_refused(site, location):
     assert len(site.asked) == 1
 
 
+def test_a_redirect_to_what_is_no_address_is_an_outcome(site):
+    page = site.redirect_to("http://[bad")
+    assert (page.outcome, page.verification, page.status) == ("bad-url", "UNCERTAIN", 302)
+
+
+def test_addresses_in_other_scripts_are_fetched_percent_encoded(site):
+    assert site.get("http://site.example/вики/Москва%20?q=北京&x=[1]").outcome == "ok"
+    assert site.redirect_to("/вики".encode().decode("latin-1")).outcome == "ok"
+    wiki = "/%D0%B2%D0%B8%D0%BA%D0%B8"
+    assert [path for _, path, _ in site.asked] == [
+        wiki + "/%D0%9C%D0%BE%D1%81%D0%BA%D0%B2%D0%B0%20?q=%E5%8C%97%E4%BA%AC&x=[1]", "/redirect", wiki,
+    ]  # fmt: skip
+
+
+def test_a_host_in_another_script_is_asked_for_by_its_ascii_name(site):
+    site.names["bücher.example"] = [PUBLIC]
+    assert site.get("http://Bücher.example/page").outcome == "ok"
+    assert site.asked[0][0] == "xn--bcher-kva.example"
+
+
+def test_a_charset_declared_in_the_page_is_heeded(site):
+    assert site.get("http://site.example/mojibake").text == "Мир"
+
+
+@pytest.mark.parametrize("address", ["fec0::1", "192.88.99.1", "3fff::1", "fe80::1%eth0"])
+def test_special_blocks_are_not_public(address):
+    assert not is_public(address)
+
+
 def test_a_name_with_one_private_address_is_refused(site):
     site.names["mixed.example"] = [PUBLIC, "10.0.0.1"]
     assert site.get("http://mixed.example/").outcome == "refused-address"
@@ -235,7 +270,7 @@ def test_an_allowed_host_may_be_inside(site):
     site.names["wiki.example"] = ["10.0.0.7"]
     got = site.get(
         "http://wiki.example/page",
-        allow={"wiki.example"},
+        allow={"Wiki.example"},
         connect=lambda _, __, t: socket.create_connection(("127.0.0.1", site.port), t),
     )
     assert got.outcome == "ok"
@@ -274,6 +309,15 @@ def test_a_slow_body_ends_at_the_deadline(site, path):
     page = site.get(f"http://site.example/{path}", timeout=0.4)
     assert (page.outcome, page.verification) == ("timeout", "UNCERTAIN")
     assert time.monotonic() - start < 2
+
+
+def test_a_line_that_opens_after_the_deadline_is_cut(site):
+    def late(_, __, timeout):
+        time.sleep(timeout + 0.1)
+        return socket.create_connection(("127.0.0.1", site.port), 3)
+
+    assert site.get("http://site.example/page", timeout=0.2, connect=late).outcome == "timeout"
+    assert site.asked == []
 
 
 def test_a_slow_resolver_ends_at_the_deadline(site):
@@ -340,7 +384,96 @@ def test_hostile_pages_take_linear_time(page):
     assert time.perf_counter() - start < 2
 
 
+@pytest.mark.parametrize(
+    "charset", ["punycode", "idna", "undefined", "unicode_escape", "zip", "a\0b", "no-such"]
+)
+def test_charsets_that_no_page_is_written_in_are_passed_over(charset):
+    body = b"a-" + b"99" * 1_000_000
+    start = time.perf_counter()
+    assert decoded(body, charset) == body.decode()
+    assert time.perf_counter() - start < 2
+
+
+def test_charset_of_a_page_mark_then_header_then_declaration():
+    assert decoded("Мир".encode("utf-16"), "latin-1") == "Мир"
+    assert decoded("Мир".encode("cp1251"), "windows-1251") == "Мир"
+    assert decoded('<?xml version="1.0" encoding="gb2312"?>你好'.encode("gbk"), marked_up=True)[-2:] == "你好"
+    assert decoded(b'<meta charset="latin-1">\xff') == '<meta charset="latin-1">\ufffd'
+
+
 def test_text_of_a_page():
     assert (
         html_text("<HEAD><title>İ</title></HEAD>İ<SCRIPT>x</SCRIPT>y 1 < 2<br>z<!-- no -->") == "İy 1 < 2\nz"
     )
+
+
+@pytest.fixture(scope="module")
+def certified(tmp_path_factory):
+    """A TLS server on the loopback with a certificate for site.example; which names its clients asked for."""
+    if shutil.which("openssl") is None:
+        pytest.skip("no openssl command to make a certificate with")
+    folder = tmp_path_factory.mktemp("tls")
+    cert, key = folder / "cert.pem", folder / "key.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
+         "-subj", "/CN=site.example", "-addext", "subjectAltName=DNS:site.example", "-keyout", key, "-out", cert],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(cert, key)
+    names = []
+    context.sni_callback = lambda _, name, __: names.append(name)
+
+    class Quiet(ThreadingHTTPServer):
+        def handle_error(self, *_):
+            pass
+
+    httpd = Quiet(("127.0.0.1", 0), Tricks)
+    httpd.daemon_threads, httpd.asked = True, []
+    httpd.socket = context.wrap_socket(httpd.socket, server_side=True, do_handshake_on_connect=False)
+    threading.Thread(target=httpd.serve_forever, daemon=True).start()
+    yield httpd, cert, names
+    httpd.shutdown()
+    httpd.server_close()
+
+
+@pytest.mark.parametrize(
+    ("host", "trusted", "outcome"),
+    [
+        ("site.example", True, "ok"),
+        ("other.example", True, "connection"),
+        ("site.example", False, "connection"),
+    ],
+)
+def test_tls_is_checked_against_the_name_though_the_address_is_pinned(
+    certified, monkeypatch, host, trusted, outcome
+):
+    httpd, cert, names = certified
+    names.clear()
+    httpd.asked.clear()
+    if trusted:
+        monkeypatch.setenv("SSL_CERT_FILE", str(cert))
+    went_to = []
+
+    def connect(address, port, timeout):
+        went_to.append((address, port))
+        return socket.create_connection(("127.0.0.1", httpd.server_port), timeout)
+
+    page = Fetcher(resolve=lambda _: [PUBLIC], connect=connect, timeout=5.0).fetch(f"https://{host}/page")
+    assert page.outcome == outcome, page.detail
+    assert went_to == [(PUBLIC, 443)]
+    assert names == [host]
+    assert [asked[0] for asked in httpd.asked] == [host] * (outcome == "ok")
+
+
+def test_a_slow_tls_body_ends_at_the_deadline(certified, monkeypatch):
+    httpd, cert, _ = certified
+    monkeypatch.setenv("SSL_CERT_FILE", str(cert))
+    start = time.monotonic()
+    page = Fetcher(
+        resolve=lambda _: [PUBLIC],
+        connect=lambda _, __, t: socket.create_connection(("127.0.0.1", httpd.server_port), t),
+        timeout=0.6,
+    ).fetch("https://site.example/drip")
+    assert page.outcome == "timeout"
+    assert time.monotonic() - start < 2
