@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -54,7 +55,8 @@ def _local(
         **accounting([]),
         "models": [judge_name],
         "calls": len(rows),
-        "seconds": round(seconds, 3),
+        "unscored": dict(sorted(Counter(row.unscored for row in rows if row.unscored).items())),
+        "call_seconds": round(seconds, 3),
         "cost": 0.0,
     }
     return Verdicts(judge=judge_name, task=task, rows=tuple(rows), calls=calls, accounting=total)
@@ -120,8 +122,9 @@ def cross_encoder(items: list[dict[str, Any]], by: str, task: Task) -> Verdicts:
         raise BadInput(
             f"{by!r} is no language model ({llm.FORMS}), and a cross-encoder judges entailment only, not {task.name!r}"
         )
+    started = time.perf_counter()
     verdicts = _entailed(items, by, task)
-    return _local(by, task, verdicts, [row.reason for row in verdicts])
+    return _local(by, task, verdicts, [row.reason for row in verdicts], time.perf_counter() - started)
 
 
 def _entailed(items: list[dict[str, Any]], by: str, task: Task) -> list[Verdict]:

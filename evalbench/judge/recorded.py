@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -40,17 +41,16 @@ def read_recorded(path: str, task: Task) -> dict[str, tuple[RecordedVerdict, ...
     kept: dict[str, dict[int, RecordedVerdict]] = {}
     faults = []
     for place, row in enumerate(_rows(file), start=1):
-        item_id, label, sample = (
-            _first(row, "id", "item_id"),
-            task.label(_first(row, "label", "mark")),
-            _sample(row),
-        )
-        if not isinstance(item_id, str) or not item_id:
+        item_id, said, sample = _first(row, "id", "item_id"), _first(row, "label", "mark"), _sample(row)
+        label = task.label(said)
+        if item_id in (None, ""):
             faults.append(f"row {place}: no id")
+        elif not isinstance(item_id, str):
+            faults.append(f"row {place}: its id is {item_id!r}, not a text")
+        elif None in row:
+            faults.append(f"row {place} ({item_id}): more cells than the head has columns")
         elif label is None:
-            faults.append(
-                f"row {place} ({item_id}): {_first(row, 'label', 'mark')!r} is none of {', '.join(task.labels)}"
-            )
+            faults.append(f"row {place} ({item_id}): {said!r} is none of {', '.join(task.labels)}")
         elif sample is None:
             faults.append(f"row {place} ({item_id}): sample {row['sample']!r} is no whole number from 0")
         elif sample in kept.get(item_id, {}):
@@ -66,13 +66,15 @@ def read_recorded(path: str, task: Task) -> dict[str, tuple[RecordedVerdict, ...
 
 def _rows(file: Path) -> list[dict[str, Any]]:
     try:
-        text = file.read_text("utf-8-sig")
+        text = file.read_bytes().decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"recorded verdicts {file} cannot be read: {error}") from error
     if file.suffix in _SEPARATORS:
-        return list(csv.DictReader(text.splitlines(keepends=True), delimiter=_SEPARATORS[file.suffix]))
+        csv.field_size_limit(max(len(text), csv.field_size_limit()))
+        return list(csv.DictReader(io.StringIO(text, newline=""), delimiter=_SEPARATORS[file.suffix]))
     if file.suffix in (".jsonl", ".ndjson"):
-        return [_object(file, place, line) for place, line in enumerate(text.splitlines(), 1) if line.strip()]
+        # Not splitlines: it also cuts at characters that may stand within a text, such as U+2028.
+        return [_object(file, place, line) for place, line in enumerate(text.split("\n"), 1) if line.strip()]
     raise BadInput(f"recorded verdicts {file}: expected .csv, .tsv or .jsonl")
 
 

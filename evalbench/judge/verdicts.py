@@ -113,7 +113,8 @@ def _checked_items(items: Sequence[Item] | pd.DataFrame, task: Task) -> list[dic
             faults.append(f"item {place}: its id is {name!r}, not a text")
         elif name in seen:
             faults.append(f"item {place}: its id {name!r} is there twice")
-        seen.add(name)
+        else:
+            seen.add(name)
         for key in (*task.fields, *(k for k in task.optional if k in item)):
             fault = _field_fault(key, item.get(key))
             if fault:

@@ -329,3 +329,63 @@ def test_text_under_judgement_cannot_close_its_fence(scripted_judge: Any) -> Non
     mark = prompt.rsplit(open_fence, 1)[1].split("]")[0].strip()
     assert prompt.count(f"[/claim {mark}]") == 1
     assert prompt.index(attack) < prompt.index(f"[/claim {mark}]")
+
+
+# Recorded verdicts that are no tidy table ---------------------------------------------------------------------------
+
+ODD = "one\u2028two\x0cthree\x85four"
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl"])
+def test_recorded_texts_keep_their_odd_line_ends(tmp_path, ending):
+    file = tmp_path / f"kept.{ending}"
+    rows = {
+        "csv": f"id,label,reason\r\n1,NEUTRAL,{ODD}\r\n",
+        "tsv": f"id\tlabel\treason\n1\tNEUTRAL\t{ODD}\n",
+        "jsonl": json.dumps({"id": "1", "label": "NEUTRAL", "reason": ODD}, ensure_ascii=False) + "\n",
+    }
+    file.write_bytes(rows[ending].encode())
+    (row,) = judge(
+        [{"id": "1", "premise": "a", "hypothesis": "b"}], by=f"recorded:{file}", task="entailment"
+    ).rows
+    assert (row.label, row.reason) == ("NEUTRAL", ODD)
+
+
+def test_a_long_recorded_reason_is_read(tmp_path):
+    file = tmp_path / "kept.csv"
+    file.write_text("id,label,reason\n1,NEUTRAL," + "x" * 200_000 + "\n")
+    (row,) = judge(
+        [{"id": "1", "premise": "a", "hypothesis": "b"}], by=f"recorded:{file}", task="entailment"
+    ).rows
+    assert len(row.reason) == 200_000
+
+
+def test_recorded_rows_with_a_number_for_an_id_or_too_many_cells(tmp_path):
+    (tmp_path / "n.jsonl").write_text('{"id": 1, "label": "NEUTRAL"}\n')
+    with pytest.raises(BadInput, match="row 1: its id is 1, not a text"):
+        judge(
+            [{"id": "1", "premise": "a", "hypothesis": "b"}],
+            by=f"recorded:{tmp_path}/n.jsonl",
+            task="entailment",
+        )
+    (tmp_path / "x.csv").write_text("id,label\n1,NEUTRAL,more\n")
+    with pytest.raises(BadInput, match=r"row 1 \(1\): more cells than the head has columns"):
+        judge(
+            [{"id": "1", "premise": "a", "hypothesis": "b"}],
+            by=f"recorded:{tmp_path}/x.csv",
+            task="entailment",
+        )
+
+
+def test_what_was_not_recorded_is_counted_by_reason(tmp_path):
+    (tmp_path / "x.csv").write_text("id,label\n2,NEUTRAL\n")
+    said = judge(
+        [{"id": "1", "premise": "a", "hypothesis": "b"}], by=f"recorded:{tmp_path}/x.csv", task="entailment"
+    )
+    assert said.accounting["unscored"] == {"not-recorded": 1}
+    assert "seconds" not in said.accounting  # in run.json that is how long the run took
+
+
+def test_an_id_that_is_no_text_is_told_whatever_it_is():
+    with pytest.raises(BadInput, match=r"item 0: its id is \['a'\], not a text"):
+        judge([{"id": ["a"], "premise": "a", "hypothesis": "b"}], by="baseline/lexical", task="entailment")
