@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalbench.models.llm import Model
@@ -99,7 +99,7 @@ def accounting(replies: Sequence[Reply]) -> dict[str, Any]:
     -------
     dict
         ``calls`` = ``cache_hits`` + those that were sent for; ``requests`` (HTTP requests sent), ``retries``,
-        ``reasks``, ``errors`` by kind, ``tokens_in``, ``tokens_out``, ``seconds`` and ``cost`` are of this run only;
+        ``reasks``, ``errors`` by kind, ``tokens_in``, ``tokens_out``, ``call_seconds`` and ``cost`` are of this run only;
         ``cached_tokens`` and ``cached_cost`` are what the cache hits cost once. A cost is None where a price is not
         known. ``unscored`` counts replies by reason, cached ones too.
     """
@@ -120,11 +120,31 @@ def accounting(replies: Sequence[Reply]) -> dict[str, Any]:
         "not_taken": sorted({name for reply in replies for name in reply.not_taken}),
         "tokens_in": sum(reply.tokens_in or 0 for reply in sent),
         "tokens_out": sum(reply.tokens_out or 0 for reply in sent),
-        "seconds": round(sum(reply.seconds for reply in sent), 3),
+        # Not "seconds": in run.json that is how long the run took.
+        "call_seconds": round(sum(reply.seconds for reply in sent), 3),
         "cost": _total_cost(sent),
         "cached_tokens": sum((reply.tokens_in or 0) + (reply.tokens_out or 0) for reply in hits),
         "cached_cost": _total_cost(hits),
     }
+
+
+def merged(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Totals over several accounts: numbers add up, lists unite, counts by name add up; unknown plus known is unknown."""
+    out: dict[str, Any] = {}
+    for part in parts:
+        for name, value in part.items():
+            out[name] = _joined(out[name], value) if name in out else value
+    return out
+
+
+def _joined(left: Any, right: Any) -> Any:
+    if left is None or right is None:
+        return None
+    if isinstance(left, Mapping):
+        return {k: left.get(k, 0) + right.get(k, 0) for k in sorted({*left, *right})}
+    if isinstance(left, list):
+        return sorted({*left, *right})
+    return left + right
 
 
 def _counted(names: Iterable[str]) -> dict[str, int]:

@@ -117,7 +117,7 @@ class Request:
                 [
                     endpoint,
                     [[message["role"], message["content"]] for message in self.messages],
-                    self.temperature,
+                    None if self.temperature is None else float(self.temperature),
                     self.max_tokens,
                     self.seed,
                     schema_text(self.schema) if self.schema else None,

@@ -42,7 +42,7 @@ class _Bar:
     def add(self, reply: Reply) -> None:
         self._tokens += (reply.tokens_in or 0) + (reply.tokens_out or 0)
         self._unscored += bool(reply.unscored)
-        if self._cost is not None:
+        if self._cost is not None and (reply.cost is not None or not reply.unscored):
             self._cost = None if reply.cost is None else self._cost + reply.cost
         cost = "" if self._cost is None else f", cost {self._cost:.4f}"
         unscored = f", {self._unscored} unscored" if self._unscored else ""

@@ -23,8 +23,8 @@ _GROUPS: Mapping[str, Sequence[str]] = {
     "Code": ("git", "commit", "dirty", "hashes", "sha256", "notebook_sha256", "templates_sha256", "package_sha256", "code"),
     "Software": ("python", "versions"),
     "Models and calls": (
-        "models", "endpoints", "endpoint_hosts", "prompts", "prompt_hashes", "calls", "cached", "cache_hits", "retries",
-        "errors", "tokens", "cost",
+        "models", "served_by", "endpoints", "prompt_hashes", "calls", "cache_hits", "requests", "retries", "reasks", "errors",
+        "unscored", "not_taken", "tokens_in", "tokens_out", "call_seconds", "cost", "cached_tokens", "cached_cost",
     ),
 }  # fmt: skip
 _SAID_ELSEWHERE = {"study", "error", "parameters", "data"}

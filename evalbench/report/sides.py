@@ -87,7 +87,10 @@ def surroundings(run: Mapping[str, Any]) -> dict[str, Any]:
         "package SHA-256": sha.get("package"),
     }
     flat |= {f"version of {name}": version for name, version in (run.get("versions") or {}).items()}
-    return flat | {f"model, {use}": model for use, model in (run.get("models") or {}).items()}
+    models = run.get("models") or {}
+    if isinstance(models, Mapping):
+        return flat | {f"model, {use}": model for use, model in models.items()}
+    return flat | {"models": ", ".join(models)}
 
 
 def with_names(sides: Sequence[Side]) -> tuple[Side, ...]:

@@ -16,7 +16,7 @@ from pydantic import BaseModel, field_validator
 
 from evalbench.errors import BadInput
 from evalbench.models import limits, shapes
-from evalbench.models.accounting import CALL_COLUMNS, accounting, calls_table
+from evalbench.models.accounting import CALL_COLUMNS, accounting, calls_table, merged
 from evalbench.models.collect import collect
 from evalbench.models.exchange import Request
 from evalbench.models.llm import EndpointFault, Limits, Price, model
@@ -333,6 +333,28 @@ def test_progress_shows_rate_tokens_and_cost(server, capsys):
     assert "90 tokens, cost 0.0001" in shown
     collect([Request("silent")], priced, cache=False, progress=False)
     assert capsys.readouterr().err == ""
+
+
+def test_a_call_that_failed_does_not_hide_the_cost_of_the_others(server, capsys):
+    target = model(server.url + "#tiny")
+    priced = type(target)(**{**vars(target), "price": Price(1.0, 1.0)})
+    asked = [Request("do:500 costs nothing"), *(Request(f"costs {i}") for i in range(4))]
+    collect(asked, priced, cache=False, progress=True, max_retries=0, concurrency=1)
+    assert "72 tokens, cost 0.0001, 1 unscored" in capsys.readouterr().err
+
+
+def test_accounts_are_added_up(server, fresh_cache):
+    name = server.url + "#tiny"
+    parts = [
+        accounting(collect([Request(p)], name, max_retries=0)) for p in ("m 1", "m 2", "do:500 m", "m 1")
+    ]
+    whole = merged(parts)
+    assert (whole["calls"], whole["cache_hits"], whole["requests"]) == (4, 1, 3)
+    assert (whole["errors"], whole["unscored"]) == ({"server-error": 1}, {"server-error": 1})
+    assert (whole["models"], len(whole["prompt_hashes"])) == ([name], 3)
+    assert whole["call_seconds"] == pytest.approx(sum(part["call_seconds"] for part in parts))
+    assert whole["cost"] is None  # an unknown price plus a known one is unknown
+    assert merged([]) == {}
 
 
 INTERRUPTED = """

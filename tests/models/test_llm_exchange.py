@@ -95,3 +95,8 @@ def test_fields_keep_their_order_since_models_fill_them_in_it():
 def test_the_reasons_are_a_closed_list():
     assert "" not in UNSCORED_REASONS
     assert {"timeout", "unparsed", "rate-limited"} <= set(UNSCORED_REASONS)
+
+
+def test_a_whole_temperature_is_the_same_question():
+    assert Request("a", temperature=0).key("e") == Request("a", temperature=0.0).key("e")
+    assert Request("a", temperature=1).key("e") != Request("a", temperature=None).key("e")

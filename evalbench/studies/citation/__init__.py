@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 from evalbench.core.result import Result
 from evalbench.errors import BadInput
+from evalbench.models.accounting import merged
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.nq import questions
 from evalbench.readers.schema import Column, Table
 from evalbench.studies._passing import check_shares
 from evalbench.studies.citation.answers import Answer, Collected, collected, given, sampled
-from evalbench.studies.citation.judging import Bench, merged
+from evalbench.studies.citation.judging import Bench
 from evalbench.studies.citation.pictures import (
     annotated,
     faulty_citations,
@@ -30,7 +31,7 @@ from evalbench.studies.citation.pictures import (
 )
 from evalbench.studies.citation.scoring import Judged, Options, items_of, judged
 from evalbench.studies.citation.sources import Shelf, read_credibility, sources_of
-from evalbench.studies.citation.summary import summarise
+from evalbench.studies.citation.summary import figures, summarise
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from evalbench.models.webfetch import Page
 
 __all__ = [
-    "QUESTION", "SCHEMA", "adapt", "annotated", "evaluate", "faulty_citations", "figure_labels", "figure_scores", "summarise",
+    "QUESTION", "SCHEMA", "adapt", "annotated", "evaluate", "faulty_citations", "figure_labels", "figure_scores", "figures", "summarise",
     "worst",
 ]  # fmt: skip
 

@@ -86,22 +86,3 @@ class Bench:
             self.calls.append(verdicts.calls)
             self.accounting.append(verdicts.accounting)
         return [self._known[k] for k in keys]
-
-
-def merged(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Totals over several accounts: numbers add up, lists unite, counts by name add up; unknown plus known is unknown."""
-    out: dict[str, Any] = {}
-    for part in parts:
-        for name, value in part.items():
-            out[name] = _joined(out[name], value) if name in out else value
-    return out
-
-
-def _joined(left: Any, right: Any) -> Any:
-    if left is None or right is None:
-        return None
-    if isinstance(left, Mapping):
-        return {k: left.get(k, 0) + right.get(k, 0) for k in sorted({*left, *right})}
-    if isinstance(left, list):
-        return sorted({*left, *right})
-    return left + right

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 from evalbench.core.result import Result
 from evalbench.errors import BadInput
+from evalbench.models.accounting import merged
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Table
 from evalbench.studies import citation, cot_levels
 from evalbench.studies._passing import check_shares
-from evalbench.studies.citation.judging import merged
 from evalbench.studies.explainability.parts import (
     check_tables,
     chosen_models,
