@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import click
 
 from evalbench.errors import BadInput
+from evalbench.models.redact import printable
 
 _REACH_SECONDS = 1.0
 _DAY_S = 86_400.0
@@ -85,35 +86,30 @@ def check(name: str, longest: int, timeout: float) -> None:
     click.echo(_table(("ability", "found", "detail"), found(name, longest=longest, timeout=timeout)))
 
 
-@models.group()
-def cache() -> None:
-    """The replies that were paid for."""
+@models.group(invoke_without_command=True)
+@click.pass_context
+def cache(context: click.Context) -> None:
+    """The replies that were paid for: size and entries by model; `cache prune` removes some."""
+    from evalbench.models.cache import ReplyCache, bytes_on_disk
+    from evalbench.models.vectors import vector_cache_file
 
-
-@cache.command()
-def size() -> None:
-    """Bytes on disk."""
-    from evalbench.models.cache import ReplyCache
-
+    if context.invoked_subcommand:
+        return
     with ReplyCache() as kept:
+        entries = kept.entries()
+    rows = [
+        (row.model, row.host, str(row.replies), _bytes(row.bytes), _day(row.oldest), _day(row.newest))
+        for row in entries
+    ]
+    if rows:
+        click.echo(_table(("model", "host", "replies", "size", "oldest", "newest"), rows))
+    total = sum(row.replies for row in entries)
+    click.echo(f"{kept.path}: {total} replies, {_bytes(bytes_on_disk(kept.path))} on disk")
+    vectors = vector_cache_file()
+    if vectors.is_file():
         click.echo(
-            f"{kept.path}: {_bytes(kept.size())}, {sum(row.replies for row in kept.entries())} replies"
+            f"{vectors}: embeddings, {_bytes(bytes_on_disk(vectors))} on disk; delete the file to drop them"
         )
-
-
-@cache.command()
-def entries() -> None:
-    """How much is kept, by model."""
-    from evalbench.models.cache import ReplyCache
-
-    with ReplyCache() as kept:
-        rows = [
-            (row.model, row.host, str(row.replies), _bytes(row.bytes), _day(row.oldest), _day(row.newest))
-            for row in kept.entries()
-        ]
-    click.echo(
-        _table(("model", "host", "replies", "size", "oldest", "newest"), rows) if rows else "nothing is kept"
-    )
 
 
 @cache.command()
@@ -124,7 +120,7 @@ def entries() -> None:
 @click.option("--all", "everything", is_flag=True, help="All replies.")
 def prune(name: str | None, older_than: float | None, everything: bool) -> None:
     """Remove replies: of a model, older than some days, or all."""
-    from evalbench.models.cache import ReplyCache
+    from evalbench.models.cache import ReplyCache, bytes_on_disk
 
     if not everything and name is None and older_than is None:
         raise BadInput("say what to remove: --model NAME, --older-than DAYS, or --all")
@@ -133,7 +129,7 @@ def prune(name: str | None, older_than: float | None, everything: bool) -> None:
     before = None if older_than is None else time.time() - older_than * _DAY_S
     with ReplyCache() as kept:
         removed = kept.prune(model=name, before=before)
-        click.echo(f"{removed} replies removed, {_bytes(kept.size())} left")
+        click.echo(f"{removed} replies removed, {_bytes(bytes_on_disk(kept.path))} left")
 
 
 def _endpoint_row(name: str) -> tuple[str, str, str, str, str]:
@@ -168,7 +164,7 @@ def _reaches(url: str) -> bool:
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Columns as wide as their widest cell; the last one is left ragged."""
-    lines = [[*heads], *([str(cell) for cell in row] for row in rows)]
+    lines = [[*heads], *([printable(str(cell)) for cell in row] for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(heads))]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()

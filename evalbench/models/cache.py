@@ -16,7 +16,7 @@ from evalbench.errors import BadInput
 _TABLE = """CREATE TABLE IF NOT EXISTS replies (
     key TEXT PRIMARY KEY, model TEXT NOT NULL, host TEXT NOT NULL, created REAL NOT NULL, reply TEXT NOT NULL
 ) WITHOUT ROWID"""
-_LAYOUT = 1
+_LAYOUT = 1  # of every file that is opened here
 _IN_ONE_QUERY = 500
 _LOCK_WAIT_S = 60.0
 
@@ -60,15 +60,17 @@ class ReplyCache:
 
     def __init__(self, path: Path | str | None = None) -> None:
         self.path = Path(path) if path else cache_folder() / "replies.sqlite"
-        self._connection = _connect(self.path)
+        self._connection = open_database(self.path, _TABLE)
 
     def get_many(self, keys: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
         """The kept replies among these keys."""
         for start in range(0, len(keys), _IN_ONE_QUERY):
             part = keys[start : start + _IN_ONE_QUERY]
             marks = ",".join("?" * len(part))
-            rows = self._connection.execute(f"SELECT key, reply FROM replies WHERE key IN ({marks})", part)  # noqa: S608
-            for key, reply in rows.fetchall():
+            query = f"SELECT key, reply FROM replies WHERE key IN ({marks})"  # noqa: S608
+            with damage_told(self.path):
+                rows = self._connection.execute(query, part).fetchall()
+            for key, reply in rows:
                 yield key, json.loads(reply)
 
     def put(self, key: str, model: str, host: str, reply: dict[str, Any]) -> None:
@@ -82,7 +84,7 @@ class ReplyCache:
             (key, model, host, now, json.dumps(reply, ensure_ascii=False, separators=(",", ":")))
             for key, model, host, reply in entries
         ]
-        with self._writing() as connection:
+        with writing(self._connection) as connection:
             connection.executemany("INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?, ?)", rows)
 
     def entries(self) -> list[Entries]:
@@ -92,11 +94,6 @@ class ReplyCache:
             " FROM replies GROUP BY model, host ORDER BY model, host"
         )
         return [Entries(*row) for row in rows]
-
-    def size(self) -> int:
-        """Bytes on disk, with the write-ahead log."""
-        files = (self.path, Path(f"{self.path}-wal"), Path(f"{self.path}-shm"))
-        return sum(file.stat().st_size for file in files if file.exists())
 
     def prune(self, *, model: str | None = None, before: float | None = None) -> int:
         """Remove the replies of a model, those from before a time (seconds since 1970), or both conditions; all without.
@@ -109,7 +106,7 @@ class ReplyCache:
         conditions = {"model = ?": model, "created < ?": before}
         given = {condition: value for condition, value in conditions.items() if value is not None}
         where = f" WHERE {' AND '.join(given)}" if given else ""
-        with self._writing() as connection:
+        with writing(self._connection) as connection:
             removed = connection.execute(f"DELETE FROM replies{where}", list(given.values())).rowcount  # noqa: S608
         self._connection.execute("VACUUM")
         self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -124,19 +121,40 @@ class ReplyCache:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        """One transaction that takes the write lock at once, so that waiting for it never fails half-way."""
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield self._connection
-        except BaseException:
-            self._connection.execute("ROLLBACK")
-            raise
-        self._connection.execute("COMMIT")
+
+@contextmanager
+def writing(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    """One transaction that takes the write lock at once, so that waiting for it never fails half-way."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield connection
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
 
 
-def _connect(path: Path) -> sqlite3.Connection:
+@contextmanager
+def damage_told(path: Path) -> Iterator[None]:
+    """A file that is no whole database is the user's to delete."""
+    try:
+        yield
+    except sqlite3.OperationalError:
+        raise
+    except sqlite3.DatabaseError as error:
+        raise BadInput(
+            f"the cache {path} is damaged ({error}): delete the file, it will be filled again"
+        ) from error
+
+
+def open_database(path: Path, table: str) -> sqlite3.Connection:
+    """A cache's file, made with this table if need be: mode 0600, write-ahead log, transactions by :func:`writing`.
+
+    Raises
+    ------
+    BadInput
+        If it cannot be written, is damaged, or is of another version's layout.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
@@ -147,25 +165,27 @@ def _connect(path: Path) -> sqlite3.Connection:
         ) from error
     connection = sqlite3.connect(path, timeout=_LOCK_WAIT_S, isolation_level=None)
     try:
-        _use_write_ahead_log(connection)
-        connection.execute("PRAGMA synchronous=NORMAL")
-        layout = connection.execute("PRAGMA user_version").fetchone()[0]
-        if layout not in (0, _LAYOUT):
-            raise BadInput(
-                f"the cache {path} has layout {layout}, this version knows {_LAYOUT}: delete it, or use another"
-            )
-        connection.execute(_TABLE)
-        connection.execute(f"PRAGMA user_version={_LAYOUT}")
-    except sqlite3.OperationalError:
-        connection.close()
-        raise
-    except sqlite3.DatabaseError as error:
-        connection.close()
-        raise BadInput(f"the cache {path} is damaged ({error}): delete the file") from error
-    except BadInput:
+        with damage_told(path):
+            _use_write_ahead_log(connection)
+            connection.execute("PRAGMA synchronous=NORMAL")
+            layout = connection.execute("PRAGMA user_version").fetchone()[0]
+            if layout not in (0, _LAYOUT):
+                raise BadInput(
+                    f"the cache {path} has layout {layout}, this version knows {_LAYOUT}: delete it, or use another"
+                )
+            connection.execute(table)
+            if layout != _LAYOUT:
+                connection.execute(f"PRAGMA user_version={_LAYOUT}")
+    except BaseException:
         connection.close()
         raise
     return connection
+
+
+def bytes_on_disk(path: Path) -> int:
+    """Of a database with its write-ahead log; 0 where there is none."""
+    files = (path, Path(f"{path}-wal"), Path(f"{path}-shm"))
+    return sum(file.stat().st_size for file in files if file.exists())
 
 
 def _use_write_ahead_log(connection: sqlite3.Connection) -> None:

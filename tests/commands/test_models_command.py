@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from evalbench.commands.models import models
 from evalbench.errors import BadInput
 from evalbench.models.cache import ReplyCache
+from evalbench.models.vectors import vector_cache_file, write_vectors
 
 
 @pytest.fixture(autouse=True)
@@ -57,15 +59,18 @@ def test_list_tells_what_is_configured_and_never_a_key(monkeypatch, tmp_path):
 
 
 def test_the_cache_is_shown_and_pruned():
-    assert run("cache", "entries").strip() == "nothing is kept"
+    assert "replies.sqlite: 0 replies, " in run("cache")
     with ReplyCache() as cache:
         cache.put_many((f"a{i}", "model-a", "host", {"text": "x" * 100}) for i in range(20))
         cache.put("b", "model-b", "host", {"text": "y"})
-    shown = run("cache", "entries").splitlines()
+    shown = run("cache").splitlines()
     assert shown[0].split() == ["model", "host", "replies", "size", "oldest", "newest"]
     assert shown[1].split()[:5] == ["model-a", "host", "20", "2", "kB"]
     assert time.strftime("%Y-%m-%d", time.gmtime()) in shown[1]
-    assert "21 replies" in run("cache", "size")
+    assert "replies.sqlite: 21 replies, " in shown[3]
+    assert len(shown) == 4
+    write_vectors(vector_cache_file(), "m", "float32", {"a": np.ones(3, np.float32)})
+    assert "vectors.sqlite: embeddings, " in run("cache").splitlines()[4]
     assert run("cache", "prune", "--older-than", "1").startswith("0 replies removed")
     assert run("cache", "prune", "--model", "model-a").startswith("20 replies removed")
     assert run("cache", "prune", "--all").startswith("1 replies removed")

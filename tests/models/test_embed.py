@@ -207,7 +207,7 @@ def test_the_cache_is_private_and_keyed_by_model_and_dtype(tmp_path: Path) -> No
 def test_a_damaged_cache_says_what_to_do(tmp_path: Path) -> None:
     file = tmp_path / "vectors.sqlite"
     file.write_bytes(b"this is no database" * 100)
-    with pytest.raises(BadInput, match=r"vector cache .*vectors.sqlite is damaged .*delete the file"):
+    with pytest.raises(BadInput, match=r"the cache .*vectors.sqlite is damaged .*delete the file"):
         read_vectors(file, "m", "float32", ["a"])
 
 

@@ -12,7 +12,7 @@ import time
 import pytest
 
 from evalbench.errors import BadInput
-from evalbench.models.cache import ReplyCache, cache_folder
+from evalbench.models.cache import ReplyCache, bytes_on_disk, cache_folder
 
 WRITER = """
 import sys
@@ -42,6 +42,16 @@ def test_a_damaged_file(tmp_path):
     (tmp_path / "replies.sqlite").write_bytes(b"no database " * 1000)
     with pytest.raises(BadInput, match="is damaged"):
         ReplyCache(tmp_path / "replies.sqlite")
+
+
+def test_a_file_damaged_behind_its_head(cache):
+    cache.put_many((f"{i}", "m", "h", {"text": "x" * 500}) for i in range(500))
+    cache.close()
+    with cache.path.open("r+b") as file:
+        file.seek(8192)
+        file.write(b"\xff" * 100_000)
+    with ReplyCache(cache.path) as again, pytest.raises(BadInput, match="is damaged .*delete the file"):
+        dict(again.get_many([str(i) for i in range(500)]))
 
 
 def test_another_layout(cache):
@@ -93,10 +103,10 @@ def test_entries_size_and_pruning(cache):
     assert (first.model, first.replies, second.model, second.replies) == ("a", 50, "b", 3)
     assert first.bytes > 50_000
     assert first.oldest <= first.newest <= time.time()
-    before = cache.size()
+    before = bytes_on_disk(cache.path)
     assert cache.prune(model="a", before=time.time() - 60) == 0
     assert cache.prune(model="a") == 50
-    assert cache.size() < before
+    assert bytes_on_disk(cache.path) < before
     assert [row.model for row in cache.entries()] == ["b"]
     assert cache.prune(before=time.time() + 1) == 3
     assert cache.entries() == []
