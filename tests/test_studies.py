@@ -10,7 +10,10 @@ import pandas as pd
 import pytest
 
 from evalbench import studies
+from evalbench.commands.compare import read_side
 from evalbench.readers.catalog import entries
+from evalbench.report.compare import Measures, compare
+from evalbench.report.sides import with_names
 from evalbench.runs.golden import difference, golden_of
 from evalbench.runs.run import Run, plan, run
 
@@ -105,3 +108,13 @@ def test_every_catalogued_set_is_synthetic_and_has_a_card() -> None:
             assert "synthetic" in card.read_text().splitlines()[0].lower() + card.read_text()[:400].lower(), (
                 label
             )
+
+
+def test_a_run_compared_with_itself_is_the_same(finished: tuple[str, Run]) -> None:
+    name, done = finished
+    a, b = with_names([read_side(done.folder)] * 2)
+    found = compare(a, [b], Measures.of(studies.study(name)), n_resamples=100, n_summaries=4)[0]
+    assert found.same
+    assert found.rows
+    assert {row.comparison.outcome for row in found.rows} <= {"same", "undefined"}
+    assert not found.notes

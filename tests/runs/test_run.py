@@ -75,7 +75,7 @@ def test_any_notebook_that_records_gets_a_whole_folder(tmp_path):
     ],
 )
 def test_status_comes_from_what_happened(tmp_path, cell, status, said):
-    timeout = 8 if status == "timeout" else None
+    timeout = 5 if status == "timeout" else None
     done = run(plan(str(notebook(tmp_path, cell, "'record(result)'"))), out=tmp_path / "r", timeout=timeout)
     assert done.status == status
     assert said in done.error
@@ -195,6 +195,7 @@ def test_a_faulty_table_ends_a_run_with_exit_2_and_no_folder_and_mended_it_runs(
     assert mended.returncode == 0, mended.stderr
 
 
+@pytest.mark.slow
 def test_a_light_that_reaches_fail_on_is_the_exit_code(tmp_path):
     bounds = ["-p", "yellow_from=0.5", "-p", "green_from=0.8", "-p", "embed=jaccard", "-p", "n_resamples=100"]
     done = cli("run", "matching", *bounds, "--fail-on", "red", "--out", str(tmp_path))
