@@ -31,7 +31,7 @@ from evalbench.studies.citation.pictures import (
 )
 from evalbench.studies.citation.scoring import Judged, Options, items_of, judged
 from evalbench.studies.citation.sources import Shelf, read_credibility, sources_of
-from evalbench.studies.citation.summary import figures, summarise
+from evalbench.studies.citation.summary import summarise
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from evalbench.models.webfetch import Page
 
 __all__ = [
-    "QUESTION", "SCHEMA", "adapt", "annotated", "evaluate", "faulty_citations", "figure_labels", "figure_scores", "figures", "summarise",
+    "QUESTION", "SCHEMA", "adapt", "annotated", "evaluate", "faulty_citations", "figure_labels", "figure_scores", "summarise",
     "worst",
 ]  # fmt: skip
 

@@ -27,14 +27,14 @@ from evalbench.studies.cot_levels.pictures import (
     worst,
 )
 from evalbench.studies.cot_levels.scoring import Options, items_of, options_of
-from evalbench.studies.cot_levels.summary import figures, summarise
+from evalbench.studies.cot_levels.summary import summarise
 from evalbench.text.solutions import MARKERS
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "DEFAULT_WEIGHTS", "QUESTION", "SCHEMA", "adapt", "annotated", "evaluate", "figure_levels", "figure_scores", "figures", "reasons",
+    "DEFAULT_WEIGHTS", "QUESTION", "SCHEMA", "adapt", "annotated", "evaluate", "figure_levels", "figure_scores", "reasons",
     "summarise", "worst",
 ]  # fmt: skip
 
