@@ -241,7 +241,7 @@ def step_coherence(
 
     Notes
     -----
-    The result of an incoherent step is no source for later steps.
+    The result of an incoherent step is no source for later steps.  A sign is an operator: −2 is a source of 2.
 
     Examples
     --------
@@ -249,8 +249,8 @@ def step_coherence(
     >>> c.accuracy, round(c.coherence, 3), c.steps[1].reason
     (1.0, 0.333, '7 has no source')
     """
-    known = set(given_numbers(question, article_as_one=article_as_one))
-    known.update(Fraction(str(constant)) for constant in common_constants)
+    known = set(map(abs, given_numbers(question, article_as_one=article_as_one)))
+    known.update(abs(Fraction(str(constant))) for constant in common_constants)
     checks = []
     for number, step in enumerate(solution.steps, 1):
         if not step.equations:
@@ -261,7 +261,7 @@ def step_coherence(
         unsourced = [n for e in step.equations for n in e.used if n not in known]
         coherent = not faults and not unsourced
         if coherent:
-            known.update(e.result for e in step.equations if e.result is not None)
+            known.update(abs(e.result) for e in step.equations if e.result is not None)
         reasons = [*faults, *(f"{text} is wrong" for text in wrong)]
         if unsourced:
             reasons.append(_without_source(unsourced))

@@ -14,7 +14,7 @@ MAX_NUMERAL = 40
 _PUNCTUATION = {
     ord("−"): "-", ord("–"): "-", ord("－"): "-", ord("＋"): "+", ord("×"): "*", ord("·"): "*", ord("⋅"): "*",
     ord("∗"): "*", ord("＊"): "*", ord("÷"): "/", ord("∕"): "/", ord("⁄"): "/", ord("／"): "/", ord("＝"): "=", ord("％"): "%",
-    ord("（"): "(", ord("）"): ")", ord("．"): ".", ord("，"): ",", ord("＄"): "$", ord("￥"): "¥",
+    ord("（"): "(", ord("）"): ")", ord("．"): ".", ord("＄"): "$", ord("￥"): "¥",
 }  # fmt: skip
 
 
@@ -29,6 +29,8 @@ class _Ascii(dict[int, str]):
 
 
 _ASCII = _Ascii(_PUNCTUATION)
+# Elsewhere a full-width comma parts clauses: 3+4=7，7×2=14.
+_WIDE_GROUPING = re.compile(r"(?<=[０-９])，(?=[０-９]{3}(?![０-９]))")
 
 
 class Number(NamedTuple):
@@ -67,7 +69,7 @@ def ascii_numerals(text: str) -> str:
     >>> ascii_numerals("３＋٤ = ७")
     '3+4 = 7'
     """
-    return text if text.isascii() else text.translate(_ASCII)
+    return text if text.isascii() else _WIDE_GROUPING.sub(",", text).translate(_ASCII)
 
 
 _GROUPED = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?")
@@ -101,13 +103,18 @@ def _pattern(whole: str, separator: str) -> re.Pattern[str]:
     )
 
 
-# A comma before three digits groups thousands; before any other count it is a decimal comma where the text is Cyrillic.
+# A comma before three digits groups thousands; before any other count it is a decimal comma where numbers may be spaced.
 _PLAIN = _pattern(_WHOLE, r"\.")
-_CYRILLIC = _pattern(_WHOLE_SPACED, r"(?:\.|,(?![0-9]{3}(?![0-9])))")
+_SPACED = _pattern(_WHOLE_SPACED, r"(?:\.|,(?![0-9]{3}(?![0-9])))")
 _HAS_CYRILLIC = re.compile(r"[\u0400-\u04ff]")
 
 
-def find_numbers(text: str) -> list[Number]:
+def is_cyrillic(text: str) -> bool:
+    """Whether any of a text is in Cyrillic script."""
+    return _HAS_CYRILLIC.search(text) is not None
+
+
+def find_numbers(text: str, *, spaced: bool | None = None) -> list[Number]:
     """All numbers written in digits, in order.
 
     Thousands are grouped by commas or narrow or non-breaking spaces; in Cyrillic text also by plain
@@ -117,6 +124,9 @@ def find_numbers(text: str) -> list[Number]:
     Parameters
     ----------
     text : str
+    spaced : bool, optional
+        Whether plain spaces may group thousands and commas stand before decimals; by default where the text
+        is Cyrillic.
 
     Returns
     -------
@@ -130,7 +140,7 @@ def find_numbers(text: str) -> list[Number]:
     ['25001/2']
     """
     spelled = ascii_numerals(text)
-    pattern = _CYRILLIC if _HAS_CYRILLIC.search(spelled) else _PLAIN
+    pattern = _SPACED if (is_cyrillic(spelled) if spaced is None else spaced) else _PLAIN
     return [number for match in pattern.finditer(spelled) if (number := _number(match)) is not None]
 
 

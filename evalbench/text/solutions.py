@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from evalbench.text.arithmetic import ArithmeticFault, Expression, parse, spell_operators
-from evalbench.text.numbers import Number, find_numbers
+from evalbench.text.numbers import Number, find_numbers, is_cyrillic
 from evalbench.text.words import words
 
 MARKERS = ("####", "A:")
@@ -144,15 +144,17 @@ def parse_solution(text: str, markers: tuple[str, ...] = MARKERS) -> Solution:
 def _final_answer(text: str, markers: tuple[str, ...]) -> tuple[str, Number | None]:
     for match in _marker_pattern(markers).finditer(text):
         rest = text[match.end() : match.end() + 200].split("\n", 1)[0]
-        number = next(iter(find_numbers(rest)), None) if any(map(str.isdigit, rest)) else None
+        # Behind a marker stands one number: a space in it can only group thousands.
+        number = next(iter(find_numbers(rest, spaced=True)), None) if any(map(str.isdigit, rest)) else None
         if number is not None and not any(c.isalpha() for c in rest[: number.start]):
             return text[: match.start()], number
     return text, None
 
 
 def _last_number(text: str) -> Number | None:
+    spaced = is_cyrillic(text)
     for line in reversed(text.splitlines()):
-        numbers = find_numbers(line)
+        numbers = find_numbers(line, spaced=spaced)
         if numbers:
             return numbers[-1]
     return None

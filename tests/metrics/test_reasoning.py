@@ -180,9 +180,9 @@ def test_given_numbers_in_three_languages():
     ],
 )
 def test_hostile_equations_are_wrong_with_a_reason_and_cheap(equation):
-    start = time.perf_counter()
+    start = time.process_time()
     got = step_coherence(parse_solution(f"<<{equation}>>\n#### 1"), "1")
-    assert time.perf_counter() - start < 0.05
+    assert time.process_time() - start < 0.05
     assert got.accuracy == 0
     assert got.coherence == 0
     assert got.steps[0].reason
@@ -200,9 +200,9 @@ def test_hostile_equations_are_wrong_with_a_reason_and_cheap(equation):
     ],
 )
 def test_hostile_texts_take_linear_time(text):
-    start = time.perf_counter()
+    start = time.process_time()
     step_coherence(parse_solution(text), text)
-    assert time.perf_counter() - start < 3
+    assert time.process_time() - start < 3
 
 
 @pytest.mark.external
@@ -253,3 +253,33 @@ def test_the_cards_examples_hold():
     for card in mine:
         given, expected = card.example
         assert float(card.function(**given)) == pytest.approx(expected), card.name
+
+
+@pytest.mark.parametrize(
+    ("solution", "question"),
+    [
+        ("<<5-7=-2>>\n<<-2+10=8>>", "From five take seven, then add ten."),
+        ("<<-5+3=-2>>", "It is −5 degrees and gets 3 degrees warmer."),
+        ("10-(-3)=13", "From 10 to -3"),
+        ("12 500 - 2 500 = 10 000", "Цена 12 500 рублей, скидка 2 500 рублей."),
+        ("2,5 * 100 = 250", "Куплено 2,5 кг яблок по 100 рублей."),
+        ("先算 3+4=7，再算 4×2＝8。", "小明有三个苹果，又买了四个，翻倍"),
+    ],
+)
+def test_signs_separators_and_scripts_do_not_hide_a_source(solution, question):
+    got = step_coherence(parse_solution(solution), question)
+    assert (got.accuracy, got.coherence) == (1.0, 1.0), got.steps
+
+
+@pytest.mark.parametrize(
+    ("response", "truth"),
+    [
+        ("Ответ: 1 200 рублей\n#### 1 200", "#### 1200"),
+        ("Всего 2,5 кг\n#### 2,5", "#### 2.5"),
+        ("总共１，２００元\n#### １，２００", "#### 1200"),
+        ("答案\n#### −7", "#### -7"),
+    ],
+)
+def test_answers_written_as_other_languages_write_them(response, truth):
+    assert final_answer_accuracy(response, truth) == 1.0
+    assert final_answer_accuracy(response, truth, extractor="flexible") == 1.0

@@ -109,9 +109,16 @@ class Tricks(BaseHTTPRequestHandler):
         pass
 
 
+class Quiet(ThreadingHTTPServer):
+    """Clients that hang up are what is tested: no word about them."""
+
+    def handle_error(self, *_):
+        pass
+
+
 @pytest.fixture(scope="module")
 def server():
-    httpd = ThreadingHTTPServer(("127.0.0.1", 0), Tricks)
+    httpd = Quiet(("127.0.0.1", 0), Tricks)
     httpd.daemon_threads = True
     thread = threading.Thread(target=httpd.serve_forever, daemon=True)
     thread.start()
@@ -379,9 +386,9 @@ def test_each_address_is_fetched_once(site):
     "page", ["<" * 10**6, "<script" * 10**5, "<!--" * 10**5, "<p>" * 10**5, "<script></script>" * 10**5]
 )
 def test_hostile_pages_take_linear_time(page):
-    start = time.perf_counter()
+    start = time.process_time()
     html_text(page)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
 
 
 @pytest.mark.parametrize(
@@ -389,9 +396,9 @@ def test_hostile_pages_take_linear_time(page):
 )
 def test_charsets_that_no_page_is_written_in_are_passed_over(charset):
     body = b"a-" + b"99" * 1_000_000
-    start = time.perf_counter()
+    start = time.process_time()
     assert decoded(body, charset) == body.decode()
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
 
 
 def test_charset_of_a_page_mark_then_header_then_declaration():
@@ -423,10 +430,6 @@ def certified(tmp_path_factory):
     context.load_cert_chain(cert, key)
     names = []
     context.sni_callback = lambda _, name, __: names.append(name)
-
-    class Quiet(ThreadingHTTPServer):
-        def handle_error(self, *_):
-            pass
 
     httpd = Quiet(("127.0.0.1", 0), Tricks)
     httpd.daemon_threads, httpd.asked = True, []

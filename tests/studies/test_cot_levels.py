@@ -49,6 +49,12 @@ def test_faulty_options_are_listed_at_once(sample):
         cot_levels.evaluate(sample, sample_method="best")
     with pytest.raises(BadInput, match="threshold is 2"):
         cot_levels.evaluate(sample, threshold=2)
+    for constants in ("nan", "1, inf"):
+        with pytest.raises(BadInput, match=f"common_constants is '{constants}'"):
+            cot_levels.evaluate(sample, common_constants=constants)
+    endless = dict.fromkeys(cot_levels.DEFAULT_WEIGHTS, float("inf"))
+    with pytest.raises(BadInput, match="weights: numbers from 0"):
+        cot_levels.evaluate(sample, weights=endless)
 
 
 def test_references_without_an_answer_are_listed():

@@ -33,10 +33,10 @@ from evalbench.text.arithmetic import ArithmeticFault, parse
     ],
 )
 def test_refused(expression, message):
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(ArithmeticFault, match=message):
         parse(expression)
-    assert time.perf_counter() - start < 0.05
+    assert time.process_time() - start < 0.05
 
 
 @pytest.mark.parametrize(

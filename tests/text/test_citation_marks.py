@@ -44,6 +44,6 @@ def test_statements(text, language, expected):
 
 @pytest.mark.parametrize("text", ["[" * 50_000, "[1" * 50_000, "[1,1" * 20_000, "[1]" * 10_000])
 def test_hostile_texts_cost_little(text):
-    start = time.perf_counter()
+    start = time.process_time()
     citation_marks(text)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1

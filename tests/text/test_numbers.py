@@ -58,9 +58,9 @@ def test_ascii_numerals_keeps_the_length():
     "text", ["9" * 10**5, "-" * 10**5, "$ " * 10**5, "1," * 10**4, "1/" * 10**4, "1 000 " * 10**4 + "я"]
 )
 def test_hostile_texts_take_linear_time(text):
-    start = time.perf_counter()
+    start = time.process_time()
     find_numbers(text)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def options_of(
         faults.append("answer_markers: at least one text, none blank")
     if set(weights) != set(LEVELS):
         faults.append(f"weights names {', '.join(weights)}; needed are {', '.join(LEVELS)}")
-    elif not all(isinstance(w, int | float) and w >= 0 for w in weights.values()) or not sum(
+    elif not all(isinstance(w, int | float) and 0 <= w < np.inf for w in weights.values()) or not sum(
         weights.values()
     ):
         faults.append("weights: numbers from 0, not all 0")
@@ -68,7 +68,8 @@ def options_of(
         try:
             numbers = tuple(float(part) for part in constants.split(","))
         except ValueError:
-            numbers = ()
+            numbers = (np.nan,)
+        if not np.isfinite(numbers).all():
             faults.append(
                 f"common_constants is {constants!r}; {', '.join(CONSTANTS)}, or numbers separated by commas"
             )
