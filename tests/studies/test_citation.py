@@ -243,6 +243,21 @@ def test_the_web_is_asked_only_where_wanted_and_only_for_what_is_not_supplied(mo
     judged(row("1908 [1-4].", entries))
 
 
+def test_a_page_without_text_is_no_proof_of_fabrication(monkeypatch):
+    class Scripted:
+        def __init__(self, **_):
+            pass
+
+        def fetch_all(self, urls):
+            return {u: webfetch.Page(u, "ok", "HTTP 200", 200, (u,), " \n") for u in urls}
+
+    monkeypatch.setattr(webfetch, "Fetcher", Scripted)
+    entry = [{"n": 1, "claim": "x", "url": "http://drawn.example/"}]
+    got = judged(row("1908 [1].", entry), check_urls=True).tables["citations"].iloc[0]
+    assert (got["verification_label"], got["support_label"]) == ("UNCERTAIN", "")
+    assert "no text" in got["verification_reason"]
+
+
 def test_pages_escape_what_models_write():
     evil = "<img src=x onerror=alert(1)> 1908 [1]."
     result = judged(row(evil, [{"n": 1, "claim": "<script>x</script>", "quote": "<b>q</b>", "url": "<s2>"}]))

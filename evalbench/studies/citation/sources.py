@@ -108,6 +108,8 @@ def sources_of(
 def _elsewhere(citation: Citation, pages: Mapping[str, Page], sources_complete: bool) -> Source:
     page = pages.get(citation.url)
     if page is not None:
+        if page.outcome == "ok" and not page.text.strip():
+            return Source(None, origin="the page holds no text that can be read without running its scripts")
         if page.outcome == "ok":
             return Source(page.text, citation.title, origin="web")
         missing = page.verification == "LIKELY_FABRICATED"
