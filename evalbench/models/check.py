@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,15 +10,19 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel
 
+from evalbench.errors import BadInput
 from evalbench.models import llm, local, shapes
 from evalbench.models.collect import collect, endpoint_identity, run_sync
+from evalbench.models.endpoint_embed import endpoint_encoder
 from evalbench.models.exchange import Reply, Request, as_messages
 from evalbench.models.redact import redactor
 from evalbench.models.structured import option_probabilities
+from evalbench.models.transport import CHAT, Outcome, post
 
 SHORTEST_PROMPT_TOKENS = 256
 _STEP = 4
 _REPEATS = 3
+_LONGEST_SHOWN = 160
 _QUESTION = "Name the capital of France. Answer in one sentence."
 _STORY = "Tell a short story about a lighthouse keeper and a fox."
 
@@ -56,6 +61,7 @@ class _Subject:
 
     def call(self, work: Callable[[Any], Any]) -> Any:
         """Run a probe on the bare client; a failure comes back as its text, without keys."""
+        import httpx2
         import openai
 
         async def run() -> Any:
@@ -66,8 +72,8 @@ class _Subject:
                 ) as client:
                     try:
                         return await work(client)
-                    except openai.OpenAIError as error:
-                        return redact(str(error))[:160]
+                    except (openai.OpenAIError, httpx2.HTTPError, ValueError) as error:
+                        return redact(f"{type(error).__name__}: {error}")[:_LONGEST_SHOWN]
 
         return run_sync(run())
 
@@ -95,9 +101,15 @@ def check(name: str, *, longest: int = 4096, timeout: float = 120.0) -> list[Fin
     """
     subject = _Subject(llm.model(name), timeout)
     shapes.forget(endpoint_identity(subject.target))
-    chat = _chat(subject)
+    try:
+        chat = _chat(subject)
+    except llm.EndpointFault as fault:
+        embeddings = _embeddings(subject)
+        if embeddings.found == "no":
+            raise
+        return [Finding("chat", "no", str(fault)), embeddings]
     if chat.found == "no":
-        return [chat]
+        return [chat, _embeddings(subject)] if chat.detail.startswith("rejected") else [chat]
     probes = (_schema, _logprobs, _several, _seed, _temperature_zero, _embeddings, _streaming)
     findings = [chat]
     for probe in probes:
@@ -140,22 +152,21 @@ def _logprobs(subject: _Subject) -> Finding:
 
 
 def _several(subject: _Subject) -> Finding:
-    async def two(client: Any) -> Any:
-        return await client.chat.completions.create(
-            model=subject.target.id,
-            messages=[{"role": "user", "content": _QUESTION}],
-            n=2,
-            temperature=1.0,
-            max_tokens=10,
-        )
+    body = shapes.payload(
+        _question(_QUESTION, temperature=1.0, max_tokens=10), (), subject.target, frozenset()
+    )
+
+    async def two(client: Any) -> str:
+        redact = redactor(client.api_key)
+        got = await post(client, subject.target, CHAT, {**body, "n": 2}, subject.timeout, redact)
+        return got.detail if isinstance(got, Outcome) else redact(got.decode("utf-8", "replace"))
 
     got = subject.call(two)
-    count = 0 if isinstance(got, str) else len(getattr(got, "choices", None) or [])
-    return Finding(
-        "n = 2",
-        "yes" if count == 2 else "no",
-        got if isinstance(got, str) else f"{count} choices; we send n requests",
-    )
+    try:
+        count = len(json.loads(got)["choices"])
+    except (ValueError, TypeError, LookupError):
+        return Finding("n = 2", "no", got[:_LONGEST_SHOWN])
+    return Finding("n = 2", "yes" if count == 2 else "no", f"{count} choices; we send n requests")
 
 
 def _seed(subject: _Subject) -> Finding:
@@ -189,16 +200,11 @@ def _repeats(ability: str, replies: list[Reply], how: str) -> Finding:
 
 
 def _embeddings(subject: _Subject) -> Finding:
-    async def embed(client: Any) -> Any:
-        return await client.embeddings.create(
-            model=subject.target.id, input=["one", "two"], encoding_format="float"
-        )
-
-    got = subject.call(embed)
-    rows = [] if isinstance(got, str) else (getattr(got, "data", None) or [])
-    if len(rows) != 2:
-        return Finding("embeddings", "no", got if isinstance(got, str) else f"{len(rows)} rows for 2 texts")
-    return Finding("embeddings", "yes", f"{len(rows[0].embedding)} dimensions")
+    try:
+        vectors = endpoint_encoder(subject.target.name)(["one", "two"])
+    except BadInput as fault:
+        return Finding("embeddings", "no", str(fault)[:_LONGEST_SHOWN])
+    return Finding("embeddings", "yes", f"{vectors.shape[1]} dimensions")
 
 
 def _streaming(subject: _Subject) -> list[Finding]:
@@ -212,7 +218,7 @@ def _streaming(subject: _Subject) -> list[Finding]:
             stream=True,
         )
         async for chunk in chunks:
-            if chunk.choices and chunk.choices[0].delta.content:
+            if _holds_text(chunk):
                 times.append(time.perf_counter() - started)
         return times
 
@@ -227,6 +233,13 @@ def _streaming(subject: _Subject) -> list[Finding]:
             "tokens per second", f"{(len(times) - 1) / lasted:.1f}", f"{len(times)} pieces of a stream"
         )
     return [Finding("time to first token", f"{times[0]:.2f} s", "streamed"), rate]
+
+
+def _holds_text(chunk: Any) -> bool:
+    """Whatever the client made of an event: it does not check what it reads."""
+    choices = getattr(chunk, "choices", None)
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return bool(getattr(getattr(first, "delta", None), "content", None))
 
 
 def _longest_prompt(subject: _Subject, longest: int) -> Finding:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LONGEST_DETAIL = 500
 LONGEST_RAW = 100_000
 LONGEST_WAIT = 120.0
-_CHAT = "/chat/completions"
+CHAT = "/chat/completions"
 _MOST_TOKENS = 2**53
 # Google answers 400, not 401.
 _WRONG_KEY = re.compile(r"API key (not valid|not found|expired)", re.IGNORECASE)
@@ -70,7 +70,7 @@ async def send(
         As :func:`post`.
     """
     started = time.perf_counter()
-    got = await post(client, target, _CHAT, payload, timeout, redact)
+    got = await post(client, target, CHAT, payload, timeout, redact)
     return got if isinstance(got, Outcome) else _completion(got, started, redact)
 
 

@@ -47,10 +47,15 @@ def fresh_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 class ScriptedEndpoint:
-    """A loopback endpoint for tests that gives one reply, whatever it is, to every request and keeps what it was asked."""
+    """A loopback endpoint for tests that gives one reply, whatever it is, to every request and keeps what it was asked.
+
+    ``streams`` is what it gives where a stream is wanted, ``lacks`` the end of a path that is a 404.
+    """
 
     def __init__(self) -> None:
         self.status, self.headers, self.body = 200, {}, b""
+        self.streams = b""
+        self.lacks = "no such page"
         self.asked: list[tuple[str, dict[str, str], dict[str, Any]]] = []
         endpoint = self
 
@@ -62,11 +67,11 @@ class ScriptedEndpoint:
                 length = int(self.headers["content-length"])
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 endpoint.asked.append((self.path, headers, json.loads(self.rfile.read(length))))
-                self.send_response(endpoint.status)
+                self.send_response(404 if self.path.endswith(endpoint.lacks) else endpoint.status)
                 for name, value in endpoint.headers.items():
                     self.send_header(name, value)
                 self.end_headers()
-                self.wfile.write(endpoint.body)
+                self.wfile.write(endpoint.streams if endpoint.asked[-1][2].get("stream") else endpoint.body)
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_port}/v1"
