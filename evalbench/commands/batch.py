@@ -156,7 +156,7 @@ class Progress:
         if not self.n_run or self.n_done == self.n_jobs:
             return ""
         seconds = (time.monotonic() - self.began) / self.n_run * (self.n_jobs - self.n_done)
-        return f"about {_duration(seconds)} left"
+        return f"about {_duration(seconds) if seconds >= 60 else f'{seconds:.0f} s'} left"
 
     def say(self, text: str) -> None:
         if self.bar is None:
@@ -171,7 +171,7 @@ class Progress:
     def _show(self) -> None:
         if self.bar is not None:
             shown = ", ".join(_short(label) for label in self.running.values())
-            self.bar.set_postfix_str(f"{self.left()} · {shown}" if self.left() else shown)
+            self.bar.set_description_str(f"{self.left()} · {shown}" if self.left() else shown)
 
 
 @contextmanager
@@ -182,9 +182,7 @@ def _progress(jobs: Sequence[Job]) -> Iterator[Watcher]:
 
     terminal = sys.stderr.isatty()
     bar = (
-        tqdm(
-            total=len(jobs), file=sys.stderr, bar_format="{n_fmt}/{total_fmt} |{bar:24}| {elapsed} {postfix}"
-        )
+        tqdm(total=len(jobs), file=sys.stderr, bar_format="{n_fmt}/{total_fmt} |{bar:24}| {elapsed}  {desc}")
         if terminal
         else None
     )

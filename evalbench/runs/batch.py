@@ -87,7 +87,7 @@ def run_batch(
     scheduler : str, optional
         Address of a running Dask scheduler, whose workers need not share a disk with this process.
     fork : bool
-        Fork kernels from a preloaded process in each worker, where the platform can.
+        Fork kernels from a preloaded process, one per machine, where the platform can.
     timeout : float, optional
         Seconds for each run that has none of its own.
     resume : bool

@@ -233,8 +233,8 @@ def test_progress_says_what_is_done_and_how_long_it_may_take(bench, capsys):
     progress.began -= 10
     progress.ended(outcome(job))
     assert not progress.running
-    assert progress.left() == "about 30.0 s left"
-    assert capsys.readouterr().err.startswith("1/4, about 30.0 s left  ● green     tiny  f1 0.71")
+    assert progress.left() == "about 30 s left"
+    assert capsys.readouterr().err.startswith("1/4, about 30 s left  ● green     tiny  f1 0.71")
 
 
 def test_a_watcher_has_nothing_to_do_by_default(bench):
