@@ -15,6 +15,7 @@ from evalbench.models.lexical.alignment import (
     coverage,
     denials_differ,
     denied_words,
+    gives_new_number,
     match_matrix,
     terms,
     weight,
@@ -106,6 +107,34 @@ def test_contradiction_needs_evidence() -> None:
     assert sentence_support("Dogs cannot fly to Mars.", FIRM).conflict == ""
     assert sentence_support("It makes 12 juices.", FIRM).conflict == ""
     assert sentence_support("The firm employs 90 people.", FIRM).conflict == "number"
+
+
+HEIGHTS = "The survey gives the following heights: Mount Corven 2,914 metres, Mount Asker 2,633 metres."
+
+
+@pytest.mark.parametrize(
+    ("premise", "claim", "label"),
+    [
+        (HEIGHTS, "Mount Corven is 2,914 metres high.", E),
+        (HEIGHTS, "Mount Corven is 3,120 metres high.", C),
+        ("Население города 12 500 человек.", "Население города 13 700 человек.", C),
+        ("这座山高2914米。", "这座山高3120米。", C),
+        ("The opera was written by Ilda Renn in 1908.", "The opera was written by Ilda Renn in 1908.", E),
+        ("The opera was written by Ilda Renn in 1908.", "The opera was written by Tomas Vale in 1908.", N),
+    ],
+)
+def test_a_number_or_a_name_that_the_passage_lacks_is_not_entailed(
+    premise: str, claim: str, label: int
+) -> None:
+    assert entailment([premise], [claim])[0].argmax() == label
+
+
+def test_numbers_are_compared_in_every_reading() -> None:
+    assert not gives_new_number("A twenty percent fall, 1,000 in all", "It fell by 20% to 1000")
+    assert not gives_new_number("Half of it fell", "It fell by 1/2")
+    assert gives_new_number("It fell by 30%", "It fell by 20%")
+    assert gives_new_number("Three fell", "Two fell")
+    assert not gives_new_number("Some fell", "20 fell")
 
 
 def test_a_scrambled_claim_is_supported_less() -> None:

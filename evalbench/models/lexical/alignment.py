@@ -56,6 +56,13 @@ def values(text: str) -> frozenset[Fraction]:
     return frozenset(v for n in find_numbers(text) for v in n.readings()) | number_words(text)
 
 
+def gives_new_number(claim: str, passage: str) -> bool:
+    """Whether a claim gives a number that its passage gives in no reading; of number words, whether it gives none."""
+    known, spelled = values(passage), number_words(claim)
+    written = any(not n.readings() & known for n in find_numbers(claim))
+    return written or bool(spelled and not spelled & known)
+
+
 @functools.lru_cache(maxsize=1 << 16)
 def weight(term: str) -> float:
     """How much a word says: numbers and long words most, function words least, without any corpus."""
