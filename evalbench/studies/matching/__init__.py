@@ -21,6 +21,7 @@ from evalbench.errors import BadInput
 from evalbench.metrics.matching import COMPONENTS, Thresholds
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Column, Table
+from evalbench.studies._passing import check_shares
 from evalbench.studies.matching.comparison import compare_checkers, comparison_table, comparisons, verdicts
 from evalbench.studies.matching.pairs import (
     HA_WEIGHTS,
@@ -181,6 +182,11 @@ def evaluate(
     stated |= calibration.get("parameters", {})
     thresholds = Thresholds(stated["overlap_threshold"], stated["rule_threshold"], stated["score_threshold"])
     of_ha = _replaced(thresholds, stated["ha_thresholds"])
+    check_shares(
+        context_threshold=context_threshold,
+        **{f"{name}_threshold": value for name, value in thresholds._asdict().items()},
+        **{f"ha_thresholds {name}": value for name, value in of_ha._asdict().items()},
+    )
     for weights in (stated["std_weights"], stated["ha_weights"]):
         check_options(weights, assignment, filter, missing)
     bands_of(light_on, yellow_from, green_from)
