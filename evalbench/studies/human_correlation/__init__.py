@@ -16,7 +16,7 @@ Fisher 1921 (sample size).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from evalbench.errors import BadInput
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Column, Table
 from evalbench.studies.human_correlation.analysis import Analysis, analyse
+from evalbench.studies.human_correlation.judging import Bench, bench_of
 from evalbench.studies.human_correlation.pictures import (
     agreement,
     best_comparisons,
@@ -44,6 +45,11 @@ from evalbench.studies.human_correlation.tables import (
     label_plan,
     system_plan,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evalbench.judge.verdicts import InProcess
 
 __all__ = [
     "METRICS", "QUESTION", "SCHEMA", "agreement", "best_comparisons", "evaluate", "figure_agreement",
@@ -87,11 +93,23 @@ SCHEMA: Mapping[str, Table] = {
 }
 
 
+class _Scores(NamedTuple):
+    """Scores and reasons by scorer, and what came with them."""
+
+    scores: dict[str, np.ndarray]
+    unscored: dict[str, np.ndarray]
+    notes: tuple[str, ...]
+    tables: dict[str, pd.DataFrame]
+    accounting: dict[str, Any]
+
+
 def evaluate(
     data: Dataset,
     *,
     metrics: Sequence[str] = METRICS,
     criteria: Sequence[str] = (),
+    judges: Sequence[str | InProcess] = (),
+    judge_criteria: Mapping[str, Mapping[str, Any]] | None = None,
     trusted: Sequence[str] = (),
     trust_from: float = 0.4,
     level: str = "auto",
@@ -121,6 +139,12 @@ def evaluate(
         Columns of the table, or names of the registry's text metrics; a column goes first.
     criteria : sequence of str
         Human criteria; needed where each is a column, else by default all.
+    judges : sequence of str or callable
+        Judges that mark every output by each of ``judge_criteria``, see :func:`evalbench.judge.verdicts.judge`: chat models,
+        ``recorded:FILE`` by ``doc_id/system``, functions.  Each gives a metric ``JUDGE: CRITERION``.
+    judge_criteria : mapping
+        Criterion → ``definition``, ``scale`` (mark → when it is given), and if wanted ``examples`` and ``basis``
+        (``"reference"`` or ``"context"``: the column that the judge is shown beside the output).
     trusted, trust_from, level, coefficient, green_at, yellow_at, max_ci_width, lower_is_better
         See :func:`summarise`.
     language, normalise, bleu_tokenize, embed, bert_model, bert_layers, judge
@@ -132,7 +156,8 @@ def evaluate(
     -------
     Result
         ``items``: one row per document, system, metric and criterion.  ``tables``: ``correlations`` (three levels,
-        three coefficients), ``comparisons``, ``agreement``, ``label_plan``, ``system_plan``, ``texts``.
+        three coefficients), ``comparisons``, ``agreement``, ``label_plan``, ``system_plan``, ``texts``; ``calls`` where
+        models were asked, ``contradictions`` where a judge of contradiction was.
 
     Raises
     ------
@@ -140,15 +165,18 @@ def evaluate(
         For faults of the tables or the options.
     """
     bands = bands_of(yellow_at, green_at)
-    if not metrics or isinstance(metrics, str):
-        raise BadInput("metrics must be a list of columns or of names of metrics, at least one")
+    if not (metrics or judges) or isinstance(metrics, str) or isinstance(judges, str):
+        raise BadInput(
+            "metrics must be a list of columns or of names of metrics, judges a list: at least one of either"
+        )
     readings = read(data, metrics, criteria)
     options = {
         "language": language, "normalise": normalise, "tokenize": bleu_tokenize, "embed": embed,
         "bert_model": bert_model, "num_layers": bert_layers, "judge": judge,
     }  # fmt: skip
-    scores, unscored, notes, accounting = _scores(readings, metrics, options)
-    items = items_of(readings, scores, unscored)
+    bench = bench_of(judges, judge_criteria or {}, list(readings.frame.columns), language=language, seed=seed)
+    found = _scores(readings, metrics, options, bench)
+    items = items_of(readings, found.scores, found.unscored)
     analysis = analyse(items, level=level, coefficient=coefficient, seed=seed, n_resamples=n_resamples)
     trust = trust_of(analysis, trusted, trust_from)
     lower = tuple(lower_is_better)
@@ -159,12 +187,14 @@ def evaluate(
         question=QUESTION,
         judged=f"metric {names[0]}" if len(names) == 1 else f"{len(names)} metrics: {', '.join(names)}",
         parameters={
-            "metrics": list(metrics), "criteria": list(readings.criteria), "trusted": list(trusted),
+            "metrics": list(metrics), "criteria": list(readings.criteria),
+            "judges": [name if isinstance(name, str) else "a function" for name in judges],
+            "judge_criteria": {k: dict(v) for k, v in (judge_criteria or {}).items()}, "trusted": list(trusted),
             "trust_from": trust_from, "level": level, "coefficient": coefficient, "green_at": green_at,
             "yellow_at": yellow_at, "max_ci_width": max_ci_width, "lower_is_better": list(lower),
             **{k: v for k, v in options.items() if k not in ("tokenize", "num_layers", "judge")},
             "bleu_tokenize": bleu_tokenize, "bert_layers": bert_layers,
-            "judge": judge if isinstance(judge, str) else "a callable", "max_unscored": max_unscored, "seed": seed,
+            "judge": judge if isinstance(judge, str) else "a function", "max_unscored": max_unscored, "seed": seed,
             "n_resamples": n_resamples,
         },
         data=data.label,
@@ -179,36 +209,32 @@ def evaluate(
             "label_plan": label_plan(analysis, lower, yellow_at),
             "system_plan": system_plan(analysis),
             "texts": readings.frame,
+            **found.tables,
         },
-        notes=(*_unread(data, names, readings.criteria), *readings.notes, *notes, *_remarks(analysis, trust)),
+        notes=(*_unread(data, names, readings.criteria), *readings.notes, *found.notes, *_remarks(analysis, trust)),
         method=_method(analysis, trust),
-        accounting=accounting,
+        accounting=found.accounting,
     )  # fmt: skip
 
 
-def _scores(
-    readings: Readings, metrics: Sequence[str], options: Mapping[str, Any]
-) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], tuple[str, ...], dict[str, Any]]:
-    """One column per metric: read from the table, or computed by the registry."""
-    from evalbench.studies.text_metrics.scoring import chosen, roles, score_all
+def _scores(readings: Readings, metrics: Sequence[str], options: Mapping[str, Any], bench: Bench) -> _Scores:
+    """One column per metric: read from the table, computed by the registry, or marked by a judge."""
+    from evalbench.studies.text_metrics.scoring import Scored, calls_of, chosen, roles, score_all
 
     frame = readings.frame
     ready = [name for name in dict.fromkeys(metrics) if name in frame.columns]
+    computed = [name for name in dict.fromkeys(metrics) if name not in ready]
+    entries = chosen(computed) if computed else []
+    found = score_all(frame, entries, options) if entries else Scored()
+    marks = bench.marks(frame)
     scores = {name: frame[name].to_numpy(dtype=float) for name in ready}
     unscored = {name: np.full(len(frame), "", dtype=object) for name in ready}
-    computed = [name for name in dict.fromkeys(metrics) if name not in ready]
-    if not computed:
-        return scores, unscored, (), {}
-    entries = chosen(computed)
-    found = score_all(frame, entries, options)
-    for entry in entries:
-        scores[entry.name] = found.columns[entry.name]
-        unscored[entry.name] = found.unscored[entry.name]
-    return (
-        scores,
-        unscored,
-        tuple(found.notes),
-        roles("", options["embed"] if found.embedded else "", options["judge"], found.replies),
+    return _Scores(
+        scores | {e.name: found.columns[e.name] for e in entries} | marks.scores,
+        unscored | {e.name: found.unscored[e.name] for e in entries} | marks.unscored,
+        (*found.notes, *marks.notes),
+        calls_of(found, verdicts=marks.verdicts),
+        roles("", found, options, verdicts=marks.verdicts),
     )
 
 

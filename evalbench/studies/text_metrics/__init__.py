@@ -20,6 +20,7 @@ from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Column, Table
 from evalbench.studies.text_metrics.pictures import (
     comparison,
+    contradictions,
     figure_agreement,
     figure_distributions,
     figure_models,
@@ -28,14 +29,22 @@ from evalbench.studies.text_metrics.pictures import (
     unscored,
     worst_texts,
 )
-from evalbench.studies.text_metrics.scoring import answered, chosen, frame_of, items_of, roles, score_all
-from evalbench.studies.text_metrics.summary import bands_of, summarise
+from evalbench.studies.text_metrics.scoring import (
+    answered,
+    calls_of,
+    chosen,
+    frame_of,
+    items_of,
+    roles,
+    score_all,
+)
+from evalbench.studies.text_metrics.summary import bands_of, compare_models, summarise
 
 if TYPE_CHECKING:
-    from evalbench.metrics.semantic import Contradict
+    from evalbench.judge.verdicts import InProcess
 
 __all__ = [
-    "METRICS", "QUESTION", "SCHEMA", "comparison", "evaluate", "figure_agreement", "figure_distributions",
+    "METRICS", "QUESTION", "SCHEMA", "comparison", "contradictions", "evaluate", "figure_agreement", "figure_distributions",
     "figure_models", "figure_panels", "metric_cards", "summarise", "unscored", "worst_texts",
 ]  # fmt: skip
 
@@ -88,7 +97,7 @@ def evaluate(
     embed: str = "use-multilingual",
     bert_model: str = "",
     bert_layers: int | None = None,
-    judge: str | Contradict = "",
+    judge: str | InProcess = "",
     lights: Mapping[str, Sequence[float]] | None = None,
     max_unscored: float = 0.05,
     seed: int = 0,
@@ -117,7 +126,9 @@ def evaluate(
     bert_model, bert_layers
         For ``bertscore``: a local folder and its layer, or a hub name.
     judge : str or callable
-        For ``selfcheck_nli`` and ``context_contradiction``: a chat model's name, or premises, hypotheses → P(contradiction).
+        For ``selfcheck_nli`` and ``context_contradiction``, see :func:`evalbench.judge.verdicts.judge`: a chat model's
+        name, the folder of an NLI cross-encoder, or ``baseline/lexical``, whose lights are at best grey.  By default
+        there is none, since none comes with the package, and these metrics are unscored.
     lights : mapping of str to (float, float), optional
         Metric → yellow from, green from; for metrics where less is better, green up to, yellow up to.
     max_unscored : float
@@ -128,7 +139,7 @@ def evaluate(
     -------
     Result
         ``items``: one row per text and model, a column per metric; ``tables``: ``texts``, ``comparison`` where there are
-        several models, ``calls`` where models were asked.
+        several models, ``calls`` where models were asked, ``contradictions`` where a judge was.
 
     Raises
     ------
@@ -165,48 +176,32 @@ def evaluate(
     stated = {
         "metrics": names,
         "lights": lights,
+        "judge": judge if isinstance(judge, str) else "a function",
         "max_unscored": max_unscored,
         "seed": seed,
         "n_resamples": n_resamples,
     }
     figures = summarise(items, **stated)
     models = sorted(set(items["model"]) - {""}) if "model" in items else []
-    calls = [*replies, *scored.replies]
-    result = Result(
+    comparisons = {}
+    if len(models) > 1:
+        comparisons["comparison"] = compare_models(items, names, seed=seed, n_resamples=n_resamples)
+    return Result(
         study="text_metrics",
         question=QUESTION,
         judged=model or (f"{len(models)} models: {', '.join(models)}" if models else "the outputs of the table"),
         parameters={
             **stated, "lights": {k: list(v) for k, v in lights.items()}, "prompt": prompt, "model": model,
             **{k: v for k, v in options.items() if k not in ("tokenize", "num_layers", "judge")},
-            "bleu_tokenize": bleu_tokenize, "bert_layers": bert_layers, "judge": judge if isinstance(judge, str) else "a callable",
+            "bleu_tokenize": bleu_tokenize, "bert_layers": bert_layers,
         },
         data=data.label,
         id="id",
         by=("model",) if "model" in items else (),
         items=items,
         figures=figures,
-        tables={"texts": frame},
+        tables={"texts": frame, **comparisons, **calls_of(scored, replies)},
         notes=(*data.notes, *scored.notes),
         method=tuple(f"{card.name}: {card.summary}. {card.reference}." for card in cards),
-        accounting=roles(model, embed if scored.embedded else "", judge, calls),
+        accounting=roles(model, scored, options, replies),
     )  # fmt: skip
-    return with_tables(result, calls)
-
-
-def with_tables(result: Result, calls: Sequence[Any]) -> Result:
-    """The result with the tables that are computed from its items and calls."""
-    from dataclasses import replace
-
-    from evalbench.models.accounting import calls_table
-    from evalbench.studies.text_metrics.summary import compare_models
-
-    tables = dict(result.tables)
-    if result.by and result.items["model"].nunique() > 1:
-        tables["comparison"] = compare_models(
-            result.items, result.parameters["metrics"], seed=result.parameters["seed"],
-            n_resamples=result.parameters["n_resamples"],
-        )  # fmt: skip
-    if calls:
-        tables["calls"] = calls_table(calls)
-    return replace(result, tables=tables)

@@ -139,6 +139,17 @@ def worst_texts(result: Result, metric: str, rows: int = 10) -> pd.DataFrame:
     return order.head(rows).merge(result.tables["texts"][shown], on=keys, how="left")
 
 
+def contradictions(result: Result, rows: int = 20) -> pd.DataFrame:
+    """What the judge of contradiction said, the surest contradictions first."""
+    import pandas as pd
+
+    table = result.tables.get("contradictions")
+    if table is None:
+        return pd.DataFrame({"note": ["no judge of contradiction was asked"]})
+    order = table.sort_values(["p_contradiction", "call"], ascending=[False, True], kind="stable")
+    return order[["p_contradiction", "label", "passage", "statement", "reason", "unscored"]].head(rows)
+
+
 def comparison(result: Result) -> pd.DataFrame:
     """Every two models on every metric, in words; a note where there is one model."""
     import pandas as pd

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +16,14 @@ from evalbench.metrics.registry import card as card_named
 from evalbench.metrics.text import COLUMNS, Unavailable, score
 from evalbench.metrics.translation import meteor_stages
 from evalbench.models.encoders import ModelUnavailable
+from evalbench.studies.text_metrics.contradiction import NEEDED, Contradictions
 from evalbench.text.sentences import sentences
 from evalbench.text.words import words
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from evalbench.judge.verdicts import Verdicts
     from evalbench.models.exchange import Reply
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -44,7 +46,7 @@ class Scored:
     unscored: dict[str, np.ndarray[Any, Any]] = field(default_factory=dict)
     undefined: dict[str, np.ndarray[Any, Any]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    replies: list[Reply] = field(default_factory=list)
+    judge: Contradictions | None = None
     embedded: bool = False
 
 
@@ -135,13 +137,20 @@ def answered(frame: pd.DataFrame, prompt: str, model: str) -> tuple[pd.DataFrame
 def score_all(frame: pd.DataFrame, entries: Sequence[Card], options: Mapping[str, Any]) -> Scored:
     """Score every text by every metric; a metric that cannot run is unscored, and the others go on.
 
+    Parameters
+    ----------
+    frame : DataFrame
+    entries : sequence of Card
+    options : mapping
+        ``language``, ``normalise``, ``tokenize``, ``embed``, ``bert_model``, ``num_layers``, ``judge``.
+
     Raises
     ------
     BadInput
         Lists the metrics whose columns the table lacks.
     """
     _check_columns(frame, entries)
-    scored = Scored()
+    scored = Scored(judge=Contradictions(options["judge"], options["language"]) if options["judge"] else None)
     for entry in entries:
         _score_one(frame, entry, options, scored)
     return scored
@@ -194,16 +203,11 @@ def _score_one(frame: pd.DataFrame, entry: Card, options: Mapping[str, Any], sco
     missing = ready[np.isnan(scored.columns[entry.name][ready])]
     undefined[missing] = _UNDEFINED.get(entry.name, "no value exists")
     if "contradict" in entry.needs:
-        _tell_judge_failures(frame, missing, unscored, undefined, options["language"])
-
-
-def _tell_judge_failures(
-    frame: pd.DataFrame, missing: Any, unscored: Any, undefined: Any, language: str
-) -> None:
-    """An output with sentences has a value unless the judge failed."""
-    said = np.array([bool(sentences(frame["output"].iloc[i], language)) for i in missing], bool)
-    unscored[missing[said]] = "the judge gave no verdict"
-    undefined[missing[said]] = ""
+        for i in missing:
+            said = sentences(frame["output"].iloc[i], options["language"])
+            if said and scored.judge is not None:
+                cause = scored.judge.causes(frame[needed[0]].iloc[i], said)
+                unscored[i], undefined[i] = f"the judge gave no verdict ({cause})", ""
 
 
 def _arguments(entry: Card, options: Mapping[str, Any], scored: Scored) -> dict[str, Any]:
@@ -216,18 +220,10 @@ def _arguments(entry: Card, options: Mapping[str, Any], scored: Scored) -> dict[
         scored.embedded = True
         arguments["embed"] = lambda texts: embed(texts, options["embed"])
     if "contradict" in taken:
-        arguments["contradict"] = _contradict(options["judge"], scored)
+        if scored.judge is None:
+            raise Unavailable(NEEDED)
+        arguments["contradict"] = scored.judge
     return arguments
-
-
-def _contradict(judge: Any, scored: Scored) -> Callable[..., Any]:
-    if callable(judge):
-        return judge  # type: ignore[no-any-return]
-    if not judge:
-        raise Unavailable("it needs a judge: judge = a chat model, e.g. openai/MODEL or local/smollm2-135m")
-    from evalbench.studies.text_metrics.contradiction import asked_of
-
-    return asked_of(judge, scored.replies)
 
 
 def items_of(frame: pd.DataFrame, scored: Scored) -> pd.DataFrame:
@@ -255,14 +251,40 @@ def _joined(reasons: Mapping[str, Any]) -> list[str]:
     return ["\n".join(filter(None, row)) for row in zip(*table, strict=True)]
 
 
-def roles(model: str, embedding: str, judge: Any, replies: Sequence[Reply]) -> dict[str, Any]:
-    """What each model of the run did, and what the calls cost."""
-    from evalbench.models.accounting import accounting
+def roles(
+    model: str,
+    scored: Scored,
+    options: Mapping[str, Any],
+    replies: Sequence[Reply] = (),
+    verdicts: Sequence[Verdicts] = (),
+) -> dict[str, Any]:
+    """What each model of the run did, and what the calls cost; ``verdicts`` are those of further judges."""
+    from evalbench.models.accounting import accounting, merged
 
+    judged = _judged(scored, verdicts)
     named = {
         "answering": model,
-        "embedding": embedding,
-        "judging": judge if isinstance(judge, str) else "a callable",
+        "embedding": options["embed"] if scored.embedded else "",
+        "judging": ", ".join(sorted({v.judge for v in judged})),
     }
-    counted = accounting(replies) if replies else {}
+    counted = merged([*([accounting(replies)] if replies else []), *(v.accounting for v in judged)])
     return {**counted, "models": {role: name for role, name in named.items() if name}}
+
+
+def calls_of(
+    scored: Scored, replies: Sequence[Reply] = (), verdicts: Sequence[Verdicts] = ()
+) -> dict[str, pd.DataFrame]:
+    """Table ``calls`` of everything that models were asked, and ``contradictions``; none where nothing was."""
+    import pandas as pd
+
+    from evalbench.models.accounting import calls_table
+
+    calls = [*([calls_table(replies)] if replies else []), *(v.calls for v in _judged(scored, verdicts))]
+    tables = {"calls": pd.concat(calls, ignore_index=True)} if calls else {}
+    if scored.judge is not None and scored.judge.verdicts:
+        tables["contradictions"] = scored.judge.table()
+    return tables
+
+
+def _judged(scored: Scored, verdicts: Sequence[Verdicts]) -> list[Verdicts]:
+    return [*(scored.judge.verdicts if scored.judge is not None else []), *verdicts]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,9 @@ from evalbench.core.significance import holm, sign_flip_test
 from evalbench.core.stats import bootstrap_sums, light_stability, percentile_interval
 from evalbench.core.verdict import Bands, RuleError, Verdict, worst
 from evalbench.errors import BadInput
-from evalbench.metrics.registry import card
+from evalbench.metrics.registry import Card, card
 from evalbench.metrics.translation import BLEU_COUNTS, corpus_bleu
+from evalbench.models.entail import holds_back
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,6 +66,7 @@ def summarise(
     *,
     metrics: Sequence[str] = (),
     lights: Mapping[str, Sequence[float]] | None = None,
+    judge: str = "",
     max_unscored: float = 0.05,
     seed: int = 0,
     n_resamples: int = 2000,
@@ -78,6 +81,8 @@ def summarise(
     metrics : sequence of str
         By default every column that is named as a text metric.
     lights : mapping of str to (float, float), optional
+    judge : str
+        Who judged contradictions; lights that rest on ``baseline/lexical`` are grey.
     max_unscored : float
     seed, n_resamples : int
 
@@ -91,7 +96,7 @@ def summarise(
     models = sorted(items["model"].unique()) if by_model else []
     groups = [({"model": m}, items[items["model"] == m]) for m in models] or [({}, items)]
     done = [
-        (name, _estimated(rows, name, bands.get(name), group, max_unscored, seed, n_resamples))
+        (name, _estimated(rows, name, bands.get(name), group, judge, max_unscored, seed, n_resamples))
         for group, rows in groups
         for name in names
     ]
@@ -111,6 +116,7 @@ def _estimated(
     name: str,
     bands: Bands | None,
     group: Mapping[str, str],
+    judge: str,
     max_unscored: float,
     seed: int,
     n: int,
@@ -135,12 +141,18 @@ def _estimated(
     columns = {c: rows[c].to_numpy() for c in rows.select_dtypes("number")}
     columns |= {"unscored": unscored, "undefined": reasons_of(rows["undefined_metrics"], name)}
     found = estimate(columns, figures, units=rows["id"], seed=seed, group=group, n_resamples=n)
-    if bands is None or share <= max_unscored:
+    too_many = f"{share:.0%} unscored: {why}" if share > max_unscored else ""
+    reasons = "; ".join(filter(None, [too_many, _weak_judge(entry, judge)]))
+    if not reasons:
         return found
-    from dataclasses import replace
+    first = found.estimates[0]
+    note = "; ".join(filter(None, [first.note if first.note != why else "", reasons]))
+    held = replace(first, light="unlit" if bands is None else "grey", note=note)
+    return Estimated((held, *found.estimates[1:]), found.replicates)
 
-    grey = replace(found.estimates[0], light="grey", note=f"{share:.0%} unscored: {why}")
-    return Estimated((grey, *found.estimates[1:]), found.replicates)
+
+def _weak_judge(entry: Card, judge: str) -> str:
+    return f"by {judge}, which compares words" if "contradict" in entry.needs and holds_back(judge) else ""
 
 
 def _verdict(
@@ -160,13 +172,15 @@ def _verdict(
     light = worst([e.light for e, _, _ in lit])
     low = min((e for e, _, _ in lit if e.light == light), key=_goodness)
     where = f" of {low.group['model']}" if low.group else ""
-    sentence = (
-        f"{low.metric}{where} is {light}: {_value(low) if low.value is not None else low.note}; {texts}."
-    )
+    value = _value(low) if low.value is not None else ""
+    why = "; ".join(filter(None, [value, low.note if light == "grey" else "", texts]))
+    would_be = bands[low.metric].light(low.value) if light == "grey" else None
+    alone = f" The figures alone would give {would_be}." if would_be not in (None, "grey") else ""
+    sentence = f"{low.metric}{where} is {light}: {why}.{alone}"
     decisive = [(r, b) for e, r, b in lit if e is low]
     stability = light_stability(decisive[0][1], decisive[0][0], light) if light != "grey" else None
     rule = "; ".join(f"{name}: {band}" for name, band in bands.items()) + "; the worst decides"
-    return Verdict(light, sentence, rule, stability)
+    return Verdict(light, sentence, rule, stability, would_be)
 
 
 def _goodness(e: Estimate) -> float:
