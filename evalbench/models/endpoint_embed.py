@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,18 +62,21 @@ async def _answered(
         started = time.perf_counter()
         await limiter(target).acquire(estimated_tokens("".join(part), 1))
         got = await post(client, target, "/embeddings", payload, _TIMEOUT_SECONDS, redact)
-        if not isinstance(got, Outcome):
-            vectors = _vectors(got, len(part))
-            if vectors is not None:
-                return vectors
-            shown = redact(got[:100].decode("utf-8", "replace"))
-            got = failed(
-                "bad-response", f"no {len(part)} vectors for {len(part)} texts in {shown!r}", started
-            )
-        if not got.again or retries == _RETRIES:
+        vectors = None if isinstance(got, Outcome) else _vectors(got, len(part))
+        if vectors is not None:
+            return vectors
+        outcome = got if isinstance(got, Outcome) else _no_vectors(redact, got, len(part), started)
+        if not outcome.again or retries == _RETRIES:
             break
-        await asyncio.sleep(wait(got, retries))
-    raise ModelUnavailable(f"{target.name} at {target.host} gave no embeddings: {got.reason}: {got.detail}")
+        await asyncio.sleep(wait(outcome, retries))
+    raise ModelUnavailable(
+        f"{target.name} at {target.host} gave no embeddings: {outcome.reason}: {outcome.detail}"
+    )
+
+
+def _no_vectors(redact: Callable[[str], str], body: bytes, n: int, started: float) -> Outcome:
+    shown = redact(body.decode("utf-8", "replace"))[:100]
+    return failed("bad-response", f"no {n} vectors for {n} texts in {shown!r}", started)
 
 
 def _vectors(body: bytes, n: int) -> npt.NDArray[Any] | None:

@@ -333,9 +333,8 @@ def _start(target: Model, file: Path, folder: Path) -> Address:
         if (address := _running(folder)) is not None:
             return address
         time.sleep(0.05)
+    how = f"did not start within {START_SECONDS:g} s" if process.poll() is None else "ended as it started"
     process.kill()
     process.wait()
     tail = "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-8:])
-    raise EndpointFault(
-        f"the server of {target.name} did not start within {START_SECONDS:g} s; the end of {log}:\n{tail}"
-    )
+    raise EndpointFault(f"the server of {target.name} {how}; the end of {log}:\n{tail}")
