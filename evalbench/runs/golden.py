@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-TOLERANCE = 1e-9
+# float32 embeddings differ in the eighth digit between processors and numbers of threads.
+TOLERANCE = 1e-6
 
 
 def golden_of(results: Mapping[str, Any]) -> dict[str, Any]:
