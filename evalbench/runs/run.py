@@ -144,7 +144,11 @@ def plan(
         workbench = None
     paths, faults = _paths(study, full, workbench, base)
     values |= {name: str(path) for name, path in paths.items()}
-    faults += [f"{name}: {path}: no such file or folder" for name, path in paths.items() if not path.exists()]
+    faults += [
+        f"{name}: {path}: no such file or folder{_meant(str(full[name]), workbench)}"
+        for name, path in paths.items()
+        if not path.exists()
+    ]
     if faults:
         raise BadInput.listing(f"{study}: the run cannot start:", faults)
     identity = _identity(study, full, paths, notebook, workbench)
@@ -168,6 +172,12 @@ def _paths(
         else:
             paths["data"] = Path(data).expanduser()
     return {name: (base / path).resolve() for name, path in paths.items()}, faults
+
+
+def _meant(given: str, root: Path | None) -> str:
+    """The data sets of that name, where the version was left out."""
+    labels = [label for label in catalog.entries(root) if label.startswith(f"{given}@")] if root else []
+    return f"; is {' or '.join(labels)} meant?" if labels else ""
 
 
 def _dataset(values: Mapping[str, Any], paths: Mapping[str, Path]) -> str:

@@ -130,6 +130,7 @@ def test_equal_plans_have_equal_hashes_and_other_parameters_others(tmp_path):
         (["run", "matchin"], "did you mean matching?"),
         (["run", "matching", "--data", "nothing@9"], "no data set 'nothing@9'"),
         (["run", "matching", "--data", "nowhere.csv"], "nowhere.csv: no such file"),
+        (["run", "matching", "--data", "house_style_curated"], "is house_style_curated@1.0.0 meant?"),
         (["run", "matching", "-p", "api_key=abc"], "come from the environment only"),
         (["run", "matching", "-p", "seeds=1"], "unknown parameter seeds; did you mean seed?"),
         (["run", "matching", "-p", "seed"], "expected name=value"),
