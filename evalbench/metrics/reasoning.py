@@ -6,6 +6,7 @@ What a step, an equation and a final answer are, :mod:`evalbench.text.solutions`
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from typing import Literal, NamedTuple
@@ -257,12 +258,16 @@ def step_coherence(
             checks.append(StepCheck(number, step.text, (), None, None, ""))
             continue
         faults = [f"{e.text}: {e.fault}" for e in step.equations if e.fault]
-        wrong = [e.text for e in step.equations if not e.fault and not e.holds(relative_tolerance)]
+        wrong = [
+            f"{e.text} is wrong: the left side is {_shown(e.sides[0].value, 9)}"
+            for e in step.equations
+            if not e.fault and not e.holds(relative_tolerance)
+        ]
         unsourced = [n for e in step.equations for n in e.used if n not in known]
         coherent = not faults and not unsourced
         if coherent:
             known.update(abs(e.result) for e in step.equations if e.result is not None)
-        reasons = [*faults, *(f"{text} is wrong" for text in wrong)]
+        reasons = [*faults, *wrong]
         if unsourced:
             reasons.append(_without_source(unsourced))
         texts = tuple(e.text for e in step.equations)
@@ -279,8 +284,14 @@ def step_coherence(
 
 
 def _without_source(numbers: Sequence[Fraction]) -> str:
-    shown = ", ".join(dict.fromkeys(f"{float(n):.6g}" for n in numbers))
+    shown = ", ".join(dict.fromkeys(_shown(n, 6) for n in numbers))
     return f"{shown} {'has' if len(set(numbers)) == 1 else 'have'} no source"
+
+
+def _shown(number: Fraction, digits: int) -> str:
+    """A number of any size, rounded to so many significant digits."""
+    rounded = f"{Decimal(number.numerator) / Decimal(number.denominator):.{digits}g}"
+    return rounded.rstrip("0").rstrip(".") if "." in rounded and "e" not in rounded else rounded
 
 
 def weighted_mean(scores: npt.ArrayLike, weights: Sequence[float] = WEIGHTS) -> Floats:

@@ -138,7 +138,7 @@ def test_an_incoherent_result_is_no_source_and_a_step_without_equation_is_left_o
     assert [c.coherent for c in got.steps] == [False, None, False, True, True]
     assert got.coherence == 0.5
     assert got.accuracy == 0.75
-    assert got.steps[3].reason == "2+2=5 is wrong"
+    assert got.steps[3].reason == "2+2=5 is wrong: the left side is 4"
 
 
 def test_constants_and_articles_are_sources_by_option():

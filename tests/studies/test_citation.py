@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from evalbench import citation, load
+from evalbench.draw.tables import html_table
 from evalbench.errors import BadInput
 from evalbench.models import webfetch
 from evalbench.studies.citation.sources import address_key, read_credibility
@@ -261,7 +262,13 @@ def test_a_page_without_text_is_no_proof_of_fabrication(monkeypatch):
 def test_pages_escape_what_models_write():
     evil = "<img src=x onerror=alert(1)> 1908 [1]."
     result = judged(row(evil, [{"n": 1, "claim": "<script>x</script>", "quote": "<b>q</b>", "url": "<s2>"}]))
-    page = citation.annotated(result)
+    page = (
+        citation.annotated(result)
+        + html_table(citation.worst(result))
+        + html_table(citation.faulty_citations(result))
+    )
+    assert page.count("&lt;script&gt;") == 2
+    assert page.count("&lt;img") == 2
     assert "<script>" not in page
     assert "<img" not in page
     assert "<b>q" not in page

@@ -181,3 +181,19 @@ def test_gsm8k_files_are_read_as_they_are(external_data):
     ceiling = result.figure("level 4 of the references")
     assert 0.93 < ceiling.value < 0.96
     assert ceiling.n + ceiling.n_undefined == 1319
+
+
+def test_tables_of_faults_say_what_is_wrong_in_figures():
+    response = "<b> <<2+3=6>>\n<<7*4=28>>\n<<1/0=1>>\n#### 24"
+    result = cot_levels.evaluate(frames([PROBLEM | {"response": response, "model": "m"}]), n_resamples=20)
+    assert result.tables["steps"]["reason"].tolist() == [
+        "2+3=6 is wrong: the left side is 5", "7, 4 have no source", "1/0=1: division by zero",
+    ]  # fmt: skip
+    table = cot_levels.reasons(result)
+    assert dict(zip(table["what is wrong"], table["steps"], strict=True)) == {
+        "4 has no source": 1, "7 has no source": 1, "an equation cannot be read": 1, "an equation is wrong": 1,
+    }  # fmt: skip
+    lowest = cot_levels.worst(result).iloc[0]
+    assert "&lt;b&gt;" in lowest["the response and its levels"]
+    assert "answer 0.00, steps 0.50" in lowest["the response and its levels"]
+    assert "reference solution" in lowest["the problem"]

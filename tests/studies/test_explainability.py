@@ -166,4 +166,6 @@ def test_pictures(result):
         assert "cited answers" in alt
     table = explainability.final_results_table(result)
     assert set(table["key"]) >= {"XAI_overall_score", "citation.judge_model"}
+    assert dict(zip(table["key"], table["value"], strict=True))["overall_pass"] in ("true", "false")
     assert explainability.worst(result)["score"].is_monotonic_increasing
+    assert explainability.worst(result).columns.tolist() == ["id", "part", "score"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from evalbench.draw.figures import heat_map, interval_bars
 from evalbench.draw.html import Html, escape, language_attributes
 from evalbench.draw.spans import Span, highlight
-from evalbench.draw.tables import html_table
+from evalbench.draw.tables import clamped, html_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,33 +64,57 @@ def _name(label: str) -> str:
 
 def faulty_citations(result: Result, rows: int = 20) -> pd.DataFrame:
     """Citations that are contradicted or likely fabricated, the worst first."""
+    import pandas as pd
+
     citations = result.tables["citations"]
     worst_first = citations.assign(score=citations[["support", "verification"]].mean(axis=1))
     faulty = worst_first[worst_first["score"] < 1].sort_values(["score", "id", "model", "n"], kind="stable")
     shown = faulty.head(rows)
-    verdicts = [_verdict(row) for row in shown.to_dict("records")]
-    columns = ["id", "model", "n", "claim", "verdict", "why"]
-    return shown.assign(verdict=verdicts).rename(columns={"verification_reason": "why"})[columns]
+    said = pd.Series([_said(row) for row in shown.to_dict("records")], index=shown.index, dtype=object)
+    return shown.assign(**{"verdict and why": said})[["id", "model", "n", "claim", "verdict and why"]]
 
 
 def worst(result: Result, rows: int = 10) -> pd.DataFrame:
-    """The answers with the lowest final score."""
+    """The answers with the lowest final score, beside the right ones."""
+    import pandas as pd
+
     items = result.items.sort_values(["final", "id", "model"], kind="stable").head(rows)
     merged = items.merge(
-        result.tables["answers"][["id", "model", "question", "gold_answer", "answer"]], on=["id", "model"]
+        result.tables["answers"][["id", "model", "lang", "question", "gold_answer", "answer"]],
+        on=["id", "model"],
     )
-    shown = [
-        "id",
-        "model",
-        "final",
-        "interpretability",
-        "correctness",
-        "alce_recall",
-        "question",
-        "gold_answer",
-        "answer",
-    ]
-    return merged[shown]
+    records = merged.to_dict("records")
+    return merged[["id", "model", "final"]].assign(
+        **{
+            "question and right answer": pd.Series([_asked(row) for row in records], dtype=object),
+            "the answer and its scores": pd.Series([_answered(row) for row in records], dtype=object),
+        }
+    )
+
+
+_PARTS = {
+    "interpretability": "interpretability",
+    "correctness": "correctness",
+    "alce_recall": "citation recall",
+}
+
+
+def _asked(row: dict[str, Any]) -> Html:
+    lang = language_attributes(row["question"], row["lang"])
+    return Html(
+        f"<div{lang}>{clamped(row['question'], 200)}<br><q>{clamped(row['gold_answer'], 200)}</q></div>"
+    )
+
+
+def _answered(row: dict[str, Any]) -> Html:
+    text = row["answer"]
+    said = (
+        f"<div{language_attributes(text, row['lang'])}>{clamped(text, 200)}</div>"
+        if text.strip()
+        else "<div><em>empty</em></div>"
+    )
+    scores = ", ".join(f"{name} {'–' if row[c] != row[c] else f'{row[c]:.2f}'}" for c, name in _PARTS.items())
+    return Html(f"{said}<strong>{escape(scores)}</strong>")
 
 
 def annotated(result: Result, n: int = 4) -> Html:
@@ -140,8 +164,14 @@ def _annotated_one(result: Result, item: dict[str, Any]) -> Html:
 
 def _claim(row: dict[str, Any]) -> Html:
     quote = f"<br><q>{escape(row['quote'])}</q>" if row["quote"] else ""
-    verdict = f"<strong>{escape(_verdict(row))}</strong>: {escape(row['verification_reason'])}"
-    return Html(f"<span{language_attributes(row['claim'])}>{escape(row['claim'])}{quote}</span><br>{verdict}")
+    return Html(
+        f"<span{language_attributes(row['claim'])}>{escape(row['claim'])}{quote}</span><br>{_said(row)}"
+    )
+
+
+def _said(row: dict[str, Any]) -> Html:
+    """The verdict on a citation, and why."""
+    return Html(f"<strong>{escape(_verdict(row))}</strong>: {escape(row['verification_reason'])}")
 
 
 def _verdict(row: dict[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from evalbench.draw.figures import distribution, heat_map
 from evalbench.draw.html import Html, escape, language_attributes
 from evalbench.draw.spans import Span, highlight
-from evalbench.draw.tables import html_table
+from evalbench.draw.tables import clamped, folded, html_table
 from evalbench.metrics.reasoning import LEVELS
 from evalbench.text.numbers import find_numbers
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from evalbench.core.result import Result
 
+_UNSOURCED = re.compile(r"(.*) ha(?:s|ve) no source")
 _LEVEL_NAMES = {
     "answer": "1 answer",
     "steps": "2 steps",
@@ -56,26 +58,69 @@ def figure_scores(result: Result) -> tuple[Picture, str]:
 
 
 def reasons(result: Result, rows: int = 20) -> pd.DataFrame:
-    """The most frequent reasons for a wrong or unsourced step, per model."""
+    """The most frequent reasons for a wrong or unsourced step: how many steps of each model, and of all."""
+    import pandas as pd
+
     steps = result.tables["steps"]
-    faulty = steps[steps["reason"] != ""]
-    kinds = faulty["reason"].str.split("; ").explode()
-    kinds = kinds.where(~kinds.str.endswith(" is wrong"), "an equation is wrong")
-    kinds = kinds.where(
-        ~kinds.str.contains("no source"), kinds.str.replace(r" have no source$", " has no source", regex=True)
+    named = [
+        (m, kind)
+        for m, reason in zip(steps["model"], steps["reason"], strict=True)
+        for kind in _kinds(reason)
+    ]
+    counts = (
+        pd.DataFrame(named, columns=["model", "what is wrong"]).value_counts().unstack("model", fill_value=0)
     )
-    table = faulty[["model"]].join(kinds.rename("what"), how="right").value_counts().rename("steps")
-    return (
-        table.reset_index().sort_values(["steps", "model", "what"], ascending=[False, True, True]).head(rows)
-    )
+    counts = counts.reindex(columns=sorted(steps["model"].unique()), fill_value=0)
+    table = counts.assign(steps=counts.sum(axis=1).astype(int)).reset_index().rename_axis(columns=None)
+    return table.sort_values(["steps", "what is wrong"], ascending=[False, True]).head(rows)
+
+
+def _kinds(reason: str) -> set[str]:
+    """A step's reasons without what is particular to it: its equation, its other numbers."""
+    kinds = set()
+    for part in filter(None, reason.split("; ")):
+        unsourced = _UNSOURCED.fullmatch(part)
+        if unsourced:
+            kinds.update(f"{number} has no source" for number in unsourced[1].split(", "))
+        else:
+            kinds.add("an equation is wrong" if " is wrong: " in part else "an equation cannot be read")
+    return kinds
 
 
 def worst(result: Result, rows: int = 10) -> pd.DataFrame:
-    """The responses with the lowest final score."""
+    """The responses with the lowest final score, beside their problems."""
+    import pandas as pd
+
     items = result.items.sort_values(["final", "id", "model"], kind="stable").head(rows)
-    solutions = result.tables["solutions"]
-    merged = items.merge(solutions, on=["id", "model"], validate="one_to_one")
-    return merged[["id", "model", "final", *LEVELS, "question", "response", "reference"]]
+    merged = items.merge(result.tables["solutions"], on=["id", "model"], validate="one_to_one")
+    records = merged.to_dict("records")
+    return merged[["id", "model", "final"]].assign(
+        **{
+            "the problem": pd.Series([_problem(row) for row in records], dtype=object),
+            "the response and its levels": pd.Series([_response(row) for row in records], dtype=object),
+        }
+    )
+
+
+def _problem(row: dict[str, Any]) -> Html:
+    text = row["question"]
+    asked = f"<div{language_attributes(text)}>{clamped(text, 300)}</div>"
+    return Html(asked + folded("reference solution", row["reference"]))
+
+
+def _response(row: dict[str, Any]) -> Html:
+    text = row["response"]
+    said = (
+        f"<div{language_attributes(text)}>{clamped(text, 200)}</div>"
+        if text.strip()
+        else "<div><em>empty</em></div>"
+    )
+    levels = ", ".join(f"{level} {_level(row[level])}" for level in LEVELS)
+    return Html(f"{said}<strong>{escape(levels)}</strong>")
+
+
+def _level(score: float) -> str:
+    return "–" if np.isnan(score) else f"{score:.2f}"
 
 
 def annotated(result: Result, n: int = 4) -> Html:

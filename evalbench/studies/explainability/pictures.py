@@ -46,12 +46,13 @@ def final_results_table(result: Result) -> pd.DataFrame:
     import pandas as pd
 
     content = json.loads(next(iter(result.files.values())))
-    flat = pd.json_normalize(content).iloc[0]
-    return pd.DataFrame(
-        {"key": flat.index, "value": [json.dumps(v) if isinstance(v, list) else str(v) for v in flat]}
-    )
+    flat = pd.json_normalize(content).to_dict("records")[0]
+    shown = [value if isinstance(value, str) else json.dumps(value) for value in flat.values()]
+    return pd.DataFrame({"key": list(flat), "value": shown})
 
 
 def worst(result: Result, rows: int = 10) -> pd.DataFrame:
-    """The items with the lowest scores."""
-    return result.items.sort_values(["score", "part", "id"], kind="stable").head(rows)
+    """The items with the lowest scores; reasons only where there are any."""
+    lowest = result.items.sort_values(["score", "part", "id"], kind="stable").head(rows)
+    silent = [column for column in ("unscored", "undefined") if (lowest[column] == "").all()]
+    return lowest.drop(columns=silent)
