@@ -108,7 +108,7 @@ def _delimited(path: Path, text: str, separator: str) -> pd.DataFrame:
 
 
 def _even_rows(path: Path, text: str, separator: str) -> list[str]:
-    """The header, once every row has as many cells; pandas would cut long rows off and fill up short ones in silence."""
+    """The header, once every row has as many cells; pandas cuts long rows off and fills up short ones."""
     import csv
 
     csv.field_size_limit(max(len(text), csv.field_size_limit()))

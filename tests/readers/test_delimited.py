@@ -20,9 +20,9 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("rows", "said"),
         [
-            ("1,a cat, sits\n2,b\n", ["row 2: 3"]),  # pandas cuts the first row in silence
-            ("1,a,\n2,b,\n", ["row 2: 3", "row 3: 3"]),  # ... and every row with no more than a warning
-            ("1\n2,b\n", ["row 2: 1"]),  # ... and fills up the short one
+            ("1,a cat, sits\n2,b\n", ["row 2: 3"]),  # pandas cuts it off with no more than a warning
+            ("1,a,\n2,b,\n", ["row 2: 3", "row 3: 3"]),  # ... in every row
+            ("1\n2,b\n", ["row 2: 1"]),  # ... and fills up a short one in silence
             ('1,"a\nb"\n2,b,c\n', ["row 3: 3"]),  # a record is one row, however many lines it has
         ],
     )
