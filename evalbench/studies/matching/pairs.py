@@ -134,6 +134,8 @@ def score_pairs(violations: Violations, *, embed: str = "use-multilingual", dtyp
         ``text_overlap``: intersection over union of characters.  ``…_similarity``: cosine, negative ones count 0
         (``jaccard``: of word sets); both texts absent: NaN; one absent: 0.  ``category_match``: 0 or 1.
     """
+    import pandas as pd
+
     codes = pair_codes(violations)
     truth, predictions = violations.truth, violations.predictions
     components: dict[str, Any] = {
@@ -142,18 +144,21 @@ def score_pairs(violations: Violations, *, embed: str = "use-multilingual", dtyp
         )
     }
     backend = embedder(embed, dtype=dtype)
-    texts: list[str] = []
+    texts: set[str] = set()
     for component, column in TEXT_COMPONENTS.items():
         left, right = truth[column].tolist(), predictions[column].tolist()
-        texts += [*left, *right]
-        values = indexed_similarities(backend, [*left, *right], codes.truth, codes.predicted + len(left))
-        components[component] = _with_absent(np.clip(values, 0, 1), left, right, codes)
-    left, right = truth["category"].tolist(), predictions["category"].tolist()
-    index = {name: i for i, name in enumerate(sorted({*left, *right}))}
-    a, b = np.array([index[x] for x in left]), np.array([index[x] for x in right])
-    same = (a[codes.truth] == b[codes.predicted]).astype(float) if len(codes.truth) else np.zeros(0)
-    components["category_match"] = _with_absent(same, left, right, codes)
-    warning = language_warning(backend.card, sorted(set(texts)))
+        texts |= {*left, *right}
+        if any(map(str.strip, {*left})) and any(map(str.strip, {*right})):
+            values = indexed_similarities(backend, [*left, *right], codes.truth, codes.predicted + len(left))
+        else:
+            values = np.zeros(len(codes.truth))
+        components[component] = _with_absent(np.clip(values, 0, 1), truth[column], predictions[column], codes)
+    categories = pd.Index(truth["category"]).append(pd.Index(predictions["category"])).factorize()[0]
+    same = categories[codes.truth] == categories[codes.predicted + len(truth)]
+    components["category_match"] = _with_absent(
+        same.astype(float), truth["category"], predictions["category"], codes
+    )
+    warning = language_warning(backend.card, sorted(texts))
     return Pairs(
         violations,
         codes,
@@ -163,12 +168,10 @@ def score_pairs(violations: Violations, *, embed: str = "use-multilingual", dtyp
     )
 
 
-def _with_absent(values: np.ndarray, left: list[str], right: list[str], codes: Codes) -> np.ndarray:
+def _with_absent(values: np.ndarray, left: pd.Series, right: pd.Series, codes: Codes) -> np.ndarray:
     """Both texts absent: NaN; one absent: 0."""
-    no_left = np.array([not x.strip() for x in left], dtype=bool)[codes.truth] if left else np.zeros(0, bool)
-    no_right = (
-        np.array([not x.strip() for x in right], dtype=bool)[codes.predicted] if right else np.zeros(0, bool)
-    )
+    no_left = (left.str.strip() == "").to_numpy(dtype=bool)[codes.truth]
+    no_right = (right.str.strip() == "").to_numpy(dtype=bool)[codes.predicted]
     return np.where(no_left & no_right, np.nan, np.where(no_left | no_right, 0.0, values))
 
 
