@@ -19,6 +19,7 @@ from evalbench.report.history import read_runs
 from evalbench.runs import folder as folders
 from evalbench.runs.batch import Watcher, run_batch
 from evalbench.runs.parcel import pack, unpack, write_folder
+from evalbench.runs.provenance import package_hash
 from evalbench.runs.run import plan
 from evalbench.runs.suite import read_suite
 
@@ -149,6 +150,7 @@ def check_runs(bench: Path, address: str) -> None:
         encoding="utf-8",
     )
     reports = bench / "reports"
+    package_hash.cache_clear()  # somebody may have edited the package since this process hashed it
     suite = read_suite(bench / "suite.yaml", bench)
     started: list[str] = []
     outcomes = run_batch(
