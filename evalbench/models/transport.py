@@ -103,7 +103,7 @@ async def post(
     except (TimeoutError, openai.APITimeoutError):
         return failed("timeout", f"no whole reply within {timeout:g} s", started)
     except openai.APIStatusError as error:
-        status, body, headers = error.status_code, error.response.text, error.response.headers
+        status, body, headers = error.status_code, redact(error.response.text), error.response.headers
     except openai.APIConnectionError as error:
         cause = error.__cause__
         return failed(
@@ -148,6 +148,7 @@ def failed(
 def _refusal(status: int, body: str, headers: Any, started: float, redact: Callable[[str], str]) -> Outcome:
     """The outcome of a 4xx or 5xx reply."""
     error = _error_object(body)
+    # Again: JSON can spell a key in another way.
     detail = redact(f"{status}: {error.get('message') or body}")
     code = str(error.get("code") or error.get("type") or "")
     wait = retry_after(headers)
