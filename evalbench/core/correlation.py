@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtr
 
+from evalbench.core.kendall import kendall_kernel
 from evalbench.core.seeds import rng
 from evalbench.core.stats import Measured, bootstrap_weights, with_interval
 
@@ -303,55 +304,6 @@ def midranker(values: Floats) -> Callable[[Floats], Floats]:
         return middle[:, which]
 
     return ranks
-
-
-def kendall_kernel(x: Floats, y: Floats) -> Callable[[Floats], Floats]:
-    """A function from weights ``(r, n)`` to Kendall's τ-b of each resample.
-
-    Discordant pairs are inversions of y along x.  They are counted one bit of y's rank at a time: among the
-    rows that agree in all higher bits, a row with the bit set that comes before a row without it is one inversion.
-    O(n log n) a resample, all resamples at once.
-    """
-    order = np.lexsort((y, x))  # ties in x in ascending y: no inversion among them
-    _, x_level = np.unique(x[order], return_inverse=True)
-    _, y_level = np.unique(y[order], return_inverse=True)
-    _, both = np.unique(np.stack([x_level, y_level]), axis=1, return_inverse=True)
-    steps = []
-    for bit in range(int(y_level.max(initial=0)).bit_length()):
-        group = y_level >> (bit + 1)
-        rows = np.argsort(group, kind="stable")
-        starts = np.flatnonzero(np.diff(group[rows], prepend=-1))
-        lengths = np.diff(starts, append=len(rows))
-        steps.append((rows, (y_level[rows] >> bit & 1).astype(float), starts, lengths))
-
-    def tau(weights: Floats) -> Floats:
-        w = weights[:, order]
-        discordant = np.zeros(len(w))
-        for rows, is_set, starts, lengths in steps:
-            v = w[:, rows]
-            before = np.cumsum(v * is_set, axis=1)
-            earlier_groups = np.repeat(before[:, starts] - (v * is_set)[:, starts], lengths, axis=1)
-            discordant += (v * (1 - is_set) * (before - earlier_groups)).sum(axis=1)
-        pairs = _pairs(w.sum(axis=1))
-        tied_x, tied_y, tied_both = (_tied_pairs(w, level.ravel()) for level in (x_level, y_level, both))
-        concordant = pairs - discordant - tied_x - tied_y + tied_both
-        with np.errstate(all="ignore"):
-            t = (concordant - discordant) / (np.sqrt(pairs - tied_x) * np.sqrt(pairs - tied_y))
-        out: Floats = np.where((pairs > tied_x) & (pairs > tied_y), np.clip(t, -1, 1), np.nan)
-        return out
-
-    return tau
-
-
-def _pairs(count: Floats) -> Floats:
-    return count * (count - 1) / 2
-
-
-def _tied_pairs(weights: Floats, level: Ints) -> Floats:
-    order = np.argsort(level, kind="stable")
-    starts = np.flatnonzero(np.diff(level[order], prepend=-1))
-    at_level: Floats = np.add.reduceat(weights[:, order], starts, axis=1)
-    return np.asarray(_pairs(at_level).sum(axis=1))
 
 
 def _partial(rows: _Rows, kind: Kind) -> Callable[[Floats], Floats]:

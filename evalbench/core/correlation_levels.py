@@ -9,7 +9,8 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 import numpy.typing as npt
 
-from evalbench.core.correlation import Kind, kendall_kernel, midranker
+from evalbench.core.correlation import Kind, midranker
+from evalbench.core.kendall import kendall_kernel
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
