@@ -24,6 +24,7 @@ _ANNOTATION = re.compile(r"<<([^<>\n]*)>>")
 _BULLET = re.compile(r"^\s*(?:[-*•]|[0-9]+[.)])\s+")
 _ARITHMETIC_RUN = re.compile(r"(?:[0-9]++(?:[.,][0-9]++)*+|\.[0-9]++|[-+*/^()=%$€£¥₽]|[ \t\u00a0\u202f])++")
 _CALCULATION = re.compile(r"(?=.*[0-9)%]\s*[-+*/^(]).*[0-9].*=.*[0-9]")
+_PER_UNIT = re.compile(r"(?<=[0-9])/(?=[^\W\d_]{2})")
 _DANGLING = re.compile(r"^[*/^%]|[-+*/^(=]$|=\s*[*/^%=]|[-+*/^(]\s*=")
 
 
@@ -175,7 +176,7 @@ def _annotations(line: str) -> tuple[Equation, ...]:
 def _inline_equations(line: str) -> tuple[Equation, ...]:
     if "=" not in line and "＝" not in line:
         return ()
-    spelled = spell_operators(_BULLET.sub("", line))
+    spelled = _PER_UNIT.sub(" ", spell_operators(_BULLET.sub("", line)))
     runs = (_run(spelled, match) for match in _ARITHMETIC_RUN.finditer(spelled) if "=" in match.group())
     return tuple(_equation(run) for run in runs if len(run) > MAX_RUN or _CALCULATION.search(run))
 
@@ -191,7 +192,8 @@ def _run(line: str, match: re.Match[str]) -> str:
 
 
 def _balanced(run: str) -> str:
-    """Without the brackets of the sentence around it."""
+    """Without the brackets of the sentence around it, and those of a remark beside it: ``(a) 5 + 3 = 8 (eggs)``."""
+    run = run.lstrip(") ").rstrip("( ")
     while run.startswith("(") and run.count("(") > run.count(")"):
         run = run[1:].strip()
     while run.endswith(")") and run.count(")") > run.count("("):

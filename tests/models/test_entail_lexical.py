@@ -199,6 +199,7 @@ def test_the_baseline_is_above_its_peers_on_the_card() -> None:
 
 
 @pytest.mark.external
+@pytest.mark.slow
 def test_the_card_can_be_measured_again(external_data: Callable[[str], Path], root: Path) -> None:
     folder = external_data("natural_questions")
     spec = importlib.util.spec_from_file_location("card_lexical", root / "scripts" / "card_lexical.py")
