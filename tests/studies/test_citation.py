@@ -164,6 +164,16 @@ def test_a_judge_that_fails_leaves_the_answer_unscored():
     assert "1 of 2 could not be scored" in result.sentence
 
 
+def test_a_judge_that_fails_on_a_statement_leaves_the_answer_unscored_not_undefined():
+    entry = [{"n": 1, "claim": "fell in 1908", "url": "s2"}]
+    result = judged(row("This fails [1].", entry), row("1908.", None, id="fine"))
+    assert result.tables["statements"].set_index("id")["unscored"].to_dict() == {"q": "unparsed", "fine": ""}
+    items = result.items.set_index("id")
+    assert (items.loc["q", "unscored"], items.loc["q", "undefined"]) == ("unparsed", "")
+    recall = result.figure("citation recall (ALCE)", model="response")
+    assert (recall.n_unscored, recall.n_undefined) == (1, 0)
+
+
 def test_equal_questions_are_asked_once():
     asked = []
 

@@ -133,6 +133,7 @@ def _statements(
     import pandas as pd
 
     units = [(a, i, s) for a in answers for i, s in enumerate(a.statements, 1)]
+    failures: dict[int, str] = {}
 
     def entails(asked: Sequence[tuple[tuple[int, ...], int]]) -> list[float]:
         """1 or 0 for joined texts and a statement; NaN without a verdict or where a text is not at hand."""
@@ -152,7 +153,10 @@ def _statements(
             questions.append(Question(answer.lang, fields))
             places.append(place)
         for place, verdict in zip(places, bench.ask("entailment", questions), strict=True):
-            values[place] = math.nan if verdict.unscored else float(verdict.label == "ENTAILMENT")
+            if verdict.unscored:
+                failures.setdefault(asked[place][1], verdict.unscored)
+            else:
+                values[place] = float(verdict.label == "ENTAILMENT")
         return values
 
     got = cited([s.numbers for _, _, s in units], entails)
@@ -165,6 +169,7 @@ def _statements(
             "cites": pd.Series([", ".join(map(str, s.numbers)) for _, _, s in units], dtype="str"),
             "recalled": got.joined,
             **_precise_counts(got, len(units)),
+            "unscored": pd.Series([failures.get(u, "") for u in range(len(units))], dtype="str"),
         }
     )
 
@@ -232,6 +237,8 @@ def _item(
     failed = [answer.unscored, verdict.unscored]
     if citations is not None:
         failed += [u for u in citations["unscored"] if u]
+    if statements is not None:
+        failed += [u for u in statements["unscored"] if u]
     out["unscored"] = next((f"{f}" for f in failed if f), "")
     unknown = citations is not None and math.isnan(out["support"]) and not out["unscored"]
     out["undefined"] = "no text of any cited source is at hand, support has no value" if unknown else ""
