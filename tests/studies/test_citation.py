@@ -75,6 +75,7 @@ def test_faulty_citations_are_listed_at_once():
         {"n": 2, "claim": "x"},
         {"n": 2, "claim": "y"},
         {"n": 3, "claim": 4},
+        {"n": "9" * 5000, "claim": "x"},
     ]
     with pytest.raises(BadInput) as error:
         judged(row("a [1]", listed))
@@ -84,6 +85,7 @@ def test_faulty_citations_are_listed_at_once():
         "citation 3: is no object",
         "citation 5: n 2 is there twice",
         "citation 6: claim",
+        'citation 7: n is "999',
     ):
         assert part in str(error.value)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 LANGUAGES = ("en", "ru", "zh")
 UNNAMED = "response"
+_NUMBER = re.compile(r"[0-9]{1,6}")
 ENTRY = ("claim", "url", "title", "quote")
 
 
@@ -146,9 +148,9 @@ def _citations(listed: Any, name: str) -> tuple[tuple[Citation, ...], list[str]]
         number = entry.get("n")
         texts = {key: entry.get(key) or "" for key in ENTRY}
         wrong = [key for key, text in texts.items() if not isinstance(text, str)]
-        if isinstance(number, bool) or not str(number).isdecimal() or int(str(number)) < 1:
+        if isinstance(number, bool) or not _NUMBER.fullmatch(str(number)) or int(str(number)) < 1:
             faults.append(
-                f"id {name}, citation {place}: n is {json.dumps(number)}, not a whole number from 1"
+                f"id {name}, citation {place}: n is {json.dumps(number)[:40]}, not a whole number from 1 to 999999"
             )
         elif int(str(number)) in out:
             faults.append(f"id {name}, citation {place}: n {number} is there twice")
