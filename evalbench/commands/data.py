@@ -68,7 +68,10 @@ def check(path: str, study: str, renames: tuple[str, ...], files: tuple[str, ...
         if extra:
             click.echo(f"  + kept as text, not read by the study: {', '.join(extra)}")
     try:
-        load(path, schema, columns=columns, root=root, **tables)
+        dataset = load(path, schema, columns=columns, root=root, **tables)
+        further = getattr(studies.study(study), "check", None)
+        if further is not None:
+            further(dataset)
     except BadInput as error:
         click.echo(str(error), err=True)
         sys.exit(2)

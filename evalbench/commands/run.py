@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -124,10 +125,19 @@ def run_study(
     out: Path | None, root: Path | None, timeout: float | None, fail_on: str | None,
 ) -> None:  # fmt: skip
     """Render one study into a report; prints its light, headline figures and where the page is."""
+    from evalbench.report.index import write_index
     from evalbench.runs.run import plan, run
 
     planned = plan(target, gathered(target, data, pairs, renames, model, root), root)
-    done = run(planned, out=out, timeout=timeout, progress=sys.stderr.isatty())
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what stops a run from outside is written down
+    try:
+        done = run(planned, out=out, timeout=timeout, progress=sys.stderr.isatty())
+    except KeyboardInterrupt:
+        click.echo(
+            "stopped from outside; what was answered by models is kept, run it again to go on", err=True
+        )
+        sys.exit(130)
+    write_index(done.folder.parents[1])
     page = done.folder / "report.html"
     if done.results is None:
         click.echo(f"{done.status}: {done.error}", err=True)

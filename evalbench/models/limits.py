@@ -13,7 +13,7 @@ from evalbench.errors import BadInput
 from evalbench.models.llm import Limits, Model
 
 _WINDOW = 60.0
-_SHARE = "EVALBENCH_LIMIT_SHARE"
+LIMIT_SHARE = "EVALBENCH_LIMIT_SHARE"
 
 
 @dataclass(eq=False)
@@ -105,13 +105,13 @@ def limiter(target: Model) -> Limiter:
 
 
 def _share() -> float:
-    given = os.environ.get(_SHARE) or "1"
+    given = os.environ.get(LIMIT_SHARE) or "1"
     try:
         share = float(given)
     except ValueError:
         share = 0.0
     if not 0 < share <= 1:
-        raise BadInput(f"{_SHARE} is {given!r}; expected a number above 0 and at most 1")
+        raise BadInput(f"{LIMIT_SHARE} is {given!r}; expected a number above 0 and at most 1")
     return share
 
 

@@ -121,7 +121,9 @@ def run_batch(
                 _preloading(fork and scheduler is None) as preloaded,
                 _client(workers, scheduler, len(todo), watcher) as client,
             ):
-                batch = _Batch(reports, todo, earlier, fork, preloaded, timeout, watcher)
+                batch = _Batch(
+                    reports, todo, earlier, fork, preloaded, timeout, watcher, len(client.nthreads())
+                )
                 for outcome in batch.outcomes(client, away=scheduler is not None):
                     outcomes[outcome.job.number] = outcome
                     watcher.ended(outcome)
@@ -180,7 +182,7 @@ class _Batch:
 
     def __init__(
         self, reports: Path, jobs: Sequence[Job], earlier: Mapping[int, int], fork: bool, preloaded: str, timeout: float | None,
-        watcher: Watcher,
+        watcher: Watcher, workers: int,
     ) -> None:  # fmt: skip
         self.reports = reports
         self.name = secrets.token_hex(6)
@@ -190,7 +192,7 @@ class _Batch:
         self.tasks = {
             job.number: Task(
                 job.number, self.name, job.plan.study, job.plan.identity, job.timeout or timeout,
-                earlier[job.number] + 1, fork, preloaded,
+                earlier[job.number] + 1, fork, preloaded, workers,
             )
             for job in jobs
         }  # fmt: skip

@@ -135,6 +135,8 @@ class Preloader:
     """
 
     def __init__(self) -> None:
+        from evalbench.runs.kernel import one_thread
+
         self._folder = tempfile.mkdtemp(prefix="eb-")
         self.address = f"{self._folder}/s"
         listener = socket.socket(socket.AF_UNIX)
@@ -147,6 +149,7 @@ class Preloader:
             stdin=subprocess.DEVNULL,
             env={
                 **os.environ,
+                **one_thread(),
                 "PYDEVD_DISABLE_FILE_VALIDATION": "1",
             },  # a debugger that nobody uses would warn
         )

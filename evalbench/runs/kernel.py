@@ -18,6 +18,15 @@ Notebook = Any
 _QUIET = "--IPKernelApp.log_level=CRITICAL"
 
 
+def one_thread() -> dict[str, str]:
+    """Environment that has linear algebra compute with one thread: more threads sum in another order, and the last bits differ.
+
+    ``EVALBENCH_THREADS`` in the environment takes another number, for all runs that are to give the same bytes.
+    """
+    n = os.environ.get("EVALBENCH_THREADS", "1")
+    return dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), n)
+
+
 class Ended(NamedTuple):
     """How an execution ended.
 
@@ -91,7 +100,7 @@ def _execute(
                 kernel_name="python3",
                 language="python",
                 progress_bar=progress,
-                kernel_env={**os.environ, **env},
+                kernel_env={**os.environ, **one_thread(), **env},
                 deadline=time.monotonic() + timeout if timeout else None,
                 fork=fork,
                 peaks=peaks,

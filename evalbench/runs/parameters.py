@@ -20,6 +20,8 @@ from typing import Any
 from evalbench.errors import BadInput
 
 SECRET = re.compile(r"(^|_)(api_?key|key|token|secret|password|passwd|credentials?)(_|$)", re.IGNORECASE)
+# What these names mean in every study.
+LIMITS = {"n_resamples": (100, 1_000_000), "max_unscored": (0, 1), "seed": (0, 2**63 - 1)}
 TYPES = ("str", "int", "float", "bool", "list", "dict")
 
 
@@ -153,6 +155,9 @@ def _value(parameter: Parameter, value: Any) -> Any:
         json.dumps(value, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{_shown(value)} cannot be held by JSON ({error})") from None
+    low, high = LIMITS.get(parameter.name, (-math.inf, math.inf))
+    if isinstance(value, (int, float)) and not low <= value <= high:
+        raise ValueError(f"expected {low:g} to {high:g}, found {value}")
     return value
 
 
@@ -175,7 +180,10 @@ def _parsed(parameter: Parameter, text: str) -> Any:
         try:
             return json.loads(word)
         except ValueError:
-            raise ValueError(f"expected {parameter} as JSON, found {_shown(text)}") from None
+            example = '["a", "b"]' if "list" in parameter.types else '{"a": 1}'
+            raise ValueError(
+                f"expected {parameter} as JSON, such as {example}; found {_shown(text)}"
+            ) from None
     raise ValueError(f"expected {parameter}, found {_shown(text)}")
 
 

@@ -37,6 +37,8 @@ def record(result: Result, out: str | Path | None = None) -> None:
     BadInput
         If ``out`` is not empty.
     """
+    if not hasattr(result, "to_json"):
+        raise TypeError(f"record takes the Result of a study, not {type(result).__name__}")
     folder = os.environ.get(RUN)
     if folder:
         write(result, Path(folder))

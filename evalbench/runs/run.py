@@ -23,6 +23,8 @@ from evalbench.runs.parameters import Parameter, checked_values, file_parameters
 from evalbench.runs.record import RUN
 from evalbench.workbench import root as find_root
 
+# BadInput and its kinds, as a kernel names them.
+REFUSALS = ("BadInput", "ModelUnavailable", "EndpointFault")
 PARTIAL_FILES = ("results.json", "items.parquet")
 
 
@@ -253,11 +255,14 @@ def run(
             planned.notebook, folder / "notebook.ipynb", planned.parameters, env, timeout, progress, fork
         )
     except BaseException as error:
-        _finish(folder, Ended("failed", f"{type(error).__name__}: {error}"), clock)
+        stopped = "stopped from outside (Ctrl-C or a signal)"
+        said = stopped if isinstance(error, KeyboardInterrupt) else f"{type(error).__name__}: {error}"
+        _finish(folder, Ended("failed", said), clock)
+        render(folder)
         raise
-    if ended.kind == "BadInput":
+    if ended.kind in REFUSALS:
         shutil.rmtree(folder)
-        raise BadInput(ended.error.removeprefix("BadInput: "))
+        raise BadInput(ended.error.removeprefix(f"{ended.kind}: "))
     if ended.status == "ok" and not (folder / "results.json").is_file():
         ended = Ended("no-result", "the notebook ended without record(result), for example by sys.exit")
     ended = _without_leaks(folder, ended)

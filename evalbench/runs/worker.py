@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from evalbench.errors import BadInput
+from evalbench.models.limits import LIMIT_SHARE
 from evalbench.runs import folder as folders
 from evalbench.runs import provenance
 from evalbench.runs.fork import can_fork, share
@@ -21,6 +23,8 @@ from evalbench.runs.parcel import Parcel, folder_bytes, unpack
 from evalbench.runs.run import Plan, run
 
 TOPIC = "evalbench-started"
+# The part of the rate limits that this process was given before any task shared it among workers.
+_OWN_SHARE = float(os.environ.get(LIMIT_SHARE) or 1)
 
 
 class Task(NamedTuple):
@@ -38,6 +42,8 @@ class Task(NamedTuple):
     fork : bool
     preloaded : str
         Address of a preloaded process of this machine; without one a worker starts its own.
+    workers : int
+        How many of them share an endpoint's rate limits.
     """
 
     number: int
@@ -48,6 +54,7 @@ class Task(NamedTuple):
     attempt: int
     fork: bool
     preloaded: str
+    workers: int = 1
 
 
 class Returned(NamedTuple):
@@ -67,6 +74,7 @@ def run_here(task: Task, planned: Plan, reports: str) -> Returned:
         return Returned(task.number, str(found))
     _announce(task)
     share(task.preloaded)
+    os.environ[LIMIT_SHARE] = str(_OWN_SHARE / task.workers)
     try:
         done = run(
             planned,

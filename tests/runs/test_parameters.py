@@ -8,7 +8,8 @@ import pytest
 from evalbench import BadInput
 from evalbench.runs.parameters import checked_values, file_parameters, parse_cell
 
-CELL = """data: str = "x@1"  # where from
+CELL = """n_resamples: int = 2000
+data: str = "x@1"  # where from
 k: int = 5  # how many
 share: float = 0.5
 limit: float | None = None  # none: no limit
@@ -21,7 +22,7 @@ loose = 3
 
 def test_names_types_defaults_and_help():
     known = parse_cell(CELL, "nb")
-    assert list(known) == ["data", "k", "share", "limit", "names", "weights", "deep", "loose"]
+    assert list(known) == ["n_resamples", "data", "k", "share", "limit", "names", "weights", "deep", "loose"]
     assert known["limit"].optional
     assert known["limit"].types == ("float",)
     assert known["k"].help == "how many"
@@ -67,9 +68,10 @@ def test_texts_become_what_the_type_says(given, value):
         ({"k": np.int64(3)}, "(int64)"),
         ({"share": float("nan")}, "cannot be held by JSON"),
         ({"share": "nan"}, "share: expected float, found 'nan'"),
-        ({"weights": "{a: 1}"}, "weights: expected dict as JSON"),
+        ({"weights": "{a: 1}"}, "weights: expected dict as JSON, such as {"),
         ({"deep": "yes please"}, "deep: expected bool"),
         ({"api_key": "sk-123456789"}, "keys and passwords come from the environment only"),
+        ({"n_resamples": -5}, "n_resamples: expected 100 to 1e+06, found -5"),
         ({"hub_token": "x"}, "keys and passwords come from the environment only"),
     ],
 )

@@ -20,6 +20,7 @@ from evalbench.core.result import Result
 from evalbench.errors import BadInput
 from evalbench.metrics.matching import COMPONENTS, Thresholds
 from evalbench.readers.dataset import Dataset
+from evalbench.readers.dataset import load as load_tables
 from evalbench.readers.schema import Column, Table
 from evalbench.studies._passing import check_shares
 from evalbench.studies.matching.comparison import compare_checkers, comparison_table, comparisons, verdicts
@@ -116,8 +117,18 @@ SCHEMA: Mapping[str, Table] = {
 }
 
 
+def check(data: Dataset) -> None:
+    """Refuse what the schema cannot see: spans beyond the text, contexts not in it, misspelt checkers.
+
+    Raises
+    ------
+    BadInput
+    """
+    prepare(data)
+
+
 def evaluate(
-    data: Dataset,
+    data: Dataset | str | Path | Mapping[str, Any],
     *,
     embed: str = "use-multilingual",
     dtype: str = "float32",
@@ -174,6 +185,7 @@ def evaluate(
     BadInput
         For faults of the tables or the options, all at once.
     """
+    data = data if isinstance(data, Dataset) else load_tables(data, SCHEMA)
     stated = {
         "std_weights": dict(std_weights), "ha_weights": dict(ha_weights), "overlap_threshold": overlap_threshold,
         "rule_threshold": rule_threshold, "score_threshold": score_threshold, "ha_thresholds": dict(ha_thresholds or {}),
