@@ -83,7 +83,12 @@ def metric(name: str, **options: Any) -> evaluate.Metric:
 
 
 def _import_evaluate() -> Any:
-    return import_without("evaluate", "transformers", "scipy.stats")
+    import warnings
+
+    with warnings.catch_warnings():
+        # tqdm regrets the absence of notebook widgets; the report would show it, with a path of this machine.
+        warnings.filterwarnings("ignore", message="IProgress not found")
+        return import_without("evaluate", "transformers", "scipy.stats")
 
 
 def _means(name: str, scores: Any) -> dict[str, float]:
@@ -136,7 +141,8 @@ def combined(result: Result, metrics: Sequence[str], script: str = "") -> pd.Dat
     found = evaluate.combine(parts).compute(
         predictions=texts["output"].tolist(), references=[several[0] for several in texts["reference"]]
     )
-    return pd.DataFrame({"figure": list(found), "value": list(found.values())})
+    shown = {name: value for name, value in found.items() if not name.endswith("_n")}
+    return pd.DataFrame({"figure": list(shown), "value": list(shown.values()), "texts": len(texts)})
 
 
 def _options(name: str, result: Result) -> dict[str, Any]:

@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 
 from evalbench.core.imports import import_without
+from evalbench.errors import BadInput
 from evalbench.metrics.registry import metric
 from evalbench.metrics.text import (
     Floats,
     References,
     Scores,
     Texts,
+    Unavailable,
     best_pair,
     checked_lists,
     checked_texts,
@@ -64,9 +66,9 @@ def sacrebleu(outputs: Texts, references: References, *, tokenize: str = "13a") 
     Raises
     ------
     BadInput
-        For malformed columns.
+        For malformed columns, or a tokenizer that sacrebleu does not know.
     Unavailable
-        Without sacrebleu.
+        Without sacrebleu, or without what the tokenizer needs.
 
     Examples
     --------
@@ -78,7 +80,13 @@ def sacrebleu(outputs: Texts, references: References, *, tokenize: str = "13a") 
 
     texts = checked_texts(outputs, "outputs")
     lists = checked_lists(references, "references", len(texts))
-    scorer = BLEU(effective_order=True, tokenize=tokenize)
+    if tokenize not in BLEU.TOKENIZERS:
+        raise BadInput(f"tokenize={tokenize!r} is not one of sacrebleu's {', '.join(BLEU.TOKENIZERS)}")
+    try:
+        scorer = BLEU(effective_order=True, tokenize=tokenize)
+    except (ImportError, RuntimeError) as error:
+        reason = str(error).strip().split("\n")[0]
+        raise Unavailable(f"sacrebleu's tokenizer {tokenize} is not here: {reason}") from error
     found = [scorer.sentence_score(text, several) for text, several in zip(texts, lists, strict=True)]
     counts = np.array([[*s.counts, *s.totals, s.sys_len, s.ref_len] for s in found], float).reshape(-1, 10)
     return {

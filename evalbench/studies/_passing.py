@@ -40,6 +40,12 @@ def check_shares(**shares: float) -> None:
         raise BadInput.listing("options out of range:", faults)
 
 
+def check_resamples(n_resamples: int) -> None:
+    """Refuses a number of resamples that gives no interval."""
+    if n_resamples < 2:
+        raise BadInput(f"n_resamples is {n_resamples}; at least 2")
+
+
 def held(estimates: Iterable[Estimate], held_back: str) -> tuple[Estimate, ...]:
     """Estimates whose lights are grey where something holds the verdict back."""
     return tuple(replace(e, light="grey") if held_back and e.light != "unlit" else e for e in estimates)

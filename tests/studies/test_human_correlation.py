@@ -89,6 +89,22 @@ class TestRefusals:
         with pytest.raises(BadInput, match="metrics must be a list"):
             evaluate(frame, ratings, metrics="good")
 
+    def test_options_out_of_range_and_lists_that_are_texts(self):
+        frame, ratings = panel()
+        for options, said in (
+            ({"trusted": "quality"}, r"trusted: a list of names, e\.g\. \['quality'\]"),
+            ({"criteria": "quality"}, "criteria: a list of names"),
+            ({"lower_is_better": ["typo"]}, "lower_is_better: typo not among good"),
+            ({"n_resamples": 0}, "n_resamples is 0; at least 2"),
+            ({"max_unscored": 7}, "max_unscored is 7; it lies between 0 and 1"),
+        ):
+            with pytest.raises(BadInput, match=said):
+                evaluate(frame, ratings, metrics=["good"], **options)
+
+    def test_a_column_cannot_be_metric_and_criterion(self):
+        with pytest.raises(BadInput, match="column good is named as a metric and as a criterion"):
+            evaluate(panel()[0], metrics=["good"], criteria=["good"])
+
     def test_a_reference_list_that_is_no_json(self, tmp_path):
         (tmp_path / "items.csv").write_text(
             'doc_id,system,output,reference,h\n1,a,x,"[""a"", b]",3\n2,a,x,y,4\n'
@@ -310,6 +326,25 @@ class TestShapes:
         )
         result = evaluate(frame, ratings, metrics=["f1_score"])
         assert (result.items.loc[result.items.system == "s0", "score"] == 0).all()
+
+
+def test_the_metric_that_agrees_most_stands_on_top_of_the_heat_map():
+    frame, ratings = panel()
+    frame = frame.assign(against=frame["errors"] * 2)
+    result = evaluate(
+        frame, ratings, metrics=["errors", "against", "bad", "good"], lower_is_better=["errors"]
+    )
+    shown = [label.get_text() for label in study.figure_heat_map(result)[0].axes[0].get_yticklabels()]
+    assert set(shown[:2]) == {"good", "errors"}
+    assert shown[-1] == "against"
+
+
+def test_one_output_only():
+    frame, ratings = panel(documents=1, systems=1)
+    result = evaluate(frame, ratings, metrics=["good"], trusted=["quality"])
+    assert result.sentence.startswith(
+        "No metric has a correlation on quality: only one output has both scores"
+    )
 
 
 def test_pictures_and_tables_say_what_they_show():

@@ -61,6 +61,17 @@ class TestRefusals:
         assert "rouge1 needs two thresholds, got [0.3]" in message
         assert "rouge2 is not among the metrics" in message
 
+    def test_options_out_of_range(self):
+        for options, said in (
+            ({"lights": {"rougeL": ["a", "b"]}}, r"rougeL needs two thresholds, got \['a', 'b'\]"),
+            ({"n_resamples": 1}, "n_resamples is 1; at least 2"),
+            ({"max_unscored": -1}, "max_unscored is -1; it lies between 0 and 1"),
+        ):
+            with pytest.raises(BadInput, match=said):
+                evaluate(frame(), ["rougeL"], **options)
+        with pytest.raises(BadInput, match="tokenize='zz' is not one of sacrebleu's none, zh, 13a"):
+            evaluate(frame(), ["sacrebleu"], bleu_tokenize="zz")
+
     def test_a_prompt_wants_a_model_and_known_columns(self):
         with pytest.raises(BadInput, match="prompt and model: both or neither"):
             evaluate(frame(), ["rougeL"], prompt="{{ id }}")
@@ -202,6 +213,27 @@ class TestModels:
         assert len(study.comparison(result)) == 9
         assert study.unscored(result)["note"].tolist() == ["every text has every score"]
         assert study.metric_cards(result)["metric"].tolist() == ["rougeL", "f1_score", "length"]
+
+
+class TestNothingToDraw:
+    @pytest.mark.parametrize("metrics", [["length"], ["verbosity_ratio"], ["bertscore"], ["rougeL"]])
+    def test_pictures_say_why_there_is_none(self, metrics):
+        result = evaluate(frame(reference=""), metrics)
+        for picture in (study.figure_panels, study.figure_distributions, study.figure_agreement):
+            assert picture(result)[1]
+        assert "fewer than two metrics have a value" in study.figure_agreement(result)[1]
+        assert ("no metric has a bounded range" in study.figure_panels(result)[1]) == (
+            metrics[0] in ("length", "verbosity_ratio")
+        )
+
+
+def test_what_cuts_sentences_is_named():
+    table = frame(context=["x", "y", "z"])
+    said = evaluate(table, ["context_contradiction"], language="ru").method[-1]
+    assert said in (
+        f"Sentences of context_contradiction are cut by {name}." for name in ("razdel", "sentencex")
+    )
+    assert not any("are cut by" in line for line in evaluate(table, ["rougeL"]).method)
 
 
 class TestInstruments:

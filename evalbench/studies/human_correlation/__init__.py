@@ -24,6 +24,7 @@ from evalbench.core.result import Result
 from evalbench.errors import BadInput
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Column, Table
+from evalbench.studies._passing import check_resamples, check_shares
 from evalbench.studies.human_correlation.analysis import Analysis, analyse
 from evalbench.studies.human_correlation.judging import Bench, bench_of
 from evalbench.studies.human_correlation.pictures import (
@@ -169,6 +170,9 @@ def evaluate(
         raise BadInput(
             "metrics must be a list of columns or of names of metrics, judges a list: at least one of either"
         )
+    _check_lists(criteria=criteria, trusted=trusted, lower_is_better=lower_is_better)
+    check_shares(max_unscored=max_unscored)
+    check_resamples(n_resamples)
     readings = read(data, metrics, criteria)
     options = {
         "language": language, "normalise": normalise, "tokenize": bleu_tokenize, "embed": embed,
@@ -180,6 +184,11 @@ def evaluate(
     analysis = analyse(items, level=level, coefficient=coefficient, seed=seed, n_resamples=n_resamples)
     trust = trust_of(analysis, trusted, trust_from)
     lower = tuple(lower_is_better)
+    strangers = sorted(set(lower) - set(analysis.panel.scorers))
+    if strangers:
+        raise BadInput(
+            f"lower_is_better: {', '.join(strangers)} not among {', '.join(analysis.panel.scorers)}"
+        )
     figures = summary_of(analysis, _Judge(bands, max_ci_width, lower, max_unscored), trust)
     names = list(analysis.panel.scorers)
     return Result(
@@ -236,6 +245,16 @@ def _scores(readings: Readings, metrics: Sequence[str], options: Mapping[str, An
         calls_of(found, verdicts=marks.verdicts),
         roles("", found, options, verdicts=marks.verdicts),
     )
+
+
+def _check_lists(**options: Sequence[str]) -> None:
+    faults = [
+        f"{name}: a list of names, e.g. [{value!r}]"
+        for name, value in options.items()
+        if isinstance(value, str)
+    ]
+    if faults:
+        raise BadInput.listing("options:", faults)
 
 
 def _unread(data: Dataset, metrics: Sequence[str], criteria: Sequence[str]) -> tuple[str, ...]:

@@ -123,6 +123,8 @@ class Analysis:
         both = np.isfinite(x) & np.isfinite(y)
         if not both.any():
             return f"unscored: {p.unscored[i]}" if p.unscored[i] else "no output has both scores"
+        if both.sum() < 2:
+            return "only one output has both scores"
         if np.ptp(y[both]) == 0:
             return f"constant human score: every output got {y[both][0]:g}"
         if np.ptp(x[both]) == 0:

@@ -66,7 +66,9 @@ def figure_heat_map(result: Result, level: str = "", coefficient: str = "") -> t
     """Metric × criterion with intervals in the cells; the best metric on top."""
     table = _selected(result, level, coefficient)
     values = table.pivot(index="scorer", columns="criterion", values="value")
-    order = values.abs().mean(axis=1).fillna(-1).sort_values(ascending=False, kind="stable").index
+    agreeing = table.assign(value=table["value"].where(table["agreement_is"] == "positive", -table["value"]))
+    means = agreeing.groupby("scorer")["value"].mean().fillna(-2)
+    order = means.sort_values(ascending=False, kind="stable").index
     values = values.loc[order]
     low, high = (
         table.pivot(index="scorer", columns="criterion", values=c).loc[order] for c in ("ci_low", "ci_high")

@@ -64,7 +64,7 @@ def read(data: Dataset, metrics: Sequence[str], criteria: Sequence[str]) -> Read
     faults: list[str] = []
     for name in [m for m in metrics if m in items.columns]:
         items[name] = numbers(items[name], name, faults)
-    ratings, form = _ratings(data, items, criteria, faults)
+    ratings, form = _ratings(data, items, criteria, metrics, faults)
     if faults:
         raise BadInput.listing("human scores:", faults)
     used = tuple(criteria) or tuple(sorted(ratings["criterion"].unique()))
@@ -95,7 +95,7 @@ def read(data: Dataset, metrics: Sequence[str], criteria: Sequence[str]) -> Read
 
 
 def _ratings(
-    data: Dataset, items: pd.DataFrame, criteria: Sequence[str], faults: list[str]
+    data: Dataset, items: pd.DataFrame, criteria: Sequence[str], metrics: Sequence[str], faults: list[str]
 ) -> tuple[pd.DataFrame, str]:
     """All human scores in long form, and the shape that they came in."""
     import pandas as pd
@@ -118,6 +118,10 @@ def _ratings(
         if name not in items.columns:
             faults.append(f"criterion {name}: no such column; there are {', '.join(map(str, items.columns))}")
             continue
+        if name in metrics:
+            faults.append(
+                f"column {name} is named as a metric and as a criterion: it would agree with itself"
+            )
         rows = items[KEYS].assign(
             criterion=name, annotator=items.get("annotator", ""),
             score=numbers(items[name], name, faults),

@@ -17,6 +17,7 @@ from evalbench.studies.human_correlation.analysis import Analysis, analyse, dire
 if TYPE_CHECKING:
     import pandas as pd
 
+AGREEMENT = ("ceiling", "alpha_ordinal", "alpha_interval", "alpha_nominal", "kappa")
 LOWER = "lower is better: agreement is negative"
 
 
@@ -136,10 +137,11 @@ def summary_of(analysis: Analysis, judge: _Judge, trust: Trust) -> Summary:
     pairs = [e for i in range(len(analysis.panel.scorers)) for e in _pairs(analysis, judge, i)]
     agreement = [
         _estimate(found, metric=name, group={"criterion": criterion}, unit="−1–1", higher_is_better=True)
-        for criterion, measures in analysis.agreement.items()
-        for name, found in measures.items()
+        for name in AGREEMENT
+        for criterion, found in ((c, measures[name]) for c, measures in analysis.agreement.items())
     ]
-    return Summary((*headline, *pairs, *agreement), _verdict(analysis, judge, trust, headline))
+    # The page folds what comes later: every pair stands in the heat map.
+    return Summary((*headline, *agreement, *pairs), _verdict(analysis, judge, trust, headline))
 
 
 def _estimate(found: Measured, **fields: object) -> Estimate:
@@ -219,13 +221,17 @@ def _trusted_mean(analysis: Analysis, judge: _Judge, trust: Trust, i: int) -> Es
     )  # fmt: skip
 
 
+def _counted(n: int, what: str) -> str:
+    return f"{n} {what}" + ("" if n == 1 else "s")
+
+
 def _verdict(analysis: Analysis, judge: _Judge, trust: Trust, headline: Sequence[Estimate]) -> Verdict:
     panel = analysis.panel
     rule = (
         f"{analysis.coefficient} with the annotators' mean at {analysis.level} level, averaged over trusted criteria, "
         f"of the best metric: {judge.bands}; grey where its interval is wider than {judge.max_ci_width:g}"
     )
-    over = f"{panel.n_documents} documents, {len(panel.x)} outputs"
+    over = f"{_counted(panel.n_documents, 'document')}, {_counted(len(panel.x), 'output')}"
     if panel.n_documents < FEW_UNITS:
         over += ", so few that the interval is too narrow"
     if not trust.trusted:

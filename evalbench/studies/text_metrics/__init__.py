@@ -18,6 +18,7 @@ from evalbench.core.result import Result
 from evalbench.errors import BadInput
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Column, Table
+from evalbench.studies._passing import check_resamples, check_shares
 from evalbench.studies.text_metrics.pictures import (
     comparison,
     contradictions,
@@ -35,6 +36,7 @@ from evalbench.studies.text_metrics.scoring import (
     chosen,
     frame_of,
     items_of,
+    methods,
     roles,
     score_all,
 )
@@ -160,6 +162,8 @@ def evaluate(
         data = load(data, SCHEMA)
     if bool(prompt) != bool(model):
         raise BadInput("prompt and model: both or neither")
+    check_shares(max_unscored=max_unscored)
+    check_resamples(n_resamples)
     lights = {chosen([name])[0].name: tuple(cuts) for name, cuts in (lights or {}).items()}
     cards = chosen(metrics)
     bands_of(lights, [card.name for card in cards])
@@ -202,6 +206,6 @@ def evaluate(
         figures=figures,
         tables={"texts": frame, **comparisons, **calls_of(scored, replies)},
         notes=(*data.notes, *scored.notes),
-        method=tuple(f"{card.name}: {card.summary}. {card.reference}." for card in cards),
+        method=methods(cards, language),
         accounting=roles(model, scored, options, replies),
     )  # fmt: skip

@@ -34,6 +34,8 @@ def figure_distributions(result: Result) -> tuple[Figure, str]:
         low, high = card(name).range
         if np.isfinite(high):
             groups[name] = (result.items[name].to_numpy(dtype=float) - low) / (high - low)
+    if not groups:
+        return _without("How each metric spreads over the texts", "no metric has a bounded range")
     return distribution(
         groups,
         title="How each metric spreads over the texts",
@@ -47,6 +49,8 @@ def figure_distributions(result: Result) -> tuple[Figure, str]:
 def figure_agreement(result: Result) -> tuple[Figure, str]:
     """Which metrics say the same: Spearman of every two over the texts."""
     names = [n for n in result.parameters["metrics"] if result.items[n].notna().any()]
+    if len(names) < 2:
+        return _without("Which metrics rank the texts alike", "fewer than two metrics have a value")
     table = result.items[names].to_numpy(dtype=float)
     matrix = np.full((len(names), len(names)), np.nan)
     for i in range(len(names)):
@@ -63,6 +67,15 @@ def figure_agreement(result: Result) -> tuple[Figure, str]:
         low=-1.0 if np.nanmin(matrix, initial=0) < 0 else 0.0,
         high=1.0,
     )
+
+
+def _without(title: str, why: str) -> tuple[Figure, str]:
+    """A picture's place, and why there is none."""
+    figure, ax = new_figure(7.2, 0.8)
+    ax.set_axis_off()
+    ax.text(0, 0.5, why, transform=ax.transAxes, color=MUTED, fontsize=9, va="center")
+    figure.suptitle(title, x=0.01, ha="left", fontsize=10.5, fontweight="bold", color=INK)
+    return figure, f"{title}: no picture, {why}."
 
 
 def _without_zero(value: float) -> str:
@@ -88,6 +101,8 @@ def figure_models(result: Result, metric: str) -> tuple[Figure, str]:
 def figure_panels(result: Result) -> tuple[Figure, str]:
     """Every bounded metric in a panel of its own: a row per model, dot and interval."""
     names = [n for n in result.parameters["metrics"] if np.isfinite(card(n).range[1])]
+    if not names:
+        return _without("Each metric on its own range", "no metric has a bounded range")
     models = sorted({e.group.get("model", "") for e in result.summary})
     columns = min(4, len(names))
     rows = -(-len(names) // columns)
@@ -167,13 +182,17 @@ def comparison(result: Result) -> pd.DataFrame:
                 "–" if np.isnan(d) else f"{rounded(d, low, high)}".replace("-", "−")
                 for d, low, high in table[["difference", "ci_low", "ci_high"]].to_numpy(dtype=float)
             ],
-            "p, Holm": table["p_holm"],
+            "p, Holm": [_p(p) for p in table["p_holm"]],
             "texts": table["n"],
             "could have shown": [
                 "–" if np.isnan(v) else f"{v:.2g}" for v in table["smallest_difference"].to_numpy(dtype=float)
             ],
         }
     )
+
+
+def _p(p: float) -> str:
+    return "–" if np.isnan(p) else "< .001" if p < 0.001 else f"{p:.3f}".lstrip("0")
 
 
 def metric_cards(result: Result) -> pd.DataFrame:

@@ -17,7 +17,7 @@ from evalbench.metrics.text import COLUMNS, Unavailable, score
 from evalbench.metrics.translation import meteor_stages
 from evalbench.models.encoders import ModelUnavailable
 from evalbench.studies.text_metrics.contradiction import NEEDED, Contradictions
-from evalbench.text.sentences import sentences
+from evalbench.text.sentences import sentences, splitter
 from evalbench.text.words import words
 
 if TYPE_CHECKING:
@@ -249,6 +249,19 @@ def _joined(reasons: Mapping[str, Any]) -> list[str]:
         for name, column in reasons.items()
     ]
     return ["\n".join(filter(None, row)) for row in zip(*table, strict=True)]
+
+
+# Metrics that cut texts into sentences; ROUGE-Lsum cuts at line ends, as rouge-score does.
+_BY_SENTENCE = {"selfcheck_nli", "context_contradiction"}
+
+
+def methods(entries: Sequence[Card], language: str) -> tuple[str, ...]:
+    """What each metric is, and what cuts sentences where one needs them."""
+    said = [f"{entry.name}: {entry.summary.rstrip('.')}. {entry.reference}." for entry in entries]
+    cut = [entry.name for entry in entries if entry.name in _BY_SENTENCE]
+    if cut:
+        said.append(f"Sentences of {', '.join(cut)} are cut by {splitter(language)}.")
+    return tuple(said)
 
 
 def roles(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -41,7 +42,7 @@ def bands_of(lights: Mapping[str, Sequence[float]], metrics: Sequence[str]) -> d
             faults.append(f"{name} is not among the metrics")
         elif direction is None:
             faults.append(f"{name} has no better and worse")
-        elif len(cuts) != 2:
+        elif len(cuts) != 2 or not all(isinstance(c, int | float) and math.isfinite(c) for c in cuts):
             faults.append(f"{name} needs two thresholds, got {list(cuts)}")
         else:
             order = ("red", "yellow", "green") if direction else ("green", "yellow", "red")
@@ -161,7 +162,8 @@ def _verdict(
     bands: Mapping[str, Bands],
     names: Sequence[str],
 ) -> Verdict:
-    texts = f"{items['id'].nunique()} texts"
+    n_texts = items["id"].nunique()
+    texts = f"{n_texts} text" + ("" if n_texts == 1 else "s")
     known = [one.estimates[0] for _, one in done if one.estimates[0].value is not None]
     shown = [e for e in known if e.metric == known[0].metric] if known else []
     said = "; ".join(f"{e.group.get('model', e.metric)} {_value(e)}" for e in shown)
