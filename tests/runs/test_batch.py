@@ -56,6 +56,7 @@ def test_addresses_that_are_taken(address):
     assert checked_address(address).endswith(address)
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_does_not_answer(bench, monkeypatch):
     monkeypatch.setitem(
         __import__("evalbench.runs.cluster", fromlist=["SETTINGS"]).SETTINGS,

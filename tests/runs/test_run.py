@@ -172,6 +172,7 @@ def test_faults_of_a_table_are_one_message(change, said, tmp_path):
     assert said in str(error.value)
 
 
+@pytest.mark.slow
 def test_a_faulty_table_ends_a_run_with_exit_2_and_no_folder_and_mended_it_runs(tmp_path):
     mine = tmp_path / "mine"
     shutil.copytree(ROOT / "data" / "house_style_curated" / "1.0.0", mine)
