@@ -140,8 +140,10 @@ def summary_of(analysis: Analysis, judge: _Judge, trust: Trust) -> Summary:
         for name in AGREEMENT
         for criterion, found in ((c, measures[name]) for c, measures in analysis.agreement.items())
     ]
-    # The page folds what comes later: every pair stands in the heat map.
-    return Summary((*headline, *agreement, *pairs), _verdict(analysis, judge, trust, headline))
+    # What people agree on stands before the pairs; the page folds the agreement that comes after them.
+    first = tuple(e for e in agreement if e.metric in AGREEMENT[:2])
+    rest = tuple(e for e in agreement if e.metric not in AGREEMENT[:2])
+    return Summary((*headline, *first, *pairs, *rest), _verdict(analysis, judge, trust, headline))
 
 
 def _estimate(found: Measured, **fields: object) -> Estimate:
