@@ -257,7 +257,9 @@ def _metric_rows(group: Sequence[Mapping[str, Any]], by: Sequence[str], marks: M
 
 
 def _group_cell(name: Any) -> str:
-    return f'<td class="w">{escape(name) if name not in (None, "") else "<i>all</i>"}</td>'
+    # Long names of metrics break there; else they push the light out of sight.
+    shown = escape(name).replace("_", "_<wbr>") if name not in (None, "") else "<i>all</i>"
+    return f'<td class="w">{shown}</td>'
 
 
 # -- band ---------------------------------------------------------------------------------------
