@@ -39,7 +39,7 @@ def pages(reports: Path) -> dict[str, tuple[Path, str]]:
     newest = {study: max((reports / study).iterdir()) for study in RUNS}
     checkers = ["--left", "checker=moss-panel@2.1.0|birch-30b", "--right", "checker=reed-index@2.2.0|oak-7b"]
     evalbench("compare", str(newest["matching"]), *checkers, "--out", str(reports / "comparison"))
-    evalbench("index", str(reports))
+    evalbench("index", "--out", str(reports))
     found = {study: (folder / "report.html", "body") for study, folder in newest.items()}
     compared = next((reports / "comparison").rglob("*.html"))
     return found | {"compare": (compared, "body"), "index": (reports / "index.html", "body")}
@@ -56,7 +56,7 @@ def main() -> None:
         for name, (path, _) in pages(Path(scratch)).items():
             page.goto(path.as_uri())
             picture = Image.open(io.BytesIO(page.screenshot()))
-            picture.quantize(64, dither=Image.Dither.NONE).save(IMAGES / f"{name}.png", optimize=True)
+            picture.quantize(160, dither=Image.Dither.NONE).save(IMAGES / f"{name}.png", optimize=True)
 
 
 if __name__ == "__main__":

@@ -362,7 +362,8 @@ def in_words(comparison: Comparison, names: tuple[str, str] = ("A", "B")) -> str
     assert c.ci_high is not None
     assert c.p is not None
     assert c.p_holm is not None
-    figures = f"{_signed(c.difference)} [{_signed(c.ci_low)}, {_signed(c.ci_high)}], p {_p(c.p)}, Holm {_p(c.p_holm)}, {units}"
+    difference, low, high = _rounded(c.difference, c.ci_low, c.ci_high)
+    figures = f"{difference} [{low}, {high}], p {_p(c.p)}, Holm {_p(c.p_holm)}, {units}"
     if c.outcome == "equivalent":
         return f"{c.metric}: {a} and {b} are equivalent within ±{c.margin:.3g}: {figures}."
     if c.outcome == "no difference shown":
@@ -375,8 +376,12 @@ def in_words(comparison: Comparison, names: tuple[str, str] = ("A", "B")) -> str
     return f"{c.metric}: {a} is {c.outcome} than {b}: {figures}."
 
 
-def _signed(x: float) -> str:
-    return f"{x:+.3g}".replace("-", "−") if x else "0"
+def _rounded(*figures: float) -> tuple[str, ...]:
+    """A difference and its interval to two significant digits of the interval's width."""
+    width = figures[2] - figures[1]
+    decimals = min(6, max(0, 1 - math.floor(math.log10(width)))) if width > 0 else 3
+    texts = (f"{x:+.{decimals}f}" for x in figures)
+    return tuple(t.replace("-", "−") if float(t) else t[1:] for t in texts)
 
 
 def _p(p: float) -> str:

@@ -21,7 +21,9 @@ from evalbench.metrics.matching import (
     weighted_score,
 )
 
-spans = st.lists(st.tuples(st.integers(0, 30), st.integers(1, 10)).map(lambda s: (s[0], s[0] + s[1])), max_size=4)
+spans = st.lists(
+    st.tuples(st.integers(0, 30), st.integers(1, 10)).map(lambda s: (s[0], s[0] + s[1])), max_size=4
+)
 
 
 def characters(several):
@@ -68,7 +70,9 @@ def slow_greedy(score, overlap, truth, predicted):
 
 
 matrices = st.integers(1, 5).flatmap(
-    lambda m: st.lists(st.lists(st.sampled_from([0.2, 0.5, 0.55, 0.7, 0.9]), min_size=m, max_size=m), min_size=1, max_size=5)
+    lambda m: st.lists(
+        st.lists(st.sampled_from([0.2, 0.5, 0.55, 0.7, 0.9]), min_size=m, max_size=m), min_size=1, max_size=5
+    )
 )
 
 
@@ -76,7 +80,10 @@ matrices = st.integers(1, 5).flatmap(
 def test_greedy_by_rounds_is_greedy_step_by_step(matrix, random):
     score, truth, predicted = one_sample(matrix)
     overlap = np.array([random.choice([0.1, 0.2]) for _ in score])
-    assert greedy(score, overlap, truth, predicted).tolist() == slow_greedy(score, overlap, truth, predicted).tolist()
+    assert (
+        greedy(score, overlap, truth, predicted).tolist()
+        == slow_greedy(score, overlap, truth, predicted).tolist()
+    )
 
 
 @given(matrices)

@@ -16,9 +16,12 @@ def frames(truth, predictions, texts=None):
     """Rows written (sample, id, start, end) and (sample, id, checker, start, end), all under one rule."""
     texts = texts or {row[0]: "x" * 100 for row in [*truth, *predictions]}
     return {
-        "truth": pd.DataFrame([(*row, RULE) for row in truth], columns=["sample_id", "violation_id", "start", "end", "rule"]),
+        "truth": pd.DataFrame(
+            [(*row, RULE) for row in truth], columns=["sample_id", "violation_id", "start", "end", "rule"]
+        ),
         "predictions": pd.DataFrame(
-            [(*row, RULE) for row in predictions], columns=["sample_id", "violation_id", "checker", "start", "end", "rule"]
+            [(*row, RULE) for row in predictions],
+            columns=["sample_id", "violation_id", "checker", "start", "end", "rule"],
         ),
         "documents": pd.DataFrame(texts.items(), columns=["sample_id", "text"]),
     }
@@ -32,8 +35,19 @@ def judged(data, **options):
 
 
 def test_three_of_four_predictions_right_and_three_of_five_truths_found():
-    truth = [("s1", "1", 0, 10), ("s1", "2", 20, 30), ("s2", "1", 0, 10), ("s2", "2", 40, 50), ("s3", "1", 0, 5)]
-    predictions = [("s1", "a", A, 0, 10), ("s1", "b", A, 20, 30), ("s2", "a", A, 0, 10), ("s3", "a", A, 50, 60)]
+    truth = [
+        ("s1", "1", 0, 10),
+        ("s1", "2", 20, 30),
+        ("s2", "1", 0, 10),
+        ("s2", "2", 40, 50),
+        ("s3", "1", 0, 5),
+    ]
+    predictions = [
+        ("s1", "a", A, 0, 10),
+        ("s1", "b", A, 20, 30),
+        ("s2", "a", A, 0, 10),
+        ("s3", "a", A, 50, 60),
+    ]
     result = judged(frames(truth, predictions))
     assert result.figure("precision", checker=A).value == 3 / 4
     assert result.figure("recall", checker=A).value == 3 / 5
@@ -60,7 +74,9 @@ def test_rows_in_any_order_give_the_same_result():
 
 
 def test_weights_change_without_scoring_pairs_again():
-    pairs = matching.score_pairs(matching.prepare(load("house_style_curated@1.0.0", study="matching")), embed="jaccard")
+    pairs = matching.score_pairs(
+        matching.prepare(load("house_style_curated@1.0.0", study="matching")), embed="jaccard"
+    )
     plain = matching.match(pairs)
     spans_only = matching.match(pairs, weights={"text_overlap": 1.0})
     assert spans_only.matched.sum() != plain.matched.sum()
@@ -74,7 +90,13 @@ def test_the_seeds_reading_lets_an_inadmissible_pair_block_its_row():
     data["predictions"] = data["predictions"].assign(
         category=["d", "c"], explanation=["else", "why so"], correction=["other", "do so"]
     )
-    weights = {"text_overlap": 0.3, "rule_similarity": 0.3, "category_match": 0.1, "explanation_similarity": 0.2, "correction_similarity": 0.1}
+    weights = {
+        "text_overlap": 0.3,
+        "rule_similarity": 0.3,
+        "category_match": 0.1,
+        "explanation_similarity": 0.2,
+        "correction_similarity": 0.1,
+    }
     options = {"std_weights": weights, "score_threshold": 0.35}
     assert judged(data, filter="before", **options).figure("f1", checker=A).value == pytest.approx(2 / 3)
     assert judged(data, filter="after", **options).figure("f1", checker=A).value == 0
@@ -82,7 +104,11 @@ def test_the_seeds_reading_lets_an_inadmissible_pair_block_its_row():
 
 def test_light_with_thresholds_and_its_stability():
     result = matching.evaluate(
-        load("house_style_curated@1.0.0", study="matching"), embed="jaccard", n_resamples=200, yellow_from=0.5, green_from=0.8
+        load("house_style_curated@1.0.0", study="matching"),
+        embed="jaccard",
+        n_resamples=200,
+        yellow_from=0.5,
+        green_from=0.8,
     )
     assert result.light == "red"
     assert 0.9 <= result.verdict.stability <= 1
@@ -94,7 +120,17 @@ def test_a_predicted_context_that_is_not_in_the_text_is_a_row_and_a_false_positi
     data["predictions"] = pd.concat(
         [
             data["predictions"],
-            pd.DataFrame([{"sample_id": "s", "violation_id": "b", "checker": A, "rule": RULE, "context": "Wholly invented passage"}]),
+            pd.DataFrame(
+                [
+                    {
+                        "sample_id": "s",
+                        "violation_id": "b",
+                        "checker": A,
+                        "rule": RULE,
+                        "context": "Wholly invented passage",
+                    }
+                ]
+            ),
         ]
     )
     result = judged(data)
@@ -108,7 +144,15 @@ def test_contexts_are_located_exactly_by_white_space_and_fuzzily():
     data = frames([("s", "1", 0, 5)], [("s", "a", A, 0, 5)], {"s": text})
     more = [("b", "feel well"), ("c", "and feel well"), ("d", "feel weII for ever, my friend")]
     data["predictions"] = pd.concat(
-        [data["predictions"], pd.DataFrame([{"sample_id": "s", "violation_id": i, "checker": A, "rule": RULE, "context": c} for i, c in more])]
+        [
+            data["predictions"],
+            pd.DataFrame(
+                [
+                    {"sample_id": "s", "violation_id": i, "checker": A, "rule": RULE, "context": c}
+                    for i, c in more
+                ]
+            ),
+        ]
     )
     rows = judged(data).tables["violations"].set_index("violation_id")
     assert rows.loc["b", "located"] == "exact"
@@ -122,14 +166,31 @@ def test_contexts_are_located_exactly_by_white_space_and_fuzzily():
     ("change", "said"),
     [
         (lambda d: d["truth"].drop(columns="rule", inplace=True), "column rule: is missing"),
-        (lambda d: d["truth"].__setitem__("end", [500]), "span 0–500 is not inside its text of 20 characters"),
-        (lambda d: d["truth"].__setitem__("start", ["zero"]), 'expected a whole number, at least 0 (may be empty), found "zero"'),
-        (lambda d: d["predictions"].__setitem__("checker", ["fir"]), "checker 'fir' is not written name@version|model"),
-        (lambda d: d["predictions"].__setitem__("sample_id", ["t"]), "sample t has no text in documents"),
-        (lambda d: d.__setitem__("truth", pd.concat([d["truth"], d["truth"]])), "stand together more than once"),
-        (lambda d: d["truth"].drop(columns=["start", "end"], inplace=True), "neither start and end nor spans nor a context"),
         (
-            lambda d: d.__setitem__("truth", d["truth"].drop(columns=["start", "end"]).assign(context="not there at all")),
+            lambda d: d["truth"].__setitem__("end", [500]),
+            "span 0–500 is not inside its text of 20 characters",
+        ),
+        (
+            lambda d: d["truth"].__setitem__("start", ["zero"]),
+            'expected a whole number, at least 0 (may be empty), found "zero"',
+        ),
+        (
+            lambda d: d["predictions"].__setitem__("checker", ["fir"]),
+            "checker 'fir' is not written name@version|model",
+        ),
+        (lambda d: d["predictions"].__setitem__("sample_id", ["t"]), "sample t has no text in documents"),
+        (
+            lambda d: d.__setitem__("truth", pd.concat([d["truth"], d["truth"]])),
+            "stand together more than once",
+        ),
+        (
+            lambda d: d["truth"].drop(columns=["start", "end"], inplace=True),
+            "neither start and end nor spans nor a context",
+        ),
+        (
+            lambda d: d.__setitem__(
+                "truth", d["truth"].drop(columns=["start", "end"]).assign(context="not there at all")
+            ),
             "its context does not stand in the text: 'not there at all'",
         ),
     ],
@@ -171,7 +232,9 @@ def test_nested_documents_read_as_flat_tables(root):
 def test_texts_come_out_as_they_went_in():
     odd = ["None", "NA", "007", "<script>alert(1)</script>", "a\u202eb", 'x" onerror="y']
     rows = [(f"{i:03d}", "1", 0, 3) for i in range(len(odd))]
-    data = frames(rows, [(*r[:2], A, *r[2:]) for r in rows], {f"{i:03d}": t + "   " for i, t in enumerate(odd)})
+    data = frames(
+        rows, [(*r[:2], A, *r[2:]) for r in rows], {f"{i:03d}": t + "   " for i, t in enumerate(odd)}
+    )
     data["truth"]["explanation"] = odd
     result = judged(data)
     assert sorted(result.items["sample_id"]) == [f"{i:03d}" for i in range(len(odd))]
