@@ -103,7 +103,7 @@ def metric(
             if taken is not None and taken.function.__qualname__ != function.__qualname__:
                 raise ValueError(f"metric name {known!r} is taken by {taken.name}")
         _CARDS[entry.name] = entry
-        _ALIASES.update({alias: entry.name for alias in entry.aliases})
+        _ALIASES.update(dict.fromkeys(entry.aliases, entry.name))
         return function
 
     return register

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -49,7 +51,7 @@ def test_pairs_overlap_as_one_by_one(truths, predictions):
 def test_merged_spans_are_disjoint_and_hold_the_same_characters(several):
     merged = merge(several)
     assert characters(merged) == characters(several)
-    assert all(a[1] < b[0] for a, b in zip(merged, merged[1:], strict=False))
+    assert all(a[1] < b[0] for a, b in itertools.pairwise(merged))
 
 
 def one_sample(matrix):
