@@ -181,6 +181,14 @@ class Result:
     def sentence(self) -> str:
         return self.verdict.sentence
 
+    @property
+    def n_unscored(self) -> int:
+        """Items that carry a reason why they could not be scored."""
+        if "unscored" not in self.items:
+            return 0
+        reasons = self.items["unscored"].fillna("")
+        return int((reasons != "").sum())
+
     def figure(self, metric: str, **group: str) -> Estimate:
         """The one figure of this metric and group; see :meth:`Summary.figure`."""
         return self.figures.figure(metric, **group)
@@ -208,6 +216,7 @@ class Result:
             "light_stability": verdict.stability,
             "light_rule": verdict.rule,
             "would_be_light": verdict.would_be,
+            "items": {"n": len(self.items), "unscored": self.n_unscored},
             "summary": [estimate.row() for estimate in self.summary],
             "notes": list(self.notes),
             "method": list(self.method),

@@ -265,20 +265,8 @@ def _group_cell(name: Any) -> str:
 # -- band ---------------------------------------------------------------------------------------
 
 
-def unscored_items(summary: Sequence[Mapping[str, Any]], by: Sequence[str]) -> tuple[int, int]:
-    """Items that could not be scored, and all items, over the groups of the widest metric."""
-    widest = (0, 0)
-    for group in _by_metric(summary).values():
-        whole = [r for r in group if all(r.get(name) in (None, "") for name in by)]
-        counted_rows = whole[:1] or group
-        missing = sum(int(r.get("n_unscored") or 0) for r in counted_rows)
-        total = missing + sum(int(r.get("n") or 0) + int(r.get("n_undefined") or 0) for r in counted_rows)
-        widest = max(widest, (missing, total))
-    return widest
-
-
 def _evidence(results: Mapping[str, Any]) -> list[str]:
-    missing, total = unscored_items(results["summary"], results.get("by") or ())
+    missing, total = results["items"]["unscored"], results["items"]["n"]
     facts = [
         f"{count(missing)} of {counted(total, 'item')} could not be scored"
         if missing

@@ -3,7 +3,7 @@
 import pytest
 
 from evalbench.core.result import Estimate
-from evalbench.draw.verdict import aligned, headline_table, rounded, unscored_items, verdict_html
+from evalbench.draw.verdict import aligned, headline_table, rounded, verdict_html
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_bars_are_drawn_on_the_units_scale(unit, values, expected):
 def results(**changes):
     return {
         "light": "yellow", "sentence": "F1 0.71 [0.63, 0.78]", "summary": rows(), "by": ["checker"],
-        "light_stability": 0.874, "light_rule": "red: ≤ 0.4", "would_be_light": None,
+        "items": {"n": 18, "unscored": 0}, "light_stability": 0.874, "light_rule": "red: ≤ 0.4", "would_be_light": None,
         "data": {"name": "d", "version": "1", "sha256": "0", "synthetic": False}, **changes,
     }  # fmt: skip
 
@@ -120,16 +120,11 @@ def test_the_band_says_light_sentence_stability_and_rule():
 
 def test_the_band_says_what_could_not_be_scored_what_is_synthetic_and_what_the_light_would_be():
     data = {"name": "d", "version": "1", "sha256": "0", "synthetic": True}
-    out = verdict_html(results(summary=rows(n_unscored=1), data=data, light="grey", would_be_light="red"))
+    out = verdict_html(results(items={"n": 20, "unscored": 2}, data=data, light="grey", would_be_light="red"))
     assert "2 of 20 items could not be scored" in out
     assert "SYNTHETIC DATA" in out
     assert "not enough evidence to say" in out
     assert "the figures alone would say red" in out
-
-
-def test_a_row_for_the_whole_is_not_counted_on_top_of_its_groups():
-    whole = {**rows()[0], "checker": None, "n": 18, "n_unscored": 2}
-    assert unscored_items([*rows(n_unscored=1), whole], ["checker"]) == (2, 20)
 
 
 def test_the_sentence_is_escaped():
