@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import subprocess
 import sys
 import time
@@ -61,15 +60,16 @@ def test_rouge_is_five_times_as_fast_as_rouge_score_with_the_same_values():
 
 
 LEXICAL = """
-import resource, sys
+import sys
 sys.path.insert(0, {folder!r})
+from peak_memory import peak_bytes
 from test_bench_text import texts
 from evalbench.metrics.text import score
 outputs, references = texts(100_000)
 for name in ("exact_match", "normalized_exact_match", "f1_score", "f1_score_set", "jaccard_similarity", "rouge1", "rouge2",
              "rougeL", "rougeLsum", "knowledge_f1_score", "rouge_for_context", "verbosity_ratio", "length", "sacrebleu", "chrf"):
     score(name, outputs, references=references, contexts=references)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+print(peak_bytes() / 2**20)
 """
 
 
@@ -108,8 +108,3 @@ def test_a_correlation_table_takes_a_fraction_of_scipy_s_time():
     print(f"{p} metrics × {q} criteria × {len(document)} rows, 3 levels, 3 coefficients and partial, {resamples} resamples: "
           f"{ours:.1f} s; scipy's pooled Spearman and Kendall alone {theirs:.0f} s")  # fmt: skip
     assert theirs / ours >= 5
-
-
-def test_memory_is_measured_in_kilobytes_here():
-    # The figure above would be wrong by a factor of 1024 on a platform that counts bytes.
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 1 << 30
