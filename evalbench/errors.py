@@ -16,3 +16,7 @@ class BadInput(Exception):
         if len(lines) > cap:
             shown.append(f"  … and {len(lines) - cap} more faults")
         return cls("\n".join([head, *shown]))
+
+
+class ModelUnavailable(BadInput):
+    """A model that is not installed, not downloaded or not the one that was expected."""

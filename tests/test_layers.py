@@ -1,10 +1,12 @@
-"""Each floor imports only what stands before it; importing evalbench loads nothing heavy."""
+"""Each floor imports only what stands before it, no modules import each other; importing evalbench loads nothing heavy."""
 
 from __future__ import annotations
 
 import ast
 import subprocess
 import sys
+from collections.abc import Mapping
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -70,6 +72,38 @@ def test_a_floor_imports_only_what_stands_before_it(path: Path) -> None:
             continue
         theirs = parts[1]
         assert LEVEL[theirs] < LEVEL[mine] or theirs == mine, f"{mine} must not import {theirs} ({name})"
+
+
+def imported_modules() -> dict[str, set[str]]:
+    """Module → the modules that it imports, within functions and for type checkers too."""
+    paths = {dotted(path): path for path in modules()}
+
+    def module_of(name: str) -> str:
+        while name and name not in paths:
+            name = name.rpartition(".")[0]
+        return name
+
+    return {name: {module_of(n) for n in imports(path)} - {"", name} for name, path in paths.items()}
+
+
+def dotted(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def circle(graph: Mapping[str, set[str]]) -> str:
+    """One circle of modules that import each other; empty where there is none."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return " ← ".join(error.args[1])
+    return ""
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    graph = imported_modules()
+    assert "evalbench.models.collect" in graph["evalbench.models.llm"]
+    assert circle(graph) == ""
+    assert circle({**graph, "evalbench.errors": {"evalbench.cli"}})
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(PACKAGE)))

@@ -6,6 +6,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -110,11 +111,10 @@ def metric(
 
 
 def _load_all() -> None:
-    import evalbench.metrics as package
-
-    for module in pkgutil.iter_modules(package.__path__):
-        if module.name != "registry":
-            importlib.import_module(f"{package.__name__}.{module.name}")
+    own, package = Path(__file__).stem, __name__.rpartition(".")[0]
+    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
+        if module.name != own:
+            importlib.import_module(f"{package}.{module.name}")
 
 
 def cards() -> tuple[Card, ...]:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from evalbench.models.llm import Model
+from evalbench.models.endpoint import Model
 from evalbench.models.redact import redactor
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evalbench.models import accounting, llm, shapes, structured
+from evalbench.models import accounting, shapes, structured
+from evalbench.models.endpoint import Model
 from evalbench.models.exchange import Reply, Request
 from evalbench.models.limits import Limiter, estimated_tokens
 from evalbench.models.transport import Outcome, send
@@ -24,7 +25,7 @@ _LONGEST_BACKOFF_S = 8.0
 class Plan:
     """How one batch is collected."""
 
-    target: llm.Model
+    target: Model
     concurrency: int
     max_retries: int
     max_reasks: int

@@ -11,8 +11,9 @@ from typing import Any, Literal, NamedTuple
 from pydantic import BaseModel
 
 from evalbench.errors import BadInput
-from evalbench.models import llm, local, shapes
+from evalbench.models import local, names, shapes
 from evalbench.models.collect import collect, endpoint_identity, run_sync
+from evalbench.models.endpoint import EndpointFault, Model, client
 from evalbench.models.endpoint_embed import endpoint_encoder
 from evalbench.models.exchange import Reply, Request, as_messages
 from evalbench.models.redact import redactor
@@ -44,7 +45,7 @@ class _City(BaseModel):
 
 @dataclass(frozen=True)
 class _Subject:
-    target: llm.Model
+    target: Model
     timeout: float
 
     def ask(self, *requests: Request, max_reasks: int = 0) -> list[Reply]:
@@ -67,11 +68,9 @@ class _Subject:
         async def run() -> Any:
             with local.address_of(self.target) as (base_url, key):
                 redact = redactor(key or self.target.key)
-                async with llm.client(
-                    self.target, base_url=base_url, key=key, timeout=self.timeout
-                ) as client:
+                async with client(self.target, base_url=base_url, key=key, timeout=self.timeout) as opened:
                     try:
-                        return await work(client)
+                        return await work(opened)
                     except (openai.OpenAIError, httpx2.HTTPError, ValueError) as error:
                         return redact(f"{type(error).__name__}: {error}")[:_LONGEST_SHOWN]
 
@@ -84,7 +83,7 @@ def check(name: str, *, longest: int = 4096, timeout: float = 120.0) -> list[Fin
     Parameters
     ----------
     name : str
-        A model's name; see :mod:`evalbench.models.llm`.
+        A model's name; see :mod:`evalbench.models.names`.
     longest : int
         The longest prompt to try, in tokens, roughly.
     timeout : float
@@ -99,11 +98,11 @@ def check(name: str, *, longest: int = 4096, timeout: float = 120.0) -> list[Fin
     BadInput
         If the model cannot be asked at all.
     """
-    subject = _Subject(llm.model(name), timeout)
+    subject = _Subject(names.model(name), timeout)
     shapes.forget(endpoint_identity(subject.target))
     try:
         chat = _chat(subject)
-    except llm.EndpointFault as fault:
+    except EndpointFault as fault:
         embeddings = _embeddings(subject)
         if embeddings.found == "no":
             raise

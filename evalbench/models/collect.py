@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from evalbench.errors import BadInput
-from evalbench.models import accounting, llm, local, structured
+from evalbench.models import accounting, local, names, structured
 from evalbench.models.cache import ReplyCache
 from evalbench.models.calls import Line, Plan, answer
+from evalbench.models.endpoint import Model, client
 from evalbench.models.exchange import Reply, Request, TokenLogprob
 from evalbench.models.limits import limiter
 from evalbench.models.progress import Progress, progress_bar
@@ -44,7 +45,7 @@ _KEPT = (
 
 def collect(
     requests: Sequence[Request],
-    model: str | llm.Model,
+    model: str | Model,
     *,
     concurrency: int | None = None,
     cache: bool | str | Path | ReplyCache = True,
@@ -90,7 +91,7 @@ def collect(
     BadInput
         If an option is out of range.
     """
-    target = llm.model(model) if isinstance(model, str) else model
+    target = names.model(model) if isinstance(model, str) else model
     _check_options(concurrency, max_retries, max_reasks, timeout)
     plan = Plan(
         target=target,
@@ -199,9 +200,9 @@ async def _ask_all(
             async with AsyncExitStack() as clients, asyncio.TaskGroup() as group:
                 for worker in range(min(plan.concurrency, len(keys))):
                     if worker % _CONNECTIONS == 0:
-                        client = llm.client(target, base_url=base_url, key=key, timeout=plan.timeout)
-                        await clients.enter_async_context(client)
-                    group.create_task(work(Line(client, *shared)))
+                        opened = client(target, base_url=base_url, key=key, timeout=plan.timeout)
+                        await clients.enter_async_context(opened)
+                    group.create_task(work(Line(opened, *shared)))
         except BaseExceptionGroup as group_error:
             first = group_error.exceptions[0]
         else:
@@ -217,7 +218,7 @@ def _not_sent(request: Request, failed: Reply, in_a_row: int) -> Reply:
     )
 
 
-def endpoint_identity(target: llm.Model) -> str:
+def endpoint_identity(target: Model) -> str:
     """What tells two endpoints apart in the cache: address and model; a local model's is the hash of its weights."""
     if target.provider == "local":
         return f"local#{local.weights_hash(target)}"
@@ -250,7 +251,7 @@ def _for_cache(reply: Reply) -> dict[str, Any]:
     return kept
 
 
-def _from_cache(request: Request, target: llm.Model, kept: dict[str, Any]) -> Reply:
+def _from_cache(request: Request, target: Model, kept: dict[str, Any]) -> Reply:
     """The kept reply; its value is read anew, since the code of a schema's validators is not part of the key."""
     value, unscored, detail = None, kept["unscored"], kept["detail"]
     if request.schema is not None and unscored in ("", "unparsed"):

@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import regex
 
-from evalbench.errors import BadInput
+from evalbench.errors import BadInput, ModelUnavailable
 from evalbench.models.encoders import (
     DTYPES,
     Card,
-    ModelUnavailable,
     card_of,
     identity,
     known_models,
@@ -65,7 +64,7 @@ class Embedder:
     ----------
     name : str
         ``jaccard``, ``use-multilingual``, ``minilm``, ``e5-small``, the name or folder of a
-        sentence-transformers model, or an endpoint as in :mod:`evalbench.models.llm`.
+        sentence-transformers model, or an endpoint as in :mod:`evalbench.models.names`.
     dtype : str
         ``float32``, ``float16`` or ``bfloat16``: what the model computes in.
     cache : Path or None

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import yaml
 
-from evalbench.errors import BadInput
-from evalbench.models.llm import FORMS, is_model_name, model
+from evalbench.errors import BadInput, ModelUnavailable
+from evalbench.models.names import FORMS, is_model_name, model
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -30,10 +30,6 @@ _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 DTYPES = ("float32", "float16", "bfloat16")
 CARDS_FILE = Path(__file__).with_name("embed_cards.yaml")
 MEASURED_FILE = Path(__file__).with_name("embed_measured.yaml")
-
-
-class ModelUnavailable(BadInput):
-    """A model that is not installed, not downloaded or not the one that was expected."""
 
 
 @dataclass(frozen=True, kw_only=True)

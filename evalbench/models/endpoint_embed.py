@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalbench.models import llm, local
+from evalbench.errors import ModelUnavailable
+from evalbench.models import local, names
 from evalbench.models.calls import wait
 from evalbench.models.collect import CONCURRENCY, run_sync
-from evalbench.models.encoders import Encode, ModelUnavailable
+from evalbench.models.endpoint import Model, client
 from evalbench.models.limits import estimated_tokens, limiter
 from evalbench.models.redact import redactor
 from evalbench.models.transport import Outcome, failed, post
@@ -27,24 +28,24 @@ _TIMEOUT_SECONDS = 60.0
 _RETRIES = 4
 
 
-def endpoint_encoder(name: str) -> Encode:
-    """Encoding function for a model's name as in :mod:`evalbench.models.llm`."""
+def endpoint_encoder(name: str) -> Callable[[Sequence[str]], npt.NDArray[Any]]:
+    """Encoding function for a model's name as in :mod:`evalbench.models.names`."""
 
     def encode(texts: Sequence[str]) -> npt.NDArray[Any]:
-        return run_sync(_embeddings(llm.model(name), list(texts)))
+        return run_sync(_embeddings(names.model(name), list(texts)))
 
     return encode
 
 
-async def _embeddings(target: llm.Model, texts: list[str]) -> npt.NDArray[Any]:
+async def _embeddings(target: Model, texts: list[str]) -> npt.NDArray[Any]:
     parts = [texts[i : i + _TEXTS_PER_REQUEST] for i in range(0, len(texts), _TEXTS_PER_REQUEST)]
     under_way = asyncio.Semaphore(target.limits.concurrency or CONCURRENCY)
     with local.address_of(target) as (base_url, key):
-        async with llm.client(target, base_url=base_url, key=key, timeout=_TIMEOUT_SECONDS) as client:
+        async with client(target, base_url=base_url, key=key, timeout=_TIMEOUT_SECONDS) as opened:
 
             async def one(part: list[str]) -> npt.NDArray[Any]:
                 async with under_way:
-                    return await _answered(client, target, key, part)
+                    return await _answered(opened, target, key, part)
 
             found = await asyncio.gather(*map(one, parts))
     if len({part.shape[1] for part in found}) > 1:
@@ -52,9 +53,7 @@ async def _embeddings(target: llm.Model, texts: list[str]) -> npt.NDArray[Any]:
     return np.concatenate(found)
 
 
-async def _answered(
-    client: openai.AsyncOpenAI, target: llm.Model, key: str, part: list[str]
-) -> npt.NDArray[Any]:
+async def _answered(client: openai.AsyncOpenAI, target: Model, key: str, part: list[str]) -> npt.NDArray[Any]:
     """The vectors of one request, sent again where that may help."""
     payload = {"model": target.id, "input": part, "encoding_format": "float"}
     redact = redactor(key or target.key)

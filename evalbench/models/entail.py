@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalbench.errors import BadInput
-from evalbench.models.encoders import ModelUnavailable, model_folder, quiet_loading
+from evalbench.errors import BadInput, ModelUnavailable
+from evalbench.models.encoders import model_folder, quiet_loading
 
 if TYPE_CHECKING:
     import numpy.typing as npt

@@ -10,7 +10,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from evalbench.errors import BadInput
-from evalbench.models.llm import Limits, Model
+from evalbench.models.endpoint import Limits, Model
 
 _WINDOW = 60.0
 LIMIT_SHARE = "EVALBENCH_LIMIT_SHARE"

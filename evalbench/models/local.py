@@ -28,7 +28,7 @@ from urllib.parse import urlsplit
 
 from evalbench.errors import BadInput
 from evalbench.models.cache import cache_folder
-from evalbench.models.llm import EndpointFault, Limits, Model, Price
+from evalbench.models.endpoint import EndpointFault, Limits, Model, Price
 
 START_SECONDS = 120.0
 _STOPPED_ANSWERING_S = 5.0

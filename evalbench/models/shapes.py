@@ -7,8 +7,8 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
+from evalbench.models.endpoint import Model
 from evalbench.models.exchange import Request
-from evalbench.models.llm import Model
 from evalbench.models.structured import instruction, response_format
 from evalbench.models.transport import Outcome
 

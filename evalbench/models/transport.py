@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from evalbench.models.endpoint import EndpointFault, Model
 from evalbench.models.exchange import TokenLogprob, Unscored
-from evalbench.models.llm import EndpointFault, Model
 from evalbench.models.redact import printable
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from typing import Any
 
 from evalbench.errors import BadInput
 
+RUN = "EVALBENCH_RUN"  # names the folder to the kernel that works for it
 RUN_SCHEMA_VERSION = 1
 STATUSES = ("running", "ok", "failed", "died", "timeout", "no-result", "interactive")
 

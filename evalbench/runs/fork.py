@@ -28,6 +28,8 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
+from evalbench.runs.threads import one_thread
+
 PRELOADED = (
     "ipykernel.kernelapp", "ipykernel.zmqshell", "ipykernel.ipkernel", "ipykernel.debugger", "IPython.core.completerlib",
     "IPython.core.debugger", "IPython.core.oinspect", "IPython.extensions.storemagic", "numpy", "pandas", "pyarrow.parquet", "scipy.stats",
@@ -135,8 +137,6 @@ class Preloader:
     """
 
     def __init__(self) -> None:
-        from evalbench.runs.kernel import one_thread
-
         self._folder = tempfile.mkdtemp(prefix="eb-")
         self.address = f"{self._folder}/s"
         listener = socket.socket(socket.AF_UNIX)

@@ -13,18 +13,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from evalbench.runs.threads import one_thread
+
 Notebook = Any
 # A manager interrupts its kernel before it shuts it down, and a kernel that is idle by then logs that as an error.
 _QUIET = "--IPKernelApp.log_level=CRITICAL"
-
-
-def one_thread() -> dict[str, str]:
-    """Environment that has linear algebra compute with one thread: more threads sum in another order, and the last bits differ.
-
-    ``EVALBENCH_THREADS`` in the environment takes another number, for all runs that are to give the same bytes.
-    """
-    n = os.environ.get("EVALBENCH_THREADS", "1")
-    return dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), n)
 
 
 class Ended(NamedTuple):

@@ -10,14 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalbench.errors import BadInput
-from evalbench.runs.folder import RUN_SCHEMA_VERSION, now, read_json, update_run, whole_file, write_json
+from evalbench.runs.folder import RUN, RUN_SCHEMA_VERSION, now, read_json, update_run, whole_file, write_json
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from evalbench.core.result import Result
-
-RUN = "EVALBENCH_RUN"
 
 
 def record(result: Result, out: str | Path | None = None) -> None:

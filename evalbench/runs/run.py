@@ -20,7 +20,6 @@ from evalbench.runs import folder as folders
 from evalbench.runs import provenance
 from evalbench.runs.kernel import Ended, execute
 from evalbench.runs.parameters import Parameter, checked_values, file_parameters, notebook_parameters
-from evalbench.runs.record import RUN
 from evalbench.workbench import root as find_root
 
 # BadInput and its kinds, as a kernel names them.
@@ -249,7 +248,7 @@ def run(
     folders.write_json(
         folder / "run.json", {**provenance_of(planned, folder, started, attempt), **(about or {})}
     )
-    env = {RUN: str(folder), **({"EVALBENCH_ROOT": str(planned.root)} if planned.root else {})}
+    env = {folders.RUN: str(folder), **({"EVALBENCH_ROOT": str(planned.root)} if planned.root else {})}
     try:
         ended = execute(
             planned.notebook, folder / "notebook.ipynb", planned.parameters, env, timeout, progress, fork

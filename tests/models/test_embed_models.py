@@ -140,7 +140,7 @@ def test_every_endpoint_of_chat_embeds_too(
     toml.write_text(f'[mine]\nname = "{scripted.url}#e"\n')
     monkeypatch.setenv("AZURE_OPENAI_API_KEY", "sk-invented-3")
     monkeypatch.delenv("AZURE_OPENAI_API_VERSION", raising=False)
-    monkeypatch.setattr("evalbench.models.llm._GEMINI", scripted.url)
+    monkeypatch.setattr("evalbench.models.names._GEMINI", scripted.url)
     for variable, value in environment.items():
         monkeypatch.setenv(
             variable, value.format(url=scripted.url, host=scripted.url.removesuffix("/v1"), toml=toml)

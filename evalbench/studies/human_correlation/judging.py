@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalbench.errors import BadInput
+from evalbench.errors import BadInput, ModelUnavailable
 from evalbench.judge.verdicts import BASELINE, InProcess, Task, Verdicts, judge, mark_task
-from evalbench.models.encoders import ModelUnavailable
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalbench.errors import BadInput
+from evalbench.errors import BadInput, ModelUnavailable
 from evalbench.metrics.registry import Card, cards
 from evalbench.metrics.registry import card as card_named
 from evalbench.metrics.text import COLUMNS, Unavailable, score
 from evalbench.metrics.translation import meteor_stages
-from evalbench.models.encoders import ModelUnavailable
 from evalbench.studies.text_metrics.contradiction import NEEDED, Contradictions
 from evalbench.text.sentences import sentences, splitter
 from evalbench.text.words import words

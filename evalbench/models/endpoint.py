@@ -1,0 +1,115 @@
+"""What stands behind a model's name, as a value: where it answers, what it costs and allows, and a client for it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from evalbench.errors import BadInput
+
+if TYPE_CHECKING:
+    import openai
+
+# A proxy of the environment cannot reach what listens on this machine only.
+_LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+
+
+class EndpointFault(BadInput):
+    """An endpoint that refuses every call: no key, a wrong key, no such model. It never carries a request's headers."""
+
+
+@dataclass(frozen=True)
+class Price:
+    """Cost per million tokens, in one currency that the reader of the report knows."""
+
+    input: float
+    output: float
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What an endpoint allows; None where nothing is known."""
+
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    concurrency: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model:
+    """A language model behind an OpenAI-compatible endpoint. It knows the name of its key, never the key.
+
+    Attributes
+    ----------
+    name : str
+        As it was asked for; an alias stays an alias.
+    provider : {"openai", "azure", "gemini", "ollama", "http", "local"}
+    id : str
+        The model's name at the endpoint.
+    base_url : str
+        Empty for ``local`` models: their server's port is known only when it runs.
+    key_env : str
+        The environment variable that holds the key; empty where none is used.
+    key_needed : bool
+        Whether the endpoint is useless without one.
+    api_version : str
+        Azure's dated interface; empty otherwise.
+    price : Price or None
+        None: not known. Models of this machine cost nothing.
+    limits : Limits
+    context : int or None
+        Longest prompt and reply together, in tokens.
+    """
+
+    name: str
+    provider: str
+    id: str
+    base_url: str = ""
+    key_env: str = ""
+    key_needed: bool = False
+    api_version: str = ""
+    price: Price | None = None
+    limits: Limits = Limits()
+    context: int | None = None
+
+    @property
+    def host(self) -> str:
+        """Host and port of the endpoint, for accounting; a local model's is this machine's loopback."""
+        return urlsplit(self.base_url).netloc if self.base_url else "127.0.0.1"
+
+    @property
+    def key(self) -> str:
+        """The key, read from the environment at the moment of use.
+
+        Raises
+        ------
+        EndpointFault
+            If the endpoint needs one and the environment has none.
+        """
+        found = os.environ.get(self.key_env, "") if self.key_env else ""
+        if self.key_needed and not found:
+            raise EndpointFault(f"{self.name} needs a key: set {self.key_env} in the environment")
+        return found
+
+
+def client(target: Model, *, base_url: str = "", key: str = "", timeout: float = 60.0) -> openai.AsyncOpenAI:
+    """The ``openai`` client of an endpoint; retries are ours, so its own are off.
+
+    Parameters
+    ----------
+    base_url, key : str
+        Those of a running local server; otherwise the model's own.
+    timeout : float
+        Seconds for connecting, and between two bytes.
+    """
+    import openai
+
+    address = base_url or target.base_url
+    common: dict[str, Any] = {"api_key": key or target.key or "none", "timeout": timeout, "max_retries": 0}
+    if target.api_version:
+        return openai.AsyncAzureOpenAI(azure_endpoint=address, api_version=target.api_version, **common)
+    if urlsplit(address).hostname in _LOOPBACK:
+        common["http_client"] = openai.DefaultAsyncHttpxClient(trust_env=False)
+    return openai.AsyncOpenAI(base_url=address, **common)
