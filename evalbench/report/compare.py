@@ -11,11 +11,13 @@ Everything is computed anew from ``items.parquet`` by what the study's module of
     Serves every other figure of ``results.json`` (correlations, areas under a curve): it is called on paired resamples
     of items, see :mod:`evalbench.report.resampled`.  It must accept any subset of units and groups, ``n_resamples=1``,
     and ids with a suffix (a unit that was drawn twice comes under two ids).
+``with_sums(items, **options) -> items`` (optional)
+    The items with the columns that ``figures`` sum and the file does not hold, e.g. who passed a threshold.
 ``UNIT`` (optional)
     The column of ``items`` that names the resampling unit where that is not ``Result.id``, e.g. the document of a pair.
 
 Options are the keyword arguments that a function shares with ``parameters`` of ``results.json``.  A figure is compared
-only where the module's definition reproduces the value that either run recorded.
+only in groups for which both runs state it, and only where the module's definition reproduces the recorded values.
 """
 
 from __future__ import annotations
@@ -50,10 +52,24 @@ class Measures(NamedTuple):
     figures: Callable[..., Sequence[Figure]] | None
     summarise: Callable[..., Summary]
     unit: str = ""
+    with_sums: Callable[..., pd.DataFrame] | None = None
 
     @classmethod
     def of(cls, study: ModuleType) -> Measures:
-        return cls(getattr(study, "figures", None), study.summarise, getattr(study, "UNIT", ""))
+        names = ("figures", "UNIT", "with_sums")
+        figures, unit, with_sums = (getattr(study, name, None) for name in names)
+        return cls(figures, study.summarise, unit or "", with_sums)
+
+    def summed(self, side: Side) -> Side:
+        """The side with every column that the figures sum."""
+        if self.with_sums is None:
+            return side
+        try:
+            return replace(side, items=self.with_sums(side.items, **side.options(self.with_sums)))
+        except KeyError as error:
+            raise BadInput(
+                f"{side.run_id}: the items lack {error}, which today's code reads; run it anew"
+            ) from error
 
 
 class Row(NamedTuple):
@@ -139,6 +155,7 @@ def compare(
         If studies or (paired) data differ, no unit or group is common, or there is no such figure.
     """
     _comparable(reference, others, paired=paired)
+    reference, *others = (measures.summed(side) for side in (reference, *others))
     found = [
         _differences(
             reference, side, measures, paired, metric, margins or {}, seed, (n_resamples, n_summaries)
@@ -191,8 +208,11 @@ def _differences(
     if paired and not counts.shared:
         raise BadInput(f"{side.run_id} and {reference.run_id} have no {unit} in common")
     defined = list(measures.figures(**reference.options(measures.figures))) if measures.figures else []
-    _readable(defined, (reference, side))
     order = _in_order(reference, side, metric)
+    # The first figure opens the comparison, were it stated for the whole alone.
+    pairs.sort(key=lambda pair: not any(reference.states(m, pair[1][0]) for m in order[:1]))
+    defined = [f for f in defined if f.metric in order]
+    _readable(defined, (reference, side))
     stray = sorted(set(margins) - set(order))
     if stray:
         raise BadInput(f"margin for {', '.join(stray)}: no such figure; there are {', '.join(order)}")
@@ -211,7 +231,7 @@ def _differences(
     )
     rows: list[Row] = []
     for i, (group, (left, right)) in enumerate(pairs):
-        sums = [f for f in defined if f.metric in order]
+        sums = [f for f in defined if reference.states(f.metric, left) and side.states(f.metric, right)]
         checks = {f.metric: _reproduced(f, reference, left) or _reproduced(f, side, right) for f in sums}
         notes += [note for note in checks.values() if note]
         sums = [f for f in sums if not checks[f.metric]]
@@ -236,10 +256,13 @@ def _differences(
             f"The runs differ in parameters ({', '.join(name for name, _, _ in differing)}): where one of them shapes the "
             "scoring, a difference is one of measuring, not of what was judged."
         )
-    wanted = next((f for f in defined if f.metric == order[0]), None)
+    listed = [g for g in pairs if g[0]] or pairs
+    wanted = next(
+        (f for f in defined if f.metric == order[0] and reference.states(f.metric, listed[0][1][0])), None
+    )
     return Differences(
         reference, side, tuple(rows),
-        changes(reference, side, [g for g in pairs if g[0]] or pairs, unit, order[0], wanted) if paired else None,
+        changes(reference, side, listed, unit, order[0], wanted) if paired else None,
         differing,
         unequal(surroundings(reference.run), surroundings(side.run)),
         *counts, tuple(dict.fromkeys(notes)),
@@ -287,8 +310,6 @@ def _in_order(reference: Side, side: Side, first: str) -> list[str]:
 def _reproduced(figure: Figure, side: Side, group: Group) -> str:
     """Empty where the figure's definition gives the value that the run recorded, else what is wrong."""
     recorded = side.recorded(figure.metric, group)
-    if recorded is not None and math.isnan(recorded):
-        return ""
     rows = side.rows(group)
     sums, _ = unit_sums(rows, list(figure.sums), np.zeros(len(rows)))
     with np.errstate(all="ignore"):

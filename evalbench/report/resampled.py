@@ -74,7 +74,7 @@ def compare_summaries(
         (i, metric): Cell(metric, _key({**side.selected, **own[1]}), _key({**reference.selected, **own[0]}))
         for i, (_, own) in enumerate(groups)
         for metric in metrics
-        if not (_unstated(side, metric, own[1]) or _unstated(reference, metric, own[0]))
+        if side.states(metric, own[1]) and reference.states(metric, own[0])
     }
     if not cells or not n_resamples:
         return {}
@@ -112,11 +112,6 @@ def _shown(pairs: Iterator[Any], total: int, what: str) -> Iterator[Any]:
 
 def _key(group: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(group.items()))
-
-
-def _unstated(side: Side, metric: str, group: Group) -> bool:
-    value = side.recorded(metric, group)
-    return value is not None and value != value
 
 
 def _differ(values: Floats) -> Floats:

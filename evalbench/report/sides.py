@@ -67,6 +67,11 @@ class Side:
                 return None if row["value"] is None else float(row["value"])
         return math.nan
 
+    def states(self, metric: str, group: Group) -> bool:
+        """Whether the run states a figure for this group, were it without a value."""
+        value = self.recorded(metric, group)
+        return value is None or not math.isnan(value)
+
     def options(self, function: Callable[..., Any]) -> dict[str, Any]:
         """The run's parameters that a function takes, without the size and seed of its own resampling."""
         names = set(inspect.signature(function).parameters) - {"n_resamples", "seed"}

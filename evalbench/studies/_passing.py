@@ -26,7 +26,7 @@ def bands_of(threshold: float) -> Bands:
     return Bands((Band("red", high=threshold - ROUNDING), Band("green", low=threshold - ROUNDING)))
 
 
-def reaches(scores: pd.Series, threshold: float) -> pd.Series:
+def reaches(scores: pd.Series, threshold: float | pd.Series) -> pd.Series:
     """1 where a score reaches the threshold, 0 where not, NaN where there is none."""
     return (scores >= threshold - ROUNDING).astype(float).where(scores.notna())
 

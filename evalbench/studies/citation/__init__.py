@@ -31,7 +31,7 @@ from evalbench.studies.citation.pictures import (
 )
 from evalbench.studies.citation.scoring import Judged, Options, items_of, judged
 from evalbench.studies.citation.sources import Shelf, read_credibility, sources_of
-from evalbench.studies.citation.summary import summarise
+from evalbench.studies.citation.summary import figures, summarise, with_sums
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from evalbench.models.webfetch import Page
 
 __all__ = [
-    "QUESTION", "SCHEMA", "adapt", "annotated", "evaluate", "faulty_citations", "figure_labels", "figure_scores", "summarise",
-    "worst",
+    "QUESTION", "SCHEMA", "adapt", "annotated", "evaluate", "faulty_citations", "figure_labels", "figure_scores", "figures",
+    "summarise", "with_sums", "worst",
 ]  # fmt: skip
 
 QUESTION = "Are the sources that the model cites real, do they support what it says, and is the answer right?"

@@ -39,6 +39,12 @@ def figures(threshold: float) -> tuple[Figure, ...]:
     )
 
 
+def with_sums(items: pd.DataFrame, *, threshold: float = 0.8) -> pd.DataFrame:
+    """The items with what the figures sum beside their columns: who passed, who cited nothing."""
+    uncited = (items["n_citations"] == 0).astype(float).where(items["unscored"] == "")
+    return items.assign(passed=reaches(items["final"], threshold), uncited=uncited)
+
+
 def summarise(
     items: pd.DataFrame,
     *,
@@ -65,8 +71,7 @@ def summarise(
     -------
     Summary
     """
-    uncited = (items["n_citations"] == 0).astype(float).where(items["unscored"] == "")
-    rows = items.assign(passed=reaches(items["final"], threshold), uncited=uncited)
+    rows = with_sums(items, threshold=threshold)
     models = sorted(rows["model"].unique())
     done = [
         estimate(

@@ -27,15 +27,15 @@ from evalbench.studies.cot_levels.pictures import (
     worst,
 )
 from evalbench.studies.cot_levels.scoring import Options, items_of, options_of
-from evalbench.studies.cot_levels.summary import summarise
+from evalbench.studies.cot_levels.summary import figures, summarise, with_sums
 from evalbench.text.solutions import MARKERS
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "DEFAULT_WEIGHTS", "QUESTION", "SCHEMA", "adapt", "annotated", "evaluate", "figure_levels", "figure_scores", "reasons",
-    "summarise", "worst",
+    "DEFAULT_WEIGHTS", "QUESTION", "SCHEMA", "adapt", "annotated", "evaluate", "figure_levels", "figure_scores", "figures", "reasons",
+    "summarise", "with_sums", "worst",
 ]  # fmt: skip
 
 QUESTION = "Does the model's chain of thought hold: is the answer right, and do the steps lead to it?"

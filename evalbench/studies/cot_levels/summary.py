@@ -12,8 +12,20 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+CEILING = mean_of(
+    "reference_once",
+    "level 4 of the references",
+    undefined="no reference has an equation",
+    worst=None,
+)
+
+
 def figures(threshold: float) -> tuple[Figure, ...]:
-    """The figures of one model."""
+    """The figures of one model, and last the references' ceiling."""
+    return (*_of_model(threshold), CEILING)
+
+
+def _of_model(threshold: float) -> tuple[Figure, ...]:
     return (
         mean_of("final", bands=bands_of(threshold)),
         share_of("passed"),
@@ -28,12 +40,12 @@ def figures(threshold: float) -> tuple[Figure, ...]:
     )
 
 
-CEILING = mean_of(
-    "reference_coherence",
-    "level 4 of the references",
-    undefined="no reference has an equation",
-    worst=None,
-)
+def with_sums(items: pd.DataFrame, *, threshold: float = 0.8) -> pd.DataFrame:
+    """The items with what the figures sum beside their columns: who passed, and each problem's reference once."""
+    again = items.duplicated("id")
+    return items.assign(
+        passed=reaches(items["final"], threshold), reference_once=items["reference_coherence"].mask(again)
+    )
 
 
 def summarise(
@@ -59,16 +71,16 @@ def summarise(
     -------
     Summary
     """
-    rows = items.assign(passed=reaches(items["final"], threshold))
+    rows = with_sums(items, threshold=threshold)
     models = sorted(rows["model"].unique())
     done = [
         estimate(
-            one, figures(threshold), units=one["id"], seed=seed, group={"model": m}, n_resamples=n_resamples
+            one, _of_model(threshold), units=one["id"], seed=seed, group={"model": m}, n_resamples=n_resamples
         )
         for m in models
         for one in [rows[rows["model"] == m]]
     ]
-    problems = items.drop_duplicates("id").assign(unscored="", undefined="")
+    problems = rows.drop_duplicates("id").assign(unscored="", undefined="")
     ceiling = estimate(problems, [CEILING], units=problems["id"], seed=seed, n_resamples=n_resamples)
     estimates = [e for one in done for e in one.estimates] + list(ceiling.estimates)
     light = verdict(

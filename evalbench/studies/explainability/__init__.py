@@ -38,13 +38,14 @@ from evalbench.studies.explainability.pictures import (
     final_results_table,
     worst,
 )
-from evalbench.studies.explainability.summary import as_bytes, final_results, summarise
+from evalbench.studies.explainability.summary import as_bytes, figures, final_results, summarise, with_sums
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "QUESTION", "SCHEMA", "adapt", "evaluate", "figure_halves", "figure_scores", "final_results_table", "summarise", "worst",
+    "QUESTION", "SCHEMA", "adapt", "evaluate", "figure_halves", "figure_scores", "figures", "final_results_table", "summarise",
+    "with_sums", "worst",
 ]  # fmt: skip
 
 QUESTION = "Can the model explain its answers: by a chain of thought that holds, and by sources that are real and say so?"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalbench.core.figures import Estimated, estimate, mean_of, share_of
+from evalbench.core.figures import Estimated, Figure, estimate, mean_of, ratio, share_of
 from evalbench.core.result import Estimate, Summary
 from evalbench.core.seeds import rng
 from evalbench.core.stats import percentile_interval
@@ -18,6 +18,49 @@ from evalbench.studies.explainability.parts import PARTS, STUDY_OF, Part
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def figures() -> tuple[Figure, ...]:
+    """The overall score as weighted sums over both halves, then the figures of one half."""
+    sums = tuple(f"{name}_{what}" for name in PARTS for what in ("weighted", "n"))
+    overall = Figure(
+        "XAI_overall_score",
+        sums,
+        lambda a, n, b, m: ratio(a, n) + ratio(b, m),
+        undefined="a half has no value",
+    )
+    return (overall, *_of_half())
+
+
+def _of_half(threshold: float | None = None) -> tuple[Figure, ...]:
+    return mean_of("score", bands=None if threshold is None else bands_of(threshold)), share_of("passed")
+
+
+def with_sums(
+    items: pd.DataFrame,
+    *,
+    weight_cot: float = 0.5,
+    weight_citation: float = 0.5,
+    cot_threshold: float = 0.8,
+    citation_threshold: float = 0.8,
+) -> pd.DataFrame:
+    """The items with what the figures sum beside their columns: who passed, and each half's weighted scores.
+
+    A half without weight counts 0 whatever its scores.
+    """
+    weights = dict(zip(PARTS, _weights(weight_cot, weight_citation), strict=True))
+    scored = items["score"].notna()
+    columns = {}
+    for name, weight in weights.items():
+        here = items["part"] == name
+        columns[f"{name}_weighted"] = (weight * items["score"]).where(here, 0.0).where(scored)
+        columns[f"{name}_n"] = (here | (weight == 0)).astype(float).where(scored)
+    thresholds = items["part"].map({"cot": cot_threshold, "citation": citation_threshold})
+    return items.assign(passed=reaches(items["score"], thresholds), **columns)
+
+
+def _weights(cot: float, citation: float) -> np.ndarray:
+    return np.array([cot, citation]) / (cot + citation)
 
 
 def summarise(
@@ -55,7 +98,7 @@ def summarise(
     done = {
         name: _half(items[items["part"] == name], name, thresholds[name], seed, n_resamples) for name in PARTS
     }
-    weights = np.array([weight_cot, weight_citation]) / (weight_cot + weight_citation)
+    weights = _weights(weight_cot, weight_citation)
     overall, replicates = _overall(done, weights, threshold)
     verdict = _verdict(items, done, overall, replicates, threshold, max_unscored, judge)
     half = {
@@ -68,7 +111,7 @@ def _half(rows: pd.DataFrame, name: str, threshold: float, seed: int, n_resample
     own = int(rng(seed, "explainability", name).integers(2**31))
     return estimate(
         rows.assign(passed=reaches(rows["score"], threshold)),
-        [mean_of("score", bands=bands_of(threshold)), share_of("passed")],
+        _of_half(threshold),
         units=rows["id"],
         seed=own,
         group={"part": name},

@@ -40,14 +40,14 @@ from evalbench.studies.text_metrics.scoring import (
     roles,
     score_all,
 )
-from evalbench.studies.text_metrics.summary import bands_of, compare_models, summarise
+from evalbench.studies.text_metrics.summary import bands_of, compare_models, figures, summarise
 
 if TYPE_CHECKING:
     from evalbench.judge.verdicts import InProcess
 
 __all__ = [
     "METRICS", "QUESTION", "SCHEMA", "comparison", "contradictions", "evaluate", "figure_agreement", "figure_distributions",
-    "figure_models", "figure_panels", "metric_cards", "summarise", "unscored", "worst_texts",
+    "figure_models", "figure_panels", "figures", "metric_cards", "summarise", "unscored", "worst_texts",
 ]  # fmt: skip
 
 QUESTION = "How close are the outputs to their references, by metrics that need no human?"

@@ -55,6 +55,23 @@ def bands_of(lights: Mapping[str, Sequence[float]], metrics: Sequence[str]) -> d
     return found
 
 
+def figures(metrics: Sequence[str]) -> tuple[Figure, ...]:
+    """The mean of each metric over texts, and corpus BLEU beside sacrebleu's."""
+    return tuple(figure for name in metrics for figure in _figures_of(card(name)))
+
+
+def _figures_of(entry: Card, **options: Any) -> tuple[Figure, ...]:
+    common = {"unit": entry.unit, "higher_is_better": entry.higher_is_better}
+    finite_worst = entry.range[0] if entry.higher_is_better else entry.range[1]
+    worst = finite_worst if entry.higher_is_better is not None and np.isfinite(finite_worst) else None
+    mean = mean_of(entry.name, worst=worst, **{"undefined": "no text has a value", **common, **options})
+    if entry.name != "sacrebleu":
+        return (mean,)
+    sums = tuple(f"sacrebleu_{c}" for c in BLEU_COUNTS)
+    corpus = Figure("sacrebleu_corpus", sums, corpus_bleu, **common, undefined="no text has a value")
+    return mean, corpus
+
+
 def reasons_of(column: pd.Series, metric: str) -> list[str]:
     """One metric's reasons out of a column that holds a line ``metric: reason`` for each."""
     pattern = re.compile(rf"^{re.escape(metric)}: (.*)$", re.MULTILINE)
@@ -124,24 +141,16 @@ def _estimated(
 ) -> Estimated:
     entry = card(name)
     unscored = reasons_of(rows["unscored_metrics"], name)
-    common = {"unit": entry.unit, "higher_is_better": entry.higher_is_better}
-    finite_worst = entry.range[0] if entry.higher_is_better else entry.range[1]
     why = next(iter(filter(None, unscored)), "") or "no text has a value"
     share = sum(map(bool, unscored)) / len(unscored)
-    figures = [
-        mean_of(
-            name, **common, bands=None if share > max_unscored else bands, undefined=why,
-            worst=finite_worst if entry.higher_is_better is not None and np.isfinite(finite_worst) else None,
-        )
-    ]  # fmt: skip
-    if name == "sacrebleu" and all(f"sacrebleu_{c}" in rows for c in BLEU_COUNTS):
-        sums = tuple(f"sacrebleu_{c}" for c in BLEU_COUNTS)
-        figures.append(
-            Figure("sacrebleu_corpus", sums, corpus_bleu, **common, undefined="no text has a value")
-        )
+    listed = [
+        figure
+        for figure in _figures_of(entry, bands=None if share > max_unscored else bands, undefined=why)
+        if all(column.removeprefix("#") in rows for column in figure.sums)
+    ]
     columns = {c: rows[c].to_numpy() for c in rows.select_dtypes("number")}
     columns |= {"unscored": unscored, "undefined": reasons_of(rows["undefined_metrics"], name)}
-    found = estimate(columns, figures, units=rows["id"], seed=seed, group=group, n_resamples=n)
+    found = estimate(columns, listed, units=rows["id"], seed=seed, group=group, n_resamples=n)
     too_many = f"{share:.0%} unscored: {why}" if share > max_unscored else ""
     reasons = "; ".join(filter(None, [too_many, _weak_judge(entry, judge)]))
     if not reasons:
