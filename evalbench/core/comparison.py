@@ -42,7 +42,7 @@ class Comparison:
     p_mcnemar : float or None
         McNemar's exact test, for 0/1 scores of unclustered pairs.
     smallest : float or None
-        The smallest difference that so many units show with 80 % power.
+        The smallest difference that so many units show with 80 % power when it is tested alone; Holm asks for more.
     margin : float or None
         Differences inside ±margin count as none, where one was stated.
     n_a, n_b : int
@@ -370,7 +370,7 @@ def in_words(comparison: Comparison, names: tuple[str, str] = ("A", "B")) -> str
         power = (
             ""
             if c.smallest is None
-            else f"; a difference of {c.smallest:.2g} would have been shown with 80 % power"
+            else f"; tested alone, a difference of {c.smallest:.2g} would have been shown with 80 % power"
         )
         return f"{c.metric}: no difference shown between {a} and {b}: {figures}{power}."
     return f"{c.metric}: {a} is {c.outcome} than {b}: {figures}."

@@ -23,6 +23,8 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.intp]
 Kind = Literal["spearman", "kendall", "pearson"]
 
+# Two rows always correlate perfectly.
+FEWEST_ROWS = 3
 # A spread below this share of the largest value is rounding, not spread.
 _ROUNDING = 1e-13
 
@@ -242,7 +244,7 @@ def _refuse(kind: str, *, partial: bool = False) -> None:
 
 
 def _no_value(rows: _Rows) -> str:
-    if len(rows.x) < 3:
+    if len(rows.x) < FEWEST_ROWS:
         return "fewer than three rows"
     constant = [
         name for name, v in (("x", rows.x), ("y", rows.y)) if np.ptp(v) <= _ROUNDING * np.abs(v).max()

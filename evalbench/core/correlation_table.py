@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from evalbench.core.correlation import Kind
+from evalbench.core.correlation import FEWEST_ROWS, Kind
 from evalbench.core.correlation_levels import COMPUTE, KINDS, LEVELS, Bools, Correlations, Ints, Level, Part
 from evalbench.core.seeds import rng
 from evalbench.core.stats import resample_counts
@@ -52,7 +52,7 @@ def correlation_table(
     Returns
     -------
     dict
-        (level, kind) → :class:`Correlations`; partial ones under ``("dataset", "partial_spearman")`` and
+        (level, kind) → :class:`Correlations`; undefined at dataset level under three rows.  Partial ones under ``("dataset", "partial_spearman")`` and
         ``("dataset", "partial_pearson")``.
 
     References
@@ -88,9 +88,12 @@ def correlation_table(
         part = Part(
             a[rows][:, left], b[rows][:, right], document_code[rows], system_code[rows], n_documents, len(systems)
         )  # fmt: skip
+        at = np.ix_(left, right)
         for name in names:
+            if name[0] == "dataset" and len(part.x) < FEWEST_ROWS:
+                out[name].n[at] = len(part.x)
+                continue
             found = COMPUTE[name](part, counts)
-            at = np.ix_(left, right)
             out[name].values[at], out[name].n[at] = found.values, found.n
             out[name].replicates[:, at[0], at[1]] = found.replicates
             out[name].n_undefined[at] = found.n_undefined

@@ -221,7 +221,8 @@ def _estimate_one(
 ) -> Estimate:
     per_item = next((name[1:] for name in figure.sums if name.startswith("#")), None)
     if per_item is None:
-        n, n_undefined = int((~unscored).sum()), 0
+        complete = np.isfinite([np.asarray(columns[name], dtype=float) for name in figure.sums]).all(axis=0)
+        n, n_undefined = int((complete & ~unscored).sum()), int((~complete & ~unscored).sum())
     else:
         scored = np.isfinite(np.asarray(columns[per_item], dtype=float))
         n, n_undefined = int(scored.sum()), int((~scored & ~unscored).sum())

@@ -11,6 +11,7 @@ in 93–97 % of samples.  Under 20 units they are too narrow, and :mod:`evalbenc
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -256,9 +257,20 @@ def bootstrap_cautions(low: float, high: float, undefined: float, n_units: int) 
     cautions = (
         (undefined > 0, f"{undefined:.1%} of the resamples have no value and are left out"),
         (n_units < FEW_UNITS, f"fewer than {FEW_UNITS} units: the interval is too narrow"),
-        (low == high, "all resamples agree: the interval has no width"),
+        (no_width(low, high), "all resamples agree: the interval has no width"),
     )
     return [text for holds, text in cautions if holds]
+
+
+def no_width(low: float, high: float) -> bool:
+    """Whether the ends of an interval differ by rounding at most.
+
+    Examples
+    --------
+    >>> no_width(1 - 2**-53, 1.0), no_width(0.9999, 1.0)
+    (True, False)
+    """
+    return math.isclose(low, high, rel_tol=1e-12, abs_tol=1e-15)
 
 
 def wilson(successes: npt.ArrayLike, n: npt.ArrayLike, level: float = 0.95) -> tuple[Floats, Floats]:

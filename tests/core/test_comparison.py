@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import numpy as np
@@ -102,7 +103,10 @@ def test_words_name_the_systems_and_the_power():
     a, b = system(6, 60), system(7, 60)
     words = [c.words for c in compare(a, b, names=("fern", "oak")).figures]
     assert words[0].startswith("score: no difference shown between fern and oak: ")
-    assert words[0].endswith("would have been shown with 80 % power.")
+    # Holm's adjustment over several figures asks for more than this difference: it holds for a test alone.
+    assert re.search(
+        r"; tested alone, a difference of 0\.\d+ would have been shown with 80 % power\.$", words[0]
+    )
     better = compare(system(4, 200, 0.2), system(5, 200), names=("fern", "oak")).figures[0]
     assert better.words.startswith("score: fern is better than oak: +0.")
     assert "p < 0.001, Holm " in better.words

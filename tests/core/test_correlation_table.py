@@ -162,3 +162,12 @@ def test_one_row_per_document_leaves_the_summary_level_undefined():
     assert np.isnan(found["summary", "spearman"].values).all()
     assert found["summary", "spearman"].n_undefined.tolist() == [[3]]
     assert found["dataset", "spearman"].values[0, 0] == pytest.approx(0.5)
+
+
+def test_two_rows_correlate_perfectly_and_so_say_nothing():
+    x = np.array([[1.0], [2.0], [3.0]])
+    two, three = (correlation_table(x[:n], x[:n] ** 2, document=np.arange(n), n_resamples=5) for n in (2, 3))
+    for kind in ("spearman", "kendall", "pearson"):
+        assert np.isnan(two["dataset", kind].values).all()
+        assert two["dataset", kind].n == 2
+        assert three["dataset", kind].values[0, 0] > 0.9

@@ -11,7 +11,17 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 from sklearn.metrics import f1_score
 
-from evalbench.core.figures import estimate, f1_of, mean_of, precision_of, recall_of, share_of, unit_sums
+from evalbench.core.figures import (
+    Figure,
+    estimate,
+    f1_of,
+    mean_of,
+    precision_of,
+    ratio,
+    recall_of,
+    share_of,
+    unit_sums,
+)
 from evalbench.core.stats import wilson
 
 
@@ -159,3 +169,11 @@ def test_degenerate_items_give_a_value_or_a_reason(rows):
         out = estimate(columns, figures, units=np.array([r[0] for r in rows]), seed=0, n_resamples=30)
     for e in out.estimates:
         assert e.note if e.value is None or e.ci_low is None else e.ci_low <= e.ci_high
+
+
+def test_figures_of_several_sums_count_the_items_that_have_them_all():
+    hits, total = [3.0, 1.0, np.nan, np.nan], [4.0, 2.0, np.nan, np.nan]
+    rate = Figure("rate", ("hits", "total"), ratio)
+    columns = {"hits": hits, "total": total, "unscored": ["", "", "", "timeout"]}
+    one = estimate(columns, [rate], units=list("abcd"), seed=0).estimates[0]
+    assert (one.value, one.n, one.n_undefined, one.n_unscored) == (4 / 6, 2, 1, 1)

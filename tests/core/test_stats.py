@@ -219,6 +219,7 @@ def test_f1_under_20_units_is_said_to_be_too_narrow_because_it_is():
         ([np.nan, np.nan], 30, "no interval: no resample has a value"),
         ([0.5, np.nan, 0.7, 0.6], 30, "25.0% of the resamples have no value and are left out"),
         ([0.5, 0.5], 30, "all resamples agree: the interval has no width"),
+        ([0.5, 0.5 + 1e-16, 0.5 - 1e-16], 30, "all resamples agree: the interval has no width"),
         ([0.5, 0.6], 30, ""),
     ],
 )

@@ -267,7 +267,9 @@ class TestShapes:
         )
         assert result.figure("ceiling", criterion="quality").note == "one annotator only: no ceiling"
         assert result.light == "grey"
-        assert result.sentence.startswith("No criterion is trusted")
+        assert result.sentence.startswith(
+            "No criterion is trusted (one annotator only, so agreement is unknown: name criteria in trusted)"
+        )
         study.figure_criterion(result, "quality")
         study.figure_agreement(result)
 
@@ -345,6 +347,49 @@ def test_one_output_only():
     assert result.sentence.startswith(
         "No metric has a correlation on quality: only one output has both scores"
     )
+
+
+@pytest.mark.parametrize(("documents", "light"), [(2, "grey"), (3, "grey"), (19, "grey"), (20, "green")])
+def test_few_documents_that_all_agree_are_no_evidence(documents, light):
+    rank = np.arange(documents)
+    frame = pd.DataFrame({"doc_id": rank.astype(str), "m": rank, "h": rank * 2})
+    result = evaluate(frame, metrics=["m"], criteria=["h"], trusted=["h"], n_resamples=200)
+    assert result.light == light
+    assert {e.light for e in result.summary if e.metric in ("trusted_mean", "spearman_dataset")} == {light}
+    if documents == 2:
+        assert "two always correlate perfectly" in result.sentence
+    else:
+        assert result.verdict.would_be == (None if light == "green" else "green")
+        assert "has no width on fewer than 20 documents" in result.verdict.rule
+
+
+def test_a_difference_without_spread_is_not_tested_and_says_so():
+    rank = np.arange(30)
+    frame = pd.DataFrame(
+        {"doc_id": rank.astype(str), "m": rank, "against": -rank, "copy": rank * 3, "h": rank}
+    )
+    result = evaluate(frame, metrics=["m", "against", "copy"], criteria=["h"], trusted=["h"])
+    table = result.tables["comparisons"].set_index(["level", "scorer_a", "scorer_b"])
+    opposite, equal = table.loc[("dataset", "against", "m")], table.loc[("dataset", "copy", "m")]
+    assert opposite["difference"] == pytest.approx(-2)
+    assert opposite["verdict"] == "no test: every resample gives the same difference"
+    assert (equal["p"], equal["verdict"]) == (1.0, "no difference shown")
+
+
+def test_plans_without_a_number_say_why():
+    frame, ratings = panel()
+    frame = frame.assign(flat=1.0, never=np.nan)
+    result = evaluate(frame, ratings, metrics=["good", "flat", "never"])
+    labels = result.tables["label_plan"].set_index(["scorer", "criterion"])["note"]
+    assert labels["good", "quality"] == ""
+    assert labels["good", "complete"] == "constant human score: every output got 1"
+    assert labels["flat", "quality"] == "constant metric: every output got 1"
+    assert labels["never", "quality"] == "no output has both scores"
+    systems = result.tables["system_plan"].set_index("scorer")
+    assert systems["note"].to_dict() == {
+        "flat": "the two do not differ", "good": "", "never": "fewer than two systems have a value"
+    }  # fmt: skip
+    assert systems["documents_needed"].isna().to_dict() == {"flat": True, "good": False, "never": True}
 
 
 def test_pictures_and_tables_say_what_they_show():

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalbench.core.agreement import cohen_kappa, krippendorff_alpha
+from evalbench.core.correlation import FEWEST_ROWS
 from evalbench.core.correlation_table import KINDS, LEVELS, Correlations, correlation_table
 from evalbench.core.stats import Measured, with_interval
 from evalbench.metrics.registry import card
@@ -125,6 +126,8 @@ class Analysis:
             return f"unscored: {p.unscored[i]}" if p.unscored[i] else "no output has both scores"
         if both.sum() < 2:
             return "only one output has both scores"
+        if level == "dataset" and both.sum() < FEWEST_ROWS:
+            return "only two outputs have both scores, and two always correlate perfectly"
         if np.ptp(y[both]) == 0:
             return f"constant human score: every output got {y[both][0]:g}"
         if np.ptp(x[both]) == 0:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalbench.core.result import Estimate, Summary
-from evalbench.core.stats import FEW_UNITS, Measured, light_stability, with_interval
+from evalbench.core.stats import FEW_UNITS, Measured, light_stability, no_width, with_interval
 from evalbench.core.verdict import Band, Bands, Verdict
 from evalbench.errors import BadInput
 from evalbench.studies.human_correlation.analysis import Analysis, analyse, direction
@@ -48,6 +48,8 @@ def bands_of(yellow_at: float, green_at: float) -> Bands:
 def trust_of(analysis: Analysis, trusted: Sequence[str], trust_from: float) -> Trust:
     """The trusted criteria: those named beforehand, else those with ordinal alpha of at least ``trust_from``.
 
+    With one annotator there is no alpha, and none is trusted unless named.
+
     Raises
     ------
     BadInput
@@ -60,6 +62,8 @@ def trust_of(analysis: Analysis, trusted: Sequence[str], trust_from: float) -> T
     if trusted:
         rest = tuple(c for c in criteria if c not in trusted)
         return Trust(tuple(trusted), "named beforehand", rest)
+    if len(analysis.panel.annotators) < 2:
+        return Trust((), "one annotator only, so agreement is unknown: name criteria in trusted", criteria)
     alphas = {c: analysis.agreement[c]["alpha_ordinal"].value for c in criteria}
     good = tuple(c for c in criteria if alphas[c] is not None and alphas[c] >= trust_from)
     return Trust(
@@ -96,7 +100,7 @@ def summarise(
     green_at, yellow_at : float
         The value's light; of a metric of which less is better, the value's negative is judged, and the note says so.
     max_ci_width : float
-        A wider interval makes a light grey.
+        A wider interval makes a light grey, and so does one without width on fewer than 20 documents.
     lower_is_better : sequence of str
         Ready-made metrics of which less is better; those of the registry say it themselves.
     max_unscored : float
@@ -119,15 +123,17 @@ class _Judge:
     lower_is_better: tuple[str, ...]
     max_unscored: float
 
-    def light(self, found: Measured, scorer: str, share_unscored: float) -> tuple[str, str]:
+    def light(self, found: Measured, scorer: str, share_unscored: float, n_documents: int) -> tuple[str, str]:
         """The light of a correlation, and what it would be where the evidence holds it back."""
         if found.value is None:
             return "grey", "grey"
         would_be = self.bands.light(found.value * direction(scorer, self.lower_is_better))
-        wide = (
-            found.ci_low is None or found.ci_high is None or found.ci_high - found.ci_low > self.max_ci_width
-        )
-        return ("grey" if wide or share_unscored > self.max_unscored else would_be), would_be
+        low, high = found.ci_low, found.ci_high
+        wide = low is None or high is None or high - low > self.max_ci_width
+        # A few documents that all agree look certain: two always correlate perfectly.
+        chance = not wide and n_documents < FEW_UNITS and no_width(low, high)  # type: ignore[arg-type]
+        held_back = wide or chance or share_unscored > self.max_unscored
+        return ("grey" if held_back else would_be), would_be
 
 
 def summary_of(analysis: Analysis, judge: _Judge, trust: Trust) -> Summary:
@@ -169,7 +175,7 @@ def _pairs(analysis: Analysis, judge: _Judge, i: int) -> list[Estimate]:
                 group={"scorer": scorer, "criterion": criterion},
                 unit="−1–1",
                 higher_is_better=sign > 0,
-                light=judge.light(measured, scorer, share)[0],
+                light=judge.light(measured, scorer, share, panel.n_documents)[0],
                 note="; ".join(filter(None, [measured.note, LOWER if sign < 0 else ""])),
                 n_undefined=int(table.n_undefined[i, j]),
                 n_unscored=int(panel.n_unscored[i]),
@@ -218,7 +224,7 @@ def _trusted_mean(analysis: Analysis, judge: _Judge, trust: Trust, i: int) -> Es
     named = f"over {', '.join(over)}" if over else ""
     return _estimate(
         measured, metric="trusted_mean", group={"scorer": scorer}, unit="−1–1", higher_is_better=sign > 0,
-        light=judge.light(measured, scorer, share)[0], n_unscored=int(panel.n_unscored[i]),
+        light=judge.light(measured, scorer, share, panel.n_documents)[0], n_unscored=int(panel.n_unscored[i]),
         note="; ".join(filter(None, [named, measured.note, LOWER if sign < 0 else ""])),
     )  # fmt: skip
 
@@ -231,7 +237,8 @@ def _verdict(analysis: Analysis, judge: _Judge, trust: Trust, headline: Sequence
     panel = analysis.panel
     rule = (
         f"{analysis.coefficient} with the annotators' mean at {analysis.level} level, averaged over trusted criteria, "
-        f"of the best metric: {judge.bands}; grey where its interval is wider than {judge.max_ci_width:g}"
+        f"of the best metric: {judge.bands}; grey where its interval is wider than {judge.max_ci_width:g}, or "
+        f"has no width on fewer than {FEW_UNITS} documents"
     )
     over = f"{_counted(panel.n_documents, 'document')}, {_counted(len(panel.x), 'output')}"
     if panel.n_documents < FEW_UNITS:
@@ -249,6 +256,7 @@ def _verdict(analysis: Analysis, judge: _Judge, trust: Trust, headline: Sequence
         Measured(best.value, best.ci_low, best.ci_high),
         best.group["scorer"],
         panel.n_unscored[i] / len(panel.x),
+        panel.n_documents,
     )
     replicates = trusted_replicates(analysis, trust, i)[1] * direction(
         best.group["scorer"], judge.lower_is_better

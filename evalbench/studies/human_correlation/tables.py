@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+# A difference of correlations below this is rounding.
+_ROUNDING = 1e-12
+
+
 def correlation_frame(analysis: Analysis, lower_is_better: tuple[str, ...]) -> pd.DataFrame:
     """Every metric × criterion × level × coefficient with its interval, or why it has no value."""
     import pandas as pd
@@ -120,8 +124,10 @@ def _bootstrapped(
     low, high = percentile_interval(replicates)
     # Counted replicates cannot give a p-value small enough to survive Holm over many pairs of metrics.
     spread = float(replicates.std(ddof=1)) if len(replicates) > 1 else 0.0
-    p = float(2 * ndtr(-abs(difference) / spread)) if spread > 0 else (1.0 if difference == 0 else math.nan)
-    return row | {"difference": difference, "ci_low": float(low), "ci_high": float(high), "p": p}
+    found = row | {"difference": difference, "ci_low": float(low), "ci_high": float(high)}
+    if spread <= _ROUNDING and abs(difference) > _ROUNDING:
+        return found | {"note": "no test: every resample gives the same difference"}
+    return found | {"p": float(2 * ndtr(-abs(difference) / spread)) if spread > _ROUNDING else 1.0}
 
 
 def _williams(analysis: Analysis, signs: np.ndarray, a: int, b: int, j: int) -> dict[str, Any]:
@@ -186,7 +192,7 @@ def agreement_table(analysis: Analysis, trust: Trust) -> pd.DataFrame:
 
 
 def label_plan(analysis: Analysis, lower_is_better: tuple[str, ...], against: float) -> pd.DataFrame:
-    """How many independent labelled items tell each pooled correlation from ``against`` at 80 % power."""
+    """How many independent labelled items tell each pooled correlation from ``against`` at 80 % power, or why none do."""
     import pandas as pd
 
     panel = analysis.panel
@@ -195,21 +201,25 @@ def label_plan(analysis: Analysis, lower_is_better: tuple[str, ...], against: fl
     for i, scorer in enumerate(panel.scorers):
         for j, criterion in enumerate(panel.criteria):
             r = direction(scorer, lower_is_better) * float(found.values[i, j])
-            known = abs(r) < 1 - 1e-9 and abs(r - against) > 1e-9
-            needed = units_for_correlation(r, against=against) if known else None
+            note = (
+                analysis.reason(i, j, "dataset") if np.isnan(r)
+                else "a perfect correlation has no spread to plan with" if abs(r) > 1 - 1e-9
+                else "no number tells two equal correlations apart" if abs(r - against) < 1e-9 else ""
+            )  # fmt: skip
+            needed = None if note else units_for_correlation(r, against=against)
             rows.append({
                 "scorer": scorer, "criterion": criterion, "agreement": r, "against": against,
                 "side": "" if np.isnan(r) else "above" if r > against else "below", "items_needed": needed,
-                "items_here": int(found.n[i, j]), "documents_here": panel.n_documents,
+                "items_here": int(found.n[i, j]), "documents_here": panel.n_documents, "note": note,
             })  # fmt: skip
     return pd.DataFrame(rows).astype({"agreement": float, "items_needed": "Int64"})
 
 
 def system_plan(analysis: Analysis) -> pd.DataFrame:
-    """How many documents tell the two systems next to each other that are hardest to tell, metric by metric.
+    """How many documents tell two systems apart that follow each other in a metric's order, metric by metric.
 
     For each metric: the two neighbours in its order of systems with the median gap, the spread of their difference over
-    documents, and the documents at which a paired comparison shows that gap with 80 % power.
+    documents, and the documents at which a paired comparison shows that gap with 80 % power, or why none do.
     """
     import pandas as pd
 
@@ -222,6 +232,7 @@ def system_plan(analysis: Analysis) -> pd.DataFrame:
         "sd_over_documents",
         "documents_needed",
         "documents_here",
+        "note",
     ]
     if means is None or len(means[0]) < 2:
         return pd.DataFrame(columns=columns)
@@ -231,16 +242,20 @@ def system_plan(analysis: Analysis) -> pd.DataFrame:
         order = np.argsort(-means[0][:, i], kind="stable")
         order = order[np.isfinite(means[0][order, i])]
         if len(order) < 2:
+            rows.append([scorer, "", "", math.nan, math.nan, None, 0, "fewer than two systems have a value"])
             continue
         gaps = -np.diff(means[0][order, i])
         at = int(np.argsort(gaps, kind="stable")[len(gaps) // 2])
         a, b = order[at], order[at + 1]
         d = _differences(panel.document, panel.system, panel.x[:, i], systems[a], systems[b])
         sd = float(d.std(ddof=1)) if len(d) > 1 else math.nan
-        known = len(d) > 1 and abs(d.mean()) > 1e-12
+        note = (
+            "fewer than two documents have both systems" if len(d) < 2
+            else "the two do not differ" if abs(d.mean()) < _ROUNDING else ""
+        )  # fmt: skip
         rows.append(
             [scorer, systems[a], systems[b], float(d.mean()) if len(d) else math.nan, sd,
-             units_for_difference(float(d.mean()), sd) if known else None, len(d)]
+             None if note else units_for_difference(float(d.mean()), sd), len(d), note]
         )  # fmt: skip
     return pd.DataFrame(rows, columns=columns).astype({"documents_needed": "Int64"})
 
