@@ -101,6 +101,20 @@ def escape(text: Any) -> Html:
     return Html(_CONTROL.sub(_mark, html.escape(str(text))))
 
 
+_BREAKS = re.compile(r"(?<=[_|/])|(?=@)")
+
+
+def breakable(name: Any) -> Html:
+    """A name, escaped, that may break after ``_``, ``|`` and ``/`` and before ``@``, else only between words.
+
+    Examples
+    --------
+    >>> breakable("oak_7b@1.0.0")
+    'oak_<wbr>7b<wbr>@1.0.0'
+    """
+    return Html("<wbr>".join(escape(part) for part in _BREAKS.split(str(name)) if part))
+
+
 def plain(text: Any) -> str:
     """Text without markup whose control characters are visible: for attributes, pictures, terminals.
 

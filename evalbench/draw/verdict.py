@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalbench.core.verdict import SYMBOLS
-from evalbench.draw.html import Html, attribute, count, counted, decimals_for, escape, signed
+from evalbench.draw.html import Html, attribute, breakable, count, counted, decimals_for, escape, signed
 
 if TYPE_CHECKING:
     from evalbench.core.result import Estimate, Result
@@ -188,7 +188,7 @@ def _metric_name(row: Mapping[str, Any]) -> str:
     better = {True: "higher is better", False: "lower is better"}.get(row.get("higher_is_better"), "")
     details = ", ".join(part for part in (str(row.get("unit") or ""), better) if part)
     small = f' <span class="eb-small">{escape(details)}</span>' if details else ""
-    return f"{escape(row['metric']).replace('_', '_<wbr>')}{small}"
+    return f"{breakable(row['metric'])}{small}"
 
 
 def headline_table(
@@ -258,7 +258,7 @@ def _metric_rows(group: Sequence[Mapping[str, Any]], by: Sequence[str], marks: M
 
 def _group_cell(name: Any) -> str:
     # Long names of metrics break there; else they push the light out of sight.
-    shown = escape(name).replace("_", "_<wbr>") if name not in (None, "") else "<i>all</i>"
+    shown = breakable(name) if name not in (None, "") else "<i>all</i>"
     return f'<td class="w">{shown}</td>'
 
 
@@ -272,14 +272,19 @@ def _evidence(results: Mapping[str, Any]) -> list[str]:
         if missing
         else f"all {counted(total, 'item')} could be scored"
     ]
-    stability, would_be = results.get("light_stability"), results.get("would_be_light")
-    if would_be:
-        facts.append(f"the figures alone would say {would_be}")
-    if stability is not None:
-        facts.append(f"{100 * stability:.0f} % of resamples give the same light")
+    facts += _resting_on(results["light"], results.get("would_be_light"), results.get("light_stability"))
     if results.get("light_rule"):
         facts.append(f"rule: {results['light_rule']}")
     return facts
+
+
+def _resting_on(light: str, would_be: str | None, stability: float | None) -> list[str]:
+    """How sure the light is, and what it would be where the evidence holds it back: the resamples' share is that one's."""
+    share = "" if stability is None else f"{100 * stability:.0f} %"
+    if would_be in (None, light):
+        return [f"{share} of resamples give the same light"] * bool(share)
+    alone = f"held back to {light}: the figures alone would say {would_be}"
+    return [alone + (f", as they do in {share} of resamples" if share else "")]
 
 
 def verdict_html(results: Mapping[str, Any]) -> Html:

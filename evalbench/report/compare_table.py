@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from evalbench.core.comparison import Comparison
-from evalbench.draw.html import Html, attribute, counted, decimals_for, escape
+from evalbench.draw.html import Html, attribute, breakable, counted, decimals_for, escape
 from evalbench.draw.tables import NO_VALUE
 from evalbench.draw.verdict import interval_bar, rounded_parts
 from evalbench.report.compare import Differences
@@ -61,14 +61,14 @@ def _table(metrics: Mapping[str, Sequence[Line]], reference: str, side: str, lab
 
 
 def _head(name: str) -> Html:
-    return Html(f'<span class="eb-name">{escape(name)}</span>')
+    return Html(f'<span class="eb-name">{breakable(name)}</span>')
 
 
 def _metric_rows(lines: Sequence[Line], grouped: bool) -> str:
     first = lines[0].comparison
     better = {True: "higher is better", False: "lower is better"}.get(first.higher_is_better, "")
     details = ", ".join(part for part in (first.unit, better) if part)
-    name = f'{escape(first.metric).replace("_", "_<wbr>")} <span class="eb-small">{escape(details)}</span>'
+    name = f'{breakable(first.metric)} <span class="eb-small">{escape(details)}</span>'
     domain = _domain([line.comparison for line in lines])
     if not grouped:
         rows = "".join(

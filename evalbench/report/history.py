@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -20,7 +21,7 @@ HISTORY = 60  # runs that a history shows
 
 
 class Figure(NamedTuple):
-    """A run's headline figure: the first of its summary, of the whole or else of the first group."""
+    """A run's headline figure, see :func:`headline`."""
 
     metric: str
     value: float | None
@@ -69,6 +70,8 @@ class Run(NamedTuple):
         Equal for comparable runs; empty where there is nothing to compare.
     href : str
         The run's page, relative to the index; empty where it has none.
+    settings : mapping
+        Parameters but for those of :data:`NOT_COUNTED`.
     """
 
     study: str
@@ -84,13 +87,15 @@ class Run(NamedTuple):
     figure: Figure | None = None
     comparable: str = ""
     href: str = ""
+    settings: Mapping[str, Any] = MappingProxyType({})
 
 
 class Line(NamedTuple):
-    """A run and what changed."""
+    """A run, what changed, and the parameters that tell it from the other runs of its study on its data."""
 
     run: Run
     change: Change | None
+    differs: str = ""
 
 
 class Standing(NamedTuple):
@@ -147,14 +152,16 @@ def _with_results(run: Run, results: Mapping[str, Any]) -> Run:
         synthetic=bool(data.get("synthetic")),
         figure=figure,
         comparable=json.dumps(key, sort_keys=True) if figure and figure.value is not None else "",
+        settings=settings,
     )
 
 
 def headline(summary: Sequence[Mapping[str, Any]], by: Sequence[str]) -> Figure | None:
-    """The first figure of a summary: that of the whole, or of the first group."""
+    """The first figure of a summary that has a light, else the first: that of the whole, or of the first group."""
     if not summary:
         return None
-    rows = [row for row in summary if row["metric"] == summary[0]["metric"]]
+    judged = next((row for row in summary if row.get("light") not in (None, "unlit")), summary[0])
+    rows = [row for row in summary if row["metric"] == judged["metric"]]
     row = next((r for r in rows if all(r.get(name) in (None, "") for name in by)), rows[0])
     group = ", ".join(str(row[name]) for name in by if row.get(name) not in (None, ""))
     return Figure(
@@ -170,12 +177,34 @@ def lines(runs: Sequence[Run]) -> list[Line]:
     """Each run with its change; ``runs`` newest first."""
     last: dict[str, Run] = {}
     found = []
+    varying = _varying(runs)
     for run in reversed(runs):
         before = last.get(run.comparable) if run.comparable else None
-        found.append(Line(run, _change(run, before) if before else None))
+        differs = ", ".join(
+            f"{name}={_shown(run.settings[name])}"
+            for name in varying.get((run.study, run.data), ())
+            if name in run.settings
+        )
+        found.append(Line(run, _change(run, before) if before else None, differs))
         if run.comparable:
             last[run.comparable] = run
     return found[::-1]
+
+
+def _varying(runs: Sequence[Run]) -> dict[tuple[str, str], list[str]]:
+    """For each study and data set the parameters of which its runs have several values."""
+    values: dict[tuple[str, str], dict[str, set[str]]] = {}
+    for run in runs:
+        seen = values.setdefault((run.study, run.data), {})
+        for name, value in run.settings.items():
+            seen.setdefault(name, set()).add(_shown(value))
+    return {key: [name for name, held in seen.items() if len(held) > 1] for key, seen in values.items()}
+
+
+def _shown(value: Any) -> str:
+    return (
+        value if isinstance(value, str) and value else json.dumps(value, ensure_ascii=False, sort_keys=True)
+    )
 
 
 def _change(run: Run, before: Run) -> Change:

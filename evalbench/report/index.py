@@ -7,13 +7,12 @@ from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
 
-from evalbench.draw.html import Html, attribute, css, escape, signed
+from evalbench.draw.html import Html, attribute, breakable, css, escape, signed
 from evalbench.draw.verdict import light_word, rounded_parts
 from evalbench.report.history import Figure, Line, Run, lines, read_runs, standings
 from evalbench.report.page import environment, policy, write_atomically
 
 INDEX = "index.html"
-_ERROR_LENGTH = 300
 
 
 def sparkline(history: Sequence[Run], width: int = 120, height: int = 26) -> Html:
@@ -123,16 +122,10 @@ def took(seconds: float | None) -> str:
     return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def data_html(label: str) -> Html:
-    """``name@version`` that breaks before its version."""
-    name, at, version = label.partition("@")
-    return Html(f"{escape(name)}<wbr>@{escape(version)}" if at else escape(name))
-
-
-def clipped(text: str) -> str:
-    """The first lines of an error, short enough for a table."""
+def clipped(text: str, length: int = 300) -> str:
+    """The beginning of a text on one line, short enough for a table."""
     flat = " ".join(text.split())
-    return flat if len(flat) <= _ERROR_LENGTH else flat[: _ERROR_LENGTH - 1] + "…"
+    return flat if len(flat) <= length else flat[: length - 1] + "…"
 
 
 def index_html(runs: Sequence[Run], now: datetime | None = None) -> str:
@@ -151,7 +144,7 @@ def index_html(runs: Sequence[Run], now: datetime | None = None) -> str:
         made=(now or datetime.now(UTC)).strftime("%Y-%m-%d %H:%M UTC"),
         draw={
             "figure": figure_html, "change": change_html, "state": state_html, "when": when, "took": took, "spark": sparkline,
-            "clipped": clipped, "data": data_html,
+            "clipped": clipped, "name": breakable,
         },
     )  # fmt: skip
     return str(html)

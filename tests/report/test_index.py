@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import html
-import importlib.util
 import json
 import time
 from pathlib import Path
 
 import pytest
+import synthetic
 from click.testing import CliRunner
 
 from evalbench.commands.index import index
 from evalbench.errors import BadInput
 from evalbench.report.history import headline, lines, read_runs, standings
 from evalbench.report.index import change_html, clipped, index_html, sparkline, took, write_index
-
-_spec = importlib.util.spec_from_file_location("synthetic", Path(__file__).with_name("synthetic.py"))
-synthetic = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(synthetic)
 
 
 def add(reports: Path, day: int, results: dict | None = None, **run) -> Path:
@@ -78,6 +74,29 @@ def test_the_headline_is_the_whole_or_the_first_group():
     found = headline(rows[:2], ["checker"])
     assert (found.value, found.group, found.n_groups) == (0.5, "fern", 2)
     assert headline([], []) is None
+
+
+def test_the_headline_is_the_figure_that_the_light_judges():
+    rows = [
+        {"metric": "f1", "value": 0.85, "settings": "defaults", "light": "unlit"},
+        {"metric": "gain", "value": 0.07, "settings": "", "light": "green"},
+    ]
+    assert headline(rows, ["settings"]).metric == "gain"
+
+
+def test_a_line_names_the_parameters_that_tell_runs_on_one_data_set_apart(tmp_path):
+    add(tmp_path, 1, made(0.7, parameters={"embed": "jaccard", "k": 5, "seed": 1}))
+    add(tmp_path, 2, made(0.8, parameters={"embed": "<minilm>", "k": 5, "seed": 2}))
+    assert [line.differs for line in lines(read_runs(tmp_path))] == ["embed=<minilm>", "embed=jaccard"]
+    page = index_html(read_runs(tmp_path))
+    assert "embed=&lt;minilm&gt;" in page
+    assert "embed=<minilm>" not in page
+
+
+def test_a_line_without_another_value_names_no_parameter(tmp_path):
+    add(tmp_path, 1, made(0.7))
+    add(tmp_path, 2, made(0.8))
+    assert [line.differs for line in lines(read_runs(tmp_path))] == ["", ""]
 
 
 @pytest.mark.parametrize(
@@ -242,6 +261,23 @@ def test_two_thousand_runs_open_in_a_second_and_pass_axe(tmp_path):
         report = Axe().run(page)
         assert report.violations_count == 0, report.generate_report()
         assert faults == []
+        browser.close()
+
+
+@pytest.mark.browser
+def test_on_paper_a_run_is_a_few_lines_and_nothing_is_cut(tmp_path):
+    from playwright.sync_api import sync_playwright
+
+    judged = "12 metrics: " + ", ".join(f"sentence_similarity_{i}" for i in range(12))
+    add(tmp_path, 1, made(0.7, judged=judged))
+    with sync_playwright() as p:
+        browser = p.chromium.launch(executable_path=_chromium(), args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1000, "height": 700})  # A4 across, without its margins
+        page.goto(write_index(tmp_path).as_uri())
+        page.emulate_media(media="print")
+        row = page.locator("#table tbody tr").bounding_box()
+        assert row["height"] < 120
+        assert page.evaluate("document.documentElement.scrollWidth") <= 1000
         browser.close()
 
 

@@ -1,6 +1,7 @@
 """The page in a real browser: no violation, no request, no need for JavaScript, readable at any width."""
 
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -178,7 +179,8 @@ def test_on_paper_folds_are_open_and_the_contents_gone(browser, url, javascript)
     page.goto(url)
     page.emulate_media(media="print", color_scheme="dark")
     assert not page.locator("nav.contents").is_visible()
-    assert page.locator("details.code pre").first.is_visible()
+    assert page.locator("details.printed pre").first.is_visible()
+    assert not page.locator("details.code").first.is_visible()
     if javascript:
         colour = page.evaluate("getComputedStyle(document.body).color")
         assert colour == "rgb(28, 33, 38)"
@@ -191,4 +193,33 @@ def test_the_print_is_a_few_pages(browser, url, tmp_path):
     pdf = Path(tmp_path / "report.pdf")
     page.pdf(path=pdf, format="A4")
     assert 2 <= pdf.read_bytes().count(b"/Type /Page\n") + pdf.read_bytes().count(b"/Type /Page ") <= 12
+    page.close()
+
+
+def test_on_paper_a_long_table_repeats_its_head(browser, url, tmp_path):
+    if shutil.which("pdftotext") is None:
+        pytest.skip("no pdftotext on PATH")
+    page = browser.new_page()
+    page.goto(url)
+    page.evaluate(
+        """() => {
+          const table = document.querySelector("table.eb-sortable");
+          table.tHead.rows[0].cells[0].querySelector("button").textContent = "HEAD";
+          const body = table.tBodies[0];
+          for (let i = 0; i < 60; i++) body.append(body.rows[i].cloneNode(true));
+        }"""
+    )
+    page.pdf(path=tmp_path / "report.pdf", format="A4")
+    subprocess.run(["pdftotext", tmp_path / "report.pdf"], check=True)
+    assert (tmp_path / "report.txt").read_text(encoding="utf-8").count("HEAD") >= 3
+    page.close()
+
+
+def test_on_a_narrow_screen_a_parameter_and_an_interval_need_no_scrolling(browser, url):
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.goto(url)
+    for part in (".settings tr:first-child td:nth-child(2)", "table.eb-headline .eb-interval"):
+        box = page.locator(part).first.bounding_box()
+        assert box["width"] > 60
+        assert box["x"] + box["width"] <= 390
     page.close()

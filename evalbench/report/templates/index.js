@@ -6,10 +6,10 @@
   const rows = [...body.rows].map((row) => ({
     row,
     study: row.cells[1].textContent,
-    judged: row.cells[2].textContent,
+    judged: row.cells[2].dataset.v ?? row.cells[2].textContent,
     data: row.cells[3].textContent,
     light: row.cells[4].firstElementChild.lastChild.textContent.trim(),
-    text: row.textContent.toLocaleLowerCase(),
+    text: `${row.textContent} ${row.cells[2].dataset.v ?? ""}`.toLocaleLowerCase(),
   }));
 
   const bar = document.createElement("form");
