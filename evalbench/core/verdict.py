@@ -271,7 +271,8 @@ class Verdict:
     rule : str
         The rule in words; empty for ``unlit``.
     stability : float or None
-        Share of resamples that give the same light, 0–1; None where nothing was resampled.
+        Share of resamples that give the same light, 0–1: that of ``would_be`` where there is one.  None where nothing
+        was resampled.
     would_be : Light or None
         The light that the figures alone would give, where evidence holds it back to grey.
     """

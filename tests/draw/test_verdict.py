@@ -124,7 +124,31 @@ def test_the_band_says_what_could_not_be_scored_what_is_synthetic_and_what_the_l
     assert "2 of 20 items could not be scored" in out
     assert "SYNTHETIC DATA" in out
     assert "not enough evidence to say" in out
-    assert "the figures alone would say red" in out
+    assert "the figures alone would say red, as they do in 87 % of resamples" in out
+    assert "the same light" not in out
+
+
+@pytest.mark.parametrize(
+    ("light", "would_be", "stability", "said"),
+    [
+        ("green", None, 0.5, "50 % of resamples give the same light"),
+        ("grey", "grey", 0.5, "50 % of resamples give the same light"),
+        (
+            "grey",
+            "green",
+            0.5,
+            "held back to grey: the figures alone would say green, as they do in 50 % of resamples",
+        ),
+        ("grey", "green", None, "held back to grey: the figures alone would say green"),
+    ],
+)
+def test_the_share_of_resamples_is_that_of_the_light_that_it_names(light, would_be, stability, said):
+    out = verdict_html(results(light=light, would_be_light=would_be, light_stability=stability))
+    assert f"<li>{said}</li>" in out
+
+
+def test_without_resamples_there_is_no_share():
+    assert "resamples" not in verdict_html(results(light_stability=None))
 
 
 def test_the_sentence_is_escaped():

@@ -141,6 +141,18 @@ def test_the_lexical_judge_is_at_best_grey(result):
     assert result.figure("score", part="citation").light == "grey"
 
 
+def test_a_pass_beside_a_grey_light_says_why(result):
+    assert content(result)["overall_pass"] is True
+    assert any(
+        note.startswith("overall_pass of FINAL_RESULTS_YYYYMMDD.json is true while") for note in result.notes
+    )
+
+
+def test_no_pass_no_word_of_it(sample):
+    strict = explainability.evaluate(sample, threshold=1.0, n_resamples=2)
+    assert not any("overall_pass" in note for note in strict.notes)
+
+
 def test_the_summary_follows_from_the_items_read_back(result, tmp_path):
     result.items.to_parquet(tmp_path / "items.parquet")
     options = {k: result.parameters[k] for k in ("threshold", "cot_threshold", "citation_threshold", "judge")}

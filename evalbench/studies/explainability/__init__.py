@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evalbench.core.result import Result
+from evalbench.core.result import Result, Summary
 from evalbench.errors import BadInput
 from evalbench.models.accounting import merged
 from evalbench.readers.dataset import Dataset
@@ -198,11 +198,21 @@ def evaluate(
         items=items,
         figures=summary,
         tables={f"{name}_items": part.items for name, part in parts.items()},
-        notes=tuple(dict.fromkeys(note for result in here for note in result.notes)),
+        notes=tuple(dict.fromkeys([*(note for result in here for note in result.notes), *_remarks(summary, content)])),
         method=_method(options),
         accounting=merged([r.accounting for r in here if r.accounting]),
         files={f"FINAL_RESULTS_{today}.json": as_bytes(content)},
     )  # fmt: skip
+
+
+def _remarks(summary: Summary, content: Mapping[str, Any]) -> list[str]:
+    """Why the file may say pass where the light does not."""
+    if summary.verdict.light != "grey" or not content["overall_pass"]:
+        return []
+    return [
+        "overall_pass of FINAL_RESULTS_YYYYMMDD.json is true while the light is grey: pass compares the score with its threshold "
+        "alone, the light also asks what the score rests on."
+    ]
 
 
 def _method(options: Mapping[str, Any]) -> tuple[str, ...]:
