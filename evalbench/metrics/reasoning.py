@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalbench.metrics.registry import metric
+from evalbench.text.arithmetic import plain_latex
 from evalbench.text.number_words import number_words
 from evalbench.text.numbers import find_numbers
 from evalbench.text.solutions import MARKERS, Solution, parse_solution, same_number
@@ -206,7 +207,8 @@ def given_numbers(question: str, *, article_as_one: bool = False) -> frozenset[F
     >>> sorted(map(str, given_numbers("Half of the 20% discount")))
     ['1', '1/2', '1/5', '2', '20']
     """
-    written = frozenset(r for number in find_numbers(question) for r in number.readings())
+    numbers = find_numbers(plain_latex(question))
+    written = frozenset(r for number in numbers for r in (*number.readings(), number.scaled))
     return written | number_words(question, article_as_one=article_as_one)
 
 

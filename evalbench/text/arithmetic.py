@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from evalbench.text.numbers import ascii_numerals, numeral_value
+from evalbench.text.numbers import VULGAR, ascii_numerals, numeral_value, vulgar_value
 
 MAX_LENGTH = 300
 MAX_NESTING = 32
@@ -24,12 +24,23 @@ NUMERAL = (
     r"|[0-9]{1,3}(?:,[0-9]{3})++(?![0-9])(?:\.[0-9]++)?|[0-9]++(?:[.,][0-9]++|\.)?|\.[0-9]++)"
 )
 _TOKEN = re.compile(
-    rf"(?P<number>{NUMERAL})"
-    r"|(?P<operator>\*\*|[-+*/^()%])"
+    rf"(?P<mixed>[0-9]{{1,4}}[ ][0-9]{{1,2}}/[0-9]{{1,3}}(?![0-9.,])|[0-9]{{0,9}}[{VULGAR}])"
+    rf"|(?P<number>{NUMERAL})"
+    r"|(?P<operator>\*\*|[-+*/:^()%])"
     r"|(?P<space>[\s$€£¥₽]+)"
 )
-_SPELLINGS = (("\\times", "*"), ("\\cdot", "*"), ("\\div", "/"), ("\\$", ""), ("\\%", "%"))
+_SPELLINGS = (
+    ("\\times", "*"), ("\\cdot", "*"), ("\\div", "/"), ("\\$", ""), ("\\%", "%"), ("\\left", ""), ("\\right", ""), ("\\,", " "), ("{,}", ","),
+)  # fmt: skip
+_LATEX_TEXT = re.compile(r"\\(?:boxed|text|textbf|mathrm|mathbf)\{([^{}]*)\}")
+_LATEX_FRACTION = re.compile(
+    r"(?P<before>[0-9/^]?)(?P<blank>[ \t]{0,3})\\[dt]?frac\{(?P<over>[^{}]*)\}\{(?P<under>[^{}]*)\}"
+)
+_LATEX_NESTING = 3
 _LETTER_TIMES = re.compile(r"(?<=[0-9)])[xXхХ](?=[0-9(.$])|(?<=[0-9)]\s)[xXхХ](?=\s[0-9(.$])")
+
+
+_OF_PRODUCTS = {"*": "*", "/": "/", ":": "/", "(": "*"}
 
 
 class ArithmeticFault(ValueError):
@@ -54,26 +65,51 @@ class Expression(NamedTuple):
 
 
 def spell_operators(text: str) -> str:
-    """Write every multiplication, division and minus sign in ASCII; positions may shift.
+    """Write every multiplication, division and minus sign in ASCII, and LaTeX as plain text; positions may shift.
 
     Examples
     --------
     >>> spell_operators("2 x 3 × 4 ÷ 5")
     '2 * 3 * 4 / 5'
     """
-    text = ascii_numerals(text)
-    if "\\" in text:
-        for written, meant in _SPELLINGS:
-            text = text.replace(written, meant)
-    return _LETTER_TIMES.sub("*", text)
+    return _LETTER_TIMES.sub("*", plain_latex(ascii_numerals(text)))
+
+
+def plain_latex(text: str) -> str:
+    r"""Boxes, fractions, operators and escapes of LaTeX as plain text; positions may shift.
+
+    Examples
+    --------
+    >>> plain_latex(r"2 \times 1\frac{1}{2} = \boxed{3}")
+    '2 * 1 1/2 = 3'
+    """
+    if "\\" not in text:
+        return text
+    for written, meant in _SPELLINGS:
+        text = text.replace(written, meant)
+    text = _LATEX_FRACTION.sub(_plain_fraction, text)
+    for _ in range(_LATEX_NESTING):
+        text = _LATEX_FRACTION.sub(_plain_fraction, _LATEX_TEXT.sub(r"\1", text))
+    return text
+
+
+def _plain_fraction(match: re.Match[str]) -> str:
+    over, under = match["over"], match["under"]
+    if not (over.isdigit() and under.isdigit()):
+        over, under = f"({over})", f"({under})"
+    if match["before"].isdigit():
+        return f"{match['before']} {over}/{under}"
+    whole = f"({over}/{under})" if match["before"] else f"{over}/{under}"
+    return f"{match['before']}{match['blank']}{whole}"
 
 
 @lru_cache(maxsize=65_536)
 def parse(expression: str) -> Expression:
     """Parse and evaluate an arithmetic expression exactly.
 
-    Numbers in any script's decimal digits, with thousands separators, decimals and percent; the
-    operators ``+ - * / ^ **`` and their typographic forms; brackets.  Currency signs are skipped.
+    Numbers in any script's decimal digits, with thousands separators, decimals and percent, mixed ones
+    (``1 1/2``, ``1½``); the operators ``+ - * / : ^ **`` and their typographic forms; brackets.  Currency
+    signs are skipped.
 
     Parameters
     ----------
@@ -140,9 +176,9 @@ def _product(
     tokens: list[str], at: int, depth: int, numbers: list[Fraction], operators: set[str]
 ) -> tuple[Fraction, int]:
     value, at = _signed(tokens, at, depth, numbers, operators)
-    while at < len(tokens) and (tokens[at] in "*/" or tokens[at] == "("):
+    while at < len(tokens) and tokens[at] in _OF_PRODUCTS:
         implicit = tokens[at] == "("
-        operator = "*" if implicit else tokens[at]
+        operator = _OF_PRODUCTS[tokens[at]]
         operators.add(operator)
         right, at = _signed(tokens, at if implicit else at + 1, depth, numbers, operators)
         if operator == "/" and right == 0:
@@ -191,13 +227,25 @@ def _atom(
         if at >= len(tokens) or tokens[at] != ")":
             raise ArithmeticFault("a bracket is not closed")
         return value, at + 1
-    if not tokens[at][0].isdigit() and tokens[at][0] != ".":
+    if not tokens[at][0].isnumeric() and tokens[at][0] != ".":
         raise ArithmeticFault(f"unexpected {tokens[at]!r}")
-    value, at = numeral_value(tokens[at]), at + 1
+    value, at = _value(tokens[at]), at + 1
     while at < len(tokens) and tokens[at] == "%":
         value, at = value / 100, at + 1
     numbers.append(_bounded(value))
     return value, at
+
+
+def _value(numeral: str) -> Fraction:
+    whole, slash, under = numeral.partition("/")
+    if slash:
+        whole, over = whole.split(" ")
+        if int(under) == 0:
+            raise ArithmeticFault("division by zero")
+        return int(whole) + Fraction(int(over), int(under))
+    if numeral[-1] in VULGAR:
+        return int(numeral[:-1] or 0) + vulgar_value(numeral[-1])
+    return numeral_value(numeral)
 
 
 def _bounded(value: Fraction) -> Fraction:

@@ -9,8 +9,9 @@ from typing import NamedTuple
 from evalbench.text.sentences import sentences
 
 MAX_RANGE = 50
+# Blanks are taken from their first one on, all or none: a reply of nothing but blanks costs linear time.
 _MARK = re.compile(
-    r"[ \t]*[\[［【]\s*(?P<body>[0-9]{1,3}(?:\s*[,;，、–—-]\s*[0-9]{1,3}){0,30})\s*[\]］】](?:\(https?://[^\s()]{1,500}\))?"
+    r"(?<![ \t])[ \t]*+[\[［【]\s*(?P<body>[0-9]{1,3}(?:\s*[,;，、–—-]\s*[0-9]{1,3}){0,30})\s*[\]］】](?:\(https?://[^\s()]{1,500}\))?"
 )
 _PART = re.compile(r"(?P<first>[0-9]+)(?:\s*[–—-]\s*(?P<last>[0-9]+))?")
 

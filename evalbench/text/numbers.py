@@ -46,6 +46,8 @@ class Number(NamedTuple):
         Where it stands, in characters.
     parts : tuple of fractions.Fraction
         Numerator and denominator of a written fraction such as ``3/4``; else empty.
+    scale : int
+        What a word behind it multiplies it by: 1 000 000 in ``1.5 million``, 10 000 in ``3万``; else 1.
     """
 
     value: Fraction
@@ -53,6 +55,12 @@ class Number(NamedTuple):
     start: int
     end: int
     parts: tuple[Fraction, ...] = ()
+    scale: int = 1
+
+    @property
+    def scaled(self) -> Fraction:
+        """The value times its scale: 1 500 000 for ``1.5 million``."""
+        return self.value * self.scale
 
     def readings(self) -> frozenset[Fraction]:
         """Every value that a reader may take it for: itself, its face, a fraction's parts."""
@@ -72,40 +80,60 @@ def ascii_numerals(text: str) -> str:
     return text if text.isascii() else _WIDE_GROUPING.sub(",", text).translate(_ASCII)
 
 
-_GROUPED = re.compile(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?")
+# No group of thousands starts with a zero: 0,125 is an eighth.
+_GROUPED = re.compile(r"[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]*)?")
+_DOTTED = r"[1-9][0-9]{0,2}(?:(?:\.[0-9]{3})++,[0-9]++|(?:\.[0-9]{3}){2,}+(?![0-9.]))"
+_IS_DOTTED = re.compile(_DOTTED)
 
 
 def numeral_value(numeral: str) -> Fraction:
     """The value of ASCII digits: ``,`` or spaces between thousands, ``.`` (or a ``,`` that groups no thousands) before decimals.
 
+    Dots are read as grouping thousands only where nothing else is possible: ``1.200.000`` and ``1.200,50``.
+
     Examples
     --------
-    >>> numeral_value("1,200.50"), numeral_value("12 000"), numeral_value("2,5")
-    (Fraction(2401, 2), Fraction(12000, 1), Fraction(5, 2))
+    >>> numeral_value("1,200.50"), numeral_value("12 000"), numeral_value("2,5"), numeral_value("1.200,50")
+    (Fraction(2401, 2), Fraction(12000, 1), Fraction(5, 2), Fraction(2401, 2))
     """
     digits = "".join(numeral.split())
+    if _IS_DOTTED.fullmatch(digits):
+        return Fraction(digits.replace(".", "").replace(",", "."))
     return Fraction(digits.replace(",", "" if _GROUPED.fullmatch(digits) else ".").rstrip("."))
 
 
 _SPACE = "\u00a0\u202f\u2009"
-_WHOLE = rf"[0-9]{{1,3}}(?:,[0-9]{{3}})++(?![0-9])|[0-9]{{1,3}}(?:[{_SPACE}][0-9]{{3}})++(?![0-9])|[0-9]++"
-_WHOLE_SPACED = rf"[0-9]{{1,3}}(?:[ {_SPACE}][0-9]{{3}})++(?![0-9])|{_WHOLE}"
-_VULGAR = "¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
+_COMMAS = r"[1-9][0-9]{0,2}(?:,[0-9]{3})++(?![0-9])(?:\.[0-9]++)?"
+VULGAR = "¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
 
 
-def _pattern(whole: str, separator: str) -> re.Pattern[str]:
+_SCALES = {"thousand": 10**3, "тыс": 10**3, "million": 10**6, "млн": 10**6, "миллион": 10**6, "billion": 10**9, "млрд": 10**9,
+           "миллиард": 10**9, "万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}  # fmt: skip
+_SCALE_WORDS = (
+    r"[万萬亿億]|\s?(?:(?:thousand|million|billion)\b|тыс(?:яч\w*|\b)|(?:млн|млрд)\b|милли(?:он|ард)\w*)"
+)
+
+
+def _pattern(numeral: str) -> re.Pattern[str]:
     return re.compile(
         rf"(?P<sign>(?<![\w)\]%])-\s?)?(?:[$€£¥₽]\s?(?P<inner>-)?)?"
         rf"(?:(?P<mixed>[0-9]{{1,4}})[ ])?(?<![0-9])(?P<over>[0-9]{{1,9}})/(?P<under>[0-9]{{1,9}})(?![0-9/.]|,[0-9])"
         rf"|(?P<sign2>(?<![\w)\]%])-\s?)?(?:[$€£¥₽]\s?(?P<inner2>-)?)?"
-        rf"(?:(?P<whole>(?:{whole})(?:{separator}[0-9]++)?|(?<![0-9])\.[0-9]++)(?P<tail>[{_VULGAR}])?|(?P<vulgar>[{_VULGAR}]))"
-        r"(?P<percent>\s?%|\s?percent\b|\sпроцент\w*)?"
+        rf"(?:(?P<whole>{numeral}|(?<![0-9])\.[0-9]++)(?P<tail>[{VULGAR}])?|(?P<vulgar>[{VULGAR}]))"
+        rf"(?:(?P<percent>\s?%|\s?percent\b|\sпроцент\w*)|(?P<scale>{_SCALE_WORDS}))?",
+        re.IGNORECASE,
     )
 
 
-# A comma before three digits groups thousands; before any other count it is a decimal comma where numbers may be spaced.
-_PLAIN = _pattern(_WHOLE, r"\.")
-_SPACED = _pattern(_WHOLE_SPACED, r"(?:\.|,(?![0-9]{3}(?![0-9])))")
+def _spaced(blanks: str, decimals: str) -> str:
+    return rf"(?:[0-9]{{1,3}}(?:[{blanks}][0-9]{{3}})++(?![0-9])|[0-9]++)(?:{decimals})?"
+
+
+_PLAIN = _pattern(rf"{_COMMAS}|{_spaced(_SPACE, r'[.][0-9]++')}")
+# Where numbers may be spaced, a comma before three digits groups thousands; before any other count it is a decimal comma.
+_SPACED = _pattern(
+    rf"{_DOTTED}|{_COMMAS}|{_spaced(' ' + _SPACE, r'[.][0-9]++|,(?![0-9]{3}(?![0-9]))[0-9]++|(?<=(?<![0-9])0),[0-9]++')}"
+)
 _HAS_CYRILLIC = re.compile(r"[\u0400-\u04ff]")
 
 
@@ -160,8 +188,19 @@ def _number(match: re.Match[str]) -> Number | None:
         value = numeral_value(match["whole"])
     for vulgar in (match["tail"], match["vulgar"]):
         if vulgar:
-            value += Fraction(unicodedata.numeric(vulgar)).limit_denominator(10)
-    return _signed(value / 100 if match["percent"] else value, value, negative, start, end)
+            value += vulgar_value(vulgar)
+    number = _signed(value / 100 if match["percent"] else value, value, negative, start, end)
+    return number._replace(scale=_scale(match["scale"])) if match["scale"] else number
+
+
+def vulgar_value(character: str) -> Fraction:
+    """The value of a fraction that is one character, such as ``½``."""
+    return Fraction(unicodedata.numeric(character)).limit_denominator(10)
+
+
+def _scale(word: str) -> int:
+    spelled = word.strip().lower()
+    return next(times for stem, times in reversed(_SCALES.items()) if spelled.startswith(stem))
 
 
 def _signed(

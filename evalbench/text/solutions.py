@@ -12,8 +12,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
 
-from evalbench.text.arithmetic import ArithmeticFault, Expression, parse, spell_operators
-from evalbench.text.numbers import Number, find_numbers, is_cyrillic
+from evalbench.text.arithmetic import ArithmeticFault, Expression, parse, plain_latex, spell_operators
+from evalbench.text.numbers import VULGAR, Number, find_numbers, is_cyrillic
 from evalbench.text.words import words
 
 MARKERS = ("####", "A:")
@@ -22,8 +22,13 @@ MAX_RUN = 1000
 
 _ANNOTATION = re.compile(r"<<([^<>\n]*)>>")
 _BULLET = re.compile(r"^\s*(?:[-*•]|[0-9]+[.)])\s+")
-_ARITHMETIC_RUN = re.compile(r"(?:[0-9]++(?:[.,][0-9]++)*+|\.[0-9]++|[-+*/^()=%$€£¥₽]|[ \t\u00a0\u202f])++")
-_CALCULATION = re.compile(r"(?=.*[0-9)%]\s*[-+*/^(]).*[0-9].*=.*[0-9]")
+_ARITHMETIC_RUN = re.compile(
+    rf"(?:[0-9]++(?:[.,][0-9]++)*+|\.[0-9]++|[-+*/^()=%$€£¥₽{VULGAR}]|[ \t\u00a0\u202f])++"
+)
+_CALCULATION = re.compile(rf"(?=.*[0-9){VULGAR}%]\s*[-+*/^(]).*[0-9{VULGAR}].*=.*[0-9{VULGAR}]")
+# Where a colon may stand for division: 12:3, 12 : 3, not «Step 1: 3».
+_COLON = re.compile(r"(?<=[0-9)])( ?):\1(?=[0-9(])")
+_UNIT = re.compile(r"(?<=[0-9%])\s*+(?:[^\W\d_\u3400-\u9fff]{2,}(?:\s[^\W\d_]{2,})*+|[\u3400-\u9fff]++)")
 _PER_UNIT = re.compile(r"(?<=[0-9])/(?=[^\W\d_]{2})")
 _DANGLING = re.compile(r"^[*/^%]|[-+*/^(=]$|=\s*[*/^%=]|[-+*/^(]\s*=")
 
@@ -133,29 +138,30 @@ def parse_solution(text: str, markers: tuple[str, ...] = MARKERS) -> Solution:
     lines = [line.strip() for line in body.splitlines() if line.strip()]
     annotated = any(_ANNOTATION.search(line) for line in lines)
     read = _annotations if annotated else _inline_equations
-    prose = _ANNOTATION.sub("", text)
+    prose = plain_latex(_ANNOTATION.sub("", text))
     return Solution(
         tuple(Step(line, read(line)) for line in lines),
         strict,
-        _last_number(prose),
+        _last_number(prose, markers),
         frozenset(w for w in words(prose, lower=True) if w.isalpha() or not any(map(str.isdigit, w))),
     )
 
 
 def _final_answer(text: str, markers: tuple[str, ...]) -> tuple[str, Number | None]:
     for match in _marker_pattern(markers).finditer(text):
-        rest = text[match.end() : match.end() + 200].split("\n", 1)[0]
+        rest = plain_latex(text[match.end() : match.end() + 200].split("\n", 1)[0])
         # Behind a marker stands one number: a space in it can only group thousands.
-        number = next(iter(find_numbers(rest, spaced=True)), None) if any(map(str.isdigit, rest)) else None
+        number = next(iter(find_numbers(rest, spaced=True)), None) if any(map(str.isnumeric, rest)) else None
         if number is not None and not any(c.isalpha() for c in rest[: number.start]):
             return text[: match.start()], number
     return text, None
 
 
-def _last_number(text: str) -> Number | None:
+def _last_number(text: str, markers: tuple[str, ...]) -> Number | None:
     spaced = is_cyrillic(text)
+    marker = _marker_pattern(markers)
     for line in reversed(text.splitlines()):
-        numbers = find_numbers(line, spaced=spaced)
+        numbers = find_numbers(line, spaced=spaced or marker.search(line) is not None)
         if numbers:
             return numbers[-1]
     return None
@@ -177,6 +183,8 @@ def _inline_equations(line: str) -> tuple[Equation, ...]:
     if "=" not in line and "＝" not in line:
         return ()
     spelled = _PER_UNIT.sub(" ", spell_operators(_BULLET.sub("", line)))
+    if is_cyrillic(line):
+        spelled = _COLON.sub(r"\1/\1", spelled)
     runs = (_run(spelled, match) for match in _ARITHMETIC_RUN.finditer(spelled) if "=" in match.group())
     return tuple(_equation(run) for run in runs if len(run) > MAX_RUN or _CALCULATION.search(run))
 
@@ -207,7 +215,8 @@ def _equation(text: str) -> Equation:
     if len(text) > MAX_RUN:
         return Equation(shown, (), f"longer than {MAX_RUN} characters")
     try:
-        sides = tuple(parse(side) for side in re.split(r"==?|＝", text) if side.strip())
+        spelled = _UNIT.sub("", text)
+        sides = tuple(parse(side) for side in re.split(r"==?|＝", spelled) if side.strip())
     except ArithmeticFault as fault:
         return Equation(shown, (), str(fault))
     if len(sides) < 2:
@@ -216,7 +225,11 @@ def _equation(text: str) -> Equation:
 
 
 def same_number(left: Number | None, right: Number | None) -> bool:
-    """Whether two written numbers are equal within 1e-6; ``20%`` equals both 20 and 0.2."""
+    """Whether two written numbers are equal within 1e-6; ``20%`` equals both 20 and 0.2, ``3 million`` both 3 and 3 000 000."""
     if left is None or right is None:
         return False
-    return any(abs(a - b) <= TOLERANCE for a in (left.value, left.face) for b in (right.value, right.face))
+    return any(
+        abs(a - b) <= TOLERANCE
+        for a in {left.value, left.face, left.scaled}
+        for b in {right.value, right.face, right.scaled}
+    )

@@ -82,6 +82,11 @@ def test_steps_ratio_at_its_bounds():
         ("no idea", None, None),
         ("ends so #### -3", -3, -3),
         ("**A:** 12", 12, 12),
+        ("#### \\boxed{18}", 18, 18),
+        ("#### $\\boxed{\\frac{3}{4}}$", Fraction(3, 4), Fraction(3, 4)),
+        ("#### ½", Fraction(1, 2), Fraction(1, 2)),
+        ("#### 12 000", 12_000, 12_000),
+        ("#### 1,234,5 рубля", 1234, 5),
     ],
 )
 def test_extractors(text, strict, flexible):
@@ -102,6 +107,8 @@ def test_percent_answers_match_either_reading():
 
     assert same_number(number("20%"), number("20"))
     assert same_number(number("20%"), number("0.2"))
+    assert same_number(number("1.5 million"), number("1,500,000"))
+    assert same_number(number("3万"), number("30000"))
     assert not same_number(number("20"), number("0.2"))
     assert same_number(number("0.3333333"), number("1/3"))
     assert not same_number(number("70000001"), number("70000000"))
@@ -124,6 +131,10 @@ def test_percent_answers_match_either_reading():
         ("25% of 80 = 20", []),
         ("3 apples + 4 apples = 7 apples", []),
         ("Total = 5", []),
+        ("Шаг: 12 : 3 = 4, 10:2=5", ["12 / 3 = 4", "10/2=5"]),
+        ("Step 1: 3 + 4 = 7", ["3 + 4 = 7"]),
+        ("1½ * 2 = 3", ["1½ * 2 = 3"]),
+        ("So 0.2 × 50 = \\boxed{10}", ["0.2 * 50 = 10"]),
     ],
 )
 def test_inline_equations(line, equations):
@@ -134,6 +145,15 @@ def test_inline_equations(line, equations):
 
 def test_inline_equations_are_read_only_without_annotations():
     assert [e.text for e in parse_solution("5 + 3 = 8\n<<8*2=16>>").equations] == ["8*2=16"]
+
+
+@pytest.mark.parametrize(
+    "inside", ["3*4=12 eggs", "3 boxes * 4 eggs = 12 eggs", "3*4=12个", "3 штуки * 4 = 12 штук"]
+)
+def test_units_in_an_annotation_are_passed_over(inside):
+    (equation,) = parse_solution(f"<<{inside}>>").equations
+    assert equation.holds()
+    assert equation.used == (3, 4)
 
 
 def test_an_incoherent_result_is_no_source_and_a_step_without_equation_is_left_out():
@@ -269,6 +289,9 @@ def test_the_cards_examples_hold():
         ("12 500 - 2 500 = 10 000", "Цена 12 500 рублей, скидка 2 500 рублей."),
         ("2,5 * 100 = 250", "Куплено 2,5 кг яблок по 100 рублей."),
         ("先算 3+4=7，再算 4×2＝8。", "小明有三个苹果，又买了四个，翻倍"),
+        ("<<30000*2=60000>>", "工厂每月生产3万件，两个月共多少件？"),
+        ("1,500,000 / 3 = 500,000", "3 towns share 1.5 million."),
+        ("<<1 1/2*4=6>>", "Each of 4 cups holds 1 1/2 spoons."),
     ],
 )
 def test_signs_separators_and_scripts_do_not_hide_a_source(solution, question):

@@ -22,6 +22,7 @@ from evalbench.text.arithmetic import ArithmeticFault, parse
         ("1/0", "division by zero"),
         ("0^-1", "division by zero"),
         ("1/(2-2)", "division by zero"),
+        ("1 1/0", "division by zero"),
         ("3²", "cannot read '²'"),
         ("x+2", "cannot read 'x\\+2'"),
         ("__import__('os')", "cannot read"),
@@ -59,6 +60,16 @@ def test_refused(expression, message):
         ("5 \\times 3", 15),
         ("007", 7),
         (".5+1.", Fraction(3, 2)),
+        ("1 1/2 * 2", 3),
+        ("1½ + ¾", Fraction(9, 4)),
+        ("1 200/3", 400),
+        ("12:3", 4),
+        ("0,125 * 8", 1),
+        ("\\frac{3}{4} * 8", 6),
+        ("2 / \\dfrac{1}{2}", 4),
+        ("1\\frac{1}{2} * 2", 3),
+        ("\\frac{1+2}{3} \\cdot \\left(4\\right)", 4),
+        ("1{,}200 + \\text{3}", 1203),
     ],
 )
 def test_values(expression, value):
@@ -70,6 +81,8 @@ def test_numbers_and_operators():
     assert parsed.numbers == (3, Fraction(1, 5), 2)
     assert parsed.operators == {"-", "/"}
     assert parse("-3").operators == frozenset()
+    assert parse("1 1/2 : ½").numbers == (Fraction(3, 2), Fraction(1, 2))
+    assert parse("1 1/2 : ½").operators == {"/"}
 
 
 expressions = st.recursive(
@@ -87,7 +100,7 @@ def test_agrees_with_python_on_its_own_grammar(expression):
     )  # the oracle, on generated text only
 
 
-@given(st.text(alphabet="0123456789+-*/^().,%$ x×÷−²½٣=", max_size=40))
+@given(st.text(alphabet="0123456789+-*/:^().,%$ x×÷−²½٣=\\frac{}boxed", max_size=40))
 def test_any_text_has_a_value_or_a_fault(text):
     with suppress(ArithmeticFault):
         assert isinstance(parse(text).value, Fraction)

@@ -47,3 +47,10 @@ def test_hostile_texts_cost_little(text):
     start = time.process_time()
     citation_marks(text)
     assert time.process_time() - start < 1
+
+
+@pytest.mark.parametrize("text", [" " * 200_000, "A" + "\t " * 100_000 + "[1", ("a" + " " * 999) * 200])
+def test_long_rows_of_blanks_cost_linear_time(text):
+    start = time.process_time()
+    statements(text)
+    assert time.process_time() - start < 1

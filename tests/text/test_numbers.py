@@ -2,6 +2,8 @@ import time
 from fractions import Fraction
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evalbench.text.number_words import number_words
 from evalbench.text.numbers import ascii_numerals, find_numbers
@@ -30,6 +32,9 @@ def values(text):
         ("12 500,5 рубля, 3,75 и 1,234", [Fraction(25001, 2), Fraction(15, 4), 1234]),
         ("20 процентов", [Fraction(1, 5)]),
         ("1 200 runners in a 100 metre race", [1, 200, 100]),
+        ("1,234,5 рубля", [1234, 5]),
+        ("1.234.567 и 1.234,5 рубля", [1234567, Fraction(2469, 2)]),
+        ("0,125 кг", [Fraction(1, 8)]),
         ("9" * 41, []),
     ],
 )
@@ -43,6 +48,24 @@ def test_a_percentage_keeps_its_face_and_a_fraction_its_parts():
     assert part.readings() == {Fraction(3, 4), Fraction(3), Fraction(4)}
 
 
+@pytest.mark.parametrize(
+    ("text", "face", "scaled"),
+    [
+        ("1.5 million", Fraction(3, 2), 1_500_000),
+        ("2,5 млн рублей", Fraction(5, 2), 2_500_000),
+        ("5 тысяч", 5, 5000),
+        ("3 миллиарда", 3, 3 * 10**9),
+        ("3万元", 3, 30_000),
+        ("5千克", 5, 5),
+        ("3 millionaires", 3, 3),
+        ("7", 7, 7),
+    ],
+)
+def test_a_word_behind_a_number_may_scale_it(text, face, scaled):
+    (number,) = find_numbers(text)
+    assert (number.value, number.face, number.scaled) == (face, face, scaled)
+
+
 def test_positions_are_those_of_the_text():
     text = "in ２０２４ −5"
     assert [text[n.start : n.end] for n in find_numbers(text)] == ["２０２４", "−5"]
@@ -52,6 +75,12 @@ def test_ascii_numerals_keeps_the_length():
     text = "３²×٤＝½"
     assert len(ascii_numerals(text)) == len(text)
     assert ascii_numerals(text) == "3²*4=½"
+
+
+@given(st.text(alphabet="0123456789,.  -/%½$яmi万", max_size=40), st.booleans())
+def test_no_text_is_too_odd_to_read(text, spaced):
+    for number in find_numbers(text, spaced=spaced):
+        assert 0 <= number.start < number.end <= len(text)
 
 
 @pytest.mark.parametrize(
