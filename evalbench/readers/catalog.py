@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -45,9 +46,16 @@ def entries(root: Path | None = None) -> dict[str, Entry]:
     BadInput
         If the catalog cannot be read; lists all its faults.
     """
+    path = find_root(root) / "data" / "catalog.yaml"
+    state = path.stat()
+    return dict(_entries(path, state.st_mtime_ns, state.st_size))
+
+
+@functools.lru_cache(maxsize=8)
+def _entries(path: Path, changed: int, size: int) -> dict[str, Entry]:
+    """The entries, remembered for as long as time and size of the file stay: a suite asks for them at every run."""
     import yaml
 
-    path = find_root(root) / "data" / "catalog.yaml"
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
     except yaml.YAMLError as error:
