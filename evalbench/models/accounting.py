@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -37,6 +38,10 @@ CALL_COLUMNS = {
     "retries": "int64",
     "reasks": "int64",
     "not_taken": "string",
+    "finish": "string",
+    "errors": "string",
+    "logprobs": "string",
+    "key": "string",
 }
 
 
@@ -58,7 +63,8 @@ def calls_table(replies: Iterable[Reply]) -> pd.DataFrame:
     -------
     pandas.DataFrame
         Columns as in :data:`CALL_COLUMNS`. ``reply`` is the raw reply, ``parsed`` the value as JSON or empty,
-        ``seconds``, ``tokens_…`` and ``cost`` are of the original call where ``cached``.
+        ``seconds``, ``tokens_…`` and ``cost`` are of the original call where ``cached``. ``key`` is that of the cache,
+        whose entry can be rebuilt from the row (:func:`evalbench.models.kept.merge_calls`).
     """
     import pandas as pd
 
@@ -86,6 +92,10 @@ def calls_table(replies: Iterable[Reply]) -> pd.DataFrame:
             reply.retries,
             reply.reasks,
             " ".join(reply.not_taken),
+            reply.finish,
+            " ".join(reply.errors),
+            json.dumps(reply.logprobs, ensure_ascii=False) if reply.logprobs is not None else "",
+            reply.key,
         )
         for reply in replies
     ]

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from evalbench.errors import BadInput
-from evalbench.models import accounting, local, names, structured
+from evalbench.models import local, names
 from evalbench.models.cache import ReplyCache
 from evalbench.models.calls import Line, Plan, answer
 from evalbench.models.endpoint import Model, client
-from evalbench.models.exchange import Reply, Request, TokenLogprob
+from evalbench.models.exchange import Reply, Request
+from evalbench.models.kept import for_cache, from_cache, is_an_answer
 from evalbench.models.limits import limiter
 from evalbench.models.progress import Progress, progress_bar
 from evalbench.models.redact import redactor
@@ -27,20 +28,6 @@ CONCURRENCY = 8
 GIVE_UP_AFTER = 10
 # For every request a client's pool looks at all its connections: with hundreds of them that is most of the work.
 _CONNECTIONS = 32
-_KEPT = (
-    "served_by",
-    "text",
-    "unscored",
-    "detail",
-    "raw",
-    "finish",
-    "tokens_in",
-    "tokens_out",
-    "seconds",
-    "requests",
-    "retries",
-    "reasks",
-)
 
 
 def collect(
@@ -143,7 +130,7 @@ async def _collect(
         known: dict[str, Reply] = {}
         if store is not None:
             for key, kept in store.get_many(list(first_of)):
-                known[key] = _from_cache(first_of[key], plan.target, kept)
+                known[key] = from_cache(key, first_of[key], plan.target, kept)
         missing = [key for key in first_of if key not in known]
         bar = stack.enter_context(progress_bar(len(first_of), progress if missing else False))
         bar.skip(len(known))
@@ -191,8 +178,9 @@ async def _ask_all(
                     continue
                 reply = await answer(requests[wanted], line)
                 failed_in_a_row = failed_in_a_row + 1 if reply.unscored in PASSING else 0
-                if store is not None and _is_an_answer(reply):
-                    store.put(wanted, target.name, target.host, _for_cache(reply))
+                if store is not None and is_an_answer(reply):
+                    store.put(wanted, target.name, target.host, for_cache(reply))
+                    reply = replace(reply, key=wanted)
                 fresh[wanted] = latest = reply
                 bar.add(reply)
 
@@ -231,52 +219,6 @@ def _opened(cache: bool | str | Path | ReplyCache, stack: ExitStack) -> ReplyCac
     if isinstance(cache, bool):
         return stack.enter_context(ReplyCache()) if cache else None
     return stack.enter_context(ReplyCache(cache))
-
-
-def _is_an_answer(reply: Reply) -> bool:
-    """Whether the endpoint answered, be it with nonsense: that was paid for and is kept."""
-    return reply.unscored in ("", "unparsed", "refused") or (
-        reply.unscored == "content-filter" and bool(reply.served_by)
-    )
-
-
-def _for_cache(reply: Reply) -> dict[str, Any]:
-    kept: dict[str, Any] = {name: getattr(reply, name) for name in _KEPT}
-    kept["errors"] = list(reply.errors)
-    kept["not_taken"] = list(reply.not_taken)
-    if reply.raw == reply.text:
-        del kept["raw"]
-    if reply.logprobs is not None:
-        kept["logprobs"] = reply.logprobs
-    return kept
-
-
-def _from_cache(request: Request, target: Model, kept: dict[str, Any]) -> Reply:
-    """The kept reply; its value is read anew, since the code of a schema's validators is not part of the key."""
-    value, unscored, detail = None, kept["unscored"], kept["detail"]
-    if request.schema is not None and unscored in ("", "unparsed"):
-        try:
-            value, unscored, detail = structured.parsed(kept["text"], request.schema), "", ""
-        except structured.NoValue as fault:
-            unscored, detail = "unparsed", detail or str(fault)
-    logprobs = kept.get("logprobs")
-    return Reply(
-        request=request,
-        model=target.name,
-        host=target.host,
-        value=value,
-        unscored=unscored,
-        detail=detail,
-        cached=True,
-        raw=kept.get("raw", kept["text"]),
-        cost=accounting.cost(target, kept["tokens_in"], kept["tokens_out"]),
-        errors=tuple(kept["errors"]),
-        not_taken=tuple(kept["not_taken"]),
-        logprobs=tuple(TokenLogprob(t, p, tuple((a, b) for a, b in top)) for t, p, top in logprobs)
-        if logprobs
-        else None,
-        **{name: kept[name] for name in _KEPT if name not in ("raw", "unscored", "detail")},
-    )
 
 
 def _check_options(concurrency: int | None, max_retries: int, max_reasks: int, timeout: float) -> None:

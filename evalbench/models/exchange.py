@@ -171,6 +171,8 @@ class Reply:
         One reason per attempt that failed and was retried or given up.
     not_taken : tuple of str
         Parameters that the endpoint refused and that were left out.
+    key : str
+        Its key in the cache; empty where it is not kept.
     """
 
     request: Request
@@ -194,6 +196,7 @@ class Reply:
     reasks: int = 0
     errors: tuple[str, ...] = ()
     not_taken: tuple[str, ...] = ()
+    key: str = ""
 
 
 def as_messages(prompt: str | Sequence[Mapping[str, str]]) -> tuple[Mapping[str, str], ...]:

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from evalbench.errors import BadInput
+from evalbench.models.kept import merge_calls
 from evalbench.report.index import write_index
 from evalbench.report.render import render
 from evalbench.runs import folder as folders
@@ -284,6 +286,10 @@ class _Batch:
         renamed = {theirs: str(job.plan.files[name]) for name, theirs in (returned.paths or {}).items()}
         write_folder(folder, returned.files, {returned.folder: str(folder), **renamed})
         folders.update_run(folder, run_id=folder.name, parameters=dict(job.plan.parameters))
+        try:
+            merge_calls(folder / "calls.parquet")
+        except BadInput as error:
+            self.watcher.say(f"{folder.name}: the replies that it paid for were not kept here: {error}")
         render(folder)
         return _outcome(job, folder)
 

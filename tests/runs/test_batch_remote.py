@@ -12,7 +12,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import nbformat
 import pytest
+from faultserver import fault_server
+from nbformat.v4 import new_code_cell, new_notebook
 
 from evalbench.errors import BadInput
 from evalbench.report.history import read_runs
@@ -20,7 +23,7 @@ from evalbench.runs import folder as folders
 from evalbench.runs.batch import Watcher, run_batch
 from evalbench.runs.parcel import pack, unpack, write_folder
 from evalbench.runs.provenance import package_hash
-from evalbench.runs.run import plan
+from evalbench.runs.run import plan, run
 from evalbench.runs.suite import read_suite
 
 
@@ -172,8 +175,6 @@ def check_runs(bench: Path, address: str) -> None:
             assert "host2" not in (outcome.folder / name).read_text()
     assert "asked to fail" in outcomes[5].run["error"]
 
-    from evalbench.runs.run import run
-
     alone = run(suite[0].plan, out=bench / "alone")
     assert (alone.folder / "results.json").read_bytes() == (outcomes[0].folder / "results.json").read_bytes()
     assert (alone.folder / "items.parquet").read_bytes() == (
@@ -185,6 +186,52 @@ def check_runs(bench: Path, address: str) -> None:
 def test_workers_with_no_shared_disk_return_complete_folders(bench, tmp_path):
     with cluster(tmp_path / "hosts") as address:
         check_runs(bench, address)
+
+
+ASKING = """from evalbench import record
+from evalbench.core.result import DataLabel, Estimate, Result, Summary
+from evalbench.core.verdict import Verdict
+from evalbench.models.accounting import accounting, calls_table
+from evalbench.models.collect import collect
+from evalbench.models.exchange import Request
+import pandas as pd
+
+replies = collect([Request(f"question {i} of {k}", item_id=str(i)) for i in range(5)], endpoint)
+items = pd.DataFrame({"id": [r.request.item_id for r in replies], "n": [len(r.text) for r in replies], "unscored": "",
+                      "undefined": ""})
+figure = Estimate(metric="length", value=4.0, ci_low=4.0, ci_high=4.0, n=5, light="green", higher_is_better=True)
+record(Result(study="asking", question="How long?", judged="nobody", parameters={"k": k, "endpoint": endpoint},
+              data=DataLabel("none", "", "0" * 64), id="id", items=items, tables={"calls": calls_table(replies)},
+              figures=Summary((figure,), Verdict("green", "5 replies", "")), accounting=accounting(replies)))"""
+
+
+@pytest.mark.slow
+def test_replies_that_a_worker_paid_for_are_kept_here_too(bench, tmp_path, monkeypatch):
+    parameters = new_code_cell(
+        'endpoint: str = ""  # a model\nk: int = 1  # what varies', metadata={"tags": ["parameters"]}
+    )
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    book = new_notebook(cells=[parameters, new_code_cell(ASKING)], metadata={"kernelspec": kernel})
+    nbformat.write(book, bench / "notebooks" / "asking.ipynb")
+    here = tmp_path / "here"
+    monkeypatch.setenv("EVALBENCH_CACHE", str(here))
+    secret = "sk-only-of-the-worker-0123456789"
+    package_hash.cache_clear()
+    with fault_server() as server:
+        (bench / "suite.yaml").write_text(
+            f"runs:\n  - {{study: asking, parameters: {{endpoint: '{server.url}#tiny'}}, matrix: {{k: [1, 2]}}}}\n",
+            encoding="utf-8",
+        )
+        suite = read_suite(bench / "suite.yaml", bench)
+        with cluster(tmp_path / "hosts", env={"EVALBENCH_API_KEY": secret}) as address:
+            outcomes = run_batch(suite, reports=bench / "reports", scheduler=address)
+        assert [outcome.run["cache_hits"] for outcome in outcomes] == [0, 0]
+        assert server.stats()["requests"] == 10
+        again = [run(job.plan, out=bench / "again") for job in suite]
+        assert [folders.read_json(one.folder / "run.json")["cache_hits"] for one in again] == [5, 5]
+        assert server.stats()["requests"] == 10
+    assert not any(secret.encode() in file.read_bytes() for file in here.rglob("*") if file.is_file())
+    assert {file.name for file in tmp_path.glob("hosts/*/home/cache/*.sqlite")} == {"replies.sqlite"}
 
 
 @pytest.mark.slow
