@@ -6,7 +6,7 @@ at a fraction of the time.  Who wants the evaluator in the same process imports 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from evalbench.core.result import Result
+    from evalbench.metrics.registry import Card
 
 
 def metric(name: str, **options: Any) -> evaluate.Metric:
@@ -31,19 +32,20 @@ def metric(name: str, **options: Any) -> evaluate.Metric:
     name : str
         Name or alias; ``evalbench metrics list`` shows them.
     **options
-        The metric's own: ``language``, ``normalise``, ``tokenize``, ``embed``, ``bert_model``, …
+        The metric's own: ``language``, ``normalise``, ``tokenize``, ``bert_model``, …; ``embed`` is an embedding model's
+        name or a function, ``contradict`` a function.
 
     Returns
     -------
     evaluate.Metric
         ``compute(predictions=…, references=…)``: the mean over the texts that have a value, under the metric's name, its
-        parts as ``name_part``, and ``name_n``, the number of those texts.  Corpus BLEU as ``sacrebleu_corpus``.
+        parts as ``name_part``, and ``name_n``, the number of those texts; NaN where there is none.  Corpus BLEU as ``sacrebleu_corpus``.
         ``references`` may be texts or lists of texts; metrics that need them also take ``contexts``, ``requests``, ``samples``.
 
     Raises
     ------
     BadInput
-        If there is no such text metric.
+        If there is no such text metric, an option is not the metric's own, or one that it needs is missing.
 
     Examples
     --------
@@ -60,6 +62,7 @@ def metric(name: str, **options: Any) -> evaluate.Metric:
         raise BadInput(str(error.args[0])) from error
     if entry.kind not in ("text", "texts"):
         raise BadInput(f"{entry.name} is a metric of {entry.kind}, not of texts")
+    own = _own_options(entry, options)
     columns = [f"{need}s" if need != "samples" else need for need in entry.needs]
     columns = [column for column in columns if column in COLUMNS]
     text = datasets.Value("string")
@@ -77,9 +80,36 @@ def metric(name: str, **options: Any) -> evaluate.Metric:
             )
 
         def _compute(self, predictions: Sequence[str], **inputs: Any) -> dict[str, float]:
-            return _means(entry.name, score(entry, predictions, **inputs, **options))
+            return _means(entry.name, score(entry, predictions, **inputs, **own))
 
     return Adapter(config_name=entry.name, keep_in_memory=True)
+
+
+def _own_options(entry: Card, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a metric, checked; an embedding model by its name becomes a function."""
+    import inspect
+
+    taken = {
+        name: parameter.default
+        for name, parameter in inspect.signature(entry.function).parameters.items()
+        if name not in (*COLUMNS, "outputs", "output", "reference")
+    }
+    faults = [
+        f"no option {name}; there are {', '.join(taken) or 'none'}" for name in options if name not in taken
+    ]
+    faults += [
+        f"{name} is needed: {name}=…"
+        for name, default in taken.items()
+        if default is inspect.Parameter.empty and name not in options
+    ]
+    if faults:
+        raise BadInput.listing(f"{entry.name}:", faults)
+    name = options.get("embed")
+    if not isinstance(name, str):
+        return dict(options)
+    from evalbench.models.embed import embed
+
+    return {**options, "embed": lambda texts: embed(texts, name)}
 
 
 def _import_evaluate() -> Any:
@@ -149,7 +179,8 @@ def _options(name: str, result: Result) -> dict[str, Any]:
     import inspect
 
     taken = inspect.signature(card(name).function).parameters
-    return {k: result.parameters[k] for k in ("language", "normalise") if k in taken}
+    stated = {**result.parameters, "tokenize": result.parameters["bleu_tokenize"]}
+    return {k: stated[k] for k in ("language", "normalise", "tokenize") if k in taken}
 
 
 def load_script(script: str) -> evaluate.Metric:

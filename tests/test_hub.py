@@ -20,6 +20,29 @@ def test_unknown_metrics_and_scripts_are_refused():
         hub.load_script("/no/such.py")
 
 
+def test_options_are_checked_before_anything_is_computed():
+    with pytest.raises(BadInput) as refused:
+        hub.metric("f1_score", foo=1, langage="ru")
+    assert str(refused.value).split("\n") == [
+        "f1_score:",
+        "  - no option foo; there are normalise, language",
+        "  - no option langage; there are normalise, language",
+    ]
+    with pytest.raises(BadInput, match="sentence_transformers_similarity:\n  - embed is needed: embed=…"):
+        hub.metric("sentence_tranformers_similarity")
+    with pytest.raises(BadInput, match="bert_model is needed"):
+        hub.metric("bertscore")
+    with pytest.raises(BadInput, match="no option x; there are none"):
+        hub.metric("exact_match", x=1)
+
+
+def test_an_embedding_model_goes_by_its_name():
+    found = hub.metric("sentence_transformers_similarity", embed="use-multilingual").compute(
+        predictions=["red apple"], references=["red apple"]
+    )
+    assert found["sentence_transformers_similarity"] == pytest.approx(1.0)
+
+
 def test_one_text_or_several_references():
     metric = hub.metric("f1score", language="ru")
     expected = {"f1_score": 1.0, "f1_score_precision": 1.0, "f1_score_recall": 1.0, "f1_score_n": 1}
@@ -49,6 +72,14 @@ def test_the_notebook_s_table(root, monkeypatch):
     result = text_metrics.evaluate({"items": frame}, metrics=["rougeL"], n_resamples=2)
     table = hub.combined(result, ["rougeL", "f1_score"], "scripts/metrics/last_word.py")
     assert dict(zip(table["figure"], table["value"], strict=True))["last_word"] == 1.0
+
+
+def test_the_combined_table_cuts_chinese_as_the_run_did():
+    frame = pd.DataFrame({"id": ["1"], "output": ["我家的猫很小"], "reference": ["我家的猫很大"]})
+    result = text_metrics.evaluate({"items": frame}, metrics=["sacrebleu"], bleu_tokenize="zh", n_resamples=2)
+    table = hub.combined(result, ["sacrebleu"]).set_index("figure")["value"]
+    assert table["sacrebleu"] == pytest.approx(result.figure("sacrebleu").value)
+    assert table["sacrebleu"] > 50
 
 
 def test_a_metric_loads_neither_torch_nor_transformers():

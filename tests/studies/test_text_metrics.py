@@ -6,6 +6,7 @@ import sys
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -137,6 +138,19 @@ class TestFigures:
         assert 0.5 < result.verdict.stability <= 1
         assert result.sentence.startswith("f1_score is red: 0.667")
 
+    def test_stability_is_that_of_the_worst_of_all_models(self):
+        # Either model alone stays at or above its share in about half of the resamples, both together in a quarter.
+        draw = np.random.default_rng(0)
+        right = np.stack([draw.permutation(np.arange(400) < 200) for _ in range(2)])
+        table = pd.DataFrame({"id": [f"{i:03d}" for i in range(400)] * 2, "model": ["m"] * 400 + ["n"] * 400,
+                              "output": np.where(right.ravel(), "a", "b"), "reference": "a"})  # fmt: skip
+        result = evaluate(table, ["exact_match"], lights={"exact_match": [0.4999, 0.9]}, n_resamples=2000)
+        drawn = draw.integers(400, size=(2000, 400))
+        both = (np.stack([r[drawn].mean(axis=1) for r in right]) > 0.4999).all(axis=0).mean()
+        assert result.light == "yellow"
+        assert result.verdict.stability == pytest.approx(both, abs=0.04)
+        assert both < 0.35
+
     def test_the_worst_model_of_the_worst_light_is_named(self):
         table = pd.DataFrame({"id": ["1", "2"] * 2, "model": ["m", "m", "n", "n"], "output": ["a b x", "a y z", "x", "y"],
                               "reference": "a b c"})  # fmt: skip
@@ -198,6 +212,26 @@ class TestModels:
         assert found["rougeL", "poor", "same"] == "A worse"
         assert found["rougeL", "good", "same"] == "no difference shown"
         assert found["verbosity_ratio", "good", "poor"] == "A higher"
+
+    def test_two_models_with_one_text_in_common_are_not_compared(self):
+        table = pd.DataFrame({"id": ["1", "2", "3", "3", "4"], "model": ["m", "m", "m", "n", "o"], "output": "a",
+                              "reference": "a"})  # fmt: skip
+        result = evaluate(table, ["rouge1"])
+        assert result.tables["comparison"].set_index(["model_a", "model_b"])["verdict"].to_dict() == {
+            ("m", "n"): "one common text: no test",
+            ("m", "o"): "no common text has a value",
+            ("n", "o"): "no common text has a value",
+        }
+
+    def test_a_metric_that_is_0_or_1_has_wilsons_interval(self):
+        table = pd.DataFrame({"id": [str(i) for i in range(20)], "output": "a", "reference": "a"})
+        result = evaluate(table, ["exact_match", "normalized_exact_match", "f1_score"])
+        for name in ("exact_match", "normalized_exact_match"):
+            figure = result.figure(name)
+            assert (figure.value, figure.ci_high, figure.method) == (1.0, 1.0, "Wilson")
+            assert figure.ci_low == pytest.approx(0.8389, abs=1e-4)
+        assert result.figure("f1_score").method.startswith("percentile bootstrap")
+        assert result.sentence.startswith("exact_match of 20 texts: 1 [0.839, 1]")
 
     def test_pictures_and_tables(self):
         result = evaluate(self.table(), ["rougeL", "f1_score", "length"])

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalbench.core.figures import Estimated, Figure, estimate, mean_of
+from evalbench.core.figures import Estimated, Figure, estimate, mean_of, ratio
 from evalbench.core.planning import smallest_difference
 from evalbench.core.result import Estimate, Summary
 from evalbench.core.seeds import rng
 from evalbench.core.significance import holm, sign_flip_test
-from evalbench.core.stats import bootstrap_sums, light_stability, percentile_interval
+from evalbench.core.stats import bootstrap_sums, percentile_interval
 from evalbench.core.verdict import Bands, RuleError, Verdict, worst
 from evalbench.errors import BadInput
 from evalbench.metrics.registry import Card, card
@@ -25,6 +25,10 @@ from evalbench.models.entail import holds_back
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# From the worst light to the best.
+_ORDER = ("red", "yellow", "grey", "green")
 
 
 def bands_of(lights: Mapping[str, Sequence[float]], metrics: Sequence[str]) -> dict[str, Bands]:
@@ -56,15 +60,17 @@ def bands_of(lights: Mapping[str, Sequence[float]], metrics: Sequence[str]) -> d
 
 
 def figures(metrics: Sequence[str]) -> tuple[Figure, ...]:
-    """The mean of each metric over texts, and corpus BLEU beside sacrebleu's."""
+    """The mean of each metric over texts (of one that is 0 or 1, a proportion), and corpus BLEU beside sacrebleu's."""
     return tuple(figure for name in metrics for figure in _figures_of(card(name)))
 
 
 def _figures_of(entry: Card, **options: Any) -> tuple[Figure, ...]:
-    common = {"unit": entry.unit, "higher_is_better": entry.higher_is_better}
+    common: dict[str, Any] = {"unit": entry.unit, "higher_is_better": entry.higher_is_better}
     finite_worst = entry.range[0] if entry.higher_is_better else entry.range[1]
     worst = finite_worst if entry.higher_is_better is not None and np.isfinite(finite_worst) else None
-    mean = mean_of(entry.name, worst=worst, **{"undefined": "no text has a value", **common, **options})
+    interval = "wilson" if entry.unit == "0/1" else "bootstrap"
+    given = {"undefined": "no text has a value", "interval": interval, **common, **options}
+    mean = mean_of(entry.name, worst=worst, **given)
     if entry.name != "sacrebleu":
         return (mean,)
     sums = tuple(f"sacrebleu_{c}" for c in BLEU_COUNTS)
@@ -119,7 +125,7 @@ def summarise(
         for name in names
     ]
     estimates = tuple(e for _, one in done for e in one.estimates)
-    return Summary(estimates, _verdict(items, done, bands, names))
+    return Summary(estimates, _verdict(items, done, bands, seed, n_resamples))
 
 
 def _is_metric(name: str) -> bool:
@@ -169,29 +175,51 @@ def _verdict(
     items: pd.DataFrame,
     done: Sequence[tuple[str, Estimated]],
     bands: Mapping[str, Bands],
-    names: Sequence[str],
+    seed: int,
+    n_resamples: int,
 ) -> Verdict:
     n_texts = items["id"].nunique()
     texts = f"{n_texts} text" + ("" if n_texts == 1 else "s")
     known = [one.estimates[0] for _, one in done if one.estimates[0].value is not None]
     shown = [e for e in known if e.metric == known[0].metric] if known else []
-    said = "; ".join(f"{e.group.get('model', e.metric)} {_value(e)}" for e in shown)
+    said = "; ".join(f"{e.group['model']} {_value(e)}" if e.group else _value(e) for e in shown)
     head = f"{shown[0].metric} of {texts}: {said}." if shown else f"No metric has a value on {texts}."
     if not bands:
         return Verdict("unlit", f"{head} No thresholds were given, so no light is lit.")
-    lit = [(one.estimates[0], one.replicates[name], bands[name]) for name, one in done if name in bands]
-    light = worst([e.light for e, _, _ in lit])
-    low = min((e for e, _, _ in lit if e.light == light), key=_goodness)
+    lit = [one.estimates[0] for name, one in done if name in bands]
+    light = worst([e.light for e in lit])
+    low = min((e for e in lit if e.light == light), key=_goodness)
     where = f" of {low.group['model']}" if low.group else ""
     value = _value(low) if low.value is not None else ""
     why = "; ".join(filter(None, [value, low.note if light == "grey" else "", texts]))
     would_be = bands[low.metric].light(low.value) if light == "grey" else None
     alone = f" The figures alone would give {would_be}." if would_be not in (None, "grey") else ""
     sentence = f"{low.metric}{where} is {light}: {why}.{alone}"
-    decisive = [(r, b) for e, r, b in lit if e is low]
-    stability = light_stability(decisive[0][1], decisive[0][0], light) if light != "grey" else None
+    stability = _stability(items, lit, bands, light, seed, n_resamples) if light != "grey" else None
     rule = "; ".join(f"{name}: {band}" for name, band in bands.items()) + "; the worst decides"
     return Verdict(light, sentence, rule, stability, would_be)
+
+
+def _stability(
+    items: pd.DataFrame, lit: Sequence[Estimate], bands: Mapping[str, Bands], light: str, seed: int, n: int
+) -> float | None:
+    """The share of resamples of texts in which the worst light of all lit figures together is this one."""
+    texts = sorted(items["id"].unique())
+    if len(texts) < 2:
+        return None
+    columns = []
+    for e in lit:
+        rows = items[items["model"] == e.group["model"]] if e.group else items
+        score = rows.set_index("id")[e.metric].reindex(texts).to_numpy(dtype=float)
+        columns += [np.nan_to_num(score), np.isfinite(score)]
+    means = bootstrap_sums(
+        np.column_stack(columns).astype(float), lambda s: ratio(s[:, ::2], s[:, 1::2]), rng(seed, "bootstrap/light"), n
+    )  # fmt: skip
+    # A light that is grey for want of evidence is so in every resample.
+    lights = [np.full(n, "grey") if e.light == "grey" else bands[e.metric].lights(m)
+              for e, m in zip(lit, means.T, strict=True)]  # fmt: skip
+    severity = [np.select([column == known for known in _ORDER], range(len(_ORDER))) for column in lights]
+    return float((np.min(severity, axis=0) == _ORDER.index(light)).mean())
 
 
 def _goodness(e: Estimate) -> float:
@@ -213,7 +241,8 @@ def compare_models(
     -------
     DataFrame
         metric, model_a, model_b, n, difference (A − B) with its paired bootstrap interval, p (sign flips), p_holm over
-        the table, the smallest difference that n could have shown with 80 % power, and the verdict in words.
+        the table, the smallest difference that n could have shown with 80 % power (tested alone), and the verdict in
+        words.
     """
     import pandas as pd
 
@@ -226,7 +255,8 @@ def compare_models(
     table["p_holm"] = holm(table["p"].to_numpy(dtype=float))
     better = [card(name).higher_is_better for name in table["metric"]]
     table["verdict"] = [
-        _in_words(d, p, up) for d, p, up in zip(table["difference"], table["p_holm"], better, strict=True)
+        _in_words(n, d, p, up)
+        for n, d, p, up in zip(table["n"], table["difference"], table["p_holm"], better, strict=True)
     ]
     return table
 
@@ -250,9 +280,9 @@ def _compared(
     }  # fmt: skip
 
 
-def _in_words(difference: float, p: float, higher_is_better: bool | None) -> str:
-    if not np.isfinite(difference):
-        return "no common texts"
+def _in_words(n: int, difference: float, p: float, higher_is_better: bool | None) -> str:
+    if n < 2:
+        return "one common text: no test" if n else "no common text has a value"
     if not p < 0.05:
         return "no difference shown"
     if higher_is_better is None:
