@@ -20,6 +20,8 @@ MEANING = {
     "grey": "not enough evidence to say",
     "unlit": "no rule for a light",
 }
+# With more rows than this a grid of groups hides what stands below it.
+GRID = 12
 _RANGE = re.compile(r"^\s*([-−]?\d+(?:\.\d+)?)\s*(?:–|to)\s*([-−]?\d+(?:\.\d+)?)\s*$")
 
 
@@ -184,9 +186,9 @@ def _footnotes(marks: Mapping[str, str]) -> str:
     return f'<ul class="eb-footnotes">{notes}</ul>' if notes else ""
 
 
-def _metric_name(row: Mapping[str, Any]) -> str:
+def _metric_name(row: Mapping[str, Any], said: str = "") -> str:
     better = {True: "higher is better", False: "lower is better"}.get(row.get("higher_is_better"), "")
-    details = ", ".join(part for part in (str(row.get("unit") or ""), better) if part)
+    details = ", ".join(part for part in (str(row.get("unit") or ""), better, said) if part)
     small = f' <span class="eb-small">{escape(details)}</span>' if details else ""
     return f"{breakable(row['metric'])}{small}"
 
@@ -204,7 +206,8 @@ def headline_table(
         Their group columns.  Groups of one metric stand in neighbouring rows, on one scale.
     first : int
         So many metrics, and all with a lit light, stand open; the others are folded below them, where
-        they are more than two.
+        they are more than two.  Of a metric over a grid of two group columns with more rows than ``GRID`` the best
+        row of each value of the last column stands open.
 
     Returns
     -------
@@ -218,20 +221,59 @@ def headline_table(
         if i < first or any(row.get("light") not in (None, "unlit") for row in group)
     ]
     if len(metrics) - len(open_ones) <= 2:
-        return _figures_table(flat, by, "Headline figures")
-    folded = [row for name, group in metrics.items() if name not in open_ones for row in group]
-    top = _figures_table([row for name in open_ones for row in metrics[name]], by, "Headline figures")
-    more = f"{counted(len(metrics) - len(open_ones), 'more figure')}"
+        open_ones = list(metrics)
+    grids = {name: columns for name in open_ones if (columns := _grid(metrics[name], by))}
+    shown = [row for name in open_ones for row in _best(metrics[name], grids.get(name))]
+    said = {name: f"the best {other} of each {each}" for name, (other, each) in grids.items()}
+    top = _figures_table(shown, by, "Headline figures", said)
+    unshown = len(metrics) - len(open_ones)
+    more = [f"all {count(len(metrics[name]))} values of {name}" for name in grids]
+    more += [counted(unshown, "more figure")] * bool(unshown)
+    if not more:
+        return top
+    folded = [row for name in metrics if name in grids or name not in open_ones for row in metrics[name]]
     return Html(
-        f'{top}<details class="eb-more"><summary>{more}</summary>{_figures_table(folded, by, "More figures")}</details>'
+        f'{top}<details class="eb-more"><summary>{escape(" and ".join(more))}</summary>'
+        f"{_figures_table(folded, by, 'More figures')}</details>"
     )
 
 
-def _figures_table(flat: Sequence[Mapping[str, Any]], by: Sequence[str], label: str) -> Html:
+def _grid(group: Sequence[Mapping[str, Any]], by: Sequence[str]) -> tuple[str, str] | None:
+    """The first and the last of the columns over which a metric's many rows are a grid, where there is a best of them."""
+    varied = [name for name in by if len({row.get(name) for row in group}) > 1]
+    known = all(row.get("higher_is_better") is not None for row in group)
+    return (varied[0], varied[-1]) if len(varied) > 1 and len(group) > GRID and known else None
+
+
+def _best(group: Sequence[Mapping[str, Any]], grid: tuple[str, str] | None) -> Sequence[Mapping[str, Any]]:
+    """All rows of a metric; of a grid the best one of each value of its last column, the first of equals.
+
+    Where no row has a value, the reason why stands beside none.
+    """
+    if grid is None:
+        return group
+    other, each = grid
+    best: dict[Any, Mapping[str, Any]] = {}
+    for row in group:
+        at = row[each]
+        if at not in best or _goodness(row) > _goodness(best[at]):
+            best[at] = row
+    return [row if row["value"] is not None else {**row, other: "none"} for row in best.values()]
+
+
+def _goodness(row: Mapping[str, Any]) -> float:
+    return -math.inf if row["value"] is None else row["value"] * (1 if row["higher_is_better"] else -1)
+
+
+def _figures_table(
+    flat: Sequence[Mapping[str, Any]], by: Sequence[str], label: str, said: Mapping[str, str] | None = None
+) -> Html:
     by = [name for name in by if any(row.get(name) not in (None, "") for row in flat)]
     marks = _marks(flat)
     heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in by or ["metric"])
-    body = "".join(_metric_rows(group, by, marks) for group in _by_metric(flat).values())
+    body = "".join(
+        _metric_rows(group, by, marks, (said or {}).get(name, "")) for name, group in _by_metric(flat).items()
+    )
     return Html(
         f'<div class="eb-scroll" tabindex="0" role="group" aria-label="{attribute(label)}">'
         f'<table class="eb-table eb-headline"><thead><tr>{heads}'
@@ -242,9 +284,11 @@ def _figures_table(flat: Sequence[Mapping[str, Any]], by: Sequence[str], label: 
     )
 
 
-def _metric_rows(group: Sequence[Mapping[str, Any]], by: Sequence[str], marks: Mapping[str, str]) -> str:
+def _metric_rows(
+    group: Sequence[Mapping[str, Any]], by: Sequence[str], marks: Mapping[str, str], said: str
+) -> str:
     """One metric: a row, or a heading and a row for each compared group."""
-    domain, decimals, name = _domain(group), _shared_decimals(group), _metric_name(group[0])
+    domain, decimals, name = _domain(group), _shared_decimals(group), _metric_name(group[0], said)
     cells = [_figure_cells(row, domain, decimals, marks) for row in group]
     if not by:
         return f"<tbody>{''.join(f'<tr><th scope=row>{name}</th>{c}</tr>' for c in cells)}</tbody>"

@@ -128,6 +128,65 @@ def test_the_band_says_what_could_not_be_scored_what_is_synthetic_and_what_the_l
     assert "the same light" not in out
 
 
+def grid(scorers, criteria, **fields):
+    """Rows of one metric, the value rising with both places."""
+    return [
+        {"metric": "rho", "scorer": f"s{i}", "criterion": f"c{j}", "value": 0.1 * i - 0.05 * j, "unit": "−1–1",
+         "higher_is_better": True, "light": "green", "n": 9, **fields}
+        for i in range(scorers) for j in range(criteria)
+    ]  # fmt: skip
+
+
+def opened(out):
+    return str(out).split("<details")[0]
+
+
+def test_a_large_grid_opens_with_the_best_of_each_column_and_folds_the_whole():
+    out = str(headline_table(grid(7, 2), ["scorer", "criterion"]))
+    shown = opened(out)
+    assert shown.count('<td class="w">s6</td>') == 2
+    assert "s5" not in shown
+    assert "the best scorer of each criterion" in shown
+    assert "<summary>all 14 values of rho</summary>" in out
+    assert out.split("<details")[1].count('<td class="w">c1</td>') == 7
+
+
+def test_the_best_of_a_grid_is_the_lowest_where_less_is_better_and_never_one_without_a_value():
+    lower = opened(headline_table(grid(7, 2, higher_is_better=False), ["scorer", "criterion"]))
+    assert "s0" in lower
+    assert "s6" not in lower
+    gone = grid(7, 2)
+    for row in gone:
+        if row["scorer"] == "s6" or row["criterion"] == "c1":
+            row |= {"value": None, "note": "constant"}
+    shown = opened(headline_table(gone, ["scorer", "criterion"]))
+    assert '<td class="w">s5</td><td class="w">c0</td>' in shown
+    assert '<td class="w">none</td><td class="w">c1</td>' in shown
+    assert shown.count("constant") == 2, "the reason why stands at the dash and below the table"
+
+
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        (grid(6, 2), "few rows"),
+        (grid(14, 1), "one column alone varies: its groups are what is compared"),
+        (grid(7, 2, higher_is_better=None), "nothing is best"),
+    ],
+)
+def test_other_groups_all_stand_open(rows, why):
+    out = headline_table(rows, ["scorer", "criterion"])
+    assert "<details" not in out, why
+    assert out.count("<tr><td") == len(rows)
+
+
+def test_a_grid_and_further_figures_are_folded_together():
+    rest = [{"metric": f"m{k}", "scorer": "s0", "criterion": "c0", "value": 0.5, "n": 3} for k in range(8)]
+    out = str(headline_table([*grid(7, 2), *rest], ["scorer", "criterion"]))
+    assert "<summary>all 14 values of rho and 5 more figures</summary>" in out
+    assert "m2" in opened(out)
+    assert "m3" not in opened(out)
+
+
 @pytest.mark.parametrize(
     ("light", "would_be", "stability", "said"),
     [
