@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 SEPARATORS = (",", ";", "\t", "|")
 ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet")
+_HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def read_bytes(path: Path) -> bytes:
@@ -163,7 +165,7 @@ def _json_lines(path: Path, text: str) -> tuple[list[dict[str, Any]], list[int]]
         if not line.strip():
             continue
         try:
-            record = json.loads(line, parse_constant=_refuse_constant)
+            record = _parsed(line)
         except ValueError as error:
             faults.append(f"line {number}: not valid JSON ({error})")
             continue
@@ -179,12 +181,34 @@ def _json_lines(path: Path, text: str) -> tuple[list[dict[str, Any]], list[int]]
 
 def _json_records(path: Path, text: str) -> tuple[list[dict[str, Any]], list[int]]:
     try:
-        value = json.loads(text, parse_constant=_refuse_constant)
+        value = _parsed(text)
     except ValueError as error:
         raise BadInput(f"{path}: not valid JSON ({error})") from error
     if not isinstance(value, list) or not value or not all(isinstance(r, dict) for r in value):
         raise BadInput(f"{path}: expected a JSON list of objects, one per row")
     return value, list(range(1, len(value) + 1))
+
+
+def _parsed(text: str) -> Any:
+    """A JSON value whose texts a file can hold.
+
+    Raises
+    ------
+    ValueError
+        For no JSON, NaN and Infinity, nesting beyond all bounds, and half a character, which JSON can spell and UTF-8 cannot.
+    """
+    try:
+        value = json.loads(text, parse_constant=_refuse_constant)
+        if _HALF_CHARACTER.search(text):
+            json.dumps(value, ensure_ascii=False).encode()
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    except UnicodeEncodeError as error:
+        half = ascii(error.object[error.start])[1:-1]
+        raise ValueError(
+            f"{half} is half a character, its other half is missing; write \\ufffd in its place"
+        ) from error
+    return value
 
 
 def _refuse_constant(name: str) -> None:

@@ -1,0 +1,35 @@
+"""What JSON can spell and a table cannot hold."""
+
+import json
+
+import pytest
+
+from evalbench.errors import BadInput
+from evalbench.readers.files import raw_frame
+
+HALF = "is half a character, its other half is missing; write \\\\ufffd in its place"
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"a": "\\ud83d"}', rf"line 2: .*\\ud83d {HALF}"),
+        ('{"a": [{"b": "x\\uDE00"}]}', rf"line 2: .*\\ude00 {HALF}"),
+        ('{"\\ud800": 1}', rf"line 2: .*\\ud800 {HALF}"),
+        ('{"a": ' + "[" * 100_000 + "}", r"line 2: .*nested too deeply"),
+        ('{"a": NaN}', r"line 2: .*NaN is not a JSON number"),
+    ],
+)
+def test_lines_that_no_table_can_hold_are_told(tmp_path, line, message):
+    file = tmp_path / "x.jsonl"
+    raw = f'{{"a": "fine"}}\n{line}\n'.encode()
+    with pytest.raises(BadInput, match=message):
+        raw_frame(file, raw)
+    with pytest.raises(BadInput, match=message.removeprefix("line 2: ")):
+        raw_frame(tmp_path / "x.json", f"[{line}]".encode())
+
+
+def test_whole_characters_are_read_however_they_are_spelled(tmp_path):
+    texts = ["😀", "\\ud800 as a text about it", "\x00"]
+    raw = "\n".join(json.dumps({"a": text}) for text in texts).encode()
+    assert raw_frame(tmp_path / "x.jsonl", raw)["a"].tolist() == texts
