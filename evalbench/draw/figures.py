@@ -51,6 +51,7 @@ __all__ = [
     "interval_bars",
     "lines",
     "new_figure",
+    "title_at_top",
     "to_svg",
 ]
 
@@ -134,7 +135,7 @@ def interval_bars(
     if domain is not None:
         ax.set_xlim(*domain)
     ax.set_xlabel(xlabel)
-    _title_at_top(figure, title)
+    title_at_top(figure, title)
     return figure, f"{title}. {xlabel}, with 95 % intervals: {'; '.join(said)}."
 
 
@@ -199,7 +200,7 @@ def heat_map(
     ax.spines["bottom"].set_visible(False)
     if unit:
         figure.text(0, 0.06 / figure.get_figheight(), unit, fontsize=FONT_SIZE, color=MUTED, va="bottom")
-    _title_at_top(figure, title)
+    title_at_top(figure, title)
     return figure, _heat_alt(cells, rows, cols, title, unit)
 
 
@@ -209,7 +210,8 @@ def _cell(x: int, y: int, strength: float) -> Any:
     return Rectangle((x - 0.48, y - 0.46), 0.96, 0.92, facecolor=ACCENT, alpha=strength, linewidth=0)
 
 
-def _title_at_top(figure: Figure, text: str) -> None:
+def title_at_top(figure: Figure, text: str) -> None:
+    """A title at the left edge of the whole figure."""
     figure.suptitle(
         text, x=0, y=1 - 0.04 / figure.get_figheight(), ha="left", va="top",
         fontsize=FONT_SIZE + 1.5, fontweight="bold", color=INK,
@@ -224,9 +226,10 @@ def _heat_alt(
         return f"{title}. {shape}, no values."
     i, j = np.unravel_index(np.nanargmax(cells), cells.shape)
     k, m = np.unravel_index(np.nanargmin(cells), cells.shape)
+    decimals = 0 if (cells == np.rint(cells)).all() else 2
     return (
-        f"{title}. {shape}{f', {unit}' if unit else ''}: highest {signed(f'{cells[i, j]:.2f}')} at {rows[i]}, {cols[j]}; "
-        f"lowest {signed(f'{cells[k, m]:.2f}')} at {rows[k]}, {cols[m]}."
+        f"{title}. {shape}{f', {unit}' if unit else ''}: highest {signed(f'{cells[i, j]:.{decimals}f}')} at {rows[i]}, {cols[j]}; "
+        f"lowest {signed(f'{cells[k, m]:.{decimals}f}')} at {rows[k]}, {cols[m]}."
     )
 
 
@@ -287,7 +290,7 @@ def distribution(
         said.append(f"{name} median {median:.3g}, middle half {lower:.3g} to {upper:.3g}, n {len(values)}")
     ax.set_xlim(edges[0], edges[-1])
     ax.set_xlabel(f"{xlabel}   (dot: median, line: middle half)")
-    _title_at_top(figure, title)
+    title_at_top(figure, title)
     return figure, f"{title}. {xlabel}: {'; '.join(said)}."
 
 
@@ -363,7 +366,7 @@ def lines(
     ax.set_xlabel(xlabel)
     ax.set_ylabel(ylabel)
     _end_labels(ax, ends, height - 1.1)
-    _title_at_top(figure, title)
+    title_at_top(figure, title)
     return figure, f"{title}. {ylabel} by {xlabel}: {'; '.join(said) or 'no values'}."
 
 

@@ -187,6 +187,19 @@ def signed(text: str) -> str:
     return text.replace("-", "−")
 
 
+def p_text(p: float | None) -> str:
+    """A p-value for reading: two or three decimals, never 0.
+
+    Examples
+    --------
+    >>> p_text(0.0004), p_text(0.0317), p_text(0.312), p_text(None)
+    ('< 0.001', '0.032', '0.31', '–')
+    """
+    if p is None or math.isnan(p):
+        return "–"
+    return "< 0.001" if p < 0.001 else f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
+
+
 def decimals_for(width: float, digits: int = 2) -> int:
     """Decimals that show ``digits`` significant digits of ``width``; negative means tens, hundreds, …"""
     return digits - 1 - math.floor(math.log10(width))

@@ -185,6 +185,7 @@ def html_table(
     -----
     Numbers are right-aligned, three significant digits of the column's largest.  A dash stands for no
     value (None, NaN); an empty text leaves an empty cell; the texts ``None`` and ``NA`` stay texts.
+    A frame with the one column ``note`` says why there is no table: its texts become sentences.
 
     Examples
     --------
@@ -197,6 +198,8 @@ def html_table(
         raise ValueError(
             f"rows={rows} and clamp={clamp} must be at least 1, total={total} at least {len(frame)}"
         )
+    if list(frame.columns) == ["note"]:
+        return _in_place_of_a_table(frame["note"].tolist(), caption)
     shown = frame.head(rows)
     languages = lang_columns or {}
     columns = [
@@ -218,6 +221,13 @@ def html_table(
         f'aria-label="{attribute(caption or "Table")}"><table class="eb-table eb-sortable">'
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{_rest(len(shown), total, file)}</figure>"
     )
+
+
+def _in_place_of_a_table(notes: Sequence[Any], caption: str) -> Html:
+    label = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
+    texts = [_as_text(note) for note in notes]
+    said = "".join(f"<p>{escape(text[:1].upper() + text[1:].rstrip('.'))}.</p>" for text in texts)
+    return Html(f'<figure class="eb-figure">{label}{said}</figure>')
 
 
 def _rest(shown: int, total: int, file: str) -> str:

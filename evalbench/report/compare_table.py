@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from evalbench.core.comparison import Comparison
-from evalbench.draw.html import Html, attribute, breakable, counted, decimals_for, escape
+from evalbench.draw.html import Html, attribute, breakable, counted, decimals_for, escape, p_text
 from evalbench.draw.tables import NO_VALUE
 from evalbench.draw.verdict import interval_bar, rounded_parts
 from evalbench.report.compare import Differences
@@ -105,7 +105,7 @@ def _cells(c: Comparison, domain: tuple[float, float]) -> str:
         f'<td class="n">{_value(c.value_b, c)}</td><td class="n">{_value(c.value_a, c)}</td>'
         f'<td class="n eb-value">{shown}</td><td class="eb-barcell">{interval_bar(row, domain)}</td>'
         f'<td class="n eb-interval">{interval}</td>'
-        f'<td class="n" title="unadjusted p {attribute(plain_p(c.p))}">{_p(c.p_holm)}</td>'
+        f'<td class="n" title="unadjusted p {attribute(plain_p(c.p))}">{NO_VALUE if c.p_holm is None else escape(p_text(c.p_holm))}</td>'
         f'<td><span class="eb-lamp {colour}"><span aria-hidden="true">{SYMBOLS[c.outcome]}</span> '
         f"{escape(c.outcome)}</span>{power}</td>"
     )
@@ -127,12 +127,6 @@ def _value(value: float | None, c: Comparison) -> str:
 
 def _significant(x: float) -> str:
     return f"{x:.2g}" if x < 100 else f"{x:.0f}"
-
-
-def _p(p: float | None) -> str:
-    if p is None:
-        return str(NO_VALUE)
-    return "&lt; 0.001" if p < 0.001 else f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
 
 
 def plain_p(p: float | None) -> str:

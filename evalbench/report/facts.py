@@ -78,7 +78,9 @@ def value_html(value: Any) -> Html:
         code = language_attributes(value)
         return (Html(f"<span{code}>{escape(value)}</span>") if code else escape(value)) if value else NO_VALUE
     if isinstance(value, Mapping):
-        pairs = "".join(f"<li>{escape(k)} <b>{value_html(v)}</b></li>" for k, v in value.items())
+        pairs = "".join(
+            f"<li>{escape(_WORDS.get(k, k))} <b>{value_html(v)}</b></li>" for k, v in value.items()
+        )
         return Html(f'<ul class="pairs">{pairs}</ul>') if pairs else NO_VALUE
     if any(isinstance(v, (Mapping, list)) for v in value):
         return Html("".join(f"<div>{value_html(v)}</div>" for v in value))
@@ -91,12 +93,46 @@ def literal_html(value: Any) -> Html:
     return Html(f"<code{language_attributes(text)}>{escape(text)}</code>")
 
 
+def took(seconds: float | None) -> str:
+    """A duration for reading.
+
+    Examples
+    --------
+    >>> took(7.23), took(192), took(7260), took(None)
+    ('7.2 s', '3 min 12 s', '2 h 1 min', '')
+    """
+    if seconds is None:
+        return ""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+_WORDS = {
+    "seconds": "took",
+    "call_seconds": "time in calls",
+    "peak_memory_mb": "peak memory",
+    "dirty": "uncommitted changes",
+}
+
+
 def _label(key: str) -> str:
-    return key.replace("sha256", "SHA-256").replace("_", " ")
+    return _WORDS.get(key) or key.replace("sha256", "SHA-256").replace("_", " ")
+
+
+def _fact(key: str, value: Any) -> Fact:
+    if key in ("seconds", "call_seconds") and isinstance(value, (int, float)):
+        shown = escape(took(value))
+    elif key == "peak_memory_mb" and isinstance(value, (int, float)):
+        shown = escape(f"{count(round(value))} MB")
+    else:
+        shown = escape("none") if value in ([], {}) else value_html(value)
+    return Fact(_label(key), shown)
 
 
 def _facts(record: Mapping[str, Any], keys: Iterable[str]) -> tuple[Fact, ...]:
-    return tuple(Fact(_label(key), value_html(record[key])) for key in keys if key in record)
+    return tuple(_fact(key, record[key]) for key in keys if key in record)
 
 
 def provenance(run: Mapping[str, Any], results: Mapping[str, Any] | None) -> tuple[Group, ...]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from evalbench.draw.html import Html, attribute, breakable, css, escape, signed
 from evalbench.draw.verdict import light_word, rounded_parts
+from evalbench.report.facts import took
 from evalbench.report.history import Figure, Line, Run, lines, read_runs, standings
 from evalbench.report.page import environment, policy, write_atomically
 
@@ -104,22 +105,6 @@ def state_html(run: Run) -> Html:
 def when(run: Run) -> str:
     """The start to the minute, UTC; the run's name where it is not known."""
     return run.started[:16].replace("T", " ") if run.started else run.run_id
-
-
-def took(seconds: float | None) -> str:
-    """A duration for reading.
-
-    Examples
-    --------
-    >>> took(7.23), took(192), took(7260), took(None)
-    ('7.2 s', '3 min 12 s', '2 h 1 min', '')
-    """
-    if seconds is None:
-        return ""
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
 def clipped(text: str, length: int = 300) -> str:

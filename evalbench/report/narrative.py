@@ -131,11 +131,12 @@ def _highlighted(source: str) -> Html:
     return Html("".join(parts).rstrip())
 
 
+_CODE_START = '<details class="code"><summary>code</summary><pre tabindex="0"><code>'
+_CODE_END = "</code></pre></details>"
+
+
 def _code(source: str) -> Html:
-    return Html(
-        f'<details class="code"><summary>code</summary><pre tabindex="0"><code>{_highlighted(source)}'
-        "</code></pre></details>\n"
-    )
+    return Html(f"{_CODE_START}{_highlighted(source)}{_CODE_END}\n")
 
 
 def without_ansi(text: str) -> str:
@@ -211,7 +212,7 @@ def stopped_at(notebook: Mapping[str, Any]) -> Html:
 
 
 def narrate(notebook: Mapping[str, Any], taken: Iterable[str] = ()) -> Narrative:
-    """The notebook's cells as HTML, without its parameters cells.
+    """The notebook's cells as HTML, without its parameters cells; code with nothing in between stands in one fold.
 
     Parameters
     ----------
@@ -237,6 +238,8 @@ def narrate(notebook: Mapping[str, Any], taken: Iterable[str] = ()) -> Narrative
         else:
             continue
         _place(html, intro, body)
+    between = re.compile(re.escape(_CODE_END) + r"\s*" + re.escape(_CODE_START))
+    intro, body = ([between.sub("\n\n", "".join(part))] for part in (intro, body))
     named = headings[0].text if headings and headings[0].level == 1 else ""
     return Narrative(
         plain(named), tuple(h for h in headings if h.level > 1), Html("".join(intro)), Html("".join(body))

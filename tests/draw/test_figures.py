@@ -172,6 +172,11 @@ def test_interval_bars_say_what_has_no_value():
     assert ">no value<" in to_svg(figure, alt)
 
 
+def test_a_heat_map_of_counts_is_described_in_whole_numbers():
+    _, alt = heat_map([[28, 1], [0, 3]], ["a", "b"], ["c", "d"], title="t")
+    assert "highest 28 at a, c; lowest 0 at b, c" in alt
+
+
 def test_heat_map_refuses_another_shape_and_draws_nan_as_a_dash():
     with pytest.raises(ValueError, match=r"a matrix of shape \(1, 2\) for 2 row and 2 column names"):
         heat_map([[1, 2]], ["a", "b"], ["c", "d"], title="t")

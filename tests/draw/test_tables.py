@@ -67,6 +67,12 @@ def test_numbers_stand_right_with_common_decimals():
     assert '<td class="n">−0.200</td>' in html_table(pd.DataFrame({"x": [-0.2, 0.1]}))
 
 
+def test_a_note_in_place_of_a_table_is_a_sentence():
+    html = html_table(pd.DataFrame({"note": ["<b>no judge</b> was asked"]}), caption="c")
+    assert "<p>&lt;b&gt;no judge&lt;/b&gt; was asked.</p>" in html
+    assert "<table" not in html
+
+
 def test_infinite_and_zero_columns_do_not_break():
     out = html_table(pd.DataFrame({"a": [np.inf, -np.inf, 1.5], "b": [0.0, 0.0, 0.0]}))
     assert ">∞<" in out

@@ -119,6 +119,12 @@ def test_provenance_names_hashes_versions_and_files(run_folder):
         assert f'<a href="{name}">{name}</a>' in html
 
 
+def test_provenance_has_units_and_says_none(run_folder):
+    html = page(run_folder(call_seconds=192.4, peak_memory_mb=240.9, errors={}))
+    for said in ("<dd>7.2 s</dd>", "<dd>3 min 12 s</dd>", "<dd>241 MB</dd>", "<dt>errors</dt><dd>none</dd>"):
+        assert said in html
+
+
 def test_the_result_is_not_said_twice(run_folder):
     assert page(run_folder()).count('class="eb-verdict') == 1
 
@@ -327,6 +333,12 @@ def test_code_is_behind_a_toggle_and_the_parameters_cells_are_not_there():
     assert story.body.count("<details") == 1
     assert '<span class="s">&quot;&lt;i&gt;&quot;</span>' in story.body
     assert '<span class="c"># why</span>' in story.body
+
+
+def test_code_with_nothing_in_between_stands_in_one_fold():
+    story = narrate(book(new_markdown_cell("## S"), new_code_cell("a = 1"), new_code_cell("record(a)")))
+    assert story.body.count("<details") == 1
+    assert "record(a)" in story.body
 
 
 def test_the_parameters_cell_is_read_with_its_helps():

@@ -240,3 +240,14 @@ def test_texts_come_out_as_they_went_in():
     assert sorted(result.items["sample_id"]) == [f"{i:03d}" for i in range(len(odd))]
     truth = result.tables["violations"].query("side == 'truth'").sort_values("sample_id")
     assert truth["explanation"].tolist() == odd
+
+
+def test_the_worst_texts_are_shown_of_every_checker_in_turn():
+    truth = [(name, "t", 0, 10) for name in "abc"]
+    worse = [(name, f"f{i}", "worse@1|oak", 50, 60) for i, name in enumerate("abc")]
+    data = frames(truth, [*worse, ("b", "g1", "better@1|oak", 0, 10)])
+    shown = matching.documents(judged(data), rows=2)
+    titles = ["a, better@1|oak", "a, worse@1|oak"]
+    assert [title in shown for title in titles] == [True, True]
+    assert shown.count("worse@1|oak") == shown.count("better@1|oak")
+    assert "better@1|oak" not in matching.documents(judged(data), checker="worse@1|oak")

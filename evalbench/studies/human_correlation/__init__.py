@@ -30,10 +30,12 @@ from evalbench.studies.human_correlation.judging import Bench, bench_of
 from evalbench.studies.human_correlation.pictures import (
     agreement,
     best_comparisons,
+    documents_needed,
     figure_agreement,
     figure_criterion,
     figure_heat_map,
     figure_scatter,
+    labels_needed,
     matrix,
     undefined,
 )
@@ -53,8 +55,8 @@ if TYPE_CHECKING:
     from evalbench.judge.verdicts import InProcess
 
 __all__ = [
-    "METRICS", "QUESTION", "SCHEMA", "agreement", "best_comparisons", "evaluate", "figure_agreement",
-    "figure_criterion", "figure_heat_map", "figure_scatter", "matrix", "summarise", "undefined",
+    "METRICS", "QUESTION", "SCHEMA", "agreement", "best_comparisons", "documents_needed", "evaluate", "figure_agreement",
+    "figure_criterion", "figure_heat_map", "figure_scatter", "labels_needed", "matrix", "summarise", "undefined",
 ]  # fmt: skip
 
 QUESTION = "Can an automatic metric stand in for annotators?"

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalbench.draw.figures import ACCENT, GRID, INK, MUTED, heat_map, interval_bars, new_figure
+from evalbench.draw.figures import ACCENT, GRID, INK, MUTED, heat_map, interval_bars, new_figure, title_at_top
+from evalbench.draw.html import p_text
+from evalbench.draw.verdict import rounded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -147,9 +149,7 @@ def figure_scatter(result: Result, scorer: str, criterion: str) -> tuple[Figure,
         )
     ax.plot(x, y, "o", color=ACCENT, markersize=4, alpha=0.6, markeredgewidth=0)
     ax.set(xlabel=f"{scorer}", ylabel=f"{criterion}, mean of the annotators")
-    figure.suptitle(
-        f"{scorer} against {criterion}", x=0.01, ha="left", fontsize=10.5, fontweight="bold", color=INK
-    )
+    title_at_top(figure, f"{scorer} against {criterion}")
     level, kind = _level(result), result.parameters["coefficient"]
     found = result.figure(f"{kind}_{level}", scorer=scorer, criterion=criterion)
     value = (
@@ -191,9 +191,36 @@ def best_comparisons(result: Result, level: str = "summary", rows: int = 20) -> 
     order = table["difference"].abs().sort_values(ascending=False, kind="stable").index
     table = table.loc[order].head(rows).reset_index(drop=True)
     said = [_cell(*row) for row in table[["difference", "ci_low", "ci_high"]].to_numpy(dtype=float)]
-    shown = table[["criterion", "scorer_a", "scorer_b", "verdict", "p_holm"]]
+    shown = table[["criterion", "scorer_a", "scorer_b", "verdict"]].rename(
+        columns={"scorer_a": "A", "scorer_b": "B"}
+    )
     shown.insert(3, "difference, A − B", said)
-    return shown
+    return shown.assign(**{"p, Holm": [p_text(p) for p in table["p_holm"]]})
+
+
+def labels_needed(result: Result) -> pd.DataFrame:
+    """How many items tell a correlation of the size seen here from the threshold, for reading."""
+    return result.tables["label_plan"].rename(columns=_words)
+
+
+def documents_needed(result: Result) -> pd.DataFrame:
+    """How many documents tell two neighbouring systems apart by a metric alone, for reading.
+
+    Metrics have scales of their own, so each row is rounded by itself.
+    """
+    table = result.tables["system_plan"]
+    rounded_rows = {
+        name: [_significant(v) for v in table[name]] for name in ("difference", "sd_over_documents")
+    }
+    return table.assign(**rounded_rows).rename(columns=_words)
+
+
+def _words(column: str) -> str:
+    return column.replace("sd_over", "standard deviation over").replace("_", " ")
+
+
+def _significant(value: float) -> str:
+    return "–" if np.isnan(value) else rounded(value, 0.0, abs(value) or None).partition(" ")[0]
 
 
 def undefined(result: Result) -> pd.DataFrame:

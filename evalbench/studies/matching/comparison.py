@@ -78,6 +78,7 @@ def comparisons(result: Result) -> pd.DataFrame:
     """Every pair of checkers on the headline figures: difference, interval, Holm's p-value, the verdict in a word."""
     import pandas as pd
 
+    from evalbench.draw.html import p_text
     from evalbench.draw.verdict import rounded
 
     table = result.tables.get("comparisons")
@@ -90,7 +91,7 @@ def comparisons(result: Result) -> pd.DataFrame:
             "checker": [r["checker_a"] for r in rows],
             "against": [r["checker_b"] for r in rows],
             "difference": [rounded(r["difference"], r["ci_low"], r["ci_high"]) for r in rows],
-            "p, Holm": [r["p_holm"] for r in rows],
+            "p, Holm": [p_text(r["p_holm"]) for r in rows],
             "verdict": [r["outcome"] for r in rows],
             "80 % power for": [r["smallest"] for r in rows],
         }

@@ -174,26 +174,53 @@ def unmatched(result: Result, assignment: str = "std") -> pd.DataFrame:
     return table
 
 
+_COUNTS = {
+    "sample_id": "text",
+    "n_truth": "true",
+    "n_predicted": "predicted",
+    "tp": "matched",
+    "fp": "false alarms",
+    "fn": "missed",
+    "sample_f1": "F1 of the text",
+}
+
+
 def worst_samples(result: Result, rows: int = 20) -> pd.DataFrame:
-    """The texts with most false positives and misses, the worst first."""
+    """The texts with most false alarms and misses, the worst first."""
+    return _worst(result).head(rows).rename(columns=_COUNTS)
+
+
+def _worst(result: Result) -> pd.DataFrame:
     items = result.items.assign(wrong=result.items["fp"] + result.items["fn"])
     columns = ["sample_id", "checker", "n_truth", "n_predicted", "tp", "fp", "fn", "sample_f1"]
     worst = items[items["wrong"] > 0].sort_values(
         ["wrong", "sample_f1", "sample_id", "checker"], ascending=[False, True, True, True], kind="stable"
     )
-    return worst[columns].head(rows).reset_index(drop=True)
+    return worst[columns].reset_index(drop=True)
 
 
 def documents(result: Result, checker: str = "", rows: int = 6) -> Html:
-    """The worst texts of one checker with truth and prediction marked and matched pairs linked by number."""
-    checker = checker or str(result.items["checker"].min())
-    worst = worst_samples(result, len(result.items))
-    samples = worst.loc[worst["checker"] == checker, "sample_id"].head(rows).tolist()
+    """The worst texts with truth and prediction marked and matched pairs linked by number.
+
+    Parameters
+    ----------
+    result : Result
+    checker : str
+        Only of this one; by default the checkers take turns.
+    rows : int
+    """
+    worst = _worst(result)
+    if checker:
+        worst = worst[worst["checker"] == checker]
+    turn = worst.groupby("checker").cumcount()
+    chosen = worst.assign(turn=turn).sort_values(["turn", "checker"], kind="stable").head(rows)
     texts = result.tables["documents"].set_index("sample_id")["text"]
-    v = result.tables["violations"]
-    mine = v[(v["checker"] == checker) & v["sample_id"].isin(samples)]
+    of = dict(tuple(result.tables["violations"].groupby(["sample_id", "checker"])))
     return draw_spans.documents(
-        [_document(s, texts[s], mine[mine["sample_id"] == s], checker) for s in samples]
+        [
+            _document(s, texts[s], of[s, c], c)
+            for s, c in zip(chosen["sample_id"], chosen["checker"], strict=True)
+        ]
     )
 
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalbench.draw.figures import ACCENT, MUTED, PAPER, heat_map, interval_bars, new_figure
-from evalbench.draw.style import title
+from evalbench.draw.figures import ACCENT, MUTED, PAPER, heat_map, interval_bars, new_figure, title_at_top
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,7 +66,7 @@ def figure_weights(result: Result) -> tuple[Picture, str]:
     ax.grid(axis="y", visible=False)
     ax.set_xlabel("weight (0–1)   (filled: calibrated on all texts, hollow: default, line: range over folds)")
     heading = "How far the weights move, and how much they depend on the texts"
-    title(ax, heading)
+    title_at_top(figure, heading)
     return figure, f"{heading}. Weights: {'; '.join(said)}."
 
 
@@ -116,7 +115,7 @@ def sensitivity(result: Result) -> pd.DataFrame:
     """For each component the best F1 that every weight reaches at its best threshold."""
     table = result.tables["sensitivity"]
     best = table.groupby(["component", "weight"], sort=False)["f1"].max().unstack("weight")
-    best.columns = [f"weight {w:.1f}" for w in best.columns]
+    best.columns = [f"{w:.1f}" for w in best.columns]
     return best.rename(index=_words).reset_index()
 
 

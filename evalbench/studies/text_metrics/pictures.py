@@ -16,7 +16,9 @@ from evalbench.draw.figures import (
     heat_map,
     interval_bars,
     new_figure,
+    title_at_top,
 )  # fmt: skip
+from evalbench.draw.html import p_text
 from evalbench.draw.verdict import rounded
 from evalbench.metrics.registry import card
 
@@ -63,7 +65,7 @@ def figure_agreement(result: Result) -> tuple[Figure, str]:
         names,
         title="Which metrics rank the texts alike",
         text=[["–" if np.isnan(v) else _without_zero(v) for v in row] for row in matrix],
-        unit="Spearman over all texts; a dash: one of the two is constant",
+        unit="Spearman; a dash: one of the two is constant",
         low=-1.0 if np.nanmin(matrix, initial=0) < 0 else 0.0,
         high=1.0,
     )
@@ -74,7 +76,7 @@ def _without(title: str, why: str) -> tuple[Figure, str]:
     figure, ax = new_figure(7.2, 0.8)
     ax.set_axis_off()
     ax.text(0, 0.5, why, transform=ax.transAxes, color=MUTED, fontsize=9, va="center")
-    figure.suptitle(title, x=0.01, ha="left", fontsize=10.5, fontweight="bold", color=INK)
+    title_at_top(figure, title)
     return figure, f"{title}: no picture, {why}."
 
 
@@ -106,7 +108,7 @@ def figure_panels(result: Result) -> tuple[Figure, str]:
     models = sorted({e.group.get("model", "") for e in result.summary})
     columns = min(4, len(names))
     rows = -(-len(names) // columns)
-    figure, axes = new_figure(7.2, 0.5 + rows * (0.55 + 0.17 * len(models)), rows=rows, cols=columns)
+    figure, axes = new_figure(7.2, 0.75 + rows * (0.55 + 0.17 * len(models)), rows=rows, cols=columns)
     panels = np.atleast_1d(axes).ravel()
     said = []
     for ax, name in zip(panels, names, strict=False):
@@ -132,11 +134,13 @@ def figure_panels(result: Result) -> tuple[Figure, str]:
         ax.set_ylim(len(models) - 0.4, -0.6)
         ax.set_yticks(range(len(models)), models if ax in panels[::columns] else [""] * len(models))
         ax.set_title(name if len(name) <= 20 else f"{name[:19]}…", fontsize=8.5, loc="left", color=INK)
+        ax.set_xticks(np.linspace(*ax.get_xlim(), 3))
         ax.set_xlabel("")
         ax.tick_params(labelsize=7.5)
     for ax in panels[len(names) :]:
         ax.set_visible(False)
     figure.supxlabel("mean over texts, on each metric's own range", fontsize=8.5, color=MUTED)
+    title_at_top(figure, "Every metric of each model" if len(models) > 1 else "Every metric over all texts")
     return figure, f"A panel per metric, a row per model, means with 95 % intervals: {'; '.join(said)}."
 
 
@@ -182,17 +186,14 @@ def comparison(result: Result) -> pd.DataFrame:
                 "–" if np.isnan(d) else f"{rounded(d, low, high)}".replace("-", "−")
                 for d, low, high in table[["difference", "ci_low", "ci_high"]].to_numpy(dtype=float)
             ],
-            "p, Holm": [_p(p) for p in table["p_holm"]],
+            "p, Holm": [p_text(p) for p in table["p_holm"]],
             "texts": table["n"],
             "could have shown": [
-                "–" if np.isnan(v) else f"{v:.2g}" for v in table["smallest_difference"].to_numpy(dtype=float)
+                "–" if np.isnan(v) else rounded(v, 0.0, v or None).partition(" ")[0]
+                for v in table["smallest_difference"].to_numpy(dtype=float)
             ],
         }
     )
-
-
-def _p(p: float) -> str:
-    return "–" if np.isnan(p) else "< .001" if p < 0.001 else f"{p:.3f}".lstrip("0")
 
 
 def metric_cards(result: Result) -> pd.DataFrame:
