@@ -11,12 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from evalbench.core.figures import Columns, Figure
-from evalbench.core.planning import equivalent, smallest_difference
+from evalbench.core.planning import equivalent, least_p, smallest_difference
 from evalbench.core.seeds import rng
 from evalbench.core.sides import Sides, values_of
 from evalbench.core.significance import Permutation, holm, mcnemar, shuffle_test, swap_test
 from evalbench.core.stats import bootstrap_cautions, bootstrap_sums, percentile_interval
 
+ALPHA = 0.05
 Floats = npt.NDArray[np.float64]
 Outcome = Literal[
     "same", "equivalent", "better", "worse", "higher", "lower", "no difference shown", "undefined"
@@ -43,6 +44,9 @@ class Comparison:
         McNemar's exact test, for 0/1 scores of unclustered pairs.
     smallest : float or None
         The smallest difference that so many units show with 80 % power when it is tested alone; Holm asks for more.
+        None where so few units cannot show any.
+    least_p : float or None
+        The least p-value that a test of so many units can give.
     margin : float or None
         Differences inside ±margin count as none, where one was stated.
     n_a, n_b : int
@@ -69,6 +73,7 @@ class Comparison:
     p_holm: float | None
     p_mcnemar: float | None
     smallest: float | None
+    least_p: float | None
     margin: float | None
     n_a: int
     n_b: int
@@ -105,7 +110,7 @@ def compare_figures(
     margins: Mapping[str, float] | None = None,
     n_resamples: int = 2000,
     n_permutations: int = 10_000,
-    alpha: float = 0.05,
+    alpha: float = ALPHA,
 ) -> Compared:
     """Compare two systems on figures that are functions of column sums.
 
@@ -226,6 +231,7 @@ def _compare_one(
     rows_a, rows_b = sides.table_a[:, sides.columns[at]], sides.table_b[:, sides.columns[at]]
     same = paired and bounded and bool((rows_a == rows_b).all())
     tested = bounded and test.p is not None
+    least = least_p(n_a, n_b, paired=paired) if tested else None
     one_item_each = paired and not sides.clustered
     outcome = _outcome(
         figure, difference, interval, p_holm, same=same, tested=tested, margin=margin, alpha=alpha
@@ -244,7 +250,8 @@ def _compare_one(
         p_mcnemar=_mcnemar(rows_a, rows_b)
         if tested and figure.interval == "wilson" and one_item_each
         else None,
-        smallest=smallest_difference(spread) if spread > 0 else None,
+        smallest=smallest_difference(spread) if spread > 0 and least is not None and least <= alpha else None,
+        least_p=least,
         margin=margin,
         n_a=n_a,
         n_b=n_b,
@@ -310,7 +317,7 @@ def _note(figure: Figure, replicates: Floats, *, defined: bool, n: int) -> str:
 
 
 def adjusted_together(
-    comparisons: Sequence[Comparison], names: Sequence[tuple[str, str]], *, alpha: float = 0.05
+    comparisons: Sequence[Comparison], names: Sequence[tuple[str, str]], *, alpha: float = ALPHA
 ) -> tuple[Comparison, ...]:
     """Comparisons of several pairs of systems as one family: Holm's adjustment over all, outcomes and words anew.
 
@@ -367,13 +374,17 @@ def in_words(comparison: Comparison, names: tuple[str, str] = ("A", "B")) -> str
     if c.outcome == "equivalent":
         return f"{c.metric}: {a} and {b} are equivalent within ±{c.margin:.3g}: {figures}."
     if c.outcome == "no difference shown":
-        power = (
-            ""
-            if c.smallest is None
-            else f"; tested alone, a difference of {c.smallest:.2g} would have been shown with 80 % power"
-        )
-        return f"{c.metric}: no difference shown between {a} and {b}: {figures}{power}."
+        return f"{c.metric}: no difference shown between {a} and {b}: {figures}{_power(c)}."
     return f"{c.metric}: {a} is {c.outcome} than {b}: {figures}."
+
+
+def _power(c: Comparison) -> str:
+    """What so many units could have shown."""
+    if c.smallest is not None:
+        return f"; tested alone, a difference of {c.smallest:.2g} would have been shown with 80 % power"
+    if c.least_p is not None and c.least_p > ALPHA:
+        return f"; so few units cannot show any: p is never below {c.least_p:.2g}"
+    return ""
 
 
 def _rounded(*figures: float) -> tuple[str, ...]:

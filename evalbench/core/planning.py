@@ -38,6 +38,35 @@ def smallest_difference(standard_error: float, *, alpha: float = 0.05, power: fl
     return _reach(alpha, power) * standard_error
 
 
+def least_p(n_a: int, n_b: int, *, paired: bool) -> float:
+    """The least two-sided p-value that a permutation test of so many units can give.
+
+    Paired: 2 / 2ⁿ, the observed assignment and its mirror image among all swaps within n units.  Independent:
+    1 / C(n_a + n_b, n_a) of all ways to deal the units, twice that where both sides have as many.
+
+    Parameters
+    ----------
+    n_a, n_b : int
+        Units on either side; equal where paired.
+    paired : bool
+
+    References
+    ----------
+    Good (2005), Permutation, Parametric, and Bootstrap Tests of Hypotheses, section 3.2.
+
+    Examples
+    --------
+    >>> least_p(5, 5, paired=True), least_p(6, 6, paired=True), round(least_p(3, 3, paired=False), 3)
+    (0.0625, 0.03125, 0.1)
+    """
+    if min(n_a, n_b) < 0:
+        raise ValueError(f"numbers of units are not negative: {n_a} and {n_b}")
+    if paired:
+        return min(1.0, 2.0 ** (1 - min(n_a, n_b)))
+    log_ways = math.lgamma(n_a + n_b + 1) - math.lgamma(n_a + 1) - math.lgamma(n_b + 1)
+    return min(1.0, (2 if n_a == n_b else 1) * math.exp(-log_ways))
+
+
 def units_for_difference(
     difference: float, standard_deviation: float, *, alpha: float = 0.05, power: float = 0.8
 ) -> int:

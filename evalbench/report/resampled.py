@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evalbench.core.comparison import Comparison
-from evalbench.core.planning import equivalent, smallest_difference
+from evalbench.core.comparison import ALPHA, Comparison
+from evalbench.core.planning import equivalent, least_p, smallest_difference
 from evalbench.core.result import Summary
 from evalbench.core.seeds import rng
 from evalbench.core.stats import bootstrap_cautions, percentile_interval
@@ -257,6 +257,7 @@ def _comparison(
     cautions = (
         bootstrap_cautions(*interval, float(np.isnan(replicates).mean()), min(sizes)) if bounded else []
     )
+    least = least_p(*sizes, paired=paired)
     kind = ("paired", "swaps within units") if paired else ("independent", "units dealt anew")
     return Comparison(
         metric=metric,
@@ -270,7 +271,8 @@ def _comparison(
         p=p,
         p_holm=p,
         p_mcnemar=None,
-        smallest=smallest_difference(spread) if spread > 0 else None,
+        smallest=smallest_difference(spread) if spread > 0 and least <= ALPHA else None,
+        least_p=least if bounded else None,
         margin=margin,
         n_a=sizes[0],
         n_b=sizes[1],

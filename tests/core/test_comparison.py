@@ -113,6 +113,17 @@ def test_words_name_the_systems_and_the_power():
     assert better.words.endswith("200 units.")
 
 
+@pytest.mark.parametrize(("paired", "n", "least"), [(True, 5, "0.062"), (False, 3, "0.1")])
+def test_no_power_is_claimed_where_so_few_units_cannot_show_anything(paired, n, least):
+    a, b = {"score": np.linspace(0.9, 1, n)}, {"score": np.linspace(0, 0.2, n)}
+    found = compare(a, b, FIGURES[:1], paired=paired).figures[0]
+    assert found.outcome == "no difference shown"
+    assert found.smallest is None
+    assert found.words.endswith(f"{n} units; so few units cannot show any: p is never below {least}.")
+    enough = compare({"score": np.linspace(0.9, 1, 6)}, {"score": np.linspace(0, 0.2, 6)}, FIGURES[:1])
+    assert enough.figures[0].outcome == "better"
+
+
 def test_equivalent_only_inside_a_stated_margin():
     a = system(8, 400)
     b = {**a, "score": a["score"] + np.where(np.arange(400) % 2, 0.01, -0.01)}

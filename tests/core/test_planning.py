@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from statsmodels.stats.power import NormalIndPower
 
 from evalbench.core.planning import (
     equivalent,
+    least_p,
     power_of_difference,
     smallest_difference,
     units_for_correlation,
@@ -59,3 +62,20 @@ def test_equivalence_needs_the_whole_interval():
     assert equivalent(-0.01, 0.019, 0.02)
     assert not equivalent(-0.01, 0.02, 0.02)
     assert not equivalent(float("nan"), float("nan"), 0.02)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
+def test_least_p_is_what_the_tests_give_where_every_unit_differs(n):
+    from evalbench.core.significance import swap_test
+
+    a, b = np.ones((n, 1)), np.zeros((n, 1))
+    assert swap_test(a, b, lambda s: s / n, np.random.default_rng(0))[0].p == least_p(n, n, paired=True)
+    ways = [set(c) for c in itertools.combinations(range(2 * n), n)]
+    share = sum(way in ({*range(n)}, {*range(n, 2 * n)}) for way in ways) / len(ways)
+    assert least_p(n, n, paired=False) == pytest.approx(share)
+
+
+def test_least_p_of_many_units_is_found_at_once():
+    assert least_p(10**6, 10**6, paired=True) == least_p(10**6, 10**6, paired=False) == 0
+    with pytest.raises(ValueError, match="not negative"):
+        least_p(-1, 3, paired=False)
