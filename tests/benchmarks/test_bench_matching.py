@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-import time
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
+from peak_memory import peak_bytes
 from scipy.optimize import linear_sum_assignment
+from timing import alone, least, race
 
 from evalbench import load, matching
 from evalbench.text.words import words as words_of
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.timeout(900)]
 
+MOST_SECONDS, LEAST_OF_A_FAIR_LOOP = 3, 5
 WHY = ["no overlap", "rule too far", "score below the threshold", "its partner was taken"]
 WORDS = [f"w{i:03d}" for i in range(300)]
 
@@ -113,19 +110,6 @@ def loop(data: dict[str, pd.DataFrame]) -> tuple[int, list[tuple], list[str]]:
     return matches, table, reasons
 
 
-ALONE = """
-import json, sys
-sys.path.insert(0, sys.argv[1])
-from peak_memory import peak_bytes
-from test_bench_matching import best, judged, load, study, tables
-study(tables(50))  # imports and first calls
-data = tables(10_000)
-took = best(4, study, data)
-peak = peak_bytes() / 2**30
-print(json.dumps({"took": took, "judged": best(4, judged, load(data, study="matching")), "peak": peak}))
-"""
-
-
 def plain_loop(data: dict[str, pd.DataFrame]) -> float:
     """The plain peer: two loops over the violations of a sample, each pair scored as the formula reads."""
 
@@ -148,56 +132,52 @@ def plain_loop(data: dict[str, pd.DataFrame]) -> float:
     return total
 
 
-def seconds(work, *arguments) -> tuple[float, object]:
-    start = time.perf_counter()
-    out = work(*arguments)
-    return time.perf_counter() - start, out
-
-
-def best(times: int, work, *arguments) -> float:
-    """Seconds of the quickest of several runs; what a run returned is let go before the next begins."""
-    return min(seconds(work, *arguments)[0] for _ in range(times))
-
-
 def study(data: dict[str, pd.DataFrame]):
     """From frames to Result, checks included."""
     return matching.evaluate(load(data, study="matching"), embed="jaccard")
 
 
-def judged(dataset):
-    """From checked frames to Result: what the peer does, and more."""
-    return matching.evaluate(dataset, embed="jaccard")
-
-
-def test_a_million_pairs(capsys):
-    printed = subprocess.run(
-        [sys.executable, "-c", ALONE, str(Path(__file__).parent)], capture_output=True, text=True, check=True
-    )
-    ours = json.loads(printed.stdout)
-    data = tables(10_000)
-    result = study(data)
-    strong, (matches, table, _) = min((seconds(loop, data) for _ in range(2)), key=lambda t: t[0])
+def a_million_pairs() -> dict[str, float]:
+    """Processor seconds and bytes; both peers find what we find."""
+    study(tables(50))  # imports and first calls
+    data, tenth = tables(10_000), tables(1_000)
+    took = least(lambda: study(data), goal=MOST_SECONDS)
+    peak = peak_bytes()
+    result, (matches, table, _) = study(data), loop(data)
     assert result.figure("tp", checker="loop@1|none").value == matches
     assert len(table) == len(result.tables["pairs"]) == 1_000_000
-    tenth = tables(1_000)
-    plain, total = seconds(plain_loop, tenth)
-    assert total == pytest.approx(study(tenth).tables["pairs"]["ha_score"].sum())
-    with capsys.disabled():
-        print(
-            f"\nmatching, a million pairs: {ours['took']:.2f} s from frames to Result, peak {ours['peak']:.2f} GB; "
-            f"a plain loop {10 * plain:.0f} s ({10 * plain / ours['took']:.0f}×); without the checks "
-            f"{ours['judged']:.2f} s, a loop over word sets made beforehand {strong:.2f} s "
-            f"({strong / ours['judged']:.1f}×)"
-        )
-    assert ours["peak"] < 2
-    assert ours["took"] <= 3
-    assert 10 * plain / ours["took"] >= 5
-    assert strong > ours["judged"]
+    del result, table
+    assert plain_loop(tenth) == pytest.approx(study(tenth).tables["pairs"]["ha_score"].sum())
+
+    plain = race(lambda _: study(data), lambda _: plain_loop(tenth), goal=LEAST_OF_A_FAIR_LOOP / 10, rounds=2)
+    checked = load(data, study="matching")
+    strong = race(
+        lambda _: matching.evaluate(checked, embed="jaccard"), lambda _: loop(data), goal=1, rounds=2
+    )
+    return {"seconds": took, "peak": peak, "plain": 10 * plain.ratio, "strong": strong.ratio}
 
 
-def test_time_grows_linearly(capsys):
-    study(tables(50))
-    small, large = best(2, study, tables(2_000)), best(2, study, tables(8_000))
-    with capsys.disabled():
-        print(f"\nmatching, 4 × the samples take {large / small:.1f} × the time")
-    assert large / small < 6
+def test_a_million_pairs():
+    found = alone(a_million_pairs)
+    print(
+        f"\nmatching, a million pairs: {found['seconds']:.2f} s from frames to Result, peak {found['peak'] / 1e9:.2f} GB, "
+        f"{found['plain']:.0f}× a plain loop; without the checks {found['strong']:.1f}× a loop over word sets made beforehand"
+    )
+    assert found["peak"] < 2e9
+    assert found["seconds"] <= MOST_SECONDS
+    assert found["plain"] >= LEAST_OF_A_FAIR_LOOP
+    assert found["strong"] > 1
+
+
+def growth() -> float:
+    small, large = tables(1_000), tables(8_000)
+    study(small)
+    took = race(lambda _: study(small), lambda _: study(large), goal=0, rounds=3)
+    return took.ratio
+
+
+def test_time_grows_linearly():
+    """Time that grew with the square would be 64 times as long."""
+    times = alone(growth)
+    print(f"\nmatching, 8 × the samples take {times:.1f} × the time")
+    assert times < 16

@@ -2,38 +2,31 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-import time
-from pathlib import Path
-
 import numpy as np
 import pytest
+from peak_memory import peak_bytes
 from scipy import stats as scipy_stats
+from timing import Race, alone, least, race, seconds
 
 from evalbench.core.agreement import krippendorff_alpha
+from evalbench.core.figures import estimate, f1_of, mean_of, share_of
 from evalbench.core.stats import bootstrap_sums, percentile_interval
 
 pytestmark = pytest.mark.benchmark
 
 UNITS, RESAMPLES = 10_000, 2000
+LEAST_OF_SCIPY, MOST_SECONDS_OF_ALPHA = 3, 1
 # scipy is fastest where a batch fits the processor's cache; the best of these is its figure.
 BATCHES = (5, 10, 20, 50, 200, None)
 
 
-def seconds(call, repeats=5):
-    """The least processor time of several calls: what other work on the machine disturbs least."""
-    times = []
-    for _ in range(repeats):
-        start = time.process_time()
-        call()
-        times.append(time.process_time() - start)
-    return min(times)
+def against_scipy(units, value, data, statistic):
+    """A race with scipy's bootstrap in its fastest batches."""
 
+    def ours(_=0):
+        percentile_interval(bootstrap_sums(units, value, np.random.default_rng(0), RESAMPLES))
 
-def scipy_seconds(data, statistic):
-    def call(batch):
+    def scipys(batch):
         scipy_stats.bootstrap(
             data,
             statistic,
@@ -45,14 +38,9 @@ def scipy_seconds(data, statistic):
             rng=np.random.default_rng(0),
         )
 
-    return min(seconds(lambda batch=batch: call(batch), 3) for batch in BATCHES)
-
-
-def our_seconds(units, value):
-    def call():
-        percentile_interval(bootstrap_sums(units, value, np.random.default_rng(0), RESAMPLES))
-
-    return seconds(call)
+    ours()
+    best = min(BATCHES, key=lambda batch: min(seconds(lambda: scipys(batch)) for _ in range(2)))
+    return race(ours, lambda _: scipys(best), goal=LEAST_OF_SCIPY)
 
 
 def mean(sums):
@@ -73,26 +61,21 @@ def scores(kind):
     }[kind]()
 
 
-@pytest.mark.parametrize(
-    ("kind", "times"),
-    [
-        ("right or wrong", 3.0),
-        ("marks 0 to 1 in twentieths", 3.0),
-        ("shares of tokens", 3.0),
-        # 3.5 to 4 times on an idle machine; every draw is a look-up on both sides, so noise weighs most here.
-        ("all different", 2.5),
-    ],
-)
-def test_bootstrap_of_a_mean(kind, times):
+def bootstrap_of_a_mean(kind):
     x = scores(kind)
-    ours, peer = our_seconds(x[:, None], mean), scipy_seconds((x,), np.mean)
-    print(
-        f"\nmean of 10 000 scores, {kind}: {ours * 1e3:.1f} ms, scipy {peer * 1e3:.0f} ms, {peer / ours:.1f} times"
-    )
-    assert peer > times * ours
+    return against_scipy(x[:, None], mean, (x,), np.mean)
 
 
-def test_bootstrap_of_f1():
+@pytest.mark.parametrize(
+    "kind", ["right or wrong", "marks 0 to 1 in twentieths", "shares of tokens", "all different"]
+)
+def test_bootstrap_of_a_mean(kind):
+    took = Race(*alone(bootstrap_of_a_mean, kind))
+    print(f"\nmean of 10 000 scores, {kind}: {took}")
+    assert took.ratio >= LEAST_OF_SCIPY
+
+
+def bootstrap_of_f1():
     g = np.random.default_rng(1)
     truth = g.poisson(4, UNITS)
     tp = g.binomial(truth, 0.7)
@@ -102,67 +85,67 @@ def test_bootstrap_of_f1():
         tp, fp, fn = tp.sum(axis), fp.sum(axis), fn.sum(axis)
         return 2 * tp / (2 * tp + fp + fn)
 
-    ours, peer = our_seconds(counts, f1), scipy_seconds(tuple(counts.T), reference)
-    print(
-        f"\nF1 of 10 000 documents: {ours * 1e3:.1f} ms, scipy {peer * 1e3:.0f} ms, {peer / ours:.1f} times"
-    )
-    assert peer > 3 * ours
+    return against_scipy(counts, f1, tuple(counts.T), reference)
+
+
+def test_bootstrap_of_f1():
+    took = Race(*alone(bootstrap_of_f1))
+    print(f"\nF1 of 10 000 documents: {took}")
+    assert took.ratio >= LEAST_OF_SCIPY
+
+
+def twenty_against_one():
+    table = np.random.default_rng(2).random((UNITS, 20))
+
+    def resampled(units):
+        percentile_interval(bootstrap_sums(units, mean, np.random.default_rng(0), RESAMPLES))
+
+    return race(lambda _: resampled(table), lambda _: resampled(table[:, :1]), goal=1 / 3)
 
 
 def test_twenty_figures_cost_at_most_three_times_one():
-    table = np.random.default_rng(2).random((UNITS, 20))
-    twenty, one = our_seconds(table, mean), our_seconds(table[:, :1], mean)
-    print(f"\ntwenty means {twenty * 1e3:.1f} ms, one {one * 1e3:.1f} ms, {twenty / one:.1f} times")
-    assert twenty < 3 * one
+    took = Race(*alone(twenty_against_one))
+    print(
+        f"\ntwenty means {took.ours * 1e3:.1f} ms, one {took.peer * 1e3:.1f} ms, {1 / took.ratio:.1f} times"
+    )
+    assert took.ours <= 3 * took.peer
 
 
-MILLION = """
-import json, sys, time
-import numpy as np
-sys.path.insert(0, FOLDER)
-from peak_memory import peak_bytes
-from evalbench.core.figures import estimate, f1_of, mean_of, share_of
-n, g = 1_000_000, np.random.default_rng(0)
-columns = {
-    "score": g.random(n),
-    "right": (g.random(n) < 0.7).astype(float),
-    **{name: g.poisson(k, n).astype(float) for name, k in (("tp", 3), ("fp", 1), ("fn", 1))},
-}
-start = time.perf_counter()
-out = estimate(
-    columns, [mean_of("score"), share_of("right"), f1_of("tp", "fp", "fn")], units=np.arange(n), seed=0, n_resamples=2000
-)
-print(json.dumps({
-    "seconds": time.perf_counter() - start,
-    "peak": peak_bytes(),
-    "values": [[e.value, e.ci_low, e.ci_high] for e in out.estimates],
-}))
-"""
+def a_million_units():
+    n, g = 1_000_000, np.random.default_rng(0)
+    columns = {
+        "score": g.random(n),
+        "right": (g.random(n) < 0.7).astype(float),
+        **{name: g.poisson(k, n).astype(float) for name, k in (("tp", 3), ("fp", 1), ("fn", 1))},
+    }
+    made = [mean_of("score"), share_of("right"), f1_of("tp", "fp", "fn")]
+    mean_score, *_ = estimate(columns, made, units=np.arange(n), seed=0, n_resamples=2000).estimates
+    return {"peak": peak_bytes(), "mean": [mean_score.value, mean_score.ci_low, mean_score.ci_high]}
 
 
 def test_a_million_units_take_less_than_a_gigabyte():
     """The whole process, data included."""
-    run = subprocess.run(
-        [sys.executable, "-c", f"FOLDER = {str(Path(__file__).parent)!r}\n{MILLION}"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    out = json.loads(run.stdout)
-    print(f"\nthree figures over 1 000 000 units: {out['peak'] / 1e6:.0f} MB, {out['seconds']:.0f} s")
-    assert out["peak"] < 1e9
-    value, low, high = out["values"][0]
+    found = alone(a_million_units)
+    print(f"\nthree figures over 1 000 000 units: {found['peak'] / 1e6:.0f} MB")
+    assert found["peak"] < 1e9
+    value, low, high = found["mean"]
     assert low < value < high
     assert high - low == pytest.approx(2 * 1.96 * np.sqrt(1 / 12 / 1e6), rel=0.1)
+
+
+def alpha_with_interval(level):
+    g = np.random.default_rng(3)
+    truth = g.integers(1, 6, 25_000)
+    ratings = np.clip(truth + g.integers(-1, 2, (4, 25_000)), 1, 5)
+    units = np.broadcast_to([f"text-{i}" for i in range(25_000)], ratings.shape)
+    return least(
+        lambda: krippendorff_alpha(units.ravel(), ratings.ravel(), level), goal=MOST_SECONDS_OF_ALPHA
+    )
 
 
 @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
 def test_alpha_over_100_000_ratings(level):
     """With its interval of 2 000 resamples: four annotators, 25 000 texts, marks 1 to 5."""
-    g = np.random.default_rng(3)
-    truth = g.integers(1, 6, 25_000)
-    ratings = np.clip(truth + g.integers(-1, 2, (4, 25_000)), 1, 5)
-    units = np.broadcast_to([f"text-{i}" for i in range(25_000)], ratings.shape)
-    spent = seconds(lambda: krippendorff_alpha(units.ravel(), ratings.ravel(), level), 2)
-    print(f"\nalpha ({level}) over 100 000 ratings with interval: {spent:.2f} s")
-    assert spent < 1
+    took = alone(alpha_with_interval, level)
+    print(f"\nalpha ({level}) over 100 000 ratings with interval: {took:.2f} s")
+    assert took < MOST_SECONDS_OF_ALPHA

@@ -2,39 +2,21 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-
-def _module() -> Any:
-    if "faultserver" not in sys.modules:
-        spec = importlib.util.spec_from_file_location(
-            "faultserver", Path(__file__).with_name("faultserver.py")
-        )
-        module = importlib.util.module_from_spec(spec)
-        sys.modules["faultserver"] = module
-        spec.loader.exec_module(module)
-    return sys.modules["faultserver"]
-
-
-@pytest.fixture(scope="session")
-def fault_server() -> Callable[..., Any]:
-    """``with fault_server(delay=…, rates=…) as server``; ``server.url`` ends in /v1."""
-    return _module().fault_server
+from faultserver import Running, fault_server
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Any]:
+def server() -> Iterator[Running]:
     """A server that does what the prompt says."""
-    with _module().fault_server() as running:
+    with fault_server() as running:
         yield running
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from faultserver import fault_server
 
 from evalbench.models.check import check
 from evalbench.models.llm import EndpointFault
@@ -13,7 +14,7 @@ def found(url, **options):
 
 
 def test_an_endpoint_that_is_not_there():
-    (only,) = check("http://127.0.0.1:9/v1#m", timeout=2.0)
+    (only,) = check("http://127.0.0.1:9/v1#m", timeout=30.0)
     assert (only.ability, only.found) == ("chat", "no")
     assert only.detail.startswith("connection:")
 
@@ -21,13 +22,13 @@ def test_an_endpoint_that_is_not_there():
 def test_an_endpoint_that_only_embeds(scripted):
     scripted.gives({"data": [{"index": 0, "embedding": [3, 4]}, {"index": 1, "embedding": [1, 0]}]})
     scripted.lacks = "/chat/completions"
-    chat, embeddings = check(scripted.name, timeout=2.0)
+    chat, embeddings = check(scripted.name, timeout=30.0)
     assert (chat.ability, chat.found) == ("chat", "no")
     assert "refuses every call (404)" in chat.detail
     assert embeddings == ("embeddings", "yes", "2 dimensions")
     scripted.lacks = ""
     with pytest.raises(EndpointFault, match=r"refuses every call \(404\)"):
-        check(scripted.name, timeout=2.0)
+        check(scripted.name, timeout=30.0)
 
 
 @pytest.mark.parametrize("stream", [b"data: {broken\n\n", b"no events at all", b"data: []\n\n"])
@@ -35,7 +36,7 @@ def test_an_endpoint_whose_stream_is_broken(scripted, monkeypatch, stream):
     monkeypatch.setattr("evalbench.models.endpoint_embed._RETRIES", 0)
     scripted.says("Paris")
     scripted.streams = stream
-    table = {finding.ability: finding for finding in check(scripted.name, longest=0, timeout=2.0)}
+    table = {finding.ability: finding for finding in check(scripted.name, longest=0, timeout=30.0)}
     assert table["chat"].found == "yes"
     assert table["time to first token"].found == "no"
     assert table["tokens per second"].detail
@@ -43,7 +44,7 @@ def test_an_endpoint_whose_stream_is_broken(scripted, monkeypatch, stream):
     assert table["embeddings"].found == "no"
 
 
-def test_an_endpoint_that_can_little(fault_server):
+def test_an_endpoint_that_can_little():
     with fault_server(refuses=("json_schema", "json_object", "seed", "temperature", "logprobs")) as server:
         table = found(server.url, longest=256)
     assert table["chat"].found == "yes"
@@ -55,7 +56,7 @@ def test_an_endpoint_that_can_little(fault_server):
 
 
 @pytest.fixture(scope="module")
-def able(fault_server):
+def able():
     with fault_server() as server:
         return found(server.url, longest=1024)
 

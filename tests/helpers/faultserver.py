@@ -33,7 +33,7 @@ class Running:
     pid: int
 
     def stats(self) -> dict[str, Any]:
-        with urllib.request.urlopen(self.url + "/stats", timeout=10) as reply:
+        with urllib.request.urlopen(self.url + "/stats", timeout=60) as reply:
             return json.load(reply)
 
 
@@ -295,6 +295,7 @@ class Server:
             "prompts": len(self.prompts),
             "authorizations": dict(self.authorizations),
             "last": self.last,
+            "under_way": self.under_way,
             "most_under_way": self.most_under_way,
         }
 
