@@ -147,6 +147,13 @@ def test_hostile_responses_are_scored_and_escaped():
     assert "<script>" not in cot_levels.annotated(result)
 
 
+def test_a_very_long_step_is_folded_in_the_annotated_solution():
+    response = "It makes " + "very " * 5000 + "<<9*9=1>>1.\n#### 5"
+    page = cot_levels.annotated(cot_levels.evaluate(frames([{**PROBLEM, "response": response}])))
+    assert "whole text, 25" in page
+    assert "<summary>" in page.partition("very")[0]
+
+
 def test_annotated_solutions_say_what_is_wrong(result):
     page = cot_levels.annotated(result, n=6)
     assert "has no source" in page

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from evalbench.core.result import Result
 
+LONGEST_STEP = 1000
 _UNSOURCED = re.compile(r"(.*) ha(?:s|ve) no source")
 _LEVEL_NAMES = {
     "answer": "1 answer",
@@ -144,7 +145,7 @@ def _annotated_one(result: Result, name: str, model: str) -> Html:
     item = _row(result.items, name, model)
     steps = result.tables["steps"]
     shown = steps[(steps["id"] == name) & (steps["model"] == model)]
-    said = [highlight(t, _faulty_numbers(t, r)) for t, r in zip(shown["text"], shown["reason"], strict=True)]
+    said = [_said(t, r) for t, r in zip(shown["text"], shown["reason"], strict=True)]
     table = pd.DataFrame(
         {
             "step": shown["step"].to_numpy(),
@@ -159,6 +160,13 @@ def _annotated_one(result: Result, name: str, model: str) -> Html:
         f"final {item['final']:.2f}</p><p{language_attributes(solution['question'])}>{escape(solution['question'])}</p>"
     )
     return Html(head + html_table(table, caption=f"Steps of {model} on {name}", rows=40))
+
+
+def _said(text: str, reason: str) -> Html:
+    """A step with its unsourced numbers marked; of a very long one the beginning, until it is opened."""
+    if len(text) > LONGEST_STEP:
+        return clamped(text, LONGEST_STEP)
+    return highlight(text, _faulty_numbers(text, reason))
 
 
 def _row(frame: pd.DataFrame, name: str, model: str) -> Any:
