@@ -211,7 +211,12 @@ def _cell(x: int, y: int, strength: float) -> Any:
 
 
 def title_at_top(figure: Figure, text: str) -> None:
-    """A title at the left edge of the whole figure."""
+    """A title at the left edge of the whole figure; panels that lay themselves out make room for it."""
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    engine = figure.get_layout_engine()
+    if isinstance(engine, ConstrainedLayoutEngine):
+        engine.set(rect=(0, 0, 1, 1 - 0.3 / figure.get_figheight()))
     figure.suptitle(
         text, x=0, y=1 - 0.04 / figure.get_figheight(), ha="left", va="top",
         fontsize=FONT_SIZE + 1.5, fontweight="bold", color=INK,

@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from evalbench.draw.figures import Line, distribution, heat_map, interval_bars, lines
+from evalbench.draw.figures import Line, distribution, heat_map, interval_bars, lines, title_at_top
 from evalbench.draw.style import INK, new_figure, picture, says_nothing, shortened, to_svg, width_of
 
 
@@ -170,6 +170,17 @@ def test_interval_bars_say_what_has_no_value():
     )
     assert "a no value; b 0.500" in alt
     assert ">no value<" in to_svg(figure, alt)
+
+
+def test_panels_make_room_for_the_title_of_the_whole():
+    figure, axes = new_figure(7.2, 2.0, rows=1, cols=2)
+    for ax in axes.flat:
+        ax.set_title("a panel", loc="left")
+    title_at_top(figure, "The whole")
+    figure.draw_without_rendering()
+    title = figure.texts[0]
+    tops = [ax.get_tightbbox().y1 for ax in axes.flat]
+    assert max(tops) <= title.get_window_extent().y0
 
 
 def test_a_heat_map_of_counts_is_described_in_whole_numbers():

@@ -200,7 +200,10 @@ def best_comparisons(result: Result, level: str = "summary", rows: int = 20) -> 
 
 def labels_needed(result: Result) -> pd.DataFrame:
     """How many items tell a correlation of the size seen here from the threshold, for reading."""
-    return result.tables["label_plan"].rename(columns=_words)
+    table = result.tables["label_plan"]
+    side = (table["side"] + " " + table["against"].map("{:g}".format)).where(table["side"] != "", "")
+    shown = table.drop(columns=["against", "documents_here"]).assign(side=side)
+    return shown.rename(columns=_words)
 
 
 def documents_needed(result: Result) -> pd.DataFrame:
@@ -216,7 +219,7 @@ def documents_needed(result: Result) -> pd.DataFrame:
 
 
 def _words(column: str) -> str:
-    return column.replace("sd_over", "standard deviation over").replace("_", " ")
+    return column.replace("_", " ")
 
 
 def _significant(value: float) -> str:
