@@ -363,6 +363,21 @@ def test_few_documents_that_all_agree_are_no_evidence(documents, light):
         assert "has no width on fewer than 20 documents" in result.verdict.rule
 
 
+def test_a_correlation_counts_the_documents_that_it_rests_on():
+    frame, ratings = panel(documents=30)
+    # Only in five documents does the metric vary.
+    frame["some"] = np.where(frame["doc_id"].isin([f"d{i}" for i in range(5)]), frame["good"], 1.0)
+    result = evaluate(frame, ratings, metrics=["some"], trusted=["quality", "complete"], n_resamples=300)
+    for figure in (result.figure("trusted_mean", scorer="some"),
+                   result.figure("spearman_summary", scorer="some", criterion="quality")):  # fmt: skip
+        assert (figure.n, figure.n_undefined) == (5, 25)
+        assert "fewer than 20 units: the interval is too narrow" in figure.note
+    assert "mean over quality (named beforehand, without complete, where it has no value)" in result.sentence
+    assert result.sentence.endswith(
+        "30 documents, 120 outputs, 5 documents with a value, so few that the interval is too narrow."
+    )
+
+
 def test_a_difference_without_spread_is_not_tested_and_says_so():
     rank = np.arange(30)
     frame = pd.DataFrame(

@@ -86,6 +86,15 @@ class Panel:
             np.array([int((failed["scorer"] == name).sum()) for name in scorers]),
         )  # fmt: skip
 
+    def means_of_others(self) -> list[Array]:
+        """For each annotator the means (n, q) of the other annotators' ratings."""
+        found = []
+        for k in range(self.ratings.shape[2]):
+            others = np.delete(self.ratings, k, axis=2)
+            count = np.isfinite(others).sum(axis=2)
+            found.append(np.where(count > 0, np.nansum(others, axis=2) / np.maximum(count, 1), np.nan))
+        return found
+
     @property
     def has_systems(self) -> bool:
         return bool((self.system != "").any())
@@ -153,9 +162,16 @@ class Analysis:
         if np.isnan(value):
             return Measured(None, n=n, note=self.reason(i, j, level))
         return with_interval(
-            value, found.replicates[:, i, j], n=n, n_units=self.panel.n_documents,
+            value, found.replicates[:, i, j], n=n, n_units=self.n_documents(i, j, level, kind),
             clustered=self.panel.several_per_document,
         )  # fmt: skip
+
+    def n_documents(self, i: int, j: int, level: str, kind: str) -> int:
+        """Documents that a correlation rests on: at summary level those where both vary."""
+        if level == "summary":
+            return int(self.tables[level, kind].n[i, j])
+        both = np.isfinite(self.panel.x[:, i]) & np.isfinite(self.panel.y[:, j])
+        return len(np.unique(self.panel.document[both]))
 
     @cached_property
     def agreement(self) -> Mapping[str, Mapping[str, Measured]]:
@@ -200,10 +216,7 @@ class Analysis:
         if a < 2:
             return [Measured(None, note="one annotator only: no ceiling")] * q
         values, replicates = [], []
-        for k in range(a):
-            others = np.delete(p.ratings, k, axis=2)
-            count = np.isfinite(others).sum(axis=2)
-            mean = np.where(count > 0, np.nansum(others, axis=2) / np.maximum(count, 1), np.nan)
+        for k, mean in enumerate(p.means_of_others()):
             found = correlation_table(
                 p.ratings[:, :, k], mean, document=p.document, system=p.system if p.has_systems else None,
                 levels=(self.level,), kinds=(self.coefficient,), seed=self.seed, n_resamples=self.n_resamples,

@@ -168,6 +168,7 @@ def _pairs(analysis: Analysis, judge: _Judge, i: int) -> list[Estimate]:
     found = []
     for j, criterion in enumerate(panel.criteria):
         measured = analysis.measured(i, j, analysis.level, analysis.coefficient)
+        n_documents = analysis.n_documents(i, j, analysis.level, analysis.coefficient)
         found.append(
             _estimate(
                 measured,
@@ -175,7 +176,7 @@ def _pairs(analysis: Analysis, judge: _Judge, i: int) -> list[Estimate]:
                 group={"scorer": scorer, "criterion": criterion},
                 unit="−1–1",
                 higher_is_better=sign > 0,
-                light=judge.light(measured, scorer, share, panel.n_documents)[0],
+                light=judge.light(measured, scorer, share, n_documents)[0],
                 note="; ".join(filter(None, [measured.note, LOWER if sign < 0 else ""])),
                 n_undefined=int(table.n_undefined[i, j]),
                 n_unscored=int(panel.n_unscored[i]),
@@ -189,14 +190,17 @@ def _agreement(e: Estimate, judge: _Judge) -> float:
     return -2.0 if e.value is None else e.value * direction(e.group["scorer"], judge.lower_is_better)
 
 
+def _trusted_columns(analysis: Analysis, trust: Trust, i: int) -> list[int]:
+    """The trusted criteria on which scorer i has a value."""
+    values = analysis.tables[analysis.level, analysis.coefficient].values
+    criteria = analysis.panel.criteria
+    return [j for j, c in enumerate(criteria) if c in trust.trusted and np.isfinite(values[i, j])]
+
+
 def trusted_replicates(analysis: Analysis, trust: Trust, i: int) -> tuple[float, np.ndarray]:
     """Mean over the trusted criteria where scorer i has a value, and its replicates."""
     found = analysis.tables[analysis.level, analysis.coefficient]
-    columns = [
-        j
-        for j, c in enumerate(analysis.panel.criteria)
-        if c in trust.trusted and np.isfinite(found.values[i, j])
-    ]
+    columns = _trusted_columns(analysis, trust, i)
     if not columns:
         return float("nan"), np.full(len(found.replicates), np.nan)
     return float(found.values[i, columns].mean()), found.replicates[:, i, columns].mean(axis=1)
@@ -206,8 +210,9 @@ def _trusted_mean(analysis: Analysis, judge: _Judge, trust: Trust, i: int) -> Es
     panel = analysis.panel
     scorer, share = panel.scorers[i], panel.n_unscored[i] / len(panel.x)
     value, replicates = trusted_replicates(analysis, trust, i)
-    over = [c for j, c in enumerate(panel.criteria) if c in trust.trusted
-            and np.isfinite(analysis.tables[analysis.level, analysis.coefficient].values[i, j])]  # fmt: skip
+    columns = _trusted_columns(analysis, trust, i)
+    level, kind = analysis.level, analysis.coefficient
+    n_documents = min((analysis.n_documents(i, j, level, kind) for j in columns), default=0)
     sign = direction(scorer, judge.lower_is_better)
     if np.isnan(value):
         j = next((j for j, c in enumerate(panel.criteria) if c in trust.trusted), None)
@@ -217,14 +222,15 @@ def _trusted_mean(analysis: Analysis, judge: _Judge, trust: Trust, i: int) -> Es
         measured = with_interval(
             value,
             replicates,
-            n=panel.n_documents,
-            n_units=panel.n_documents,
+            n=n_documents,
+            n_units=n_documents,
             clustered=panel.several_per_document,
         )
-    named = f"over {', '.join(over)}" if over else ""
+    named = f"over {', '.join(panel.criteria[j] for j in columns)}" if columns else ""
     return _estimate(
         measured, metric="trusted_mean", group={"scorer": scorer}, unit="−1–1", higher_is_better=sign > 0,
-        light=judge.light(measured, scorer, share, panel.n_documents)[0], n_unscored=int(panel.n_unscored[i]),
+        light=judge.light(measured, scorer, share, n_documents)[0], n_unscored=int(panel.n_unscored[i]),
+        n_undefined=int(analysis.tables[level, kind].n_undefined[i, columns].max(initial=0)),
         note="; ".join(filter(None, [named, measured.note, LOWER if sign < 0 else ""])),
     )  # fmt: skip
 
@@ -241,8 +247,6 @@ def _verdict(analysis: Analysis, judge: _Judge, trust: Trust, headline: Sequence
         f"has no width on fewer than {FEW_UNITS} documents"
     )
     over = f"{_counted(panel.n_documents, 'document')}, {_counted(len(panel.x), 'output')}"
-    if panel.n_documents < FEW_UNITS:
-        over += ", so few that the interval is too narrow"
     if not trust.trusted:
         return Verdict("grey", f"No criterion is trusted ({trust.why}), so no metric can be: {over}.", rule)
     known = [e for e in headline if e.value is not None]
@@ -256,7 +260,7 @@ def _verdict(analysis: Analysis, judge: _Judge, trust: Trust, headline: Sequence
         Measured(best.value, best.ci_low, best.ci_high),
         best.group["scorer"],
         panel.n_unscored[i] / len(panel.x),
-        panel.n_documents,
+        best.n,
     )
     replicates = trusted_replicates(analysis, trust, i)[1] * direction(
         best.group["scorer"], judge.lower_is_better
@@ -267,9 +271,16 @@ def _verdict(analysis: Analysis, judge: _Judge, trust: Trust, headline: Sequence
     ]
     ceiling = f"; one annotator against the others: {np.mean(ceilings):.2f}" if ceilings else ""
     chosen = f", the best of {len(known)}" if len(known) > 1 else ""
+    there = [panel.criteria[j] for j in _trusted_columns(analysis, trust, i)]
+    gone = [c for c in trust.trusted if c not in there]
+    without = f", without {', '.join(gone)}, where it has no value" if gone else ""
+    if best.n_undefined:
+        over += f", {_counted(best.n, 'document')} with a value"
+    if best.n < FEW_UNITS:
+        over += ", so few that the interval is too narrow"
     sentence = (
         f"{best.group['scorer']}{chosen}: {analysis.coefficient} {best.value:.2f}{interval} at {analysis.level} level, mean over "
-        f"{', '.join(trust.trusted)} ({trust.why}){ceiling}; {over}."
+        f"{', '.join(there)} ({trust.why}{without}){ceiling}; {over}."
     )
     stability = light_stability(judge.bands, replicates, best.light) if best.light != "grey" else None
     return Verdict(best.light, sentence, rule, stability, would_be if best.light == "grey" else None)  # type: ignore[arg-type]
