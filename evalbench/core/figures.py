@@ -37,8 +37,10 @@ class Figure:
         Takes the sums as arrays, in this order, and returns values; NaN where undefined.
     unit : str
     higher_is_better : bool or None
-    interval : {"bootstrap", "wilson"}
-        ``wilson`` only for a proportion: its two sums are successes and trials.
+    interval : {"bootstrap", "wilson", "counts"}
+        ``wilson`` only for a proportion of items: its two sums are successes and trials.  ``counts`` for a proportion
+        of things that come several to an item, such as precision: bootstrap, but Wilson over the items that have
+        some where all agree on 0 or 1, so that 20 of 20 is [0.84, 1] and not [1, 1].
     undefined : str
         Why there is no value where ``value`` is NaN.
     worst : float or None
@@ -52,7 +54,7 @@ class Figure:
     value: Callable[..., Floats]
     unit: str = "0–1"
     higher_is_better: bool | None = True
-    interval: Literal["bootstrap", "wilson"] = "bootstrap"
+    interval: Literal["bootstrap", "wilson", "counts"] = "bootstrap"
     undefined: str = "no item has a value"
     worst: float | None = None
     bands: Bands | None = None
@@ -83,16 +85,14 @@ def f1_of(tp: str, fp: str, fn: str, metric: str = "f1", **options: Any) -> Figu
 
 def precision_of(tp: str, fp: str, metric: str = "precision", **options: Any) -> Figure:
     """tp / (tp + fp); undefined without predictions."""
-    return Figure(
-        metric, (tp, fp), lambda t, p: ratio(t, t + p), **{"undefined": "nothing was predicted", **options}
-    )
+    options = {"undefined": "nothing was predicted", "interval": "counts", **options}
+    return Figure(metric, (tp, fp), lambda t, p: ratio(t, t + p), **options)
 
 
 def recall_of(tp: str, fn: str, metric: str = "recall", **options: Any) -> Figure:
     """tp / (tp + fn); undefined without truth."""
-    return Figure(
-        metric, (tp, fn), lambda t, n: ratio(t, t + n), **{"undefined": "there is no truth", **options}
-    )
+    options = {"undefined": "there is no truth", "interval": "counts", **options}
+    return Figure(metric, (tp, fn), lambda t, n: ratio(t, t + n), **options)
 
 
 class Estimated(NamedTuple):
@@ -193,6 +193,8 @@ def estimate(
 
 
 def _units_with_value(figure: Figure, sums: Floats, at: Mapping[str, int]) -> int:
+    if figure.interval == "counts":
+        return int(np.isfinite(figure.value(*(sums[:, at[name]] for name in figure.sums))).sum())
     counts = [at[name] for name in figure.sums if name.startswith("#")]
     return int((sums[:, counts] > 0).all(axis=1).sum()) if counts else len(sums)
 
@@ -238,6 +240,9 @@ def _estimate_one(
         agreed = n_units if totals[0] else 0
         low, high = map(float, wilson(agreed, n_units) if clustered else wilson(totals[0], totals[1]))
         method = "Wilson" if not clustered else "Wilson over units, all agree"
+    elif figure.interval == "counts" and value in (0, 1):
+        low, high = map(float, wilson(n_units * value, n_units))
+        method = "Wilson over units, all agree"
     elif not np.isfinite(low):
         notes.append("no interval: no resample has a value")
     else:

@@ -61,6 +61,22 @@ def test_clustered_share_is_bootstrapped_unless_all_agree():
     assert (agreed.ci_low, agreed.ci_high) == pytest.approx((float(wilson(25, 25)[0]), 1.0))
 
 
+@pytest.mark.parametrize(("figure", "agreed"), [(precision_of("tp", "fp"), 1), (precision_of("fp", "tp"), 0)])
+def test_precision_where_all_agree_has_wilsons_interval_over_the_items_that_predict(figure, agreed):
+    """20 of 20 is [0.84, 1], not [1, 1]; items without a prediction say nothing."""
+    columns = {"tp": np.repeat([2.0, 0.0], [20, 30]), "fp": np.zeros(50)}
+    out = one(columns, figure)
+    assert (out.value, out.method, out.note) == (agreed, "Wilson over units, all agree", "")
+    assert (out.ci_low, out.ci_high) == pytest.approx(tuple(map(float, wilson(20 * agreed, 20))))
+    columns["fp"][3] = 1.0
+    assert one(columns, figure).method.startswith("percentile bootstrap")
+
+
+def test_recall_of_one_item_with_truth_has_no_interval():
+    out = one({"tp": np.array([2.0, 0, 0]), "fn": np.zeros(3)}, recall_of("tp", "fn"))
+    assert (out.value, out.ci_low, out.note) == (1, None, "no interval: fewer than two units")
+
+
 def test_f1_precision_recall_agree_with_scikit_learn():
     g = np.random.default_rng(2)
     truth, found = g.random((2, 300)) < 0.4

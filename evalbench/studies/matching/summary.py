@@ -78,7 +78,13 @@ def figures(bands: Bands | None = None, light_on: str = "f1") -> tuple[Figure, .
         recall_of("ha_tp", "ha_fn", "ha_recall"),
         Figure("match_quality", ("ha_score_sum", "ha_tp"), ratio, undefined="nothing was matched"),
         *(
-            Figure(f"matched_{c}", (f"sum_{c}", f"n_{c}"), ratio, undefined="no matched pair has this part")
+            Figure(
+                f"matched_{c}",
+                (f"sum_{c}", f"n_{c}"),
+                ratio,
+                undefined="no matched pair has this part",
+                interval="counts" if c == "category_match" else "bootstrap",
+            )
             for c in COMPONENTS
         ),
         Figure(
@@ -87,6 +93,7 @@ def figures(bands: Bands | None = None, light_on: str = "f1") -> tuple[Figure, .
             ratio,
             higher_is_better=False,
             undefined="nothing was matched",
+            interval="counts",
         ),
         mean_of("sample_f1", "macro_f1", **macro),
         mean_of("sample_precision", "macro_precision", **macro),
