@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -43,7 +43,7 @@ class Job(NamedTuple):
     timeout : float or None
         Seconds.
     label : str
-        Study and what its entry varies.
+        Study and what tells it apart: what its entry varies, and what else it states otherwise than runs of that name.
     """
 
     number: int
@@ -88,6 +88,7 @@ def read_suite(path: Path, root: Path | None = None) -> tuple[Job, ...]:
     """
     entries, faults = _entries(path)
     jobs: list[Job] = []
+    stated: list[Mapping[str, Any]] = []
     first: dict[str, str] = {}
     for entry in entries:
         for study, values, varied in _combinations(entry, faults):
@@ -103,11 +104,13 @@ def read_suite(path: Path, root: Path | None = None) -> tuple[Job, ...]:
             first[planned.identity] = entry.at()
             timeout = entry.values.get("timeout")
             jobs.append(Job(len(jobs) + 1, entry.number, entry.line, planned, timeout, label))
+            stated.append(values)
     if faults:
         raise BadInput.listing(f"{path}: nothing was started:", faults)
     if not jobs:
         raise BadInput(f"{path}: there are no runs in it")
-    return tuple(jobs)
+    labels = _told_apart([job.label for job in jobs], stated)
+    return tuple(job._replace(label=label) for job, label in zip(jobs, labels, strict=True))
 
 
 def _planned(study: str, values: Mapping[str, Any], root: Path | None, base: Path) -> Plan:
@@ -147,7 +150,23 @@ def _named(fault: str) -> str:
 
 
 def _label(planned: Plan, varied: Mapping[str, Any]) -> str:
-    return " ".join([planned.study, *(f"{name}={value}" for name, value in varied.items())])
+    return _with_values(planned.study, varied)
+
+
+def _with_values(label: str, values: Mapping[str, Any]) -> str:
+    return " ".join([label, *(f"{name}={value}" for name, value in values.items())])
+
+
+def _told_apart(labels: Sequence[str], stated: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Labels that several runs share go on with the values in which these runs differ."""
+    out = list(labels)
+    for label in dict.fromkeys(labels):
+        alike = [i for i, other in enumerate(labels) if other == label]
+        names = dict.fromkeys(name for i in alike for name in stated[i])
+        differing = [n for n in names if any(stated[i].get(n) != stated[alike[0]].get(n) for i in alike)]
+        for i in alike:
+            out[i] = _with_values(label, {n: stated[i][n] for n in differing if n in stated[i]})
+    return out
 
 
 def _combinations(entry: _Entry, faults: list[str]) -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:

@@ -112,6 +112,18 @@ runs:
     assert len({job.plan.identity for job in jobs}) == 13
 
 
+def test_runs_of_one_name_are_told_apart_by_what_their_entries_state(bench):
+    text = """
+runs:
+  - {study: tiny, data: words.csv}
+  - {study: tiny, data: words.csv, parameters: {k: 2}}
+  - {study: tiny, data: words.csv, parameters: {k: 3, fail: true}}
+  - {study: tiny, data: words.csv, matrix: {k: [4, 5]}}
+"""
+    jobs = read_suite(suite(bench, text), bench)
+    assert [job.label for job in jobs] == ["tiny", "tiny k=2", "tiny k=3 fail=True", "tiny k=4", "tiny k=5"]
+
+
 def test_the_gallery_shows_every_study():
     root = Path(__file__).resolve().parents[2]
     shown = {job.plan.study for job in read_suite(root / "notebooks" / "gallery.yaml", root)}
