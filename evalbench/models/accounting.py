@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from evalbench.models.endpoint import Model
@@ -136,6 +138,59 @@ def accounting(replies: Sequence[Reply]) -> dict[str, Any]:
         "cached_tokens": sum((reply.tokens_in or 0) + (reply.tokens_out or 0) for reply in hits),
         "cached_cost": _total_cost(hits),
     }
+
+
+_embeddings: ContextVar[list[Mapping[str, Any]] | None] = ContextVar("embeddings", default=None)
+
+
+@contextmanager
+def embeddings_counted() -> Iterator[list[Mapping[str, Any]]]:
+    """Collects an account of everything that endpoints are asked to embed within the block, for :func:`merged`."""
+    accounts: list[Mapping[str, Any]] = []
+    outer = _embeddings.set(accounts)
+    try:
+        yield accounts
+    finally:
+        _embeddings.reset(outer)
+
+
+def count_embeddings(
+    target: Model,
+    *,
+    texts: int = 0,
+    cached: int = 0,
+    served_by: Iterable[str] = (),
+    requests: int = 0,
+    retries: int = 0,
+    errors: Sequence[str] = (),
+    tokens: int | None = None,
+    seconds: float = 0.0,
+) -> None:
+    """Count what an endpoint embedded as calls are counted: one per distinct text, many of them in one request.
+
+    ``cached`` texts were found on disk. What each of them cost is not kept, since their requests held others too.
+    """
+    accounts = _embeddings.get()
+    if accounts is None:
+        return
+    free = cost(target, 0, 0) == cost(target, 1, 1) == 0
+    accounts.append(
+        {
+            **accounting([]),
+            "models": [target.name],
+            "served_by": sorted(set(served_by)),
+            "endpoints": [target.host],
+            "calls": texts + cached,
+            "cache_hits": cached,
+            "requests": requests,
+            "retries": retries,
+            "errors": _counted(errors),
+            "tokens_in": tokens or 0,
+            "call_seconds": round(seconds, 3),
+            "cost": cost(target, tokens, 0) if requests > len(errors) else 0.0,
+            "cached_cost": None if cached and not free else 0.0,
+        }
+    )
 
 
 def merged(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

@@ -45,7 +45,7 @@ class Line:
 
 async def answer(request: Request, line: Line) -> Reply:
     """Ask, and ask again with the parser's complaint until the schema is met or the re-asks are used up."""
-    tally = _Tally()
+    tally = Tally()
     follow_up: list[dict[str, str]] = []
     while True:
         outcome, left_out = await _answered(request, follow_up, line, tally)
@@ -88,8 +88,8 @@ def _unparsed_detail(fault: structured.NoValue, outcome: Outcome) -> str:
     return f"{fault}; the reply was cut at its longest" if outcome.finish == "length" else str(fault)
 
 
-class _Tally:
-    """Running totals of one call over its attempts."""
+class Tally:
+    """Running totals over attempts."""
 
     def __init__(self) -> None:
         self.requests = self.retries = self.reasks = 0
@@ -110,7 +110,7 @@ class _Tally:
 
 
 async def _answered(
-    request: Request, follow_up: list[dict[str, str]], line: Line, tally: _Tally
+    request: Request, follow_up: list[dict[str, str]], line: Line, tally: Tally
 ) -> tuple[Outcome, tuple[str, ...]]:
     """One answer in the strictest form that the endpoint takes, and the parameters that it did not take."""
     known = shapes.refused(line.endpoint)
@@ -128,7 +128,7 @@ async def _answered(
     return outcome, tuple(sorted(left_out))
 
 
-async def _with_retries(payload: dict[str, Any], line: Line, tally: _Tally) -> Outcome:
+async def _with_retries(payload: dict[str, Any], line: Line, tally: Tally) -> Outcome:
     """Send until it is answered, refused for good, or the retries of this call are used up."""
     plan = line.plan
     tokens = estimated_tokens("".join(m["content"] for m in payload["messages"]), payload.get("max_tokens"))

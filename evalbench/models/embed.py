@@ -18,6 +18,7 @@ import numpy as np
 import regex
 
 from evalbench.errors import BadInput, ModelUnavailable
+from evalbench.models.accounting import count_embeddings
 from evalbench.models.encoders import (
     DTYPES,
     Card,
@@ -26,6 +27,7 @@ from evalbench.models.encoders import (
     known_models,
     load_encoder,
 )
+from evalbench.models.names import is_model_name, model
 from evalbench.models.vectors import read_vectors, vector_cache_file, write_vectors
 from evalbench.text.words import word_ids
 
@@ -251,6 +253,8 @@ def _distinct(texts: Sequence[str]) -> tuple[list[str], npt.NDArray[np.int64]]:
 def _embed_distinct(texts: Sequence[str], by: Embedder) -> Vectors:
     wanted = sorted(text for text in texts if text.strip())  # batches do not depend on the order of rows
     known = read_vectors(by.cache, identity(by.name), by.dtype, wanted) if by.cache else {}
+    if known and is_model_name(by.name):
+        count_embeddings(model(by.name), cached=len(known))
     missing = [text for text in wanted if text not in known]
     for start in range(0, len(missing), _TEXTS_PER_CHUNK):
         part = missing[start : start + _TEXTS_PER_CHUNK]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,7 +31,7 @@ _KEPT = (
     "retries",
     "reasks",
 )
-_KEY = re.compile(r"[0-9a-f]{64}")
+_KEY = "[0-9a-f]{64}"
 
 
 def is_an_answer(reply: Reply) -> bool:
@@ -121,7 +120,7 @@ def merge_calls(file: Path, cache: Path | str | None = None) -> int:
 def _entries(calls: pd.DataFrame) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
     """Key, model, host and what is kept, of each call that has a key."""
     redact = redactor()
-    for row in calls[calls["key"].str.fullmatch(_KEY.pattern).fillna(False)].to_dict("records"):
+    for row in calls[calls["key"].str.fullmatch(_KEY).fillna(False)].to_dict("records"):
         raw = redact(row["reply"])
         kept = {
             "served_by": row["served_by"],

@@ -206,15 +206,13 @@ def _completion(body: bytes, started: float, redact: Callable[[str], str]) -> Ou
         return redact(_without_surrogates(str(value or "")))
 
     text = told(message.get("content"))
-    usage = parsed.get("usage")
-    usage = usage if isinstance(usage, dict) else {}
     known: dict[str, Any] = {
         "raw": text,
         "text": without_reasoning(text),
         "finish": told(choices[0].get("finish_reason")),
         "served_by": told(parsed.get("model")),
-        "tokens_in": _count(usage.get("prompt_tokens")),
-        "tokens_out": _count(usage.get("completion_tokens")),
+        "tokens_in": usage_count(parsed, "prompt_tokens"),
+        "tokens_out": usage_count(parsed, "completion_tokens"),
     }
     if message.get("refusal"):
         return failed("refused", told(message["refusal"]), started, **known)
@@ -236,7 +234,10 @@ def _without_surrogates(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _count(value: Any) -> int | None:
+def usage_count(parsed: dict[str, Any], name: str) -> int | None:
+    """Tokens as the endpoint counted them; None where it did not."""
+    usage = parsed.get("usage")
+    value = usage.get(name) if isinstance(usage, dict) else None
     return value if isinstance(value, int) and 0 <= value < _MOST_TOKENS else None
 
 

@@ -242,7 +242,7 @@ def evaluate(
         notes=(*verdicts(compared, light_on), *violations.notes, *pairs.warnings, *_remarks(items, violations),
                *_calibrated(calibration, embed, missing)),
         method=_method(stated, thresholds, of_ha, embed, assignment, filter, missing),
-        accounting={"models": {"embed": embed}},
+        accounting={**pairs.accounting, "models": {"embed": embed}},
     )  # fmt: skip
 
 

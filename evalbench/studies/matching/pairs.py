@@ -7,7 +7,7 @@ other weights and thresholds.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -24,6 +24,7 @@ from evalbench.metrics.matching import (
     unmatched_reason,
     weighted_score,
 )
+from evalbench.models.accounting import embeddings_counted, merged
 from evalbench.models.embed import embedder, indexed_similarities, language_warning
 from evalbench.studies.matching.violations import Violations
 
@@ -92,6 +93,8 @@ class Pairs:
         0–1, NaN where both sides lack the text.
     embed : str
     warnings : tuple of str
+    accounting : mapping
+        What an endpoint's embeddings cost; empty for any other backend.
     """
 
     violations: Violations
@@ -99,6 +102,7 @@ class Pairs:
     components: Mapping[str, np.ndarray]
     embed: str
     warnings: tuple[str, ...] = ()
+    accounting: Mapping[str, Any] = field(default_factory=dict)
 
     def frame(self) -> pd.DataFrame:
         """One row per pair with its ids and components."""
@@ -145,14 +149,19 @@ def score_pairs(violations: Violations, *, embed: str = "use-multilingual", dtyp
     }
     backend = embedder(embed, dtype=dtype)
     texts: set[str] = set()
-    for component, column in TEXT_COMPONENTS.items():
-        left, right = truth[column].tolist(), predictions[column].tolist()
-        texts |= {*left, *right}
-        if any(map(str.strip, {*left})) and any(map(str.strip, {*right})):
-            values = indexed_similarities(backend, [*left, *right], codes.truth, codes.predicted + len(left))
-        else:
-            values = np.zeros(len(codes.truth))
-        components[component] = _with_absent(np.clip(values, 0, 1), truth[column], predictions[column], codes)
+    with embeddings_counted() as spent:
+        for component, column in TEXT_COMPONENTS.items():
+            left, right = truth[column].tolist(), predictions[column].tolist()
+            texts |= {*left, *right}
+            if any(map(str.strip, {*left})) and any(map(str.strip, {*right})):
+                values = indexed_similarities(
+                    backend, [*left, *right], codes.truth, codes.predicted + len(left)
+                )
+            else:
+                values = np.zeros(len(codes.truth))
+            components[component] = _with_absent(
+                np.clip(values, 0, 1), truth[column], predictions[column], codes
+            )
     categories = pd.Index(truth["category"]).append(pd.Index(predictions["category"])).factorize()[0]
     same = categories[codes.truth] == categories[codes.predicted + len(truth)]
     components["category_match"] = _with_absent(
@@ -165,6 +174,7 @@ def score_pairs(violations: Violations, *, embed: str = "use-multilingual", dtyp
         {name: components[name] for name in COMPONENTS},
         embed,
         (warning,) if warning else (),
+        merged(spent),
     )
 
 

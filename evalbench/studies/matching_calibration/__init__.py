@@ -186,7 +186,7 @@ def evaluate(
             *pairs.warnings,
         ),
         method=_method(score, objective, consensus, thresholds, n_folds),
-        accounting={"models": {"embed": embed}},
+        accounting={**pairs.accounting, "models": {"embed": embed}},
         files={"weights.json": weights_file(stated, data.label, parameters, summary)},
     )
 

@@ -39,7 +39,10 @@ _UNDEFINED = {
 
 @dataclass
 class Scored:
-    """Columns of scores, and why some are missing: metric → one reason per text, empty where there is a value."""
+    """Columns of scores, and why some are missing: metric → one reason per text, empty where there is a value.
+
+    ``spent``: accounts of the embeddings that endpoints gave.
+    """
 
     columns: dict[str, Floats] = field(default_factory=dict)
     unscored: dict[str, np.ndarray[Any, Any]] = field(default_factory=dict)
@@ -47,6 +50,7 @@ class Scored:
     notes: list[str] = field(default_factory=list)
     judge: Contradictions | None = None
     embedded: bool = False
+    spent: list[Mapping[str, Any]] = field(default_factory=list)
 
 
 def chosen(names: Sequence[str]) -> list[Card]:
@@ -149,9 +153,13 @@ def score_all(frame: pd.DataFrame, entries: Sequence[Card], options: Mapping[str
         Lists the metrics whose columns the table lacks.
     """
     _check_columns(frame, entries)
-    scored = Scored(judge=Contradictions(options["judge"], options["language"]) if options["judge"] else None)
-    for entry in entries:
-        _score_one(frame, entry, options, scored)
+    from evalbench.models.accounting import embeddings_counted
+
+    judge = Contradictions(options["judge"], options["language"]) if options["judge"] else None
+    with embeddings_counted() as spent:
+        scored = Scored(judge=judge, spent=spent)
+        for entry in entries:
+            _score_one(frame, entry, options, scored)
     return scored
 
 
@@ -279,7 +287,9 @@ def roles(
         "embedding": options["embed"] if scored.embedded else "",
         "judging": ", ".join(sorted({v.judge for v in judged})),
     }
-    counted = merged([*([accounting(replies)] if replies else []), *(v.accounting for v in judged)])
+    counted = merged(
+        [*([accounting(replies)] if replies else []), *scored.spent, *(v.accounting for v in judged)]
+    )
     return {**counted, "models": {role: name for role, name in named.items() if name}}
 
 
