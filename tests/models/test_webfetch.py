@@ -1,169 +1,23 @@
 """The guard, against a server on the loopback that plays every trick; no packet leaves this machine."""
 
-import gzip
-import shutil
 import socket
-import ssl
-import subprocess
-import threading
 import time
-import zlib
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from tricks import PATIENCE, PUBLIC, Site, trick_server
 
-from evalbench.models.page_text import decoded, html_text
-from evalbench.models.webfetch import Fetcher, HostUnknown, is_public
-
-PUBLIC = "93.184.215.14"
-
-
-class Tricks(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_GET(self):
-        self.server.asked.append((self.headers["Host"], self.path, dict(self.headers)))
-        getattr(self, "serve_" + self.path.strip("/").split("/")[0].replace("-", "_"), self.serve_page)()
-
-    def send(self, body, status=200, **headers):
-        self.send_response(status)
-        for name, value in ({"Content_Type": "text/html; charset=utf-8"} | headers).items():
-            self.send_header(name.replace("_", "-"), value)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def serve_page(self):
-        self.send("<p>Der Käse &amp; das <b>Brot</b></p>".encode(), Set_Cookie="id=1")
-
-    def serve_redirect(self):
-        self.send(b"", 302, Location=self.server.location)
-
-    def serve_circle(self):
-        self.send(b"", 302, Location="/circle")
-
-    def serve_missing(self):
-        self.send(b"no", 404)
-
-    def serve_gone(self):
-        self.send(b"no", 410)
-
-    def serve_mojibake(self):
-        self.send('<meta charset="windows-1251"><p>Мир'.encode("cp1251"), Content_Type="text/html")
-
-    def serve_refused(self):
-        self.send(b"no", 403)
-
-    def serve_pdf(self):
-        self.send(b"%PDF", Content_Type="application/pdf")
-
-    def serve_untyped(self):
-        self.send(b"x", Content_Type="")
-
-    def serve_bomb(self):
-        self.send(gzip.compress(b"0" * 50_000_000), Content_Encoding="gzip")
-
-    def serve_zipped(self):
-        self.send(gzip.compress(b"<p>small</p>"), Content_Encoding="gzip")
-
-    def serve_broken_zip(self):
-        self.send(b"not gzip", Content_Encoding="gzip")
-
-    def serve_brotli(self):
-        self.send(zlib.compress(b"x"), Content_Encoding="br")
-
-    def endless(self, piece, pause):
-        self.send_response(200)
-        self.send_header("Content-Type", "text/plain")
-        self.send_header("Transfer-Encoding", "chunked")
-        self.end_headers()
-        stop = time.monotonic() + 5
-        while time.monotonic() < stop:
-            try:
-                self.wfile.write(f"{len(piece):x}\r\n".encode() + piece + b"\r\n")
-            except OSError:
-                return
-            time.sleep(pause)
-
-    def serve_endless(self):
-        self.endless(b"x" * 65_536, 0)
-
-    def serve_drip(self):
-        self.endless(b"x", 0.05)
-
-    def serve_drip_headers(self):
-        stop = time.monotonic() + 5
-        self.wfile.write(b"HTTP/1.1 200 OK\r\nX-Slow: ")
-        while time.monotonic() < stop:
-            try:
-                self.wfile.write(b"x")
-            except OSError:
-                return
-            time.sleep(0.05)
-
-    def serve_garbage(self):
-        self.wfile.write(b"\x00\x01 nonsense\r\n\r\n")
-        self.close_connection = True
-
-    def log_message(self, *_):
-        pass
-
-
-class Quiet(ThreadingHTTPServer):
-    """Clients that hang up are what is tested: no word about them."""
-
-    def handle_error(self, *_):
-        pass
+from evalbench.models.webfetch import Fetcher, is_public
 
 
 @pytest.fixture(scope="module")
 def server():
-    httpd = Quiet(("127.0.0.1", 0), Tricks)
-    httpd.daemon_threads = True
-    thread = threading.Thread(target=httpd.serve_forever, daemon=True)
-    thread.start()
-    yield httpd
-    httpd.shutdown()
-    httpd.server_close()
+    with trick_server() as running:
+        yield running
 
 
 @pytest.fixture
 def site(server):
-    """A fetcher for which every public address is the loopback server; it keeps what it looked up and where it went."""
-    server.asked = []
-    server.location = "/"
-
-    class Site:
-        port = server.server_port
-        asked = server.asked
-        looked_up: list = []
-        connected: list = []
-        names = {"site.example": [PUBLIC], "example.com": [PUBLIC]}
-
-        def resolve(self, host):
-            self.looked_up.append(host)
-            if host not in self.names:
-                raise HostUnknown(host)
-            found = self.names[host]
-            return found.pop(0) if found and isinstance(found[0], list) else found
-
-        def connect(self, address, port, timeout):
-            self.connected.append(address)
-            assert is_public(address), f"the guard let {address} through"
-            return socket.create_connection(("127.0.0.1", self.port), timeout)
-
-        def get(self, url, **bounds):
-            return Fetcher(
-                **{"resolve": self.resolve, "connect": self.connect, "timeout": 3.0, **bounds}
-            ).fetch(url)
-
-        def redirect_to(self, location):
-            server.location = location
-            return self.get("http://site.example/redirect")
-
-    made = Site()
-    made.looked_up, made.connected, made.names = [], [], dict(Site.names)
-    return made
+    return Site(server)
 
 
 def test_a_public_page_is_read(site):
@@ -315,13 +169,13 @@ def test_a_slow_body_ends_at_the_deadline(site, path):
     start = time.monotonic()
     page = site.get(f"http://site.example/{path}", timeout=0.4)
     assert (page.outcome, page.verification) == ("timeout", "UNCERTAIN")
-    assert time.monotonic() - start < 2
+    assert time.monotonic() - start < PATIENCE / 2
 
 
 def test_a_line_that_opens_after_the_deadline_is_cut(site):
     def late(_, __, timeout):
         time.sleep(timeout + 0.1)
-        return socket.create_connection(("127.0.0.1", site.port), 3)
+        return socket.create_connection(("127.0.0.1", site.port), PATIENCE)
 
     assert site.get("http://site.example/page", timeout=0.2, connect=late).outcome == "timeout"
     assert site.asked == []
@@ -380,103 +234,3 @@ def test_each_address_is_fetched_once(site):
     pages = Fetcher(resolve=site.resolve, connect=site.connect).fetch_all(["http://site.example/a"] * 3)
     assert list(pages) == ["http://site.example/a"]
     assert len(site.asked) == 1
-
-
-@pytest.mark.parametrize(
-    "page", ["<" * 10**6, "<script" * 10**5, "<!--" * 10**5, "<p>" * 10**5, "<script></script>" * 10**5]
-)
-def test_hostile_pages_take_linear_time(page):
-    start = time.process_time()
-    html_text(page)
-    assert time.process_time() - start < 2
-
-
-@pytest.mark.parametrize(
-    "charset", ["punycode", "idna", "undefined", "unicode_escape", "zip", "a\0b", "no-such"]
-)
-def test_charsets_that_no_page_is_written_in_are_passed_over(charset):
-    body = b"a-" + b"99" * 1_000_000
-    start = time.process_time()
-    assert decoded(body, charset) == body.decode()
-    assert time.process_time() - start < 2
-
-
-def test_charset_of_a_page_mark_then_header_then_declaration():
-    assert decoded("Мир".encode("utf-16"), "latin-1") == "Мир"
-    assert decoded("Мир".encode("cp1251"), "windows-1251") == "Мир"
-    assert decoded('<?xml version="1.0" encoding="gb2312"?>你好'.encode("gbk"), marked_up=True)[-2:] == "你好"
-    assert decoded(b'<meta charset="latin-1">\xff') == '<meta charset="latin-1">\ufffd'
-
-
-def test_text_of_a_page():
-    assert (
-        html_text("<HEAD><title>İ</title></HEAD>İ<SCRIPT>x</SCRIPT>y 1 < 2<br>z<!-- no -->") == "İy 1 < 2\nz"
-    )
-
-
-@pytest.fixture(scope="module")
-def certified(tmp_path_factory):
-    """A TLS server on the loopback with a certificate for site.example; which names its clients asked for."""
-    if shutil.which("openssl") is None:
-        pytest.skip("no openssl command to make a certificate with")
-    folder = tmp_path_factory.mktemp("tls")
-    cert, key = folder / "cert.pem", folder / "key.pem"
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-         "-subj", "/CN=site.example", "-addext", "subjectAltName=DNS:site.example", "-keyout", key, "-out", cert],
-        check=True, capture_output=True,
-    )  # fmt: skip
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(cert, key)
-    names = []
-    context.sni_callback = lambda _, name, __: names.append(name)
-
-    httpd = Quiet(("127.0.0.1", 0), Tricks)
-    httpd.daemon_threads, httpd.asked = True, []
-    httpd.socket = context.wrap_socket(httpd.socket, server_side=True, do_handshake_on_connect=False)
-    threading.Thread(target=httpd.serve_forever, daemon=True).start()
-    yield httpd, cert, names
-    httpd.shutdown()
-    httpd.server_close()
-
-
-@pytest.mark.parametrize(
-    ("host", "trusted", "outcome"),
-    [
-        ("site.example", True, "ok"),
-        ("other.example", True, "connection"),
-        ("site.example", False, "connection"),
-    ],
-)
-def test_tls_is_checked_against_the_name_though_the_address_is_pinned(
-    certified, monkeypatch, host, trusted, outcome
-):
-    httpd, cert, names = certified
-    names.clear()
-    httpd.asked.clear()
-    if trusted:
-        monkeypatch.setenv("SSL_CERT_FILE", str(cert))
-    went_to = []
-
-    def connect(address, port, timeout):
-        went_to.append((address, port))
-        return socket.create_connection(("127.0.0.1", httpd.server_port), timeout)
-
-    page = Fetcher(resolve=lambda _: [PUBLIC], connect=connect, timeout=5.0).fetch(f"https://{host}/page")
-    assert page.outcome == outcome, page.detail
-    assert went_to == [(PUBLIC, 443)]
-    assert names == [host]
-    assert [asked[0] for asked in httpd.asked] == [host] * (outcome == "ok")
-
-
-def test_a_slow_tls_body_ends_at_the_deadline(certified, monkeypatch):
-    httpd, cert, _ = certified
-    monkeypatch.setenv("SSL_CERT_FILE", str(cert))
-    start = time.monotonic()
-    page = Fetcher(
-        resolve=lambda _: [PUBLIC],
-        connect=lambda _, __, t: socket.create_connection(("127.0.0.1", httpd.server_port), t),
-        timeout=0.6,
-    ).fetch("https://site.example/drip")
-    assert page.outcome == "timeout"
-    assert time.monotonic() - start < 2
