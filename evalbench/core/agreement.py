@@ -83,15 +83,54 @@ def krippendorff_alpha(
             [alpha(w) for w in _resampled_units(which, n_units, generator, n_resamples)]
         )
         return with_interval(value, replicates, n=n_units, n_units=n_units)
-    if level == "interval":
-        columns, kernel = _interval_columns(which, number)
-    else:
-        columns, kernel = (_nominal_columns if level == "nominal" else _ordinal_columns)(which, code)
+    columns, kernel = _columns(level, which, code, number)
     value = float(kernel(columns.sum(axis=0, keepdims=True))[0, 0])
     if not n_resamples:
         return Measured(value, n=n_units)
     replicates = bootstrap_sums(columns, kernel, rng(seed, f"agreement/{level}"), n_resamples)[:, 0]
     return with_interval(value, replicates, n=n_units, n_units=n_units)
+
+
+def weighted_alpha(ratings: npt.ArrayLike, level: Level, weights: Floats) -> Floats:
+    """Krippendorff's alpha of many resamples at once, from how often each unit was drawn.
+
+    Parameters
+    ----------
+    ratings : (u, a) array of float
+        One row per unit, one column per annotator; NaN is missing.
+    level : {"nominal", "ordinal", "interval"}
+    weights : (r, u) array
+
+    Returns
+    -------
+    (r,) array
+        NaN where a resample has no value, see :func:`krippendorff_alpha`.
+
+    Examples
+    --------
+    >>> ratings = np.array([[1.0, 1], [2, 2], [3, 3], [3, 2]])
+    >>> weighted_alpha(ratings, "nominal", np.array([[1.0, 1, 1, 1], [1, 1, 2, 0]])).round(3)
+    array([0.667, 1.   ])
+    """
+    table = np.asarray(ratings, dtype=float)
+    units = np.repeat(np.arange(len(table)), table.shape[1])
+    which, code, number, n_units = _pairable(units, table.ravel(), numeric=True)
+    if n_units < 2 or not code.any():
+        return np.full(len(weights), np.nan)
+    kept = weights[:, np.isfinite(table).sum(axis=1) >= 2]
+    if level == "ordinal" and code.max() >= _FEW_LEVELS:
+        return _ordinal_by_ranks(which, code, n_units)(kept)
+    columns, kernel = _columns(level, which, code, number)
+    return kernel(kept @ columns)[:, 0]
+
+
+def _columns(
+    level: Level, which: Ints, code: Ints, number: Floats
+) -> tuple[Floats, Callable[[Floats], Floats]]:
+    """Additive columns of each unit, and alpha from their sums."""
+    if level == "interval":
+        return _interval_columns(which, number)
+    return (_nominal_columns if level == "nominal" else _ordinal_columns)(which, code)
 
 
 def _pairable(
@@ -278,11 +317,7 @@ def cohen_kappa(
     cost = {None: (distance > 0).astype(float), "linear": distance, "quadratic": distance**2}[weights]
 
     def kappa(cells: Floats) -> Floats:
-        table = cells.reshape(-1, k, k)
-        expected = np.einsum("ri,rj,ij->r", table.sum(axis=2), table.sum(axis=1), cost) / n
-        with np.errstate(all="ignore"):
-            value = 1 - np.einsum("rij,ij->r", table, cost) / expected
-        return np.where(expected > 0, value, np.nan)[:, None]
+        return _kappa(cells, cost)[:, None]
 
     cells = np.bincount(code[:n] * k + code[n:], minlength=k * k)
     value = float(kappa(cells[None].astype(float))[0, 0])
@@ -291,3 +326,43 @@ def cohen_kappa(
         np.eye(k * k)[used], kappa, rng(seed, "agreement/kappa"), n_resamples, multiplicity=cells[used]
     )[:, 0]
     return with_interval(value, replicates, n=n, n_units=n)
+
+
+def _kappa(cells: Floats, cost: Floats) -> Floats:
+    """Kappa of each flattened table of two annotators' labels: ``(r, k * k)`` counts."""
+    table = cells.reshape(-1, *cost.shape)
+    expected = np.einsum("ri,rj,ij->r", table.sum(axis=2), table.sum(axis=1), cost)
+    with np.errstate(all="ignore"):
+        expected = expected / table.sum(axis=(1, 2))
+        value = 1 - np.einsum("rij,ij->r", table, cost) / expected
+    return np.where(expected > 0, value, np.nan)
+
+
+def weighted_kappa(first: npt.ArrayLike, second: npt.ArrayLike, weights: Floats) -> Floats:
+    """Cohen's kappa, unweighted costs, of many resamples at once, from how often each item was drawn.
+
+    Parameters
+    ----------
+    first, second : (n,) arrays of float
+        Labels; an item with NaN in either is left out.
+    weights : (r, n) array
+
+    Returns
+    -------
+    (r,) array
+        NaN where a resample has no common item, or only one label.
+
+    Examples
+    --------
+    >>> weighted_kappa([1.0, 1, 0, 0, 1], [1.0, 0, 0, 0, 1], np.ones((1, 5))).round(3)
+    array([0.615])
+    """
+    a, b = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    both = np.isfinite(a) & np.isfinite(b)
+    labels, code = np.unique(np.concatenate([a[both], b[both]]), return_inverse=True)
+    k, n = len(labels), int(both.sum())
+    if k < 2:
+        return np.full(len(weights), np.nan)
+    cell = np.zeros((n, k * k))
+    cell[np.arange(n), code[:n] * k + code[n:]] = 1.0
+    return _kappa(weights[:, both] @ cell, 1.0 - np.eye(k))

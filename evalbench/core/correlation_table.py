@@ -11,7 +11,17 @@ import numpy as np
 import numpy.typing as npt
 
 from evalbench.core.correlation import FEWEST_ROWS, Kind
-from evalbench.core.correlation_levels import COMPUTE, KINDS, LEVELS, Bools, Correlations, Ints, Level, Part
+from evalbench.core.correlation_levels import (
+    COMPUTE,
+    KINDS,
+    LEVELS,
+    Bools,
+    Correlations,
+    Floats,
+    Ints,
+    Level,
+    Part,
+)
 from evalbench.core.seeds import rng
 from evalbench.core.stats import resample_counts
 
@@ -29,6 +39,7 @@ def correlation_table(
     partial: bool = False,
     seed: int = 0,
     n_resamples: int = 2000,
+    counts: npt.ArrayLike | None = None,
 ) -> dict[tuple[str, str], Correlations]:
     """Correlate every column of x with every column of y.
 
@@ -48,6 +59,8 @@ def correlation_table(
         Also, at dataset level, Spearman and Pearson with the system held fixed: of what is left of (ranks of) each
         column when every system's mean is taken off.
     seed, n_resamples : int
+    counts : (r, documents) array, optional
+        How often each document, in ascending order, is drawn in each resample, instead of a bootstrap.
 
     Returns
     -------
@@ -77,13 +90,11 @@ def correlation_table(
     # In a fixed order of rows sums do not depend on the input's order.
     order = np.lexsort((*a.T, *b.T, system_code, document_code))
     a, b, document_code, system_code = a[order], b[order], document_code[order], system_code[order]
-    counts = (
-        np.concatenate(list(resample_counts(n_documents, rng(seed, "correlation/table"), n_resamples)))
-        if n_documents and n_resamples
-        else np.ones((0, n_documents))
-    )
+    drawn = _drawn(n_documents, seed, n_resamples) if counts is None else np.asarray(counts, dtype=float)
+    if drawn.shape[1:] != (n_documents,):
+        raise ValueError(f"counts need a column for each of {n_documents} documents: {drawn.shape}")
     names = _names(levels, kinds, partial and system is not None)
-    out = {name: _empty(n_resamples, a.shape[1], b.shape[1]) for name in names}
+    out = {name: _empty(len(drawn), a.shape[1], b.shape[1]) for name in names}
     for rows, left, right in _complete_parts(np.isfinite(a), np.isfinite(b)):
         part = Part(
             a[rows][:, left], b[rows][:, right], document_code[rows], system_code[rows], n_documents, len(systems)
@@ -93,11 +104,17 @@ def correlation_table(
             if name[0] == "dataset" and len(part.x) < FEWEST_ROWS:
                 out[name].n[at] = len(part.x)
                 continue
-            found = COMPUTE[name](part, counts)
+            found = COMPUTE[name](part, drawn)
             out[name].values[at], out[name].n[at] = found.values, found.n
             out[name].replicates[:, at[0], at[1]] = found.replicates
             out[name].n_undefined[at] = found.n_undefined
     return out
+
+
+def _drawn(n_documents: int, seed: int, n_resamples: int) -> Floats:
+    if not n_documents or not n_resamples:
+        return np.ones((n_resamples, n_documents))
+    return np.concatenate(list(resample_counts(n_documents, rng(seed, "correlation/table"), n_resamples)))
 
 
 def _names(levels: tuple[Level, ...], kinds: tuple[Kind, ...], partial: bool) -> list[tuple[str, str]]:

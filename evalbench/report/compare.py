@@ -11,6 +11,8 @@ Everything is computed anew from ``items.parquet`` by what the study's module of
     Serves every other figure of ``results.json`` (correlations, areas under a curve): it is called on paired resamples
     of items, see :mod:`evalbench.report.resampled`.  It must accept any subset of units and groups, ``n_resamples=1``,
     and ids with a suffix (a unit that was drawn twice comes under two ids).
+``weighted(items, **options) -> function of (items, counts)`` (optional)
+    Serves those figures instead, for many resamples at once, see :mod:`evalbench.report.weighted`.
 ``with_sums(items, **options) -> items`` (optional)
     The items with the columns that ``figures`` sum and the file does not hold, e.g. who passed a threshold.
 ``UNIT`` (optional)
@@ -37,6 +39,7 @@ from evalbench.errors import BadInput
 from evalbench.report.changes import Changes, changes
 from evalbench.report.resampled import N_SUMMARIES, compare_summaries
 from evalbench.report.sides import Group, Side, surroundings, unequal
+from evalbench.report.weighted import Kernel, compare_weighted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,12 +56,13 @@ class Measures(NamedTuple):
     summarise: Callable[..., Summary]
     unit: str = ""
     with_sums: Callable[..., pd.DataFrame] | None = None
+    weighted: Callable[..., Kernel] | None = None
 
     @classmethod
     def of(cls, study: ModuleType) -> Measures:
-        names = ("figures", "UNIT", "with_sums")
-        figures, unit, with_sums = (getattr(study, name, None) for name in names)
-        return cls(figures, study.summarise, unit or "", with_sums)
+        names = ("figures", "UNIT", "with_sums", "weighted")
+        figures, unit, with_sums, weighted = (getattr(study, name, None) for name in names)
+        return cls(figures, study.summarise, unit or "", with_sums, weighted)
 
     def summed(self, side: Side) -> Side:
         """The side with every column that the figures sum."""
@@ -217,17 +221,13 @@ def _differences(
     if stray:
         raise BadInput(f"margin for {', '.join(stray)}: no such figure; there are {', '.join(order)}")
     rest = [m for m in order if m not in {f.metric for f in defined}]
-    resampled = compare_summaries(
-        side,
-        reference,
-        pairs,
-        rest,
-        measures.summarise,
-        unit=unit,
-        paired=paired,
-        margins=margins,
-        seed=seed,
-        n_resamples=sizes[1],
+    common = {"unit": unit, "paired": paired, "margins": margins, "seed": seed}
+    resampled = (
+        compare_weighted(side, reference, pairs, rest, measures.weighted, n_resamples=sizes[0], **common)
+        if measures.weighted
+        else compare_summaries(
+            side, reference, pairs, rest, measures.summarise, n_resamples=sizes[1], **common
+        )
     )
     rows: list[Row] = []
     for i, (group, (left, right)) in enumerate(pairs):
@@ -256,7 +256,7 @@ def _differences(
             f"The runs differ in parameters ({', '.join(name for name, _, _ in differing)}): where one of them shapes the "
             "scoring, a difference is one of measuring, not of what was judged."
         )
-    listed = [g for g in pairs if g[0]] or pairs
+    listed = [pair for pair in pairs if len(pair[0]) == len(reference.by)] or pairs
     wanted = next(
         (f for f in defined if f.metric == order[0] and reference.states(f.metric, listed[0][1][0])), None
     )
@@ -289,8 +289,10 @@ def _paired_groups(reference: Side, side: Side) -> tuple[list[tuple[Group, tuple
         for one, own in ((reference, left), (side, right))
         if set(own) - set(shared)
     ]
+    # Figures over some of the columns, such as a metric's mean over all criteria.
+    partial = [g for g in reference.partial_groups() if g in side.partial_groups()]
     whole: list[Group] = [{}] if len(groups) > 1 and left == right and _has_whole(reference) else []
-    return [(g, (g, g)) for g in [*groups, *whole]], notes
+    return [(g, (g, g)) for g in [*groups, *partial, *whole]], notes
 
 
 def _has_whole(side: Side) -> bool:

@@ -70,15 +70,10 @@ def compare_summaries(
     mapping of (index of the group, metric) to Comparison
         Figures that both runs state for the group.  ``outcome`` and ``words`` are those before Holm's adjustment.
     """
-    cells = {
-        (i, metric): Cell(metric, _key({**side.selected, **own[1]}), _key({**reference.selected, **own[0]}))
-        for i, (_, own) in enumerate(groups)
-        for metric in metrics
-        if side.states(metric, own[1]) and reference.states(metric, own[0])
-    }
+    cells = cells_of(side, reference, groups, metrics)
     if not cells or not n_resamples:
         return {}
-    tables = _Tables.of(side, reference, groups, unit, paired=paired)
+    tables = Tables.of(side, reference, groups, unit, paired=paired)
     measured = _Measured(list(cells.values()), side, reference, summarise, unit)
     try:
         point = measured(tables.side, tables.reference)
@@ -95,12 +90,24 @@ def compare_summaries(
         permuted = np.array([_differ(measured(*pair)) for pair in _shown(dealt, n_resamples, "permutations")])
     low, high = percentile_interval(replicates)
     return {
-        key: _comparison(
+        key: comparison_of(
             side, key[1], point[:, j], (float(low[j]), float(high[j])), replicates[:, j], permuted[:, j],
             tables.sizes, paired=paired, margin=margins.get(key[1]),
         )
         for j, key in enumerate(cells)
     }  # fmt: skip
+
+
+def cells_of(
+    side: Side, reference: Side, groups: Sequence[tuple[Group, tuple[Group, Group]]], metrics: Sequence[str]
+) -> dict[tuple[int, str], Cell]:
+    """The figures that both runs state, by index of the group and metric."""
+    return {
+        (i, metric): Cell(metric, _key({**side.selected, **own[1]}), _key({**reference.selected, **own[0]}))
+        for i, (_, own) in enumerate(groups)
+        for metric in metrics
+        if side.states(metric, own[1]) and reference.states(metric, own[0])
+    }
 
 
 def _shown(pairs: Iterator[Any], total: int, what: str) -> Iterator[Any]:
@@ -144,7 +151,7 @@ def _own_resampling(summarise: Callable[..., Summary]) -> dict[str, int]:
     return {"n_resamples": 1} if "n_resamples" in inspect.signature(summarise).parameters else {}
 
 
-class _Tables(NamedTuple):
+class Tables(NamedTuple):
     """Both sides' items of the units compared, and where the rows of each unit stand."""
 
     side: pd.DataFrame
@@ -158,7 +165,7 @@ class _Tables(NamedTuple):
     @classmethod
     def of(
         cls, side: Side, reference: Side, groups: Sequence[tuple[Group, tuple[Group, Group]]], unit: str, *, paired: bool
-    ) -> _Tables:  # fmt: skip
+    ) -> Tables:  # fmt: skip
         a, b = side.items, reference.items
         if paired:
             shared = set(a[unit].astype(str)) & set(b[unit].astype(str))
@@ -237,7 +244,7 @@ def _taken(table: pd.DataFrame, rows: list[Ints], units: Ints, names: Sequence[s
     return out.assign(**{c: np.char.add(out[c].to_numpy(dtype=str), suffix).astype(object) for c in names})
 
 
-def _comparison(
+def comparison_of(
     side: Side, metric: str, point: Floats, interval: tuple[float, float], replicates: Floats, permuted: Floats,
     sizes: tuple[int, int], *, paired: bool, margin: float | None,
 ) -> Comparison:  # fmt: skip

@@ -51,6 +51,16 @@ class Side:
             return [()]
         return sorted(set(map(tuple, self.items[self.by].astype(str).to_numpy())))
 
+    def partial_groups(self) -> list[Group]:
+        """Groups of some, not all, of the free columns for which the run states figures, in its order."""
+        found: list[Group] = []
+        for row in self.results["summary"]:
+            stated = {c: str(row[c]) for c in self.results["by"] if row.get(c) is not None}
+            group = {c: value for c, value in stated.items() if c not in self.selected}
+            if {**stated, **self.selected} == stated and 0 < len(group) < len(self.by) and group not in found:
+                found.append(group)
+        return found
+
     def rows(self, group: Group) -> pd.DataFrame:
         """The items of a group; of all groups where it is empty."""
         kept = np.ones(len(self.items), dtype=bool)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from evalbench.core.agreement import cohen_kappa, krippendorff_alpha
+from evalbench.core.agreement import cohen_kappa, krippendorff_alpha, weighted_alpha, weighted_kappa
 
 nan = np.nan
 # Krippendorff (2011), section D: four observers, twelve units, missing values.
@@ -204,3 +204,39 @@ def test_degenerate_ratings_give_a_value_or_a_reason(rows, level):
             if out.value is None or out.ci_low is None
             else np.isfinite([out.value, out.ci_low, out.ci_high]).all()
         )
+
+
+def _gappy(levels: int) -> np.ndarray:
+    rng = np.random.default_rng(7)
+    truth = rng.integers(levels, size=(30, 1))
+    ratings = np.clip(truth + rng.integers(-1, 2, size=(30, 3)), 0, levels).astype(float)
+    ratings[rng.uniform(size=ratings.shape) < 0.15] = np.nan
+    return ratings
+
+
+@pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
+@pytest.mark.parametrize("levels", [4, 20])
+def test_weighted_alpha_is_alpha_of_the_repeated_units(level, levels):
+    ratings = _gappy(levels)
+    weights = np.random.default_rng(8).multinomial(30, [1 / 30] * 30, size=4).astype(float)
+    found = weighted_alpha(ratings, level, weights)
+    for value, row in zip(found, weights, strict=True):
+        drawn = np.repeat(ratings, row.astype(int), axis=0)
+        units = np.repeat(np.arange(len(drawn)), 3)
+        expected = krippendorff_alpha(units, drawn.ravel(), level, n_resamples=0).value
+        assert value == pytest.approx(expected, abs=1e-12)
+
+
+def test_weighted_alpha_without_a_value():
+    assert np.isnan(weighted_alpha(np.ones((4, 2)), "ordinal", np.ones((3, 4)))).all()
+    assert np.isnan(weighted_alpha(np.arange(4.0)[:, None], "ordinal", np.ones((3, 4)))).all()
+
+
+def test_weighted_kappa_is_kappa_of_the_repeated_items():
+    a, b = _gappy(4)[:, :2].T
+    weights = np.random.default_rng(9).multinomial(30, [1 / 30] * 30, size=4).astype(float)
+    for value, row in zip(weighted_kappa(a, b, weights), weights, strict=True):
+        drawn = (np.repeat(x, row.astype(int)) for x in (a, b))
+        assert value == pytest.approx(cohen_kappa(*drawn, n_resamples=1).value, abs=1e-12)
+    assert np.isnan(weighted_kappa([1.0, 1.0], [1.0, 1.0], np.ones((2, 2)))).all()
+    assert np.isnan(weighted_kappa([1.0, 0.0], [np.nan, np.nan], np.ones((2, 2)))).all()

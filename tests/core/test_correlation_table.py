@@ -171,3 +171,17 @@ def test_two_rows_correlate_perfectly_and_so_say_nothing():
         assert np.isnan(two["dataset", kind].values).all()
         assert two["dataset", kind].n == 2
         assert three["dataset", kind].values[0, 0] > 0.9
+
+
+def test_counts_take_the_place_of_the_bootstrap():
+    rng = np.random.default_rng(0)
+    x, y, document = rng.normal(size=(40, 2)), rng.normal(size=(40, 1)), np.repeat(np.arange(10), 4)
+    counts = np.vstack([np.ones(10), 2 * np.ones(10), np.arange(10.0)])
+    for found in correlation_table(x, y, document=document, counts=counts).values():
+        assert found.replicates.shape == (3, 2, 1)
+        np.testing.assert_allclose(found.replicates[0], found.values, atol=1e-12)
+
+
+def test_counts_have_a_column_for_each_document():
+    with pytest.raises(ValueError, match=r"counts need a column for each of 2 documents: \(1, 3\)"):
+        correlation_table([[1.0], [2.0]], [[1.0], [2.0]], document=[0, 1], counts=np.ones((1, 3)))

@@ -48,6 +48,7 @@ from evalbench.studies.human_correlation.tables import (
     label_plan,
     system_plan,
 )
+from evalbench.studies.human_correlation.weighted import weighted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
 __all__ = [
     "METRICS", "QUESTION", "SCHEMA", "agreement", "best_comparisons", "documents_needed", "evaluate", "figure_agreement",
     "figure_criterion", "figure_heat_map", "figure_scatter", "labels_needed", "matrix", "summarise", "undefined",
+    "weighted",
 ]  # fmt: skip
 
 QUESTION = "Can an automatic metric stand in for annotators?"
