@@ -105,9 +105,7 @@ def test_killed_in_the_middle_of_a_thousand_calls(fresh_cache):
         assert server.stats()["requests"] == 1000 + in_flight
 
 
-def test_a_key_of_the_environment_appears_nowhere(
-    fresh_cache, tmp_path, monkeypatch, caplog, capfd
-):
+def test_a_key_of_the_environment_appears_nowhere(fresh_cache, tmp_path, monkeypatch, caplog, capfd):
     keys = {
         name: f"sk-invented-{name.lower()}-9f3a"
         for name in ("EVALBENCH_API_KEY", "OPENAI_API_KEY", "OPENAI_ADMIN_KEY")
