@@ -98,6 +98,13 @@ def read_json(path: Path) -> dict[str, Any]:
     return content
 
 
+def remove_partial(folder: Path) -> None:
+    """Take the results and tables out of a folder whose run did not end well; replies that were paid for stay."""
+    for file in folder.iterdir():
+        if file.name == "results.json" or (".parquet" in file.name and file.name != "calls.parquet"):
+            file.unlink(missing_ok=True)
+
+
 def update_run(folder: Path, **changes: Any) -> dict[str, Any]:
     """Merge fields into a folder's ``run.json`` and return it."""
     content = {**read_json(folder / "run.json"), **changes}
@@ -141,6 +148,7 @@ def end_orphans(reports: Path) -> list[Path]:
 
 def end_orphan(folder: Path, error: str) -> None:
     """Write down that a run died."""
+    remove_partial(folder)
     update_run(folder, status="died", error=error, finished=now())
 
 

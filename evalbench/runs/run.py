@@ -24,7 +24,6 @@ from evalbench.workbench import root as find_root
 
 # BadInput and its kinds, as a kernel names them.
 REFUSALS = ("BadInput", "ModelUnavailable", "EndpointFault")
-PARTIAL_FILES = ("results.json", "items.parquet")
 
 
 @dataclass(frozen=True)
@@ -143,7 +142,7 @@ def plan(
         workbench = find_root(root)
     except BadInput:
         workbench = None
-    paths, faults = _paths(study, full, workbench, base)
+    paths, faults = file_paths(study, full, workbench, base)
     values |= {name: str(path) for name, path in paths.items()}
     faults += [
         f"{name}: {path}: no such file or folder{_meant(str(full[name]), workbench)}"
@@ -156,7 +155,7 @@ def plan(
     return Plan(study, notebook, values, identity, workbench, paths, _dataset(full, paths))
 
 
-def _paths(
+def file_paths(
     study: str, values: Mapping[str, Any], root: Path | None, base: Path
 ) -> tuple[dict[str, Path], list[str]]:
     """Absolute paths of all parameters that name files, and what is wrong with the data set's name."""
@@ -266,8 +265,7 @@ def run(
         ended = Ended("no-result", "the notebook ended without record(result), for example by sys.exit")
     ended = _without_leaks(folder, ended)
     if ended.status != "ok":
-        for name in PARTIAL_FILES:
-            (folder / name).unlink(missing_ok=True)
+        folders.remove_partial(folder)
     _finish(folder, ended, clock)
     render(folder)
     results = folders.read_json(folder / "results.json") if ended.status == "ok" else None

@@ -102,6 +102,20 @@ def test_a_run_that_fails_after_it_recorded_leaves_no_result(tmp_path):
     assert not (done.folder / "results.json").exists()
 
 
+@pytest.mark.parametrize("end", ["1 / 0", "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)"])
+def test_a_run_that_does_not_end_well_leaves_no_tables_but_its_calls(tmp_path, end):
+    tables = 'tables={"pairs": result.items, "calls": result.items}'
+    code = f"from dataclasses import replace\nrecord(replace(result, {tables}))"
+    done = run(plan(str(notebook(tmp_path, TINY, code, end))), out=tmp_path / "r")
+    assert done.status in ("failed", "died")
+    assert {p.name for p in done.folder.iterdir()} == {
+        "run.json",
+        "calls.parquet",
+        "notebook.ipynb",
+        "report.html",
+    }
+
+
 def test_a_key_of_the_environment_in_a_file_fails_the_run_and_removes_the_file(tmp_path, monkeypatch):
     monkeypatch.setenv("SOME_API_KEY", "sk-very-secret-0123")
     leak = "import os\nprint(os.environ['SOME_API_KEY'])"
