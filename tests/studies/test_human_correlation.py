@@ -218,6 +218,14 @@ class TestFigures:
             table.loc[table["test"] == "Williams", "verdict"] == "no comparison: fewer than four systems"
         ).all()
 
+    def test_a_level_without_comparisons_says_why(self):
+        shown = study.best_comparisons(evaluate(*panel(systems=3), metrics=["good", "bad"]), "system")
+        assert shown.to_dict("list") == {
+            "why": ["no comparison: fewer than four systems"], "pairs of metrics × criteria": [2]
+        }  # fmt: skip
+        alone = study.best_comparisons(evaluate(*panel(), metrics=["good"]))
+        assert alone["note"].tolist() == ["one metric: nothing to compare"]
+
     def test_labels_needed_are_the_worked_ones(self):
         from evalbench.core.planning import units_for_correlation
 
@@ -389,6 +397,9 @@ def test_a_difference_without_spread_is_not_tested_and_says_so():
     assert opposite["difference"] == pytest.approx(-2)
     assert opposite["verdict"] == "no test: every resample gives the same difference"
     assert (equal["p"], equal["verdict"]) == (1.0, "no difference shown")
+    assert "no test: every resample gives the same difference" in set(
+        study.best_comparisons(result, "dataset")["verdict"]
+    )
 
 
 def test_plans_without_a_number_say_why():

@@ -136,7 +136,7 @@ class TestFigures:
         assert result.figure("rouge1").light == "green"
         assert result.light == result.figure("f1_score").light == "red"
         assert 0.5 < result.verdict.stability <= 1
-        assert result.sentence.startswith("f1_score is red: 0.667")
+        assert result.sentence.startswith("f1_score is red: 0.7 [0.0, 1.0]")
 
     def test_stability_is_that_of_the_worst_of_all_models(self):
         # Either model alone stays at or above its share in about half of the resamples, both together in a quarter.
@@ -252,7 +252,8 @@ class TestModels:
             assert (figure.value, figure.ci_high, figure.method) == (1.0, 1.0, "Wilson")
             assert figure.ci_low == pytest.approx(0.8389, abs=1e-4)
         assert result.figure("f1_score").method.startswith("percentile bootstrap")
-        assert result.sentence.startswith("exact_match of 20 texts: 1 [0.839, 1]")
+        assert result.sentence.startswith("exact_match of 20 texts: 1.00 [0.84, 1.00].")
+        assert result.figure("exact_match").unit == "0–1"
 
     def test_pictures_and_tables(self):
         result = evaluate(self.table(), ["rougeL", "f1_score", "length"])

@@ -185,9 +185,17 @@ def agreement(result: Result) -> pd.DataFrame:
 
 
 def best_comparisons(result: Result, level: str = "summary", rows: int = 20) -> pd.DataFrame:
-    """The largest differences between two metrics at one level."""
+    """The largest differences between two metrics at one level, or why there are none."""
+    import pandas as pd
+
     table = result.tables["comparisons"]
-    table = table[(table["level"] == level) & table["p"].notna()]
+    table = table[table["level"] == level]
+    if not table["difference"].notna().any():
+        why = table["verdict"].value_counts().sort_index()
+        return pd.DataFrame({"why": why.index, "pairs of metrics × criteria": why.to_numpy()}) if len(why) else (
+            pd.DataFrame({"note": ["one metric: nothing to compare"]})
+        )  # fmt: skip
+    table = table[table["difference"].notna()]
     order = table["difference"].abs().sort_values(ascending=False, kind="stable").index
     table = table.loc[order].head(rows).reset_index(drop=True)
     said = [_cell(*row) for row in table[["difference", "ci_low", "ci_high"]].to_numpy(dtype=float)]

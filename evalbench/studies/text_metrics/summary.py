@@ -18,6 +18,7 @@ from evalbench.core.seeds import rng
 from evalbench.core.significance import holm, sign_flip_test
 from evalbench.core.stats import bootstrap_sums, percentile_interval
 from evalbench.core.verdict import Bands, RuleError, Verdict, worst
+from evalbench.draw.verdict import rounded
 from evalbench.errors import BadInput
 from evalbench.metrics.registry import Card, card
 from evalbench.metrics.translation import BLEU_COUNTS, corpus_bleu
@@ -65,10 +66,15 @@ def figures(metrics: Sequence[str]) -> tuple[Figure, ...]:
 
 
 def _figures_of(entry: Card, **options: Any) -> tuple[Figure, ...]:
-    common: dict[str, Any] = {"unit": entry.unit, "higher_is_better": entry.higher_is_better}
+    # The mean of what is 0 or 1 is a proportion, anywhere between.
+    share = entry.unit == "0/1"
+    common: dict[str, Any] = {
+        "unit": "0–1" if share else entry.unit,
+        "higher_is_better": entry.higher_is_better,
+    }
     finite_worst = entry.range[0] if entry.higher_is_better else entry.range[1]
     worst = finite_worst if entry.higher_is_better is not None and np.isfinite(finite_worst) else None
-    interval = "wilson" if entry.unit == "0/1" else "bootstrap"
+    interval = "wilson" if share else "bootstrap"
     given = {"undefined": "no text has a value", "interval": interval, **common, **options}
     mean = mean_of(entry.name, worst=worst, **given)
     if entry.name != "sacrebleu":
@@ -182,7 +188,12 @@ def _verdict(
     texts = f"{n_texts} text" + ("" if n_texts == 1 else "s")
     known = [one.estimates[0] for _, one in done if one.estimates[0].value is not None]
     shown = [e for e in known if e.metric == known[0].metric] if known else []
-    said = "; ".join(f"{e.group['model']} {_value(e)}" if e.group else _value(e) for e in shown)
+    said = "; ".join(
+        f"{e.group['model']} {rounded(e.value, e.ci_low, e.ci_high)}"
+        if e.group
+        else rounded(e.value, e.ci_low, e.ci_high)
+        for e in shown
+    )
     head = f"{shown[0].metric} of {texts}: {said}." if shown else f"No metric has a value on {texts}."
     if not bands:
         return Verdict("unlit", f"{head} No thresholds were given, so no light is lit.")
@@ -190,7 +201,7 @@ def _verdict(
     light = worst([e.light for e in lit])
     low = min((e for e in lit if e.light == light), key=_goodness)
     where = f" of {low.group['model']}" if low.group else ""
-    value = _value(low) if low.value is not None else ""
+    value = rounded(low.value, low.ci_low, low.ci_high) if low.value is not None else ""
     why = "; ".join(filter(None, [value, low.note if light == "grey" else "", texts]))
     would_be = bands[low.metric].light(low.value) if light == "grey" else None
     alone = f" The figures alone would give {would_be}." if would_be not in (None, "grey") else ""
@@ -225,11 +236,6 @@ def _stability(
 def _goodness(e: Estimate) -> float:
     """The value, larger where better; smallest where there is none."""
     return -np.inf if e.value is None else e.value if e.higher_is_better else -e.value
-
-
-def _value(e: Estimate) -> str:
-    interval = f" [{e.ci_low:.3g}, {e.ci_high:.3g}]" if e.ci_low is not None else ""
-    return f"{e.value:.3g}{interval}"
 
 
 def compare_models(
