@@ -92,14 +92,19 @@ def entry(label: str, root: Path | None = None) -> Entry:
     Raises
     ------
     BadInput
-        If there is none; the message lists near names.
+        If there is none; the message names the data sets of that name or of a near one, else all.
     """
     from difflib import get_close_matches
 
     known = entries(root)
     if label not in known:
-        near = get_close_matches(label, known, n=3, cutoff=0.4) or sorted(known)
-        raise BadInput(f"no data set {label!r} in data/catalog.yaml; there are: {', '.join(near) or 'none'}")
+        name = label.partition("@")[0]
+        near = get_close_matches(name, {other.name for other in known.values()}, n=3, cutoff=0.7)
+        meant = [other for other in sorted(known) if known[other].name in near]
+        hint = (
+            f"is {' or '.join(meant)} meant?" if meant else f"there are {', '.join(sorted(known)) or 'none'}"
+        )
+        raise BadInput(f"no data set {label!r} in data/catalog.yaml; {hint}")
     return known[label]
 
 

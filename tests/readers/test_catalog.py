@@ -49,3 +49,18 @@ def test_a_changed_catalog_is_read_anew(bench):
     (bench / "data" / "catalog.yaml").unlink()
     with pytest.raises(BadInput, match="no data/catalog.yaml"):
         catalog.entries(bench)
+
+
+@pytest.mark.parametrize(
+    ("label", "hint"),
+    [
+        ("town_desk@9.0.0", "is town_desk@1.0.0 or town_desk@1.1.0 meant?"),
+        ("towndesk@1.0.0", "is town_desk@1.0.0 or town_desk@1.1.0 meant?"),
+        ("nothing@1.0.0", "there are town_desk@1.0.0, town_desk@1.1.0, words@1.0.0"),
+    ],
+)
+def test_an_unknown_data_set_is_told_with_those_of_a_near_name_or_with_all(label, hint, bench):
+    write(bench, "words@1.0.0", "town_desk@1.1.0", "town_desk@1.0.0")
+    with pytest.raises(BadInput) as error:
+        catalog.entry(label, bench)
+    assert str(error.value) == f"no data set '{label}' in data/catalog.yaml; {hint}"
