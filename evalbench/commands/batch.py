@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evalbench.commands.run import SYMBOLS, exit_code
+from evalbench.commands.run import SYMBOLS, exit_code, unjudged
 
 if TYPE_CHECKING:
     from evalbench.runs.batch import Outcome, Watcher
@@ -70,6 +70,8 @@ def batch(
         )  # fmt: skip
     click.echo("\n".join(table(outcomes)))
     click.echo(f"index   {reports / 'index.html'}")
+    if said := unjudged([str(o.results["light"]) for o in outcomes if o.results], fail_on):
+        click.echo(said, err=True)
     sys.exit(suite_exit_code(outcomes, fail_on))
 
 

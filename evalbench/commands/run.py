@@ -29,6 +29,27 @@ def exit_code(light: str, fail_on: str | None) -> int:
     return 4 if light == "grey" else 3
 
 
+def unjudged(lights: Sequence[str], fail_on: str | None) -> str:
+    """What to say where ``fail_on`` was asked and results have no light that could reach it; else nothing.
+
+    Examples
+    --------
+    >>> unjudged(["unlit", "green"], "red")
+    'unlit: 1 of 2 runs has no rule for a light, so --fail-on red judges nothing there'
+    >>> unjudged(["green"], "red")
+    ''
+    """
+    unlit = sum(light == "unlit" for light in lights)
+    if fail_on is None or not unlit:
+        return ""
+    which = (
+        "this run has"
+        if len(lights) == 1
+        else f"{unlit} of {len(lights)} runs {'has' if unlit == 1 else 'have'}"
+    )
+    return f"unlit: {which} no rule for a light, so --fail-on {fail_on} judges nothing there"
+
+
 def assignments(pairs: Sequence[str], option: str) -> dict[str, str]:
     """``name=value`` words as a mapping.
 
@@ -146,4 +167,6 @@ def run_study(
     click.echo(f"{SYMBOLS[done.light]} {done.light}  {done.results['sentence']}")
     click.echo("\n".join(headline(done.results)))
     click.echo(f"report  {page}")
+    if said := unjudged([done.light], fail_on):
+        click.echo(said, err=True)
     sys.exit(exit_code(done.light, fail_on))

@@ -219,6 +219,13 @@ def test_a_light_that_reaches_fail_on_is_the_exit_code(tmp_path):
     assert done.stdout.startswith("■ red")
 
 
+def test_a_gate_without_a_light_to_judge_is_said(tmp_path):
+    path = notebook(tmp_path, TINY.replace('"green"', '"unlit"'), "record(result)")
+    done = cli("run", str(path), "--fail-on", "red", "--out", str(tmp_path / "r"))
+    said = "unlit: this run has no rule for a light, so --fail-on red judges nothing there\n"
+    assert (done.returncode, done.stderr) == (0, said)
+
+
 def test_an_unwritable_folder_is_said(tmp_path):
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
