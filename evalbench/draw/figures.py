@@ -26,6 +26,7 @@ from evalbench.draw.style import (
     WARN,
     new_figure,
     shortened,
+    title_at_top,
     to_svg,
     width_of,
 )
@@ -208,19 +209,6 @@ def _cell(x: int, y: int, strength: float) -> Any:
     from matplotlib.patches import Rectangle
 
     return Rectangle((x - 0.48, y - 0.46), 0.96, 0.92, facecolor=ACCENT, alpha=strength, linewidth=0)
-
-
-def title_at_top(figure: Figure, text: str) -> None:
-    """A title at the left edge of the whole figure; panels that lay themselves out make room for it."""
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
-
-    engine = figure.get_layout_engine()
-    if isinstance(engine, ConstrainedLayoutEngine):
-        engine.set(rect=(0, 0, 1, 1 - 0.3 / figure.get_figheight()))
-    figure.suptitle(
-        text, x=0, y=1 - 0.04 / figure.get_figheight(), ha="left", va="top",
-        fontsize=FONT_SIZE + 1.5, fontweight="bold", color=INK,
-    )  # fmt: skip
 
 
 def _heat_alt(

@@ -116,9 +116,17 @@ def _style(ax: Axes) -> None:
     ax.set_title("", loc="left", fontsize=FONT_SIZE + 1.5, fontweight="bold", color=INK, pad=10)
 
 
-def title(ax: Axes, text: str) -> None:
-    """A left-aligned title that says what the picture shows."""
-    ax.set_title(plain(text), loc="left", fontsize=FONT_SIZE + 1.5, fontweight="bold", color=INK, pad=10)
+def title_at_top(figure: Figure, text: str) -> None:
+    """A title at the left edge of the whole figure; panels that lay themselves out make room for it."""
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    engine = figure.get_layout_engine()
+    if isinstance(engine, ConstrainedLayoutEngine):
+        engine.set(rect=(0, 0, 1, 1 - 0.3 / figure.get_figheight()))
+    figure.suptitle(
+        text, x=0, y=1 - 0.04 / figure.get_figheight(), ha="left", va="top",
+        fontsize=FONT_SIZE + 1.5, fontweight="bold", color=INK,
+    )  # fmt: skip
 
 
 def width_of(text: str) -> float:
