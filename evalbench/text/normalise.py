@@ -6,7 +6,6 @@ import re
 import string
 import unicodedata
 from collections.abc import Callable
-from typing import Literal, get_args
 
 import regex
 
@@ -14,7 +13,9 @@ from evalbench.errors import BadInput
 from evalbench.text.stopwords import stop_words
 from evalbench.text.words import UNSPACED, words
 
-Normalisation = Literal["full", "squad", "none"]
+Normalisation = str
+_MODES = ("full", "squad", "none")
+_STEPS = ("lower", "punctuation", "stop_words")
 
 # A symbol may be all that tells two answers apart: C and C++, 5 $ and 5 €, 5 and −5.  A hyphen is a sign only
 # before a number and after no letter or digit.
@@ -26,21 +27,18 @@ _SQUAD_ARTICLES = re.compile(r"\b(a|an|the)\b", re.UNICODE)
 _SQUAD_TOKEN = regex.compile(rf"[{UNSPACED}]\p{{M}}*|[^{UNSPACED}]+", regex.V1)
 
 
-def tokenizer(
-    normalise: Normalisation = "full", language: str = "en", **switches: bool
-) -> Callable[[str], list[str]]:
+def tokenizer(normalise: Normalisation = "full", language: str = "en") -> Callable[[str], list[str]]:
     """The tokens on which exact match after normalising, token F1 and Jaccard are computed.
 
     Parameters
     ----------
-    normalise : {"full", "squad", "none"}
-        ``full``: lower-case, no punctuation, no stop-words, no extra whitespace, each switchable.
+    normalise : str
+        ``full``: lower-case, no punctuation, no stop-words, no extra whitespace; a step is left out by its name after
+        a hyphen: ``full-lower``, ``full-punctuation``, ``full-stop_words``, or several, ``full-lower-stop_words``.
         ``squad``: SQuAD's: lower-case, no punctuation (joining what it parted), no ``a``, ``an``, ``the``.
         ``none``: words as they are.
     language : str
         ISO code of the stop-words; ``""`` for none.
-    **switches : bool
-        ``lower``, ``punctuation``, ``stop_words``: False leaves that step of ``full`` out.
 
     Returns
     -------
@@ -51,7 +49,7 @@ def tokenizer(
     Raises
     ------
     BadInput
-        For an unknown normalisation, switch, or language.
+        For an unknown normalisation, step, or language.
 
     References
     ----------
@@ -61,22 +59,23 @@ def tokenizer(
     --------
     >>> tokenizer("full", "en")("The defendant is  NOT guilty!")
     ['defendant', 'not', 'guilty']
+    >>> tokenizer("full-stop_words", "en")("The defendant is  NOT guilty!")
+    ['the', 'defendant', 'is', 'not', 'guilty']
     >>> tokenizer("squad")("The state-of-the-art")
     ['stateoftheart']
     """
-    if normalise not in get_args(Normalisation):
-        raise BadInput(f"normalise={normalise!r} is not one of {', '.join(get_args(Normalisation))}")
-    unknown = set(switches) - {"lower", "punctuation", "stop_words"}
-    if unknown:
+    mode, *left_out = normalise.split("-")
+    if mode not in _MODES or not set(left_out) <= (set(_STEPS) if mode == "full" else set()):
         raise BadInput(
-            f"no such switch: {', '.join(sorted(unknown))}; there are lower, punctuation, stop_words"
+            f"normalise={normalise!r} is not one of {', '.join(_MODES)}, nor full without some of the steps "
+            f"{', '.join(_STEPS)}, as in full-stop_words"
         )
     if normalise == "squad":
         return _squad_tokens
     if normalise == "none":
         return lambda text: words(text) or text.split()
-    lower, bare = switches.get("lower", True), switches.get("punctuation", True)
-    removed = stop_words(language) if switches.get("stop_words", True) else frozenset()
+    lower, bare = "lower" not in left_out, "punctuation" not in left_out
+    removed = frozenset() if "stop_words" in left_out else stop_words(language)
 
     def tokens(text: str) -> list[str]:
         found = _words_and_symbols(text, lower) if bare else _between_blanks(text, lower)
@@ -89,7 +88,7 @@ def tokenizer(
     return tokens
 
 
-def normalised(text: str, normalise: Normalisation = "full", language: str = "en", **switches: bool) -> str:
+def normalised(text: str, normalise: Normalisation = "full", language: str = "en") -> str:
     """A text with its normalised tokens one blank apart; see :func:`tokenizer`.
 
     Examples
@@ -97,7 +96,7 @@ def normalised(text: str, normalise: Normalisation = "full", language: str = "en
     >>> normalised("  Это   НЕ он. ", language="ru")
     'не'
     """
-    return " ".join(tokenizer(normalise, language, **switches)(text))
+    return " ".join(tokenizer(normalise, language)(text))
 
 
 def _words_and_symbols(text: str, lower: bool) -> list[str]:

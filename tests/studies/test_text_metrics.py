@@ -244,6 +244,18 @@ class TestModels:
             ("n", "o"): "no common text has a value",
         }
 
+    def test_steps_of_normalisation_are_switched_by_the_option(self):
+        table = pd.DataFrame({"id": ["1", "2"], "output": ["The cat", "Cat!"], "reference": ["a cat", "cat"]})
+        kept = {
+            n: evaluate(table, ["normalized_exact_match"], normalise=n)
+            .items["normalized_exact_match"]
+            .tolist()
+            for n in ("full", "full-stop_words", "full-lower", "full-punctuation")
+        }
+        assert kept == {
+            "full": [1, 1], "full-stop_words": [0, 1], "full-lower": [1, 0], "full-punctuation": [1, 0]
+        }  # fmt: skip
+
     def test_a_metric_that_is_0_or_1_has_wilsons_interval(self):
         table = pd.DataFrame({"id": [str(i) for i in range(20)], "output": "a", "reference": "a"})
         result = evaluate(table, ["exact_match", "normalized_exact_match", "f1_score"])

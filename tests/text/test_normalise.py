@@ -11,10 +11,13 @@ from evalbench.text.stopwords import detect_language, stop_words
 
 
 def test_unknown_names_are_refused():
-    with pytest.raises(BadInput, match="normalise='sqad' is not one of full, squad, none"):
-        tokenizer("sqad")
-    with pytest.raises(BadInput, match="no such switch: punct; there are lower, punctuation, stop_words"):
-        tokenizer("full", punct=False)
+    for wrong in ("sqad", "full-punct", "squad-lower", "none-lower", ""):
+        with pytest.raises(BadInput) as refused:
+            tokenizer(wrong)
+        assert str(refused.value) == (
+            f"normalise={wrong!r} is not one of full, squad, none, nor full without some of the steps lower, punctuation, "
+            "stop_words, as in full-stop_words"
+        )
     with pytest.raises(BadInput, match="no stop-words for language 'xx'; there are ar, "):
         stop_words("xx")
 
@@ -56,9 +59,10 @@ def test_full_normalisation(language, text, expected):
 
 
 def test_each_step_can_be_left_out():
-    assert normalised("The Cat!", lower=False) == "Cat"
-    assert normalised("The Cat!", punctuation=False) == "cat!"
-    assert normalised("The Cat!", stop_words=False) == "the cat"
+    assert normalised("The Cat!", "full-lower") == "Cat"
+    assert normalised("The Cat!", "full-punctuation") == "cat!"
+    assert normalised("The Cat!", "full-stop_words") == "the cat"
+    assert normalised("The Cat!", "full-lower-punctuation-stop_words") == "The Cat!"
     assert normalised("The Cat!", "none") == "The Cat"
 
 

@@ -119,8 +119,9 @@ def evaluate(
         The answering model.
     language : str
         ISO code: stop-words, stemmer, sentences.
-    normalise : {"full", "squad", "none"}
-        For token F1, Jaccard, normalised exact match.
+    normalise : str
+        For token F1, Jaccard, normalised exact match: ``full``, ``squad``, ``none``, or ``full`` without steps, as in
+        ``full-stop_words``; see :func:`evalbench.text.normalise.tokenizer`.
     bleu_tokenize : str
         sacrebleu's tokenizer; ``"zh"`` for Chinese.
     embed : str
