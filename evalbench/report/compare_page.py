@@ -46,9 +46,15 @@ def headline(differences: Differences) -> list[Row]:
 
 
 def outcome(differences: Differences) -> str:
-    """The outcome of the first figure, ``mixed`` where groups differ."""
+    """The outcome of the first figure, ``mixed`` where groups differ.
+
+    Groups without a value say nothing, and a group that is the same shows no difference either.
+    """
     found = {row.comparison.outcome for row in headline(differences)}
-    return found.pop() if len(found) == 1 else "mixed"
+    known = found - {"undefined"} or found
+    if len(known) == 1:
+        return known.pop()
+    return "no difference shown" if known == {"same", "no difference shown"} else "mixed"
 
 
 def sentences(differences: Differences, metric: str = "") -> list[str]:

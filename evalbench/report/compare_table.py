@@ -76,7 +76,7 @@ def _metric_rows(lines: Sequence[Line], grouped: bool) -> str:
         )
         return f"<tbody>{rows}</tbody>"
     rows = "".join(
-        f'<tr><td class="w">{escape(line.label) or "<i>all</i>"}</td>{_cells(line.comparison, domain)}</tr>'
+        f'<tr><td class="w">{breakable(line.label) or "<i>all</i>"}</td>{_cells(line.comparison, domain)}</tr>'
         for line in lines
     )
     return f'<tbody><tr><th scope="rowgroup" colspan="8" class="eb-metric">{name}</th></tr>{rows}</tbody>'

@@ -16,7 +16,7 @@ from evalbench.core.result import Estimate, Summary
 from evalbench.core.verdict import Verdict
 from evalbench.errors import BadInput
 from evalbench.report.compare import Measures, compare
-from evalbench.report.compare_page import page, sentences, to_json, write
+from evalbench.report.compare_page import outcome, page, sentences, to_json, write
 from evalbench.report.sides import Side, with_names
 
 N = 40
@@ -218,6 +218,27 @@ def test_changed_units_are_ordered_and_say_what_moved(two: Side) -> None:
     assert "tp 2 → 0" in first["what"]
     assert found.changes.counts["worse"] == 1
     assert len(found.changes.table) == 2 * N
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "one"),
+    [
+        (["better", "better"], "better"),
+        (["better", "same"], "mixed"),
+        (["better", "worse"], "mixed"),
+        (["same", "no difference shown"], "no difference shown"),
+        (["same", "undefined"], "same"),
+        (["undefined", "undefined"], "undefined"),
+    ],
+)
+def test_one_word_for_the_groups_of_the_first_figure(two: Side, outcomes, one) -> None:
+    found = differences(two, run(two.items, "r2"), n_summaries=0)
+    rows = [row for row in found.rows if row.comparison.metric == "score"]
+    rows = [
+        row._replace(comparison=replace(row.comparison, outcome=said))
+        for row, said in zip(rows, outcomes, strict=True)
+    ]
+    assert outcome(replace(found, rows=tuple(rows))) == one
 
 
 def test_a_lower_is_better_figure_turns_the_words() -> None:
