@@ -20,6 +20,7 @@ _NAMES = {
     "evaluate": "evalbench.studies.text_metrics",
     "BadInput": "evalbench.errors",
 }
+_MODULES = ("hub", "metrics")
 
 
 def _studies() -> list[str]:
@@ -29,8 +30,8 @@ def _studies() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    if name == "metrics":
-        value = importlib.import_module("evalbench.metrics")
+    if name in _MODULES:
+        value = importlib.import_module(f"evalbench.{name}")
     elif name in _NAMES:
         value = getattr(importlib.import_module(_NAMES[name]), name)
     elif not name.startswith("_") and name in _studies():
@@ -44,4 +45,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), "metrics", *_NAMES, *_studies()])
+    own = [name for name in globals() if name.startswith("__")]
+    return sorted([*own, *_MODULES, *_NAMES, *_studies()])

@@ -8,6 +8,10 @@ from collections.abc import Iterable
 class BadInput(Exception):
     """Usage or input that cannot be accepted: one message, all faults at once; the command line exits with 2."""
 
+    def _render_traceback_(self) -> list[str]:
+        """What IPython prints: the fault is in the input, so no frame of ours helps to mend it."""
+        return [f"{type(self).__name__}: {self}"]
+
     @classmethod
     def listing(cls, head: str, faults: Iterable[str], cap: int = 20) -> BadInput:
         """One message with a head line and one line per fault, the first ``cap`` of them."""

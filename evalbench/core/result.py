@@ -96,7 +96,21 @@ class Summary:
             if estimate.metric == metric and dict(estimate.group) == group:
                 return estimate
         known = sorted({e.metric for e in self.figures})
-        raise KeyError(f"no figure {metric!r} for {group or 'the whole'}; metrics: {', '.join(known)}")
+        groups = [dict(e.group) or "the whole" for e in self.figures if e.metric == metric]
+        there_is = (
+            f"it is there for {', '.join(map(str, groups))}" if groups else f"metrics: {', '.join(known)}"
+        )
+        raise KeyError(f"no figure {metric!r} for {group or 'the whole'}; {there_is}")
+
+
+class Tables(dict[str, "pd.DataFrame"]):
+    """Frames by name; shows their sizes and columns rather than their rows."""
+
+    def __repr__(self) -> str:
+        return "\n".join(
+            f"{name}: {len(frame)} rows of {', '.join(map(str, frame.columns))}"
+            for name, frame in self.items()
+        )
 
 
 @dataclass(frozen=True)
@@ -164,6 +178,13 @@ class Result:
     method: tuple[str, ...] = ()
     accounting: Mapping[str, Any] = field(default_factory=dict)
     files: Mapping[str, bytes] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tables", Tables(self.tables))
+
+    def __repr__(self) -> str:
+        sizes = [f"items {len(self.items)}", *(f"{name} {len(frame)}" for name, frame in self.tables.items())]
+        return f"<Result of {self.study}: {self.light}. {self.sentence} Rows: {', '.join(sizes)}>"
 
     @property
     def summary(self) -> tuple[Estimate, ...]:

@@ -21,6 +21,8 @@ _CONTROL = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
     "\ufeff\ufff9-\ufffb\ufffe\uffff\ud800-\udfff\U000e0000-\U000e007f]"
 )
+_BLOCK_END = re.compile(r"</(?:p|div|td|th|tr|li|h\d|summary|article|figcaption|text|title)>")
+_TAG = re.compile(r"<[^>]*>")
 _SHORT = {
     "\u202a": "LRE", "\u202b": "RLE", "\u202c": "PDF", "\u202d": "LRO", "\u202e": "RLO",
     "\u2066": "LRI", "\u2067": "RLI", "\u2068": "FSI", "\u2069": "PDI",
@@ -59,12 +61,33 @@ class Html(str):
         return self
 
     def _repr_html_(self) -> str:
-        return f'{stylesheet()}<div class="eb">{self}</div>'
+        return boxed(self)
 
     def _repr_mimebundle_(
         self, include: Any = None, exclude: Any = None
     ) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
-        return {"text/html": self._repr_html_(), "text/plain": str(self)}, {"text/html": {MARKED: "html"}}
+        return {"text/html": self._repr_html_(), "text/plain": without_markup(self)}, {
+            "text/html": {MARKED: "html"}
+        }
+
+
+def boxed(html: Html) -> str:
+    """HTML as one JupyterLab output: its style first, so that the page, which has it already, can cut it off.
+
+    JupyterLab would typeset ``$5 and $6`` in a text as a formula; the class tells it not to.
+    """
+    return f'{stylesheet()}<div class="eb mathjax_ignore tex2jax_ignore">{html}</div>'
+
+
+def without_markup(markup: Html) -> str:
+    """The text of drawn HTML, for consoles.
+
+    Examples
+    --------
+    >>> without_markup(Html("<p>5 &lt; <b>6</b></p>"))
+    '5 < 6'
+    """
+    return " ".join(html.unescape(_TAG.sub("", _BLOCK_END.sub(" ", markup))).split())
 
 
 def _label(char: str) -> str:

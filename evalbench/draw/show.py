@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evalbench.draw.html import MARKED, Html, plain, stylesheet
+from evalbench.draw.html import MARKED, Html, boxed, plain, without_markup
 
 if TYPE_CHECKING:
     from evalbench.core.result import Result
@@ -26,9 +26,7 @@ class Shown:
     kind: str
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Bundle:
-        # The style comes first, so that the page, which has it already, can cut it off.
-        page = f'{stylesheet()}<div class="eb">{self.html}</div>'
-        return {"text/html": page, "text/plain": self.text}, {"text/html": {MARKED: self.kind}}
+        return {"text/html": boxed(self.html), "text/plain": self.text}, {"text/html": {MARKED: self.kind}}
 
     def __repr__(self) -> str:
         return self.text
@@ -58,7 +56,7 @@ def shown(x: Any, caption: str = "", *, rows: int = 20, file: str = "") -> Shown
     if isinstance(x, Html):
         label = f"<figcaption>{tables.escape(caption)}</figcaption>" if caption else ""
         html = Html(f'<figure class="eb-figure">{label}{x}</figure>') if caption else x
-        return Shown(html, caption or "(HTML)", "html")
+        return Shown(html, without_markup(html), "html")
     if isinstance(x, tuple) and len(x) == 2 and hasattr(x[0], "savefig") and isinstance(x[1], str):
         return Shown(picture(x[0], x[1], caption), plain(x[1]), "figure")
     raise TypeError(

@@ -55,6 +55,11 @@ class Card:
     unit: str = "0–1"
     example: tuple[Mapping[str, Any], Any] = field(default=({}, None))
 
+    def __repr__(self) -> str:
+        direction = {True: ", higher is better", False: ", lower is better", None: ""}[self.higher_is_better]
+        needs = f"; needs {', '.join(self.needs)}" if self.needs else ""
+        return f"<{self.name}: {self.summary} ({self.unit}{direction}{needs})>"
+
 
 _CARDS: dict[str, Card] = {}
 _ALIASES: dict[str, str] = {}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evalbench.core.result import DataLabel
+from evalbench.core.result import DataLabel, Tables
 from evalbench.errors import BadInput
 from evalbench.readers import catalog
 from evalbench.readers.files import ENDINGS, raw_frame, read_bytes, records_frame, sha256
@@ -38,6 +38,9 @@ class Dataset:
     tables: Mapping[str, pd.DataFrame]
     notes: tuple[str, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return "\n".join([f"<Dataset {self.label}>", repr(Tables(self.tables)), *self.notes])
 
     def __getitem__(self, table: str) -> pd.DataFrame:
         return self.tables[table]

@@ -54,7 +54,7 @@ def record(result: Result, out: str | Path | None = None) -> None:
         from evalbench.draw.show import show
 
         show(result)
-        print(f"Nothing was written. This renders the same:\n{command_line(result)}")
+        print(f"Nothing was written. {_how_to_render(result)}")
 
 
 def write(result: Result, folder: Path) -> None:
@@ -99,8 +99,17 @@ def read_results(folder: Path) -> dict[str, Any]:
     return read_json(folder / "results.json")
 
 
+def _how_to_render(result: Result) -> str:
+    if str(result.data) == "frames":
+        return "The data were frames of this notebook: load them from files for a command line that renders the same."
+    return f"This renders the same:\n{command_line(result)}"
+
+
 def command_line(result: Result, variables: Mapping[str, Any] | None = None) -> str:
-    """The ``evalbench run`` line that renders a result made in JupyterLab.
+    """The ``evalbench run`` line that renders a result made in JupyterLab, from any folder.
+
+    What the result says of itself comes first; the notebook's variables add the names of files, which a result
+    does not hold.
 
     Parameters
     ----------
@@ -108,20 +117,37 @@ def command_line(result: Result, variables: Mapping[str, Any] | None = None) -> 
     variables : mapping, optional
         The notebook's variables; by default those of ``__main__``.
     """
-    from evalbench.runs.run import known_parameters
+    from evalbench.runs.run import file_paths, known_parameters
 
     if variables is None:
         import __main__
 
         variables = vars(__main__)
+    known = known_parameters(result.study)
+    given = {name: value for name, value in variables.items() if name in known and _is_json(value)}
+    told = {name: value for name, value in result.parameters.items() if name in known and _is_json(value)}
+    # Results hold the bare names of files; the variables hold their paths.
+    paths, _ = file_paths(
+        result.study, {**told, **given, "data": _data_of(result, given.get("data"))}, None, Path.cwd()
+    )
+    values = {**given, "data": _data_of(result, given.get("data")), **told}
+    values |= {name: str(path) for name, path in paths.items()}
     words = ["evalbench", "run", result.study]
-    for name, parameter in known_parameters(result.study).items():
-        value = variables.get(name, result.parameters.get(name, parameter.default))
-        if value == parameter.default or not _is_json(value):
+    for name, parameter in known.items():
+        value = values.get(name, parameter.default)
+        if value == parameter.default:
             continue
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         words += ["--data", text] if name == "data" else ["-p", f"{name}={text}"]
     return shlex.join(words)
+
+
+def _data_of(result: Result, variable: Any) -> Any:
+    """What the notebook's variable names, unless the result was made from something else that can be named."""
+    label = str(result.data)
+    names_it = isinstance(variable, str) and label in (variable, Path(variable).expanduser().resolve().name)
+    can_be_named = result.data.version or Path(label).exists()
+    return variable if names_it or (variable and not can_be_named) else label
 
 
 def _is_json(value: Any) -> bool:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from evalbench.draw.html import (
     Html,
     attribute,
+    boxed,
     count,
     counted,
     escape,
@@ -14,6 +15,7 @@ from evalbench.draw.html import (
     language_attributes,
     plain,
     signed,
+    without_markup,
 )
 
 
@@ -83,8 +85,18 @@ def test_html_is_not_escaped_twice():
 def test_html_shows_itself_with_the_mark_by_which_the_page_knows_it():
     data, metadata = Html("<b>x</b>")._repr_mimebundle_()
     assert data["text/html"].startswith("<style>")
-    assert '<div class="eb"><b>x</b></div>' in data["text/html"]
+    assert data["text/html"].endswith("><b>x</b></div>")
+    assert data["text/plain"] == "x"
     assert metadata == {"text/html": {"evalbench": "html"}}
+
+
+def test_jupyterlab_typesets_no_formula_out_of_texts():
+    page = boxed(escape("a coat for $80 of $120"))
+    assert '<div class="eb mathjax_ignore tex2jax_ignore">a coat for $80 of $120</div>' in page
+
+
+def test_the_text_of_drawn_html_keeps_cells_apart():
+    assert without_markup(Html("<td>1</td><td>a<sup>2</sup> &lt; b</td>")) == "1 a2 < b"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,53 @@
+"""What a researcher meets in JupyterLab: names to complete, short errors, objects that show themselves."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+
+import evalbench
+from evalbench import BadInput, load, metrics
+
+
+def test_tab_completion_offers_what_notebooks_use_and_nothing_else():
+    offered = [name for name in dir(evalbench) if not name.startswith("__")]
+    studies = ["citation", "cot_levels", "explainability", "human_correlation"]
+    studies += ["matching", "matching_calibration", "text_metrics"]
+    assert offered == sorted(["BadInput", "evaluate", "hub", "load", "metrics", "record", "show", *studies])
+    assert all(getattr(evalbench, name) is not None for name in offered)
+
+
+def test_bad_input_is_told_without_a_traceback():
+    shell, said = InteractiveShell(), io.StringIO()
+    shell.user_ns["load"] = load
+    with contextlib.redirect_stdout(said):
+        ran = shell.run_cell("load('nowhere.csv', study='text_metrics')", store_history=False)
+    assert isinstance(ran.error_in_exec, BadInput)
+    assert said.getvalue().strip() == "BadInput: nowhere.csv: no such file"
+
+
+def test_other_errors_keep_their_traceback():
+    shell, said = InteractiveShell(), io.StringIO()
+    with contextlib.redirect_stdout(said):
+        shell.run_cell("{}['gone']", store_history=False)
+    assert "Traceback" in said.getvalue()
+
+
+def test_a_data_set_shows_its_tables_and_columns():
+    shown = repr(load("town_desk_answers@1.0.0", study="text_metrics"))
+    assert shown.startswith("<Dataset town_desk_answers@1.0.0>\nitems: 90 rows of id, ")
+    assert len(shown) < 500
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("exact_match", "<exact_match: Whether the output equals a reference, character by character (0/1, higher is better; needs reference)>"),
+        ("length", "<length: Words of the output; characters in scripts written without spaces (words)>"),
+    ],
+)  # fmt: skip
+def test_a_metrics_card_is_one_line(name, line):
+    assert repr(next(card for card in metrics.list() if card.name == name)) == line
