@@ -106,10 +106,15 @@ def client(target: Model, *, base_url: str = "", key: str = "", timeout: float =
     """
     import openai
 
+    from evalbench.models.bodies import UNPACKED, bounded
+
     address = base_url or target.base_url
     common: dict[str, Any] = {"api_key": key or target.key or "none", "timeout": timeout, "max_retries": 0}
+    common["http_client"] = openai.DefaultAsyncHttpxClient(
+        trust_env=urlsplit(address).hostname not in _LOOPBACK,
+        headers=UNPACKED,
+        event_hooks={"response": [bounded]},
+    )
     if target.api_version:
         return openai.AsyncAzureOpenAI(azure_endpoint=address, api_version=target.api_version, **common)
-    if urlsplit(address).hostname in _LOOPBACK:
-        common["http_client"] = openai.DefaultAsyncHttpxClient(trust_env=False)
     return openai.AsyncOpenAI(base_url=address, **common)

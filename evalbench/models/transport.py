@@ -95,6 +95,8 @@ async def post(
     import httpx2
     import openai
 
+    from evalbench.models.bodies import TooLong
+
     started = time.perf_counter()
     try:
         async with asyncio.timeout(timeout):
@@ -102,6 +104,8 @@ async def post(
         return response.content
     except (TimeoutError, openai.APITimeoutError):
         return failed("timeout", f"no whole reply within {timeout:g} s", started)
+    except TooLong as error:
+        return failed("bad-response", redact(str(error)), started, final=True)
     except openai.APIStatusError as error:
         status, body, headers = error.status_code, redact(error.response.text), error.response.headers
     except openai.APIConnectionError as error:
