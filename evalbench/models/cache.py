@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sqlite3
+import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,6 +21,7 @@ _TABLE = """CREATE TABLE IF NOT EXISTS replies (
 _LAYOUT = 1  # of every file that is opened here
 _IN_ONE_QUERY = 500
 _LOCK_WAIT_S = 60.0
+_making = threading.Lock()
 
 
 class Entries(NamedTuple):
@@ -157,8 +160,7 @@ def open_database(path: Path, table: str) -> sqlite3.Connection:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-        path.chmod(0o600)
+        _make_private(path)
     except OSError as error:
         raise BadInput(
             f"the cache {path} cannot be written ({error.strerror}): set EVALBENCH_CACHE to a folder that can"
@@ -180,6 +182,21 @@ def open_database(path: Path, table: str) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def _make_private(path: Path) -> None:
+    """Make the file where there is none, for its owner only.
+
+    One that is there is not opened: closing it would take away the locks of this process's other connections
+    (POSIX), and another process would then remove a log that is still written.
+    """
+    with _making:
+        if path.exists():
+            if not path.is_file():
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            path.chmod(0o600)
+        else:
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
 
 
 def bytes_on_disk(path: Path) -> int:

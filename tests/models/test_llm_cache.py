@@ -54,6 +54,40 @@ def test_a_file_damaged_behind_its_head(cache):
         dict(again.get_many([str(i) for i in range(500)]))
 
 
+def test_a_folder_in_its_place(tmp_path):
+    (tmp_path / "replies.sqlite").mkdir(mode=0o755)
+    with pytest.raises(BadInput, match="cannot be written"):
+        ReplyCache(tmp_path / "replies.sqlite")
+    assert stat.S_IMODE((tmp_path / "replies.sqlite").stat().st_mode) == 0o755
+
+
+# SQLite's shared lock: 510 bytes behind 2**30, of which the first two are its pending and reserved bytes.
+LOCK = """
+import fcntl, sys
+with open(sys.argv[1], "r+b") as file:
+    try:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 510, 2**30 + 2)
+    except OSError:
+        sys.exit("locked")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="locks of POSIX")
+def test_a_second_connection_leaves_the_locks_of_the_first(cache):
+    def locked():
+        return subprocess.run(
+            [sys.executable, "-c", LOCK, cache.path], check=False, stderr=subprocess.PIPE
+        ).stderr
+
+    cache.put("k", "m", "h", {})
+    assert locked() == b"locked\n"
+    with ReplyCache(cache.path):
+        assert locked() == b"locked\n"
+    assert locked() == b"locked\n"
+    cache.close()
+    assert locked() == b""
+
+
 def test_another_layout(cache):
     sqlite3.connect(cache.path).execute("PRAGMA user_version=99").connection.commit()
     with pytest.raises(BadInput, match="has layout 99"):
