@@ -1,9 +1,9 @@
 import json
 import math
-import time
 from fractions import Fraction
 
 import pytest
+from timing import least
 
 from evalbench.metrics.reasoning import (
     CONSTANTS,
@@ -205,9 +205,12 @@ def test_given_numbers_in_three_languages():
     ],
 )
 def test_hostile_equations_are_wrong_with_a_reason_and_cheap(equation):
-    start = time.process_time()
-    got = step_coherence(parse_solution(f"<<{equation}>>\n#### 1"), "1")
-    assert time.process_time() - start < 0.05
+    def judged():
+        parse_solution.cache_clear()
+        return step_coherence(parse_solution(f"<<{equation}>>\n#### 1"), "1")
+
+    got = judged()
+    assert least(judged, goal=0.05, rounds=1) < 0.05
     assert got.accuracy == 0
     assert got.coherence == 0
     assert got.steps[0].reason
@@ -225,9 +228,11 @@ def test_hostile_equations_are_wrong_with_a_reason_and_cheap(equation):
     ],
 )
 def test_hostile_texts_take_linear_time(text):
-    start = time.process_time()
-    step_coherence(parse_solution(text), text)
-    assert time.process_time() - start < 3
+    def judged():
+        parse_solution.cache_clear()
+        step_coherence(parse_solution(text), text)
+
+    assert least(judged, goal=3, rounds=1) < 3
 
 
 @pytest.mark.external

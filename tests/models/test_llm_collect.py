@@ -123,7 +123,7 @@ def test_an_endpoint_that_is_not_there_is_given_up():
         max_retries=0,
         concurrency=4,
     )
-    assert time.perf_counter() - started < 20
+    assert time.perf_counter() - started < 120
     assert {reply.unscored for reply in replies} == {"connection"}
     sent = [reply for reply in replies if reply.requests]
     assert 18 <= len(sent) <= 22

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from waiting import gone, wait_until
 
 from evalbench.errors import BadInput
 from evalbench.models import local
@@ -120,28 +121,12 @@ import sys, time
 from evalbench.models import local, llm
 address = local.serve(llm.model("local/smollm2-135m"))
 print(address.base_url, flush=True)
-time.sleep(60)
+time.sleep(600)
 """
 
 
 def server_pid(target) -> int:
     return json.loads(local.address_file(target).read_text())["pid"]
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
-    except OSError:
-        return False
-
-
-def wait_for(condition, seconds=20.0) -> bool:
-    give_up = time.monotonic() + seconds
-    while time.monotonic() < give_up:
-        if condition():
-            return True
-        time.sleep(0.1)
-    return False
 
 
 @pytest.mark.model
@@ -162,10 +147,10 @@ def test_one_server_for_all_users_which_ends_after_the_last(smol):
         user.send_signal(signal.SIGKILL)
         user.wait()
     time.sleep(7)
-    assert is_alive(pid)
+    assert not gone(pid)
     users[2].send_signal(signal.SIGKILL)
     users[2].wait()
-    assert wait_for(lambda: not is_alive(pid))
+    assert wait_until(lambda: gone(pid))
     assert not local.address_file(target).exists()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from enum import Enum
 from typing import Literal
 
@@ -11,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
+from timing import least
 
 from evalbench.models.exchange import Reply, Request, TokenLogprob
 from evalbench.models.structured import NoValue, first_object, option_probabilities, parsed, response_format
@@ -64,18 +64,17 @@ def test_the_first_object_is_found(text):
     assert parsed(text, Mark) == Mark(mark=1, word=Word.YES)
 
 
-def test_hostile_texts_take_no_long_time():
-    started = time.perf_counter()
-    for text in (
-        '{"a":' * 100_000,
-        '{"' * 100_000,
-        "{ " * 100_000,
-        '{"a": [' + "[" * 100_000,
-        "{" * 1_000_000,
-    ):
+@pytest.mark.parametrize(
+    "text",
+    ['{"a":' * 100_000, '{"' * 100_000, "{ " * 100_000, '{"a": [' + "[" * 100_000, "{" * 1_000_000],
+    ids=["keys", "quotes", "blanks", "lists", "braces"],
+)
+def test_hostile_texts_take_no_long_time(text):
+    def searched():
         with pytest.raises(NoValue):
             first_object(text)
-    assert time.perf_counter() - started < 5
+
+    assert least(searched, goal=5, rounds=1) < 5
 
 
 @given(st.text())

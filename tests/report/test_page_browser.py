@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from waiting import wait_until
 
 from evalbench.report.render import render
 
@@ -101,11 +102,15 @@ def test_the_policy_stops_a_script_and_a_picture_that_got_in(browser, url):
           other.firstChild.click();
         }"""
     )
-    page.wait_for_timeout(200)
+
+    def refused() -> bool:
+        policy = [text for text in said if "Content Security Policy" in text]
+        return "https://example.invalid/x.png: csp" in said and len(policy) >= 3
+
+    # what the page says arrives only while the browser is asked to wait
+    assert wait_until(refused, pause=lambda seconds: page.wait_for_timeout(1000 * seconds)), said
     assert page.evaluate("window.broken") is None
     assert not [r for r in sent if "example.invalid" in r]
-    assert "https://example.invalid/x.png: csp" in said
-    assert len([text for text in said if "Content Security Policy" in text]) >= 3
     page.close()
 
 

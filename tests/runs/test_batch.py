@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from pathlib import Path
 
 import psutil
 import pytest
 from click.testing import CliRunner
+from waiting import gone, wait_until
 
 from evalbench.commands.batch import Progress, batch, suite_exit_code, table
 from evalbench.errors import BadInput
@@ -139,22 +139,13 @@ def test_a_killed_worker_takes_only_its_own_run_with_it(bench, fork):
     assert statuses(reports) == ["died"] + ["ok"] * 23
     identities = [record["sha256"]["identity"] for _, record in folders.runs(reports)]
     assert len(set(identities)) == 24
-    assert _gone(int(culprit.read_text())), "the kernel of the killed worker lives on"
+    assert wait_until(lambda: gone(int(culprit.read_text()))), "the kernel of the killed worker lives on"
 
     again = run_batch(suite, reports=reports, workers=2, resume=True, fork=fork)
     assert all(outcome.ok for outcome in again)
     assert sum(not o.resumed for o in again) == 1
     assert statuses(reports) == ["died"] + ["ok"] * 24
     assert max(record["attempt"] for _, record in folders.runs(reports)) == 2
-
-
-def _gone(pid: int, seconds: float = 20) -> bool:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
-            return True
-        time.sleep(0.2)
-    return False
 
 
 def test_orphans_of_this_machine_end_as_died_others_stay(bench):

@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ import nbformat
 import pytest
 from faultserver import fault_server
 from nbformat.v4 import new_code_cell, new_notebook
+from waiting import wait_until
 
 from evalbench.errors import BadInput
 from evalbench.report.history import read_runs
@@ -109,11 +109,7 @@ def cluster(
         return process
 
     def wait(ready, n: int):
-        deadline = time.monotonic() + 180
-        while not (found := ready()):
-            assert time.monotonic() < deadline, (home / f"host{n}" / "log").read_text()
-            time.sleep(0.1)
-        return found
+        assert wait_until(ready, seconds=180), (home / f"host{n}" / "log").read_text()
 
     contact = home / "scheduler.json"
     try:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from pathlib import Path
 
 import nbformat
 import psutil
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
+from waiting import gone, wait_until
 
 from evalbench.runs import fork
 from evalbench.runs.fork import Preloaded, Preloader, can_fork, preloaded
@@ -88,8 +88,8 @@ def test_nothing_outlives_its_owner():
         kernel = connection.fork(["-f", "/nonexistent/k.json"], dict(os.environ), os.getcwd())
         forked = psutil.Process(kernel.pid).parent()
         connection.close()
-        assert _ended(kernel.pid)
-        assert _ended(forked.pid)
+        assert wait_until(lambda: gone(kernel.pid))
+        assert wait_until(lambda: gone(forked.pid))
         process = preloader._process
     assert process.returncode == 0
     assert not Path(preloader.address).exists()
@@ -99,11 +99,3 @@ def test_nothing_outlives_its_owner():
 
 def test_one_connection_serves_a_process():
     assert preloaded() is preloaded()
-
-
-def _ended(pid: int) -> bool:
-    for _ in range(200):
-        if not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
-            return True
-        time.sleep(0.05)
-    return False

@@ -1,27 +1,16 @@
 """Responses and cited answers are asked of a model, kept as they come, and never asked twice."""
 
-import importlib.util
 import json
 import os
 import signal
 import subprocess
 import sys
-import time
-from pathlib import Path
 
 import pytest
+from chat import chat_endpoint
+from waiting import wait_until
 
 from evalbench import citation, cot_levels, load
-
-
-def _scripted():
-    spec = importlib.util.spec_from_file_location("scripted", Path(__file__).with_name("scripted.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-endpoint = _scripted().endpoint
 
 
 @pytest.fixture
@@ -46,13 +35,13 @@ def cite(prompt):
 
 
 def test_responses_are_collected_scored_and_accounted(cache):
-    with endpoint(solve) as server:
+    with chat_endpoint(solve) as server:
         data = load("word_problems@1.0.0", study="cot_levels")
-        result = cot_levels.evaluate(data, model=server.url, n_samples=3)
-        again = cot_levels.evaluate(data, model=server.url, n_samples=3)
-        assert sum(server.answered.values()) == 3
+        result = cot_levels.evaluate(data, model=server.name, n_samples=3)
+        again = cot_levels.evaluate(data, model=server.name, n_samples=3)
+        assert len(server.answered) == 3
     assert result.items["answer"].tolist() == [1, 0, 0]
-    assert result.judged == f"model {server.url}"
+    assert result.judged == f"model {server.name}"
     assert len(result.tables["calls"]) == 3
     assert (result.tables["calls"]["purpose"] == "response").all()
     assert result.accounting["requests"] == 3
@@ -62,9 +51,9 @@ def test_responses_are_collected_scored_and_accounted(cache):
 
 
 def test_problems_are_asked_in_their_language(cache):
-    with endpoint(solve) as server:
+    with chat_endpoint(solve) as server:
         data = load("word_problems@1.0.0", study="cot_levels")
-        cot_levels.evaluate(data, model=server.url)
+        cot_levels.evaluate(data, model=server.name)
     heads = {p.split("\n", 1)[0] for p in server.answered}
     assert heads == {
         "Solve a word problem step by step.",
@@ -74,12 +63,12 @@ def test_problems_are_asked_in_their_language(cache):
 
 
 def test_cited_answers_are_collected_and_judged_by_models(cache):
-    with endpoint(cite) as server:
+    with chat_endpoint(cite) as server:
         data = load("cited_answers@1.0.0", study="citation")
-        result = citation.evaluate(data, model=server.url, judge=server.url, n_samples=3)
-        asked = sum(server.answered.values())
-        again = citation.evaluate(data, model=server.url, judge=server.url, n_samples=3)
-        assert sum(server.answered.values()) == asked
+        result = citation.evaluate(data, model=server.name, judge=server.name, n_samples=3)
+        asked = len(server.answered)
+        again = citation.evaluate(data, model=server.name, judge=server.name, n_samples=3)
+        assert len(server.answered) == asked
     assert result.light in ("green", "red")
     assert result.items["correctness"].tolist() == [1, 1, 1]
     assert result.tables["citations"]["verification_label"].tolist() == ["UNCERTAIN"] * 3
@@ -89,9 +78,9 @@ def test_cited_answers_are_collected_and_judged_by_models(cache):
 
 
 def test_a_reply_that_is_no_cited_answer_leaves_the_answer_unscored(cache):
-    with endpoint(lambda prompt: "I would rather not.") as server:
+    with chat_endpoint(lambda prompt: "I would rather not.") as server:
         data = load("cited_answers@1.0.0", study="citation")
-        result = citation.evaluate(data, model=server.url, n_samples=2)
+        result = citation.evaluate(data, model=server.name, n_samples=2)
     assert result.items["unscored"].tolist() == ["unparsed", "unparsed"]
     assert result.items["final"].isna().all()
     assert result.light == "grey"
@@ -108,19 +97,17 @@ print(result.accounting["cache_hits"], result.accounting["requests"])
 @pytest.mark.slow
 def test_a_run_resumed_after_a_kill_repeats_no_call_that_was_answered(cache, root):
     command = [sys.executable, "-c", RUN]
-    with endpoint(solve, delay=0.15) as server:
+    with chat_endpoint(solve, delay=0.15) as server:
         first = subprocess.Popen(
-            [*command, server.url], cwd=root, env=os.environ | {"EVALBENCH_CACHE": str(cache)}
+            [*command, server.name], cwd=root, env=os.environ | {"EVALBENCH_CACHE": str(cache)}
         )
-        deadline = time.monotonic() + 60
-        while sum(server.answered.values()) < 16 and time.monotonic() < deadline:
-            time.sleep(0.02)
+        assert wait_until(lambda: len(server.answered) >= 16)
         os.kill(first.pid, signal.SIGKILL)
         first.wait()
-        time.sleep(0.4)  # requests under way at the kill end at the server, unread
-        before = sum(server.answered.values())
+        assert wait_until(lambda: not server.connected)  # what was under way at the kill ends, unread
+        before = len(server.answered)
         second = subprocess.run(
-            [*command, server.url],
+            [*command, server.name],
             cwd=root,
             env=os.environ | {"EVALBENCH_CACHE": str(cache)},
             capture_output=True,
@@ -132,4 +119,4 @@ def test_a_run_resumed_after_a_kill_repeats_no_call_that_was_answered(cache, roo
         assert hits >= before - 2 * 8  # what was under way, eight at a time, had no reader
         assert hits > 0
         assert hits + requests == 40
-        assert sum(server.answered.values()) == before + requests
+        assert len(server.answered) == before + requests

@@ -1,6 +1,5 @@
-import time
-
 import pytest
+from timing import least
 
 from evalbench.text.citation_marks import citation_marks, statements
 
@@ -44,13 +43,9 @@ def test_statements(text, language, expected):
 
 @pytest.mark.parametrize("text", ["[" * 50_000, "[1" * 50_000, "[1,1" * 20_000, "[1]" * 10_000])
 def test_hostile_texts_cost_little(text):
-    start = time.process_time()
-    citation_marks(text)
-    assert time.process_time() - start < 1
+    assert least(lambda: citation_marks(text), goal=1, rounds=1) < 1
 
 
 @pytest.mark.parametrize("text", [" " * 200_000, "A" + "\t " * 100_000 + "[1", ("a" + " " * 999) * 200])
 def test_long_rows_of_blanks_cost_linear_time(text):
-    start = time.process_time()
-    statements(text)
-    assert time.process_time() - start < 1
+    assert least(lambda: statements(text), goal=1, rounds=1) < 1

@@ -1,9 +1,9 @@
-import time
 from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from timing import least
 
 from evalbench.text.number_words import number_words
 from evalbench.text.numbers import ascii_numerals, find_numbers
@@ -87,9 +87,7 @@ def test_no_text_is_too_odd_to_read(text, spaced):
     "text", ["9" * 10**5, "-" * 10**5, "$ " * 10**5, "1," * 10**4, "1/" * 10**4, "1 000 " * 10**4 + "я"]
 )
 def test_hostile_texts_take_linear_time(text):
-    start = time.process_time()
-    find_numbers(text)
-    assert time.process_time() - start < 2
+    assert least(lambda: find_numbers(text), goal=2, rounds=1) < 2
 
 
 @pytest.mark.parametrize(
