@@ -17,6 +17,7 @@ from evalbench.metrics.overlap import (
     normalized_exact_match,
 )
 from evalbench.metrics.rouge import rouge, rouge_for_context, rouge_lsum
+from evalbench.metrics.text import score
 from evalbench.text.normalise import tokenizer
 
 TYPES = ["rouge1", "rouge2", "rougeL", "rougeLsum"]
@@ -145,3 +146,24 @@ def test_several_passages_are_one_context():
 def test_partial_overlap_in_scripts_without_spaces():
     assert f1_score(["我的家"], ["你的家"], language="")["f1"][0] == pytest.approx(2 / 3)
     assert rouge(["我的家"], ["你的家"], ["rouge2"])["rouge2"]["f1"].tolist() == [0.5]
+
+
+def test_figures_that_jury_publishes():
+    """The package jury's expected outputs; words are ours, one for one, which changes no overlap."""
+    outputs = ["Here was one owl by that oak.", "Oh! one quiet night."]
+    one = ["That owl was sleeping by that oak.", "Tonight was one quiet night"]
+    several = [
+        ["that owl was sleeping by that oak.", "That owl sleeps by that oak."],
+        ["Tonight was one quiet night", "That forest around was quiet."],
+    ]
+    published = (
+        (one, {"rouge1": 0.6904761904761905, "rouge2": 0.45238095238095244, "rougeL": 0.619047619047619}),
+        (several, {"rouge1": 0.6904761904761905, "rouge2": 0.4675324675324676, "rougeL": 0.641025641025641}),
+    )
+    for references, expected in published:
+        found = {name: score(name, outputs, references=references)[name].mean() for name in expected}
+        assert found == pytest.approx(expected, abs=1e-12)
+        lsum = score("rougeLsum", outputs, references=references)["rougeLsum"].mean()
+        assert lsum == pytest.approx(expected["rougeL"], abs=1e-12)
+    f1 = score("f1_score", outputs, references=several, normalise="none")["f1_score"].mean()
+    assert f1 == pytest.approx(0.6904761904761905, abs=1e-12)

@@ -41,6 +41,7 @@ from evalbench.studies.text_metrics.scoring import (
     score_all,
 )
 from evalbench.studies.text_metrics.summary import bands_of, compare_models, figures, summarise
+from evalbench.text.normalise import tokenizer
 
 if TYPE_CHECKING:
     from evalbench.judge.verdicts import InProcess
@@ -167,6 +168,7 @@ def evaluate(
     check_resamples(n_resamples)
     lights = {chosen([name])[0].name: tuple(cuts) for name, cuts in (lights or {}).items()}
     cards = chosen(metrics)
+    tokenizer(normalise, "")  # refused even where no chosen metric asks for it: the page states it
     bands_of(lights, [card.name for card in cards])
     frame, replies = (
         answered(frame_of(data["items"]), prompt, model) if prompt else (frame_of(data["items"]), [])
