@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from evalbench import citation, cot_levels, explainability, load
+from evalbench.draw.html import escape
 from evalbench.errors import BadInput
 from evalbench.runs.record import record
 
@@ -180,4 +181,20 @@ def test_pictures(result):
     assert set(table["key"]) >= {"XAI_overall_score", "citation.judge_model"}
     assert dict(zip(table["key"], table["value"], strict=True))["overall_pass"] in ("true", "false")
     assert explainability.worst(result)["score"].is_monotonic_increasing
-    assert explainability.worst(result).columns.tolist() == ["id", "part", "score"]
+    assert explainability.worst(result).columns.tolist() == [
+        "id",
+        "part",
+        "score",
+        "question",
+        "the model's answer",
+    ]
+    texts = result.tables["texts"].set_index(["id", "part"])
+    for row in explainability.worst(result).itertuples():
+        assert escape(texts.loc[(row.id, row.part), "question"][:40]) in row.question
+
+
+def test_the_lowest_scores_of_runs_that_kept_no_texts_stand_alone(tmp_path):
+    cot = finished(tmp_path / "cot", "cot_levels", with_mean(0.9, 4))
+    cited = finished(tmp_path / "citation", "citation", with_mean(0.7, 3), "openai/gpt-4o")
+    found = explainability.evaluate(load({}, study="explainability"), cot_run=cot, citation_run=cited)
+    assert explainability.worst(found).columns.tolist() == ["id", "part", "score"]

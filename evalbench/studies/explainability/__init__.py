@@ -31,6 +31,7 @@ from evalbench.studies.explainability.parts import (
     models_of,
     only,
     part_of,
+    texts_of,
 )
 from evalbench.studies.explainability.pictures import (
     figure_halves,
@@ -197,7 +198,10 @@ def evaluate(
         by=("part",),
         items=items,
         figures=summary,
-        tables={f"{name}_items": part.items for name, part in parts.items()},
+        tables={
+            **{f"{name}_items": part.items for name, part in parts.items()},
+            "texts": texts_of({"cot": cot, "citation": cited}, chosen),
+        },
         notes=tuple(dict.fromkeys([*(note for result in here for note in result.notes), *_remarks(summary, content)])),
         method=_method(options),
         accounting=merged([r.accounting for r in here if r.accounting]),

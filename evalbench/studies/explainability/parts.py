@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 
 PARTS = ("cot", "citation")
 STUDY_OF = {"cot": "cot_levels", "citation": "citation"}
+# What a half shows of an item: its table, and there the question, the right answer, what the model said.
+_TEXTS = {
+    "cot": ("solutions", ("question", "reference", "response")),
+    "citation": ("answers", ("question", "gold_answer", "answer")),
+}
 
 
 class Part(NamedTuple):
@@ -45,6 +50,7 @@ class Finished(NamedTuple):
     items: pd.DataFrame
     parameters: Mapping[str, Any]
     data: DataLabel
+    tables: Mapping[str, pd.DataFrame]
 
 
 def finished(folder: str, study: str) -> Finished | None:
@@ -64,11 +70,16 @@ def finished(folder: str, study: str) -> Finished | None:
     try:
         results = json.loads((path / "results.json").read_text(encoding="utf-8"))
         items = pd.read_parquet(path / "items.parquet")
+        tables = {
+            name: pd.read_parquet(path / file)
+            for name, file in results.get("tables", {}).items()
+            if name in ("solutions", "answers")
+        }
     except (OSError, ValueError) as error:
         raise BadInput(f"{folder}: no folder of a finished run of {study} ({error})") from error
     if results.get("study") != study:
         raise BadInput(f"{folder}: a run of {results.get('study')}, expected one of {study}")
-    return Finished(items, results["parameters"], DataLabel(**results["data"]))
+    return Finished(items, results["parameters"], DataLabel(**results["data"]), tables)
 
 
 def check_tables(data: Dataset, cot_run: str, citation_run: str) -> None:
@@ -133,6 +144,23 @@ def part_of(source: Result | Finished, model: str) -> Part:
         source.data,
         float(source.parameters["threshold"]),
     )
+
+
+def texts_of(sources: Mapping[str, Result | Finished], chosen: Mapping[str, str]) -> pd.DataFrame:
+    """Question, right answer and the model's answer of every item: ``id, part, question, right, said``.
+
+    Halves whose run kept no texts have no rows.
+    """
+    import pandas as pd
+
+    names = ["id", "part", "question", "right", "said"]
+    found = [pd.DataFrame(columns=names, dtype=str)]
+    for part, (table, columns) in _TEXTS.items():
+        frame = sources[part].tables.get(table)
+        if frame is not None:
+            own = frame[frame["model"] == chosen[part]]
+            found.append(own[["id", *columns]].set_axis(["id", *names[2:]], axis=1).assign(part=part)[names])
+    return pd.concat(found, ignore_index=True).sort_values(["id", "part"], kind="stable", ignore_index=True)
 
 
 def items_of(parts: Mapping[str, Part]) -> pd.DataFrame:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evalbench.draw.figures import distribution, interval_bars
+from evalbench.draw.html import Html, language_attributes
+from evalbench.draw.tables import clamped, folded
 from evalbench.studies.explainability.parts import PARTS
 
 if TYPE_CHECKING:
@@ -52,7 +54,26 @@ def final_results_table(result: Result) -> pd.DataFrame:
 
 
 def worst(result: Result, rows: int = 10) -> pd.DataFrame:
-    """The items with the lowest scores; reasons only where there are any."""
+    """The items with the lowest scores, with their texts and, where there are any, reasons."""
+    import pandas as pd
+
     lowest = result.items.sort_values(["score", "part", "id"], kind="stable").head(rows)
     silent = [column for column in ("unscored", "undefined") if (lowest[column] == "").all()]
-    return lowest.drop(columns=silent)
+    shown = lowest.drop(columns=silent).reset_index(drop=True)
+    merged = shown[["id", "part"]].merge(result.tables["texts"], on=["id", "part"], how="left")
+    if merged["question"].isna().all():
+        return shown
+    asked = [
+        _text(q, folded("right answer", r)) for q, r in zip(merged["question"], merged["right"], strict=True)
+    ]
+    said = [_text(text, "") for text in merged["said"]]
+    return shown.assign(
+        question=pd.Series(asked, dtype=object), **{"the model's answer": pd.Series(said, dtype=object)}
+    )
+
+
+def _text(text: Any, more: str) -> Html | None:
+    if not isinstance(text, str):
+        return None
+    shown = clamped(text, 200) if text.strip() else Html("<em>empty</em>")
+    return Html(f"<div{language_attributes(text)}>{shown}</div>{more}")
