@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -38,6 +38,27 @@ def check_shares(**shares: float) -> None:
     ]
     if faults:
         raise BadInput.listing("options out of range:", faults)
+
+
+def check_together(*checks: Callable[[], object]) -> None:
+    """Refuses what any of several checks of options refuses, in one message; a single refusal keeps its own."""
+    refused = []
+    for check in checks:
+        try:
+            check()
+        except BadInput as error:
+            refused.append(str(error))
+    if len(refused) == 1:
+        raise BadInput(refused[0])
+    if refused:
+        faults = [line.removeprefix("  - ") for said in refused for line in _listed(said)]
+        raise BadInput.listing("options that cannot be taken:", faults)
+
+
+def _listed(message: str) -> list[str]:
+    """The lines of a message's list, or the message."""
+    head, *lines = message.split("\n")
+    return lines or [head]
 
 
 def check_resamples(n_resamples: int) -> None:

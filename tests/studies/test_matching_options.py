@@ -16,5 +16,24 @@ def test_thresholds_lie_between_0_and_1():
         "  - context_threshold is -0.1; it lies between 0 and 1",
         "  - score_threshold is 7; it lies between 0 and 1",
         "  - ha_thresholds rule is 1.5; it lies between 0 and 1",
-        "  - ha_thresholds score is 7; it lies between 0 and 1",
+    ]
+
+
+def test_all_options_that_cannot_be_taken_are_told_in_one_message():
+    data = load("house_style_curated@1.0.0", study="matching")
+    with pytest.raises(BadInput) as caught:
+        matching.evaluate(
+            data, overlap_threshold=7, ha_thresholds={"rul": 0.1, "rule": "low"}, std_weights={"text_overlap": 0.5},
+            ha_weights={"tone": 1}, assignment="best", light_on="f1", yellow_from=0.8, green_from=0.5,
+        )  # fmt: skip
+    assert str(caught.value).splitlines() == [
+        "options that cannot be taken:",
+        "  - overlap_threshold is 7; it lies between 0 and 1",
+        "  - ha_thresholds: unknown rul; there are overlap, rule, score",
+        "  - ha_thresholds rule is 'low', not a number",
+        "  - std_weights: sum 0.5; they must sum to 1",
+        "  - assignment: 'best'; one of greedy, optimal",
+        "  - ha_weights: unknown component 'tone'; there are text_overlap, rule_similarity, category_match, "
+        "explanation_similarity, correction_similarity",
+        "  - yellow_from and green_from: both or neither, ascending; got 0.8 and 0.5",
     ]

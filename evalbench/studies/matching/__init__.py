@@ -22,7 +22,7 @@ from evalbench.metrics.matching import COMPONENTS, Thresholds
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.dataset import load as load_tables
 from evalbench.readers.schema import Column, Table
-from evalbench.studies._passing import check_shares
+from evalbench.studies._passing import check_shares, check_together
 from evalbench.studies.matching.comparison import compare_checkers, comparison_table, comparisons, verdicts
 from evalbench.studies.matching.pairs import (
     HA_WEIGHTS,
@@ -31,6 +31,7 @@ from evalbench.studies.matching.pairs import (
     Pairs,
     check_options,
     match,
+    replaced,
     score_pairs,
 )
 from evalbench.studies.matching.pictures import (
@@ -193,15 +194,19 @@ def evaluate(
     calibration = read_weights(weights_file) if weights_file else {}
     stated |= calibration.get("parameters", {})
     thresholds = Thresholds(stated["overlap_threshold"], stated["rule_threshold"], stated["score_threshold"])
-    of_ha = _replaced(thresholds, stated["ha_thresholds"])
-    check_shares(
-        context_threshold=context_threshold,
-        **{f"{name}_threshold": value for name, value in thresholds._asdict().items()},
-        **{f"ha_thresholds {name}": value for name, value in of_ha._asdict().items()},
+    own = {k: v for k, v in stated["ha_thresholds"].items() if isinstance(v, (int, float))}
+    check_together(
+        lambda: check_shares(
+            context_threshold=context_threshold,
+            **{f"{name}_threshold": value for name, value in thresholds._asdict().items()},
+            **{f"ha_thresholds {name}": value for name, value in own.items()},
+        ),
+        lambda: replaced(thresholds, stated["ha_thresholds"]),
+        lambda: check_options(stated["std_weights"], assignment, filter, missing, name="std_weights"),
+        lambda: check_options(stated["ha_weights"], assignment, filter, missing, name="ha_weights"),
+        lambda: bands_of(light_on, yellow_from, green_from),
     )
-    for weights in (stated["std_weights"], stated["ha_weights"]):
-        check_options(weights, assignment, filter, missing)
-    bands_of(light_on, yellow_from, green_from)
+    of_ha = replaced(thresholds, stated["ha_thresholds"])
     options = {"assignment": assignment, "filter": filter, "missing": missing}
     pairs = score_pairs(prepare(data, context_threshold=context_threshold), embed=embed, dtype=dtype)
     std = match(pairs, weights=stated["std_weights"], thresholds=thresholds, **options)
@@ -274,18 +279,6 @@ def read_weights(path: str) -> dict[str, Any]:
             f"weights_file {path}: unknown {', '.join(unknown)}; it may state {', '.join(sorted(known))}"
         )
     return content
-
-
-def _replaced(thresholds: Thresholds, others: Mapping[str, float]) -> Thresholds:
-    unknown = sorted(set(others) - set(Thresholds._fields))
-    wrong = sorted(k for k, v in others.items() if isinstance(v, bool) or not isinstance(v, (int, float)))
-    if unknown or wrong:
-        raise BadInput.listing(
-            "ha_thresholds:",
-            [f"unknown {name}; there are {', '.join(Thresholds._fields)}" for name in unknown]
-            + [f"{name} is {others[name]!r}, not a number" for name in wrong if name not in unknown],
-        )
-    return thresholds._replace(**others)
 
 
 def _calibrated(calibration: Mapping[str, Any], embed: str, missing: str) -> list[str]:

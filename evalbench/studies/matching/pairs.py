@@ -264,26 +264,45 @@ def match(
     return Matching(score, matched, why_truth, why_predicted, differs)
 
 
-def check_options(weights: Mapping[str, float], assignment: str, filter: str, missing: str) -> None:
+def check_options(
+    weights: Mapping[str, float], assignment: str, filter: str, missing: str, *, name: str = "weights"
+) -> None:
     """Refuse weights and options that :func:`match` cannot take, all at once."""
     faults = [
-        f"weights: unknown component {name!r}; there are {', '.join(COMPONENTS)}"
-        for name in weights
-        if name not in COMPONENTS
+        f"{name}: unknown component {component!r}; there are {', '.join(COMPONENTS)}"
+        for component in weights
+        if component not in COMPONENTS
     ]
     faults += [
-        f"weights: {name} is {value}; weights are not negative"
-        for name, value in weights.items()
+        f"{name}: {component} is {value}; weights are not negative"
+        for component, value in weights.items()
         if not value >= 0
     ]
     if not faults and abs(sum(weights.values()) - 1) > 1e-6:
-        faults.append(f"weights: sum {sum(weights.values()):g}; they must sum to 1")
-    for name, value, known in (
+        faults.append(f"{name}: sum {sum(weights.values()):g}; they must sum to 1")
+    for option, value, known in (
         ("assignment", assignment, ("greedy", "optimal")),
         ("filter", filter, ("before", "after")),
         ("missing", missing, ("renormalise", "zero")),
     ):
         if value not in known:
-            faults.append(f"{name}: {value!r}; one of {', '.join(known)}")
+            faults.append(f"{option}: {value!r}; one of {', '.join(known)}")
     if faults:
         raise BadInput.listing("matching cannot run with these options:", faults)
+
+
+def replaced(thresholds: Thresholds, others: Mapping[str, float]) -> Thresholds:
+    """Thresholds with some of them replaced; refuses unknown names and what is no number."""
+    unknown = sorted(set(others) - set(Thresholds._fields))
+    wrong = sorted(k for k, v in others.items() if isinstance(v, bool) or not isinstance(v, (int, float)))
+    if unknown or wrong:
+        raise BadInput.listing(
+            "thresholds that cannot be taken:",
+            [f"ha_thresholds: unknown {name}; there are {', '.join(Thresholds._fields)}" for name in unknown]
+            + [
+                f"ha_thresholds {name} is {others[name]!r}, not a number"
+                for name in wrong
+                if name not in unknown
+            ],
+        )
+    return thresholds._replace(**others)
