@@ -106,7 +106,7 @@ def load(
         faults += [f"{sources[name]}: {fault}" for fault in found]
         unused = [str(c) for c in tables[name].columns if table.column(str(c)) is None]
         if unused:
-            notes.append(f"{name}: columns that nothing reads: {', '.join(unused)}")
+            notes.append(f"{name}: columns that are not used: {', '.join(unused)}")
     faults += [
         f"no table has a column {source!r} to rename"
         for source in unknown_renames(columns or {}, frames.values())

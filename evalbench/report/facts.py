@@ -59,7 +59,7 @@ class Setting(NamedTuple):
     name: str
     value: Html
     default: Html
-    help: str
+    help: Html
 
 
 def value_html(value: Any) -> Html:
@@ -117,6 +117,11 @@ _WORDS = {
 }
 
 
+def _help_html(text: str) -> Html:
+    """A parameter's help; what stands between backticks is code."""
+    return Html(re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text)))
+
+
 def _label(key: str) -> str:
     return _WORDS.get(key) or key.replace("sha256", "SHA-256").replace("_", " ")
 
@@ -166,7 +171,7 @@ def settings(values: Mapping[str, Any], cell: Sequence[Parameter]) -> tuple[Sett
             literal_html(described[name].default)
             if name in described and described[name].default != values[name]
             else Html(""),
-            described[name].help if name in described else "",
+            _help_html(described[name].help) if name in described else Html(""),
         )
         for name in order
     )

@@ -9,7 +9,8 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
 from evalbench.errors import BadInput
-from evalbench.report.narrative import narrate, output_html, parameters
+from evalbench.report.facts import settings
+from evalbench.report.narrative import Parameter, narrate, output_html, parameters
 from evalbench.report.page import write_atomically
 from evalbench.report.render import render
 
@@ -100,6 +101,11 @@ def test_parameters_stand_with_their_help_and_a_changed_default(run_folder):
     )
     assert re.search(r'<th scope="row">backend</th><td><code>&quot;jaccard&quot;</code></td><td></td>', html)
     assert "injected" not in html
+
+
+def test_backticks_in_a_help_are_code_and_the_rest_is_text():
+    (setting,) = settings({"x": 1}, (Parameter("x", 1, "see `evalbench <list>` & more"),))
+    assert setting.help == "see <code>evalbench &lt;list&gt;</code> &amp; more"
 
 
 def test_provenance_names_hashes_versions_and_files(run_folder):

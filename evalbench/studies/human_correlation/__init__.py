@@ -265,8 +265,8 @@ def _unread(data: Dataset, metrics: Sequence[str], criteria: Sequence[str]) -> t
     """The reader's notes, without the columns that turned out to be metrics or criteria."""
     known = {column.name for column in SCHEMA["items"].columns} | {*metrics, *criteria}
     rest = [str(c) for c in data["items"].columns if c not in known]
-    others = [note for note in data.notes if not note.startswith("items: columns that nothing reads")]
-    return (*others, *([f"items: columns that nothing reads: {', '.join(rest)}"] if rest else []))
+    others = [note for note in data.notes if not note.startswith("items: columns that are not used")]
+    return (*others, *([f"items: columns that are not used: {', '.join(rest)}"] if rest else []))
 
 
 def _remarks(analysis: Analysis, trust: Any) -> tuple[str, ...]:

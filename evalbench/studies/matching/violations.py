@@ -90,9 +90,8 @@ def prepare(data: Dataset, *, context_threshold: float = 0.8) -> Violations:
         for how in ("white space", "fuzzy"):
             count = int((frame["located"] == how).sum())
             if count:
-                notes.append(
-                    f"{name}: {count} contexts were located in the text by {how} search, not exactly"
-                )
+                which = "1 context was" if count == 1 else f"{count} contexts were"
+                notes.append(f"{name}: {which} located in the text by {how} search, not exactly")
     return Violations(
         truth, predictions, documents, checkers, truth_spans, spans,
         pd.DataFrame(lost), data.label, tuple(notes),
