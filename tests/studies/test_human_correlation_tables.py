@@ -1,0 +1,168 @@
+"""Human correlation: the tables it refuses, and the shapes it takes."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from rated_panels import evaluate, panel, value
+
+from evalbench.errors import BadInput
+from evalbench.readers.dataset import load
+from evalbench.studies import human_correlation as study
+
+
+class TestRefusals:
+    def test_criteria_must_be_named_where_each_is_a_column(self):
+        frame, _ = panel()
+        with pytest.raises(
+            BadInput, match="name the criteria: the table has neither criterion and score columns"
+        ):
+            evaluate(frame, metrics=["good"])
+
+    def test_all_faults_at_once(self):
+        frame = pd.DataFrame({"doc_id": ["a", "b"], "m": ["1", "x"], "h": ["2", "high"]})
+        with pytest.raises(BadInput) as caught:
+            evaluate(frame, metrics=["m"], criteria=["h", "g"])
+        message = str(caught.value)
+        assert "column m: 1 cells are not numbers, first 'x' (row 2 of the data)" in message
+        assert "column h: 1 cells are not numbers, first 'high' (row 2 of the data)" in message
+        assert "criterion g: no such column; there are doc_id, m, h, system" in message
+
+    def test_repeated_rows_and_scores(self):
+        frame, ratings = panel()
+        with pytest.raises(BadInput, match="2 rows share doc_id and system, first d0"):
+            evaluate(pd.concat([frame, frame.iloc[:1]]), ratings, metrics=["good"])
+        with pytest.raises(
+            BadInput,
+            match="2 scores stand twice for the same document, system, criterion and annotator, first d0",
+        ):
+            evaluate(frame, pd.concat([ratings, ratings.iloc[:1]]), metrics=["good"])
+        with pytest.raises(BadInput, match="1 documents and systems are not in items, first"):
+            evaluate(frame.iloc[1:], ratings, metrics=["good"])
+
+    def test_unknown_metrics_and_options(self):
+        frame, ratings = panel()
+        with pytest.raises(BadInput, match="no metric 'roug1'; did you mean rouge1"):
+            evaluate(frame, ratings, metrics=["roug1"])
+        with pytest.raises(BadInput, match="level: 'sentence'; one of auto, summary, dataset, system"):
+            evaluate(frame, ratings, metrics=["good"], level="sentence")
+        with pytest.raises(BadInput, match="trusted: zeal not among the criteria complete, quality"):
+            evaluate(frame, ratings, metrics=["good"], trusted=["zeal"])
+        with pytest.raises(
+            BadInput, match=r"yellow_at and green_at must ascend within −1 to 1, got 0\.7 and 0\.4"
+        ):
+            evaluate(frame, ratings, metrics=["good"], yellow_at=0.7, green_at=0.4)
+        with pytest.raises(BadInput, match="metrics must be a list"):
+            evaluate(frame, ratings, metrics="good")
+
+    def test_options_out_of_range_and_lists_that_are_texts(self):
+        frame, ratings = panel()
+        for options, said in (
+            ({"trusted": "quality"}, r"trusted: a list of names, e\.g\. \['quality'\]"),
+            ({"criteria": "quality"}, "criteria: a list of names"),
+            ({"lower_is_better": ["typo"]}, "lower_is_better: typo not among good"),
+            ({"n_resamples": 0}, "n_resamples is 0; at least 2"),
+            ({"max_unscored": 7}, "max_unscored is 7; it lies between 0 and 1"),
+        ):
+            with pytest.raises(BadInput, match=said):
+                evaluate(frame, ratings, metrics=["good"], **options)
+
+    def test_a_column_cannot_be_metric_and_criterion(self):
+        with pytest.raises(BadInput, match="column good is named as a metric and as a criterion"):
+            evaluate(panel()[0], metrics=["good"], criteria=["good"])
+
+    def test_a_reference_list_that_is_no_json(self, tmp_path):
+        (tmp_path / "items.csv").write_text(
+            'doc_id,system,output,reference,h\n1,a,x,"[""a"", b]",3\n2,a,x,y,4\n'
+        )
+        with pytest.raises(
+            BadInput, match=r"column reference: expected a text, or a JSON list of texts.*row 2"
+        ):
+            load(tmp_path / "items.csv", study.SCHEMA)
+
+
+class TestShapes:
+    def test_wide_long_and_separate_say_the_same(self):
+        frame, ratings = panel()
+        ratings = ratings[ratings.criterion == "quality"]
+        separate = evaluate(frame, ratings, metrics=["good"])
+        long = evaluate(frame.merge(ratings, on=["doc_id", "system"]), metrics=["good"])
+        by_annotator = frame.merge(
+            ratings.rename(columns={"score": "quality"}).drop(columns="criterion"), on=["doc_id", "system"]
+        )
+        wide = evaluate(by_annotator, metrics=["good"], criteria=["quality"])
+        assert (
+            [e.row() for e in separate.summary]
+            == [e.row() for e in long.summary]
+            == [e.row() for e in wide.summary]
+        )
+
+    def test_one_annotator_only(self):
+        frame, ratings = panel()
+        result = evaluate(frame, ratings[ratings.annotator == "a0"], metrics=["good"])
+        assert (
+            result.figure("alpha_ordinal", criterion="quality").note
+            == "one annotator only: nothing to agree with"
+        )
+        assert result.figure("ceiling", criterion="quality").note == "one annotator only: no ceiling"
+        assert result.light == "grey"
+        assert result.sentence.startswith(
+            "No criterion is trusted (one annotator only, so agreement is unknown: name criteria in trusted)"
+        )
+        study.figure_criterion(result, "quality")
+        study.figure_agreement(result)
+
+    def test_without_systems_the_level_is_dataset(self):
+        rng = np.random.default_rng(0)
+        frame = pd.DataFrame({"doc_id": [f"{i}" for i in range(30)], "m": rng.normal(size=30)})
+        frame["h"] = frame["m"] + rng.normal(0, 0.1, 30)
+        result = evaluate(frame, metrics=["m"], criteria=["h"], trusted=["h"])
+        assert "at dataset level" in result.sentence
+        assert (
+            value(result, level="summary", coefficient="spearman")["note"] == "each document has one output"
+        )
+        assert value(result, level="system", coefficient="spearman")["note"] == "fewer than three systems"
+        assert "no column system: no system level, no partial correlation" in result.notes
+
+    def test_ten_thousand_identical_rows(self):
+        frame = pd.DataFrame(
+            {"doc_id": [f"{i:05d}" for i in range(10_000)], "output": "same", "reference": "same", "h": 3}
+        )
+        result = evaluate(
+            frame, metrics=["rougeL", "f1_score"], criteria=["h"], trusted=["h"], n_resamples=20
+        )
+        assert result.light == "grey"
+        assert result.tables["correlations"]["value"].isna().all()
+        assert "constant human score: every output got 3" in result.sentence
+
+    def test_many_annotators_take_places(self):
+        frame, ratings = panel()
+        ratings = ratings.assign(annotator=[f"w{i}" for i in range(len(ratings))])
+        result = evaluate(frame, ratings, metrics=["good"])
+        assert any("the k-th rating of each output" in note for note in result.notes)
+        assert result.figure("alpha_ordinal", criterion="quality").value > 0.4
+
+    def test_gaps_in_metric_and_scores(self):
+        frame, ratings = panel()
+        frame.loc[0, "good"] = np.nan
+        ratings = ratings.drop(ratings[(ratings.doc_id == "d1") & (ratings.system == "s1")].index)
+        result = evaluate(frame, ratings, metrics=["good"])
+        assert value(result, criterion="quality", level="dataset", coefficient="spearman")["n"] == 30
+        counted = result.items[result.items.criterion == "quality"]["undefined"].value_counts().to_dict()
+        assert counted == {"": 30, "no human score": 1, "the metric has no value": 1}
+
+    def test_a_metric_that_is_not_installed_is_unscored_and_the_others_go_on(self):
+        frame, ratings = panel()
+        frame = frame.assign(output="a b", reference="a b")
+        result = evaluate(frame, ratings, metrics=["good", "bertscore"])
+        figure = result.figure("spearman_summary", scorer="bertscore", criterion="quality")
+        assert (figure.light, figure.n_unscored) == ("grey", 32)
+        assert "bertscore needs" in figure.note
+        assert result.figure("spearman_summary", scorer="good", criterion="quality").value > 0.5
+
+    def test_empty_outputs_are_wrong_answers(self):
+        frame, ratings = panel()
+        frame = frame.assign(
+            output=["" if s == "s0" else "red apple" for s in frame["system"]], reference="red apple"
+        )
+        result = evaluate(frame, ratings, metrics=["f1_score"])
+        assert (result.items.loc[result.items.system == "s0", "score"] == 0).all()

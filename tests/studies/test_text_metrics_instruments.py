@@ -1,0 +1,177 @@
+"""Text metrics whose instruments are models, judges or packages: what they give, and what happens where one fails."""
+
+import importlib.util
+import json
+import sys
+
+import pandas as pd
+import pytest
+from chat import chat_endpoint
+from text_tables import OPTIONS, evaluate, frame
+
+from evalbench.studies import text_metrics as study
+
+
+class TestInstruments:
+    def test_what_is_missing_is_unscored_and_the_others_go_on(self):
+        result = evaluate(
+            frame(samples=["[]"] * 3), ["bertscore", "selfcheck_nli", "rougeL"], lights={"rougeL": [0.1, 0.2]}
+        )
+        assert result.figure("rougeL").value is not None
+        assert (result.items["bertscore"].isna()).all()
+        assert result.items["unscored_metrics"].str.contains("bertscore: bertscore needs").all()
+        assert (result.items["unscored"] == "").all()
+        assert result.figure("bertscore").n_unscored == 3
+        assert result.items["undefined_metrics"].str.contains("selfcheck_nli: there is no samples").all()
+        assert study.unscored(result)["texts"].tolist() == [3, 3]
+
+    def test_a_missing_package_stops_only_the_metrics_that_need_it(self, monkeypatch):
+        present = importlib.util.find_spec
+        monkeypatch.setattr(
+            importlib.util, "find_spec", lambda name: None if name == "nltk" else present(name)
+        )
+        monkeypatch.setitem(sys.modules, "nltk", None)
+        result = evaluate(frame(), ["meteor", "rouge1"])
+        assert result.figure("meteor").n_unscored == 3
+        assert result.figure("rouge1").n == 3
+        assert "meteor is unscored: meteor needs the package nltk: pip install nltk" in result.notes
+
+    def test_an_unscored_metric_s_light_is_grey(self):
+        result = evaluate(frame(), ["bertscore"], lights={"bertscore": [0.5, 0.7]})
+        assert result.light == "grey"
+        assert "bertscore needs" in result.sentence
+
+    def test_an_embedding_model_that_is_not_there(self):
+        result = evaluate(frame(), ["sentence_transformers_similarity", "rougeL"], embed="/no/such/model")
+        assert result.figure("sentence_transformers_similarity").value is None
+        assert any("sentence_transformers_similarity is unscored" in note for note in result.notes)
+        assert result.figure("rougeL").value is not None
+
+    def test_a_failing_judge_is_told_from_an_empty_output(self):
+        table = frame(context=["x", "y", "z"])
+        result = evaluate(table, ["context_contradiction"], judge=lambda item: {"unscored": "timeout"})
+        assert result.items["unscored"].tolist() == [
+            "context_contradiction: the judge gave no verdict (timeout)", "",
+            "context_contradiction: the judge gave no verdict (timeout)",
+        ]  # fmt: skip
+        assert result.items["undefined"].tolist()[1] == "context_contradiction: the output has no sentence"
+        assert set(result.tables["contradictions"]["unscored"]) == {"timeout"}
+
+    def test_an_unexpected_fault_of_a_judge_is_no_score(self):
+        def broken(item):
+            raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            evaluate(frame(context=["x", "y", "z"]), ["context_contradiction"], judge=broken)
+
+    def test_without_a_judge_it_says_how_to_get_one(self):
+        result = evaluate(frame(context=["x", "y", "z"]), ["context_contradiction", "rougeL"])
+        assert "judge = a chat model (openai/MODEL" in result.items["unscored_metrics"].iloc[0]
+        assert "calls" not in result.tables
+
+    def test_a_judge_is_asked_each_pair_once_whatever_the_metric(self):
+        asked = []
+
+        def judge(item):
+            asked.append((item["premise"], item["hypothesis"]))
+            return "CONTRADICTION" if "green" in item["premise"] else "NEUTRAL"
+
+        table = pd.DataFrame(
+            {
+                "id": ["1", "2"],
+                "output": ["It is red. It is big.", "It is red."],
+                "context": ["It is green.", "It is green."],
+                "samples": ['["It is green.", "It is blue."]'] * 2,
+            }
+        )
+        result = evaluate(table, ["selfcheck_nli", "context_contradiction"], judge=judge)
+        assert len(asked) == len(set(asked)) == 4
+        assert result.items["selfcheck_nli"].tolist() == [0.5, 0.5]
+        assert result.items["context_contradiction"].tolist() == [1.0, 1.0]
+        calls, said = result.tables["calls"], result.tables["contradictions"]
+        assert set(calls["item_id"]) == set(said["call"])
+        assert study.contradictions(result)["p_contradiction"].tolist() == [1.0, 1.0, 0.0, 0.0]
+
+
+class TestBaselineJudge:
+    TABLE = pd.DataFrame(
+        {
+            "id": ["1", "2"],
+            "output": ["It makes 12 juices.", "It makes 15 juices."],
+            "context": ["It makes twelve juices."] * 2,
+        }
+    )
+
+    def test_probabilities_are_of_contradiction_against_entailment(self):
+        from evalbench.models.entail import entailer
+
+        result = evaluate(self.TABLE, ["context_contradiction"], judge="baseline/lexical")
+        p = entailer("baseline/lexical").probabilities(self.TABLE["context"], self.TABLE["output"])
+        assert result.items["context_contradiction"].tolist() == pytest.approx(p[:, 2] / (p[:, 0] + p[:, 2]))
+        assert set(result.tables["calls"]["model"]) == {"baseline/lexical"}
+        assert result.accounting["models"] == {"judging": "baseline/lexical"}
+
+    def test_its_light_is_at_best_grey_and_says_what_it_would_be(self, tmp_path):
+        options = {"metrics": ["context_contradiction"], "lights": {"context_contradiction": (0.8, 0.9)}}
+        result = evaluate(self.TABLE, judge="baseline/lexical", **options)
+        figure = result.figure("context_contradiction")
+        assert (result.light, figure.light) == ("grey", "grey")
+        assert "by baseline/lexical, which compares words" in figure.note
+        assert "The figures alone would give green." in result.sentence
+        result.items.to_parquet(tmp_path / "items.parquet")
+        again = study.summarise(
+            pd.read_parquet(tmp_path / "items.parquet"), judge="baseline/lexical", **OPTIONS, **options
+        )
+        assert again == result.figures
+
+    def test_other_metrics_keep_their_lights(self):
+        table = self.TABLE.assign(reference=self.TABLE["output"])
+        lights = {"rougeL": [0.5, 0.7]}
+        result = evaluate(table, ["rougeL", "context_contradiction"], judge="baseline/lexical", lights=lights)
+        assert result.light == "green"
+        assert "compares words" in result.figure("context_contradiction").note
+
+
+def reply_to(prompt):
+    """The prompt in capitals; a judge's prompt gets a verdict by a word of it."""
+    if "claim follows from a source" not in prompt:
+        return prompt.upper()
+    label = "CONTRADICTION" if "GREEN" in prompt else "ENTAILMENT"
+    return json.dumps({"reason": "so it says", "label": label})
+
+
+def test_outputs_are_collected_and_judged_by_models():
+    table = pd.DataFrame(
+        {"id": ["1", "2"], "prompt": ["red", "green"], "reference": ["RED", "BLUE"], "context": ["c", "c"]}
+    )
+    with chat_endpoint(reply_to) as chat:
+        result = evaluate(
+            table,
+            ["exact_match", "context_contradiction"],
+            prompt="{{ prompt }}",
+            model=chat.name,
+            judge=chat.name,
+        )
+    assert result.tables["texts"]["output"].tolist() == ["RED", "GREEN"]
+    assert result.items["exact_match"].tolist() == [1.0, 0.0]
+    assert result.items["context_contradiction"].tolist() == [0.0, 1.0]
+    assert result.accounting["models"] == {"answering": chat.name, "judging": chat.name}
+    assert set(result.tables["calls"]["purpose"]) == {"answer", "entailment"}
+    assert result.accounting["calls"] == 4
+
+
+def test_a_model_that_does_not_answer_leaves_its_texts_unscored(monkeypatch):
+    from evalbench.models import collect
+    from evalbench.models.exchange import Reply
+
+    def first_one_fails(requests, model):
+        failed = Reply(request=requests[0], model=model, host="h", unscored="timeout")
+        return [failed, *(Reply(request=r, model=model, host="h", text="a pear") for r in requests[1:])]
+
+    monkeypatch.setattr(collect, "collect", first_one_fails)
+    result = evaluate(
+        frame().drop(columns="output"), ["rougeL"], prompt="{{ reference[0] }}", model="fake/one"
+    )
+    assert result.items["unscored"].tolist() == ["rougeL: the model did not answer (timeout)", "", ""]
+    figure = result.figure("rougeL", model="fake/one")
+    assert (figure.n, figure.n_unscored) == (2, 1)
