@@ -10,6 +10,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 import evalbench
 from evalbench import BadInput, load, metrics
+from evalbench.draw.html import Html
 
 
 def test_tab_completion_offers_what_notebooks_use_and_nothing_else():
@@ -27,6 +28,13 @@ def test_bad_input_is_told_without_a_traceback():
         ran = shell.run_cell("load('nowhere.csv', study='text_metrics')", store_history=False)
     assert isinstance(ran.error_in_exec, BadInput)
     assert said.getvalue().strip() == "BadInput: nowhere.csv: no such file"
+
+
+def test_drawn_html_is_text_in_a_console():
+    shell = InteractiveShell()
+    shown, _ = shell.display_formatter.format(Html("<p>3 &lt; <b>5</b></p>"))
+    assert shown["text/plain"] == "3 < 5"
+    assert shown["text/html"].endswith("><p>3 &lt; <b>5</b></p></div>")
 
 
 def test_other_errors_keep_their_traceback():

@@ -63,6 +63,9 @@ class Html(str):
     def _repr_html_(self) -> str:
         return boxed(self)
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(without_markup(self))
+
     def _repr_mimebundle_(
         self, include: Any = None, exclude: Any = None
     ) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
