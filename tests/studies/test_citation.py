@@ -122,6 +122,9 @@ def test_the_worked_check_of_alce():
         ({"claim": "fell on 3 March 1908", "title": "a"}, 1, "VERIFIED"),
         ({"claim": "fell on 4 March 1908", "url": "https://lexica.example/a", "quote": "The bridge fell on 4 March 1908."}, 0.5, "LIKELY_FABRICATED"),
         ({"claim": "It was sad", "url": "s2"}, 0.5, "UNCERTAIN"),
+        ({"claim": "It was sad", "url": "https://lexica.example/a", "quote": "."}, 0.5, "UNCERTAIN"),
+        ({"claim": "It was sad", "url": "https://lexica.example/a", "quote": "bridge"}, 0.5, "UNCERTAIN"),
+        ({"claim": "It was sad", "url": "https://lexica.example/a", "quote": "The bridge fell"}, 0.5, "VERIFIED"),
     ],
 )  # fmt: skip
 def test_one_citation(entry, support, verification):

@@ -30,7 +30,7 @@ from evalbench.studies.citation.pictures import (
     worst,
 )
 from evalbench.studies.citation.scoring import Judged, Options, items_of, judged
-from evalbench.studies.citation.sources import Shelf, read_credibility, sources_of
+from evalbench.studies.citation.sources import SHORTEST_QUOTE, Shelf, read_credibility, sources_of
 from evalbench.studies.citation.summary import figures, summarise, with_sums
 
 if TYPE_CHECKING:
@@ -290,7 +290,7 @@ def _method(options: Options, threshold: float, judge: str, sources_complete: bo
         "claim_consistency_seed: the claim against the model's own answer. The claim comes from that answer, so it says little.",
         "Citation recall: share of statements that their joined citations entail. Citation precision: share of citations whose statement "
         "is recalled and that are not needless (Gao et al. 2023, section 4.3).",
-        f"Verification: verified 1, uncertain 0.5, likely fabricated 0. A quote (else the claim) is looked for in its source at "
+        f"Verification: verified 1, uncertain 0.5, likely fabricated 0. A quote of at least {SHORTEST_QUOTE} letters (else the claim) is looked for in its source at "
         f"similarity ≥ {options.quote_threshold:g} with the same numbers, and the source is judged on the claim. 404, 410 and unknown "
         "hosts are fabricated; time-outs and refusals are uncertain"
         + ("; a source that was not supplied is fabricated." if sources_complete else "."),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalbench.draw.figures import heat_map, interval_bars
+from evalbench.draw.figures import heat_map
 from evalbench.draw.html import Html, escape, language_attributes
 from evalbench.draw.spans import Span, highlight
 from evalbench.draw.tables import clamped, html_table
+from evalbench.studies._pictures import estimate_bars
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,11 +30,9 @@ def figure_scores(result: Result) -> tuple[Picture, str]:
     several = len({e.group["model"] for e in result.summary}) > 1
     rows = [e for metric in _SHOWN for e in result.summary if e.metric == metric]
     names = [f"{e.metric}, {e.group['model']}" if several else e.metric for e in rows]
-    return interval_bars(
+    return estimate_bars(
         [name.replace("_seed", " (seed)").replace("_", " ") for name in names],
-        [e.value for e in rows],
-        [e.ci_low for e in rows],
-        [e.ci_high for e in rows],
+        rows,
         title=f"Scores of the cited answers (a final score from {result.parameters['threshold']:g} on passes)",
         xlabel="Score (0–1)",
         domain=(0, 1),

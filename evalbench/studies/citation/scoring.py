@@ -13,7 +13,7 @@ from evalbench.metrics.citation import VERIFICATION, Cited, cited, source_verdic
 from evalbench.metrics.reasoning import weighted_mean
 from evalbench.studies.citation.answers import Answer
 from evalbench.studies.citation.judging import Bench, Question
-from evalbench.studies.citation.sources import Credibility, Found, Source, find_passage
+from evalbench.studies.citation.sources import Credibility, Found, Source, find_passage, quotes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,7 +82,7 @@ def _citations(
     rows = []
     for (a, c, key), claim in zip(entries, claims, strict=True):
         source, verdict = sources[key], support.get(key, NO_VERDICT)
-        label, reason = _verified(source, found[key], verdict, bool(c.quote))
+        label, reason = _verified(source, found[key], verdict, quotes(c))
         kind = credibility.kind(c.url, source.kind)
         location = found[key].location
         rows.append(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+from unicodedata import east_asian_width
 from urllib.parse import urlsplit
 
 from evalbench.errors import BadInput
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from evalbench.models.webfetch import Page
 
 MAX_PASSAGE = 6000
+# A few letters stand in any text: finding them proves nothing.
+SHORTEST_QUOTE = 8
 SHIPPED = Path(__file__).with_name("credibility.yaml")
 
 
@@ -128,13 +131,25 @@ class Found(NamedTuple):
     passage: str
 
 
+def quotes(citation: Citation) -> bool:
+    """Whether a citation gives a quote that is long enough to be looked for: eight letters or digits, wide ones count twice.
+
+    Examples
+    --------
+    >>> quotes(Citation(1, "It sank.", quote="in the")), quotes(Citation(1, "It sank.", quote="sank in 1912"))
+    (False, True)
+    """
+    inked = [c for c in citation.quote if c.isalnum()]
+    return len(inked) + sum(east_asian_width(c) in "WF" for c in inked) >= SHORTEST_QUOTE
+
+
 def find_passage(citation: Citation, source: Source, threshold: float) -> Found:
     """Locate a citation's quote (without one, its claim) in its source; long sources are cut to the passage around it.
 
     A passage that is alike but lacks one of the numbers is another passage.
     """
     text = source.text or ""
-    wanted = citation.quote or citation.claim
+    wanted = citation.quote if quotes(citation) else citation.claim
     location = locate(wanted, text, threshold) if text else None
     if location is not None and _numbers(wanted) - _numbers(text[location.start : location.end]):
         location = None

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalbench.core.figures import Figure, estimate, mean_of, ratio, share_of
+from evalbench.core.figures import Figure, mean_of, ratio, share_of
 from evalbench.core.result import Summary
-from evalbench.studies._passing import bands_of, held, held_back_by, reaches, verdict
+from evalbench.studies._passing import bands_of, estimated_by_model, held, held_back_by, reaches, verdict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,14 +72,7 @@ def summarise(
     Summary
     """
     rows = with_sums(items, threshold=threshold)
-    models = sorted(rows["model"].unique())
-    done = [
-        estimate(
-            one, figures(threshold), units=one["id"], seed=seed, group={"model": m}, n_resamples=n_resamples
-        )
-        for m in models
-        for one in [rows[rows["model"] == m]]
-    ]
+    done = estimated_by_model(rows, figures(threshold), seed=seed, n_resamples=n_resamples)
     light = verdict(
         rows,
         done,
