@@ -227,4 +227,6 @@ def test_on_a_narrow_screen_a_parameter_and_an_interval_need_no_scrolling(browse
         box = page.locator(part).first.bounding_box()
         assert box["width"] > 60
         assert box["x"] + box["width"] <= 390
+    assert page.locator(".settings td:empty").count() > 0
+    assert not page.locator(".settings td:empty").first.is_visible()
     page.close()
