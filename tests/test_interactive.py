@@ -9,7 +9,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 import evalbench
-from evalbench import BadInput, load, metrics
+from evalbench import BadInput, load, matching, metrics
 from evalbench.draw.html import Html
 
 
@@ -48,6 +48,18 @@ def test_a_data_set_shows_its_tables_and_columns():
     shown = repr(load("town_desk_answers@1.0.0", study="text_metrics"))
     assert shown.startswith("<Dataset town_desk_answers@1.0.0>\nitems: 90 rows of id, ")
     assert len(shown) < 500
+
+
+def test_the_steps_of_matching_show_themselves_in_a_line():
+    violations = matching.prepare(load("house_style_curated@1.0.0", study="matching"))
+    counts = "<98 true and 259 predicted violations of 48 texts by 3 checkers>"
+    assert repr(violations) == counts
+    pairs = matching.score_pairs(violations, embed="jaccard")
+    assert (
+        repr(pairs) == f"<Pairs: {len(pairs.frame())} of {counts}, compared by jaccard; frame() lists them>"
+    )
+    matched = matching.match(pairs)
+    assert repr(matched) == f"<Matching: {matched.matched.sum()} of {len(pairs.frame())} pairs matched>"
 
 
 @pytest.mark.parametrize(

@@ -104,6 +104,9 @@ class Pairs:
     warnings: tuple[str, ...] = ()
     accounting: Mapping[str, Any] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        return f"<Pairs: {len(self.codes.truth)} of {self.violations!r}, compared by {self.embed}; frame() lists them>"
+
     def frame(self) -> pd.DataFrame:
         """One row per pair with its ids and components."""
         import pandas as pd
@@ -205,6 +208,9 @@ class Matching:
     why_truth: Mapping[str, np.ndarray]
     why_predicted: np.ndarray
     differs: np.ndarray
+
+    def __repr__(self) -> str:
+        return f"<Matching: {int(self.matched.sum())} of {len(self.matched)} pairs matched>"
 
 
 def match(

@@ -48,6 +48,10 @@ class Violations:
     label: DataLabel
     notes: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        counts = f"{len(self.truth)} true and {len(self.predictions)} predicted violations"
+        return f"<{counts} of {len(self.documents)} texts by {len(self.checkers)} checkers>"
+
 
 def prepare(data: Dataset, *, context_threshold: float = 0.8) -> Violations:
     """Check and order violations and find their spans.
