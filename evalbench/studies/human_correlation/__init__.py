@@ -287,7 +287,7 @@ def _method(analysis: Analysis, trust: Any) -> tuple[str, ...]:
         f"Intervals: percentile bootstrap over {analysis.panel.n_documents} documents, the same resamples for every figure.",
         "Ceiling: each annotator against the mean of the others, averaged over annotators.",
         f"Trusted criteria: {', '.join(trust.trusted) or 'none'} ({trust.why}).",
-        "Comparisons: paired bootstrap over documents at summary and dataset level (p from the normal approximation); Williams' test "
+        "Comparisons: paired bootstrap over documents at summary and dataset level (p from Student's t); Williams' test "
         "(Pearson) at system level only, since pooled rows are not independent. Holm over the pairs of one criterion and level.",
         "Labels needed: ((z.975 + z.80) / (atanh r − atanh r0))² + 3 (Fisher 1921).",
     )

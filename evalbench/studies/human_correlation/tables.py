@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import ndtr
+from scipy.special import stdtr
 
 from evalbench.core.correlation import williams
 from evalbench.core.correlation_table import KINDS, LEVELS
@@ -62,8 +62,14 @@ def correlation_frame(analysis: Analysis, lower_is_better: tuple[str, ...]) -> p
 def comparison_table(analysis: Analysis, lower_is_better: tuple[str, ...]) -> pd.DataFrame:
     """Which of two metrics agrees better with people: difference of agreement (of a lower-is-better metric, the negative).
 
-    Summary and dataset level: paired bootstrap over documents, p from the normal approximation of its spread.  System
-    level: Williams' test.  Holm over the pairs of metrics of one criterion at one level.
+    Summary and dataset level: paired bootstrap over documents; p from Student's t of its standard error, widened by
+    √(n / (n − 1)), with n − 1 degrees of freedom for n documents.  System level: Williams' test.  Holm over the pairs of
+    metrics of one criterion at one level.
+
+    References
+    ----------
+    Hesterberg (2015), What teachers should know about the bootstrap, American Statistician 69, 371–386: its standard
+    error is too narrow in small samples.
     """
     import pandas as pd
 
@@ -119,15 +125,16 @@ def _bootstrapped(
         return row | {"note": f"no comparison: {analysis.reason(missing, j, level)}"}
     replicates = signs[a] * table.replicates[:, a, j] - signs[b] * table.replicates[:, b, j]
     replicates = replicates[np.isfinite(replicates)]
-    if analysis.panel.n_documents < 2 or not len(replicates):
+    n = min(analysis.n_documents(scorer, j, level, kind) for scorer in (a, b))
+    if n < 2 or not len(replicates):
         return row | {"difference": difference, "note": "no comparison: fewer than two documents"}
     low, high = percentile_interval(replicates)
-    # Counted replicates cannot give a p-value small enough to survive Holm over many pairs of metrics.
-    spread = float(replicates.std(ddof=1)) if len(replicates) > 1 else 0.0
     found = row | {"difference": difference, "ci_low": float(low), "ci_high": float(high)}
-    if spread <= _ROUNDING and abs(difference) > _ROUNDING:
+    # Counted replicates cannot give a p-value small enough to survive Holm over many pairs of metrics.
+    error = float(replicates.std(ddof=1)) * math.sqrt(n / (n - 1)) if len(replicates) > 1 else 0.0
+    if error <= _ROUNDING and abs(difference) > _ROUNDING:
         return found | {"note": "no test: every resample gives the same difference"}
-    return found | {"p": float(2 * ndtr(-abs(difference) / spread)) if spread > _ROUNDING else 1.0}
+    return found | {"p": float(2 * stdtr(n - 1, -abs(difference) / error)) if error > _ROUNDING else 1.0}
 
 
 def _williams(analysis: Analysis, signs: np.ndarray, a: int, b: int, j: int) -> dict[str, Any]:
