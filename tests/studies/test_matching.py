@@ -204,6 +204,18 @@ def test_faults_of_tables_are_told(change, said):
 
 
 @pytest.mark.parametrize(
+    "place", [{"start": [0], "end": [9]}, {"spans": [[[0, 9]]]}, {"context": ["Drink this"]}]
+)
+def test_a_sample_without_a_text_is_one_fault(place):
+    data = frames([("s", "1", 0, 10)], [("s", "a", A, 0, 10)], {"s": "Drink this, be well."})
+    lost = data["truth"].drop(columns=["start", "end"]).assign(sample_id="t", violation_id="2", **place)
+    data["truth"] = pd.concat([data["truth"], lost])
+    with pytest.raises(BadInput) as error:
+        judged(data)
+    assert str(error.value).splitlines()[1:] == ["  - truth: sample t has no text in documents"]
+
+
+@pytest.mark.parametrize(
     ("options", "said"),
     [
         ({"std_weights": {"text_overlap": 0.5}}, "sum 0.5; they must sum to 1"),

@@ -131,7 +131,7 @@ def _spans(
     end = frame["end"].to_numpy(dtype=float) if "end" in frame else np.full(n, np.nan)
     listed = frame["spans"].tolist() if "spans" in frame else [[]] * n
     contexts = frame["context"].tolist() if "context" in frame else [""] * n
-    size = frame["sample_id"].map({s: len(t) for s, t in texts.items()}).fillna(0).to_numpy(dtype=float)
+    size = frame["sample_id"].map({s: len(t) for s, t in texts.items()}).fillna(np.inf).to_numpy(dtype=float)
     given = ~np.isnan(start) & ~np.isnan(end)
     whole = given & np.array([not spans for spans in listed], dtype=bool)
     wrong = whole & ((start < 0) | (end <= start) | (end > size))
@@ -154,7 +154,7 @@ def _spans(
         elif str(contexts[i]).strip():
             place = locate(contexts[i], texts.get(sample, ""), threshold)
             several[int(i)], how[i] = ([[place.start, place.end]], place.how) if place else ([], "not found")
-            if place is None:
+            if place is None and sample in texts:
                 lost.append(i)
         else:
             faults.append(f"{_row(table, frame, i)}: neither start and end nor spans nor a context")
