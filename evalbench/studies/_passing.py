@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalbench.core.figures import Estimated
+from evalbench.core.figures import Estimated, Figure, estimate
 from evalbench.core.result import Estimate
 from evalbench.core.verdict import Band, Bands, Verdict, worst
 from evalbench.errors import BadInput
@@ -65,6 +65,18 @@ def check_resamples(n_resamples: int) -> None:
     """Refuses a number of resamples that gives no interval."""
     if n_resamples < 2:
         raise BadInput(f"n_resamples is {n_resamples}; at least 2")
+
+
+def estimated_by_model(
+    items: pd.DataFrame, figures: Sequence[Figure], *, seed: int, n_resamples: int
+) -> list[Estimated]:
+    """The figures of each model over its items, whose ``id`` is the unit; models in order of their names."""
+    return [
+        estimate(
+            rows, figures, units=rows["id"], seed=seed, group={"model": str(model)}, n_resamples=n_resamples
+        )
+        for model, rows in items.groupby("model", sort=True)
+    ]
 
 
 def held(estimates: Iterable[Estimate], held_back: str) -> tuple[Estimate, ...]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from evalbench.core.figures import Figure, estimate, mean_of, share_of
 from evalbench.core.result import Summary
-from evalbench.studies._passing import bands_of, reaches, verdict
+from evalbench.studies._passing import bands_of, estimated_by_model, reaches, verdict
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,14 +72,7 @@ def summarise(
     Summary
     """
     rows = with_sums(items, threshold=threshold)
-    models = sorted(rows["model"].unique())
-    done = [
-        estimate(
-            one, _of_model(threshold), units=one["id"], seed=seed, group={"model": m}, n_resamples=n_resamples
-        )
-        for m in models
-        for one in [rows[rows["model"] == m]]
-    ]
+    done = estimated_by_model(rows, _of_model(threshold), seed=seed, n_resamples=n_resamples)
     problems = rows.drop_duplicates("id").assign(unscored="", undefined="")
     ceiling = estimate(problems, [CEILING], units=problems["id"], seed=seed, n_resamples=n_resamples)
     estimates = [e for one in done for e in one.estimates] + list(ceiling.estimates)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from evalbench.draw.figures import distribution, interval_bars
+from evalbench.draw.figures import distribution
 from evalbench.draw.html import Html, language_attributes
 from evalbench.draw.tables import clamped, folded
+from evalbench.studies._pictures import estimate_bars
 from evalbench.studies.explainability.parts import PARTS
 
 if TYPE_CHECKING:
@@ -21,11 +22,9 @@ def figure_halves(result: Result) -> tuple[Picture, str]:
     """The overall score and both halves with their intervals."""
     rows = [result.figure("XAI_overall_score"), *(result.figure("score", part=name) for name in PARTS)]
     threshold = result.parameters["threshold"]
-    return interval_bars(
+    return estimate_bars(
         ["overall", "chains of thought", "cited answers"],
-        [e.value for e in rows],
-        [e.ci_low for e in rows],
-        [e.ci_high for e in rows],
+        rows,
         title=f"Explainability and its two halves (the overall score passes from {threshold:g} on)",
         xlabel="Mean final score (0–1)",
         domain=(0, 1),

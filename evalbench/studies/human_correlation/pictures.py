@@ -9,6 +9,7 @@ import numpy as np
 from evalbench.draw.figures import ACCENT, GRID, INK, MUTED, heat_map, interval_bars, new_figure, title_at_top
 from evalbench.draw.html import p_text
 from evalbench.draw.verdict import rounded
+from evalbench.studies._pictures import estimate_bars
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,8 +96,9 @@ def figure_criterion(result: Result, criterion: str) -> tuple[Figure, str]:
         e for e in result.summary if e.metric == f"{kind}_{level}" and e.group.get("criterion") == criterion
     ]
     rows.sort(key=lambda e: (-(e.value if e.value is not None else -9), e.group["scorer"]))
-    figure, alt = interval_bars(
-        [e.group["scorer"] for e in rows], [e.value for e in rows], [e.ci_low for e in rows], [e.ci_high for e in rows],
+    figure, alt = estimate_bars(
+        [e.group["scorer"] for e in rows],
+        rows,
         title=f"{criterion}: how well each metric follows the annotators",
         xlabel=f"{_NAMES[kind]}, {level} level",
         domain=(min([-0.1, *(e.ci_low for e in rows if e.ci_low is not None)]), 1.0),

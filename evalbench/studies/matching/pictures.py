@@ -9,9 +9,10 @@ import numpy as np
 
 from evalbench.core.figures import Figure, estimate, precision_of, ratio, recall_of
 from evalbench.draw import spans as draw_spans
-from evalbench.draw.figures import Line, heat_map, interval_bars, lines
+from evalbench.draw.figures import Line, heat_map, lines
 from evalbench.draw.html import Html
 from evalbench.metrics.matching import Thresholds, admissible, greedy
+from evalbench.studies._pictures import estimate_bars
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,11 +26,9 @@ _WORDS = {"f1": "F1", "match_score": "match score", "ha_f1": "human-aligned F1"}
 def figure_checkers(result: Result, metric: str = "f1") -> tuple[Picture, str]:
     """The headline figure of every checker with its interval."""
     rows = [e for e in result.summary if e.metric == metric and e.group]
-    return interval_bars(
+    return estimate_bars(
         [e.group["checker"] for e in rows],
-        [e.value for e in rows],
-        [e.ci_low for e in rows],
-        [e.ci_high for e in rows],
+        rows,
         title=f"{_WORDS.get(metric, metric)} of each checker".capitalize()
         if metric == "match_score"
         else f"{_WORDS.get(metric, metric)} of each checker",

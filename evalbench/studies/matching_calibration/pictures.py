@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalbench.draw.figures import ACCENT, MUTED, PAPER, heat_map, interval_bars, new_figure, title_at_top
+from evalbench.draw.figures import ACCENT, MUTED, PAPER, heat_map, new_figure, title_at_top
+from evalbench.studies._pictures import estimate_bars
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,11 +30,9 @@ def figure_settings(result: Result) -> tuple[Picture, str]:
     """Agreement with the humans: the seed's defaults, calibrated on unseen texts, calibrated in training."""
     metric = result.parameters["objective"]
     rows = [e for e in result.summary if e.metric == metric and e.group]
-    return interval_bars(
+    return estimate_bars(
         [e.group["settings"] for e in rows],
-        [e.value for e in rows],
-        [e.ci_low for e in rows],
-        [e.ci_high for e in rows],
+        rows,
         title=f"{_NAMES[metric]} against the humans, with and without calibration",
         xlabel=f"{_NAMES[metric]} ({'0–1' if metric == 'f1' else '−1–1'})",
         domain=(0, 1) if metric == "f1" else None,

@@ -14,13 +14,13 @@ from evalbench.draw.figures import (
     PAPER,
     distribution,
     heat_map,
-    interval_bars,
     new_figure,
     title_at_top,
 )  # fmt: skip
 from evalbench.draw.html import p_text
 from evalbench.draw.verdict import rounded
 from evalbench.metrics.registry import card
+from evalbench.studies._pictures import estimate_bars
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,11 +89,9 @@ def figure_models(result: Result, metric: str) -> tuple[Figure, str]:
     entry = card(metric)
     rows = [e for e in result.summary if e.metric == entry.name]
     low, high = entry.range
-    return interval_bars(
+    return estimate_bars(
         [e.group.get("model", "all texts") for e in rows],
-        [e.value for e in rows],
-        [e.ci_low for e in rows],
-        [e.ci_high for e in rows],
+        rows,
         title=f"{entry.name} of each model" if len(rows) > 1 else f"{entry.name} over all texts",
         xlabel=f"mean {entry.name} ({entry.unit})",
         domain=(max(low, 0.0), high) if np.isfinite(high) else None,
