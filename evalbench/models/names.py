@@ -146,7 +146,7 @@ def _alias_faults(alias: str, settings: Any) -> list[str]:
         if key in settings and not (_is_amount(settings[key]) and settings[key] > 0):
             faults.append(f"{alias}: {key} is a number above 0")
     for key in ("concurrency", "context"):
-        if key in settings and not (isinstance(settings[key], int) and settings[key] >= 1):
+        if key in settings and not (type(settings[key]) is int and settings[key] >= 1):
             faults.append(f"{alias}: {key} is a whole number from 1")
     return sorted(faults)
 

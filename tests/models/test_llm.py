@@ -144,6 +144,7 @@ def test_all_faults_of_the_aliases_at_once(tmp_path):
     (tmp_path / "models.toml").write_text(
         'loose = 3\n[a]\napi_key = "sk-1"\nprice = {input = -1, output = 2}\n[b]\nname = "openai/x"\n'
         'requests_per_minute = 0\nconcurrency = 1.5\ncontext = "8k"\n'
+        '[c]\nname = "openai/x"\nconcurrency = true\n'
     )
     with pytest.raises(BadInput) as refused:
         aliases()
@@ -151,6 +152,7 @@ def test_all_faults_of_the_aliases_at_once(tmp_path):
     for part in (
         "loose: expected a table", "a: unknown setting 'api_key'", "a: name is missing", "a: price is",
         "b: requests_per_minute is a number above 0", "b: concurrency is a whole number", "b: context is a whole number",
+        "c: concurrency is a whole number",
     ):  # fmt: skip
         assert part in said, part
     assert "sk-1" not in said
