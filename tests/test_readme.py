@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def test_the_tables_are_not_stale() -> None:
-    spec = importlib.util.spec_from_file_location("readme_tables", ROOT / "scripts" / "readme_tables.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+def test_the_tables_are_not_stale(script: Callable[[str], ModuleType]) -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert module.with_tables(text) == text, "stale: python scripts/readme_tables.py"
+    assert script("readme_tables").with_tables(text) == text, "stale: python scripts/readme_tables.py"
 
 
 def test_links_lead_somewhere() -> None:

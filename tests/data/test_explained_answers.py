@@ -1,6 +1,5 @@
 """The sample data of the explainability studies are what their scripts write, and hold what their cards say."""
 
-import importlib.util
 import json
 
 import pytest
@@ -9,12 +8,10 @@ from evalbench.readers.catalog import entries, entry_files
 
 
 @pytest.mark.parametrize(
-    ("script", "name"), [("make_word_problems", "word_problems"), ("make_cited_answers", "cited_answers")]
+    ("maker", "name"), [("make_word_problems", "word_problems"), ("make_cited_answers", "cited_answers")]
 )
-def test_the_script_writes_these_bytes(script, name, root, tmp_path, monkeypatch, capsys):
-    spec = importlib.util.spec_from_file_location(script, root / "scripts" / f"{script}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+def test_the_script_writes_these_bytes(maker, name, script, root, tmp_path, monkeypatch, capsys):
+    module = script(maker)
     monkeypatch.setattr(module, "OUT", tmp_path / "out")
     module.main()
     kept = root / "data" / name / "1.0.0"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import random
 import sqlite3
 import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -258,12 +258,10 @@ def test_measured_figures_are_on_the_cards() -> None:
     assert card_of("e5-small").unrelated > card_of(USE).same_meaning, "thresholds are per model"
 
 
-def test_a_card_can_be_measured_again(root: Path, fresh_cache: Path) -> None:
-    spec = importlib.util.spec_from_file_location("card_embed", root / "scripts" / "card_embed.py")
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
+def test_a_card_can_be_measured_again(script: Callable[[str], ModuleType], fresh_cache: Path) -> None:
+    measured = script("card_embed").measured
     for name in ("jaccard", USE):
-        again, card = script.measured(name), card_of(name)
+        again, card = measured(name), card_of(name)
         assert again["same_meaning"] == pytest.approx(card.same_meaning, abs=0.002)
         assert again["unrelated"] == pytest.approx(card.unrelated, abs=0.002)
         assert again["accuracy"] == pytest.approx(card.accuracy, abs=0.002)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -200,36 +199,34 @@ def test_the_baseline_is_above_its_peers_on_the_card() -> None:
 
 @pytest.mark.external
 @pytest.mark.slow
-def test_the_card_can_be_measured_again(external_data: Callable[[str], Path], root: Path) -> None:
+def test_the_card_can_be_measured_again(
+    external_data: Callable[[str], Path], script: Callable[[str], ModuleType]
+) -> None:
     folder = external_data("natural_questions")
-    spec = importlib.util.spec_from_file_location("card_lexical", root / "scripts" / "card_lexical.py")
-    script: Any = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    script.DATA = folder.parent
-    rows = [r for r in script.efficient_qa() if not script.in_first_half(r.question)]
+    measuring = script("card_lexical")
+    measuring.DATA = folder.parent
+    rows = [r for r in measuring.efficient_qa() if not measuring.in_first_half(r.question)]
     scores = equivalence([r.question for r in rows], [r.golds for r in rows], [r.answer for r in rows])
-    again = script.auroc(np.array([r.label for r in rows]), scores)
+    again = measuring.auroc(np.array([r.label for r in rows]), scores)
     assert again == pytest.approx(card()["measured"]["equivalence"][0]["auroc"], abs=0.001)
-    claims = script.claim_matrices()
-    again = script.auroc(np.array([r.label for r in claims]), script.scores_of(claims))
+    claims = measuring.claim_matrices()
+    again = measuring.auroc(np.array([r.label for r in claims]), measuring.scores_of(claims))
     assert again == pytest.approx(card()["measured"]["entailment"][1]["auroc"], abs=0.001)
 
 
 @pytest.mark.external
 def test_token_f1_of_the_script_is_the_published_one(
-    external_data: Callable[[str], Path], root: Path
+    external_data: Callable[[str], Path], script: Callable[[str], ModuleType]
 ) -> None:
     folder = external_data("natural_questions")
     expected = json.loads((folder / "expected.json").read_text())[
         "human_verdict_on_predictions_vs_SQuAD_metrics"
     ]
-    spec = importlib.util.spec_from_file_location("card_lexical", root / "scripts" / "card_lexical.py")
-    script: Any = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    script.DATA = folder.parent
-    rows = script.efficient_qa()
-    f1 = np.array([max(script.token_f1(r.answer, g) for g in r.golds) for r in rows])
+    measuring = script("card_lexical")
+    measuring.DATA = folder.parent
+    rows = measuring.efficient_qa()
+    f1 = np.array([max(measuring.token_f1(r.answer, g) for g in r.golds) for r in rows])
     label = np.array([r.label for r in rows])
     assert f1[label == 1].mean() == pytest.approx(expected["definitely_correct"]["mean_token_f1"], abs=1e-4)
     assert f1[label == 0].mean() == pytest.approx(expected["definitely_incorrect"]["mean_token_f1"], abs=1e-4)
-    assert script.auroc(label, f1) == pytest.approx(0.754, abs=0.001)
+    assert measuring.auroc(label, f1) == pytest.approx(0.754, abs=0.001)
