@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack, ExitStack
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,6 +15,7 @@ from evalbench.errors import BadInput
 from evalbench.models import local, names
 from evalbench.models.cache import ReplyCache
 from evalbench.models.calls import Line, Plan, answer
+from evalbench.models.claims import LIFETIME_S, Claims
 from evalbench.models.endpoint import Model, client
 from evalbench.models.exchange import Reply, Request
 from evalbench.models.kept import for_cache, from_cache, is_an_answer
@@ -28,6 +29,8 @@ CONCURRENCY = 8
 GIVE_UP_AFTER = 10
 # For every request a client's pool looks at all its connections: with hundreds of them that is most of the work.
 _CONNECTIONS = 32
+_CLAIMED_AT_ONCE = 32
+_WAIT_FOR_OTHERS_S = 0.2
 
 
 def collect(
@@ -44,8 +47,9 @@ def collect(
     """One reply per request, in their order, whatever the endpoint does.
 
     Every reply is in the cache before anything else happens to it: after Ctrl-C, a crash or ``kill -9`` a second run
-    asks only for what is missing. Replies that failed are not kept and are asked for again. Once ten calls, and two more
-    per request under way, have failed in a row for good, the rest is not sent and gets the last reason.
+    asks only for what is missing. What another process of this machine is asking at the same time is waited for, not
+    asked twice. Replies that failed are not kept and are asked for again. Once ten calls, and two more per request under
+    way, have failed in a row for good, the rest is not sent and gets the last reason.
 
     Parameters
     ----------
@@ -128,13 +132,23 @@ async def _collect(
     with ExitStack() as stack:
         store = _opened(cache, stack)
         known: dict[str, Reply] = {}
-        if store is not None:
-            for key, kept in store.get_many(list(first_of)):
-                known[key] = from_cache(key, first_of[key], plan.target, kept)
+
+        def look_up(keys: Sequence[str]) -> None:
+            if store is not None:
+                for key, kept in store.get_many(keys):
+                    known[key] = from_cache(key, first_of[key], plan.target, kept)
+
+        look_up(list(first_of))
         missing = [key for key in first_of if key not in known]
         bar = stack.enter_context(progress_bar(len(first_of), progress if missing else False))
         bar.skip(len(known))
-        fresh = await _ask_all(missing, first_of, plan, endpoint, store, bar) if missing else {}
+        claims = stack.enter_context(Claims(store.path)) if store is not None and missing else None
+        queue = _unanswered(missing, known, look_up, claims, bar)
+        fresh = (
+            await _ask_all(queue, len(missing), first_of, plan, endpoint, store, claims, bar)
+            if missing
+            else {}
+        )
     return list(_in_order(requests, keys, known, fresh))
 
 
@@ -153,26 +167,78 @@ def _in_order(
         yield reply
 
 
+async def _unanswered(
+    keys: Sequence[str],
+    known: Mapping[str, Reply],
+    look_up: Callable[[Sequence[str]], None],
+    claims: Claims | None,
+    bar: Progress,
+) -> AsyncIterator[str]:
+    """The keys to ask for. What another process is asking is waited for, and asked once that one gives it up."""
+    while keys:
+        elsewhere: list[str] = []
+        for start in range(0, len(keys), _CLAIMED_AT_ONCE):
+            part = keys[start : start + _CLAIMED_AT_ONCE]
+            mine = set(part)
+            if claims is not None:
+                mine = claims.take(part)
+                look_up(part)  # after the claim: whoever gave it up may have kept a reply just before
+                bar.skip(sum(key in known for key in part))
+            for key in part:
+                if key in known:
+                    continue
+                if key in mine:
+                    yield key
+                else:
+                    elsewhere.append(key)
+        keys = elsewhere
+        if keys:
+            await asyncio.sleep(_WAIT_FOR_OTHERS_S)
+
+
+@asynccontextmanager
+async def _renewing(claims: Claims | None) -> AsyncIterator[None]:
+    """Renew the claims until the block ends."""
+
+    async def renew(claims: Claims) -> None:
+        while True:
+            await asyncio.sleep(LIFETIME_S / 3)
+            claims.renew()
+
+    task = asyncio.create_task(renew(claims)) if claims is not None else None
+    try:
+        yield
+    finally:
+        if task is not None:
+            task.cancel()
+
+
 async def _ask_all(
-    keys: list[str],
+    queue: AsyncIterator[str],
+    count: int,
     requests: dict[str, Request],
     plan: Plan,
     endpoint: str,
     store: ReplyCache | None,
+    claims: Claims | None,
     bar: Progress,
 ) -> dict[str, Reply]:
-    """Ask for every key; a worker takes the next one as soon as its last reply is kept."""
+    """Ask for every key of the queue, at most ``count``; a worker takes the next one as soon as its last reply is kept."""
     target = plan.target
     fresh: dict[str, Reply] = {}
-    queue = iter(keys)
+    turn = asyncio.Lock()
     failed_in_a_row = 0
     latest: Any = None
     with local.address_of(target) as (base_url, key):
         shared = (plan, limiter(target), redactor(key or target.key), endpoint)
 
+        async def following() -> str | None:
+            async with turn:
+                return await anext(queue, None)
+
         async def work(line: Line) -> None:
             nonlocal failed_in_a_row, latest
-            for wanted in queue:
+            while (wanted := await following()) is not None:
                 if failed_in_a_row >= GIVE_UP_AFTER + 2 * plan.concurrency:
                     fresh[wanted] = _not_sent(requests[wanted], latest, failed_in_a_row)
                     continue
@@ -181,12 +247,14 @@ async def _ask_all(
                 if store is not None and is_an_answer(reply):
                     store.put(wanted, target.name, target.host, for_cache(reply))
                     reply = replace(reply, key=wanted)
+                elif claims is not None:
+                    claims.release(wanted)
                 fresh[wanted] = latest = reply
                 bar.add(reply)
 
         try:
-            async with AsyncExitStack() as clients, asyncio.TaskGroup() as group:
-                for worker in range(min(plan.concurrency, len(keys))):
+            async with AsyncExitStack() as clients, _renewing(claims), asyncio.TaskGroup() as group:
+                for worker in range(min(plan.concurrency, count)):
                     if worker % _CONNECTIONS == 0:
                         opened = client(target, base_url=base_url, key=key, timeout=plan.timeout)
                         await clients.enter_async_context(opened)

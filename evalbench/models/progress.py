@@ -35,8 +35,8 @@ class _Bar:
         self._cost: float | None = 0.0
 
     def skip(self, count: int) -> None:
-        self._bar.initial = count
-        self._bar.n = count
+        self._bar.initial += count
+        self._bar.n += count
         self._bar.refresh()
 
     def add(self, reply: Reply) -> None:
