@@ -78,7 +78,7 @@ def test_published_example(level, alpha):
     assert "fewer than 20 units" in out.note
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 10_000),
     raters=st.integers(2, 5),
@@ -150,7 +150,7 @@ def test_labels_may_be_text_with_gaps_and_order_changes_nothing():
     assert first.value == pytest.approx(by_coincidences(codes, "nominal"))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.integers(0, 10_000),
     st.integers(2, 40),
@@ -184,7 +184,7 @@ def test_kappa_leaves_missing_labels_out():
 ratings = st.sampled_from([0.0, 1.0, -1.0, 0.1, 1e150, nan])
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     st.lists(st.tuples(st.sampled_from("abc"), ratings, ratings), max_size=9),
     st.sampled_from(["nominal", "ordinal", "interval"]),

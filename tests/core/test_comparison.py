@@ -221,7 +221,7 @@ def test_a_true_null_is_called_different_at_its_rate():
 scores = st.sampled_from([0.0, 1.0, 0.1, np.nan])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(st.sampled_from("abcd"), scores, scores), max_size=8), st.booleans())
 def test_degenerate_items_give_words(rows, paired):
     units = np.array([r[0] for r in rows], dtype=str)

@@ -71,7 +71,7 @@ def test_what_is_held_fixed_may_explain_everything():
     assert (out.value, out.note) == (None, "what is held fixed explains a column wholly")
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.integers(0, 10_000), st.integers(3, 40), st.integers(1, 6), st.sampled_from(sorted(PEERS)))
 def test_values_agree_with_scipy_with_ties(seed, n, levels, kind):
     x, y = rng(seed).integers(0, levels + 1, (2, n))
@@ -206,7 +206,7 @@ def test_williams_rejects_a_true_null_at_its_rate():
 numbers = st.sampled_from([0.0, 1.0, -1.0, 0.1, 1e150, -1e150, 1e-200, np.nan])
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(st.lists(st.tuples(numbers, numbers), max_size=8), st.sampled_from(sorted(PEERS)), st.booleans())
 def test_degenerate_columns_give_a_value_or_a_reason(rows, kind, clustered):
     x, y = np.array(rows, dtype=float).reshape(-1, 2).T

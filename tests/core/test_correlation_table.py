@@ -33,7 +33,7 @@ def test_refuses_columns_of_different_lengths():
         correlation_table(np.ones((2, 1)), np.ones((3, 1)), document=[0, 1])
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10**6))
 def test_every_level_and_coefficient_agrees_with_scipy(seed):
     rng = np.random.default_rng(seed)

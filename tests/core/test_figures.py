@@ -168,7 +168,7 @@ def test_clusters_widen_the_interval():
 values = st.sampled_from([0.0, 1.0, 0.1, np.nan])
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.lists(st.tuples(st.sampled_from("abc"), values, values, values), min_size=1, max_size=8))
 def test_degenerate_items_give_a_value_or_a_reason(rows):
     columns = {name: np.array([r[i] for r in rows]) for i, name in enumerate(["tp", "fp", "fn"], start=1)}

@@ -101,7 +101,7 @@ def test_what_is_missing_has_a_reason(judged, human, value, note):
 marks = st.sampled_from([0.0, 1.0, 0.1, 1e100, nan])
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.lists(st.tuples(marks, marks), max_size=7))
 def test_degenerate_marks_give_a_value_or_a_reason(rows):
     judged, human = np.array(rows, dtype=float).reshape(-1, 2).T

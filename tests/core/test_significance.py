@@ -106,7 +106,7 @@ def test_nothing_to_test():
     assert (out.p, out.note) == (None, "one side has no value")
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.sampled_from([0.0, 0.1, -0.1, 1e-300, 1e300]), min_size=1, max_size=20))
 def test_degenerate_differences_give_a_p_value(d):
     with warnings.catch_warnings():
@@ -115,7 +115,7 @@ def test_degenerate_differences_give_a_p_value(d):
     assert 0 < p <= 1
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 40), st.integers(0, 40))
 def test_mcnemar_agrees_with_statsmodels(b, c):
     assert mcnemar(b, c) == pytest.approx(

@@ -227,7 +227,7 @@ def test_an_interval_says_what_it_lacks(replicates, units, note):
     assert with_interval(0.5, replicates, n=units, n_units=units).note == note
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     hnp.arrays(
         float,

@@ -61,7 +61,7 @@ def peer():
     return scorer.RougeScorer(TYPES)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(columns)
 def test_rouge_is_rouge_score_on_english(peer, rows):
     outputs, references = zip(*rows, strict=True)
@@ -74,7 +74,7 @@ def test_rouge_is_rouge_score_on_english(peer, rows):
             )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(english, st.lists(english, min_size=1, max_size=4))
 def test_several_references_as_rouge_score_takes_them(peer, output, references):
     found = rouge([output], [references], TYPES)

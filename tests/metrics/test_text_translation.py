@@ -23,7 +23,7 @@ text = st.text(alphabet=st.sampled_from("aab bc d.кот 我"), max_size=40)
 rows = st.lists(st.tuples(text, st.lists(text, min_size=1, max_size=2)), min_size=1, max_size=6)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(rows)
 def test_sentence_bleu_and_chrf_are_sacrebleu_s(rows):
     import sacrebleu as peer
@@ -35,7 +35,7 @@ def test_sentence_bleu_and_chrf_are_sacrebleu_s(rows):
         assert characters[i] == pytest.approx(peer.sentence_chrf(output, several).score, abs=1e-9)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.lists(st.tuples(text, text), min_size=1, max_size=6))
 def test_corpus_bleu_from_summed_counts_is_sacrebleu_s(rows):
     import sacrebleu as peer
@@ -53,7 +53,7 @@ def test_chinese_has_its_own_tokenizer():
 
 
 class TestMeteor:
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60)
     @given(st.lists(st.tuples(text, text), min_size=1, max_size=4))
     def test_without_synonyms_it_is_nltk_s(self, rows):
         from nltk.translate.meteor_score import single_meteor_score

@@ -47,7 +47,7 @@ def test_a_share_of_the_limit():
     assert all(later - earlier >= 0.2 - ROUNDING for earlier, later in zip(times, times[2:], strict=False))
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.lists(st.floats(1, 60), min_size=1, max_size=8))
 def test_tokens_per_window(tokens):
     """With a limit of 100 no window holds more, whatever the sizes."""
