@@ -6,7 +6,15 @@ from collections.abc import Iterable
 
 
 class BadInput(Exception):
-    """Usage or input that cannot be accepted: one message, all faults at once; the command line exits with 2."""
+    """Usage or input that cannot be accepted: one message, all faults at once; the command line exits with 2.
+
+    Attributes
+    ----------
+    faults : tuple of str
+        Every fault of a listing, those beyond its cap too.
+    """
+
+    faults: tuple[str, ...] = ()
 
     def _render_traceback_(self) -> list[str]:
         """What IPython prints: the fault is in the input, so no frame of ours helps to mend it."""
@@ -19,7 +27,9 @@ class BadInput(Exception):
         shown = [f"  - {line}" for line in lines[:cap]]
         if len(lines) > cap:
             shown.append(f"  … and {len(lines) - cap} more faults")
-        return cls("\n".join([head, *shown]))
+        error = cls("\n".join([head, *shown]))
+        error.faults = tuple(lines)
+        return error
 
 
 class ModelUnavailable(BadInput):

@@ -43,7 +43,7 @@ def list_data(root: Path | None) -> None:
 def check(path: str, study: str, renames: tuple[str, ...], files: tuple[str, ...], root: Path | None) -> None:
     """Show how the columns of a table are understood and list all its faults."""
     from evalbench import studies
-    from evalbench.readers.dataset import load, read
+    from evalbench.readers.dataset import read
 
     schema = studies.study(study).SCHEMA
     columns, tables = assignments(renames, "--map"), assignments(files, "-p")
@@ -68,7 +68,7 @@ def check(path: str, study: str, renames: tuple[str, ...], files: tuple[str, ...
         if extra:
             click.echo(f"  + kept as text, not read by the study: {', '.join(extra)}")
     try:
-        dataset = load(path, schema, columns=columns, root=root, **tables)
+        dataset = studies.load(path, study=study, columns=columns, root=root, **tables)
         further = getattr(studies.study(study), "check", None)
         if further is not None:
             further(dataset)

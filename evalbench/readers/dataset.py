@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -65,6 +65,7 @@ def load(
     columns: Mapping[str, str] | None = None,
     root: Path | None = None,
     adapt: Callable[[Mapping[str, pd.DataFrame]], Mapping[str, pd.DataFrame]] | None = None,
+    further: Callable[[Dataset], object] | None = None,
     **files: str | Path,
 ) -> Dataset:
     """Read and check the tables of a study.
@@ -81,6 +82,9 @@ def load(
         The workbench, found upwards otherwise.
     adapt : callable, optional
         From the raw frames to those of the schema, for files in a published form of their own.
+    further : callable, optional
+        What a study refuses beyond the schema, by raising :class:`BadInput`.  Asked where rows break the schema: the
+        rest of the rows may have faults of that kind, and all are told at once.
     **files : str or Path
         Further files by table name; an empty string counts as not given.
 
@@ -96,7 +100,7 @@ def load(
     raw = read(data, schema, root=root, **files)
     frames = adapt(raw.frames) if adapt else raw.frames
     sources = {name: raw.sources.get(name, raw.label.name) for name in frames}
-    tables, faults, notes = {}, [], []
+    tables, broken, faults, notes = {}, {}, [], []
     for name, table in schema.items():
         if name not in frames:
             if table.required:
@@ -104,6 +108,8 @@ def load(
             continue
         tables[name], found = check(frames[name], table, columns)
         faults += [f"{sources[name]}: {fault}" for fault in found]
+        rows = [row for fault in found for row in fault.rows]
+        broken[name] = frames[name].index.isin(rows) if all(f.rows for f in found) else None
         unused = [str(c) for c in tables[name].columns if table.column(str(c)) is None]
         if unused:
             notes.append(f"{name}: columns that are not used: {', '.join(unused)}")
@@ -111,6 +117,8 @@ def load(
         f"no table has a column {source!r} to rename"
         for source in unknown_renames(columns or {}, frames.values())
     ]
+    if faults and further is not None:
+        faults += _further_faults(raw.label, tables, broken, schema, further)
     if faults:
         count = f"{len(faults)} fault" + ("" if len(faults) == 1 else "s")
         hint = (
@@ -120,6 +128,35 @@ def load(
         )
         raise BadInput.listing(f"{raw.label}: {count}{hint}:", faults, FAULTS_SHOWN)
     return Dataset(raw.label, tables, tuple(notes), sources)
+
+
+def _further_faults(
+    label: DataLabel,
+    tables: Mapping[str, pd.DataFrame],
+    broken: Mapping[str, Any],
+    schema: Schema,
+    further: Callable[[Dataset], object],
+) -> Sequence[str]:
+    """What a study refuses in the rows that keep the schema; nothing where a table or a column is not there."""
+    whole = [name for name, table in schema.items() if table.required or name in tables]
+    if any(broken.get(name) is None for name in whole):
+        return ()
+    sound = {name: frame[~broken[name]] for name, frame in tables.items()}
+    keys = {name: schema[name].unique[0] for name in tables if schema[name].unique}
+    # A document that was left out must not be missed by the rows that belong to it.
+    gone = {
+        key: {id for name, k in keys.items() if k == key for id in set(tables[name][k]) - set(sound[name][k])}
+        for key in keys.values()
+    }
+    for name, key in keys.items():
+        sound[name] = sound[name][~sound[name][key].isin(gone[key])].reset_index(drop=True)
+    if not all(map(len, sound.values())):
+        return ()
+    try:
+        further(Dataset(label, sound))
+    except BadInput as error:
+        return error.faults or (str(error),)
+    return ()
 
 
 def read(

@@ -63,8 +63,8 @@ def load(
     >>> data = load("house_style_curated@1.0.0", study="matching")  # doctest: +SKIP
     """
     module = importlib.import_module(f"{__name__}.{_known(study)}")
-    adapt = getattr(module, "adapt", None)
-    return load_tables(data, module.SCHEMA, columns=columns, root=root, adapt=adapt, **files)
+    adapt, further = getattr(module, "adapt", None), getattr(module, "check", None)
+    return load_tables(data, module.SCHEMA, columns=columns, root=root, adapt=adapt, further=further, **files)
 
 
 def _known(name: str) -> str:

@@ -203,6 +203,37 @@ def test_faults_of_tables_are_told(change, said):
     assert said in str(error.value)
 
 
+def test_faults_of_the_schema_and_of_the_study_come_in_one_message():
+    truth = [("s", "1", 0, 10), ("s", "2", 3, 99), ("t", "1", "x", 10), ("u", "1", 0, 3), ("u", "1", 0, 3)]
+    predicted = [("s", "a", "fir", 0, 10), ("s", "b", A, 0, 500), ("t", "a", A, 0, 5), ("v", "a", A, 0, 5)]
+    data = frames(truth, predicted, {"s": "Drink this, be well.", "t": "Be well.", "u": "Well."})
+    data["documents"] = data["documents"].assign(text=["Drink this, be well.", "", "Well."])
+    with pytest.raises(BadInput) as error:
+        load(data, study="matching")
+    assert list(error.value.faults) == [
+        'frame truth: column start: expected a whole number, at least 0 (may be empty), found "x" (row 3)',
+        'frame truth: column sample_id, violation_id: stand together more than once, found "u|1" (rows 4, 5)',
+        "frame documents: column text: empty; expected a text (row 2)",
+        "predictions: sample v has no text in documents",
+        "truth: violation 2 of sample s: span 3–99 is not inside its text of 20 characters",
+        "predictions: violation b of sample s: span 0–500 is not inside its text of 20 characters",
+        "predictions: checker 'fir' is not written name@version|model",
+    ]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [lambda d: d["truth"].drop(columns="rule"), lambda d: d["truth"].assign(rule="")],
+    ids=["a column is missing", "no row is left"],
+)
+def test_a_table_that_cannot_be_read_brings_no_further_faults(change):
+    data = frames([("s", "1", 0, 10)], [("s", "a", "fir", 0, 500)], {"s": "Drink this, be well."})
+    data["truth"] = change(data)
+    with pytest.raises(BadInput) as error:
+        load(data, study="matching")
+    assert len(error.value.faults) == 1
+
+
 @pytest.mark.parametrize(
     "place", [{"start": [0], "end": [9]}, {"spans": [[[0, 9]]]}, {"context": ["Drink this"]}]
 )
