@@ -7,28 +7,21 @@ import sys
 import time
 
 import pytest
-from timing import alone, least, seconds
+from timing import least
 
 pytestmark = pytest.mark.benchmark
 
 MOST_SECONDS = 0.3
 
 
-def imported() -> float:
-    """Seconds that the import takes in an interpreter that has just started."""
-
-    def load() -> None:
-        import evalbench  # noqa: F401
-
-    return seconds(load, time.perf_counter)
-
-
 def test_the_import_takes_less_than_three_tenths_of_a_second(capsys):
-    fresh = min(alone(imported) for _ in range(5))
-    command = [sys.executable, "-m", "evalbench.cli", "--help"]
-    whole = least(lambda: subprocess.run(command, check=True, capture_output=True), 1, time.perf_counter)
+    """The start of the interpreter is counted too."""
+
+    def took(*arguments: str) -> float:
+        whole = [sys.executable, *arguments]
+        return least(lambda: subprocess.run(whole, check=True), MOST_SECONDS, time.perf_counter)
+
+    ours, bare = took("-c", "import evalbench"), took("-c", "pass")
     with capsys.disabled():
-        print(
-            f"\nimport evalbench: {fresh * 1e3:.0f} ms; evalbench --help, whole process: {whole * 1e3:.0f} ms"
-        )
-    assert fresh < MOST_SECONDS
+        print(f"\nimport evalbench: {ours * 1e3:.0f} ms with the interpreter's {bare * 1e3:.0f} ms")
+    assert ours < MOST_SECONDS
