@@ -26,6 +26,7 @@ from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Column, Table
 from evalbench.studies._passing import check_resamples, check_shares
 from evalbench.studies.human_correlation.analysis import Analysis, analyse
+from evalbench.studies.human_correlation.cases import disagreements
 from evalbench.studies.human_correlation.judging import Bench, bench_of
 from evalbench.studies.human_correlation.pictures import (
     agreement,
@@ -56,7 +57,8 @@ if TYPE_CHECKING:
     from evalbench.judge.verdicts import InProcess
 
 __all__ = [
-    "METRICS", "QUESTION", "SCHEMA", "agreement", "best_comparisons", "documents_needed", "evaluate", "figure_agreement",
+    "METRICS", "QUESTION", "SCHEMA", "agreement", "best_comparisons", "disagreements", "documents_needed", "evaluate",
+    "figure_agreement",
     "figure_criterion", "figure_heat_map", "figure_scatter", "labels_needed", "matrix", "summarise", "undefined",
     "weighted",
 ]  # fmt: skip
