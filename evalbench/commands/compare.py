@@ -16,7 +16,7 @@ from evalbench.commands.run import assignments
 from evalbench.errors import BadInput
 from evalbench.report.compare import Measures
 from evalbench.report.compare import compare as differences_of
-from evalbench.report.compare_page import headline, outcome, sentences, write
+from evalbench.report.compare_page import headline, judged_by, outcome, sentences, write
 from evalbench.report.compare_table import SYMBOLS
 from evalbench.report.resampled import N_SUMMARIES
 from evalbench.report.sides import Side, with_names
@@ -183,7 +183,10 @@ def compare(
     }
     page = write(found, folder, links)
     for one in found:
-        click.echo(f"{SYMBOLS[outcome(one)]} {outcome(one)}  {one.side.name} against {one.reference.name}")
+        by = f" by {judged_by(one)}" if judged_by(one) else ""
+        click.echo(
+            f"{SYMBOLS[outcome(one)]} {outcome(one)}{by}  {one.side.name} against {one.reference.name}"
+        )
         click.echo(
             "\n".join([*(f"  {line}" for line in sentences(one)), *(f"  note: {note}" for note in one.notes)])
         )

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 PAGE, FIGURES, CHANGES = "comparison.html", "comparison.json", "changes.parquet"
 SCHEMA_VERSION = 1
 ROWS = 20
+_SHOWN = ("better", "worse", "higher", "lower")
 _LINES = 6
 
 
@@ -55,6 +56,27 @@ def outcome(differences: Differences) -> str:
     if len(known) == 1:
         return known.pop()
     return "no difference shown" if known == {"same", "no difference shown"} else "mixed"
+
+
+def judged_by(differences: Differences) -> str:
+    """The figure that the outcome is of; empty where everything is the same."""
+    rows = [row for row in differences.rows if row.headline]
+    alike = differences.same or all(row.comparison.outcome == "same" for row in rows)
+    return "" if alike else differences.rows[0].comparison.metric
+
+
+def told_otherwise(differences: Differences) -> list[str]:
+    """Further headline figures of the whole that show a difference which the outcome does not tell, in words."""
+    first, word = differences.rows[0].comparison.metric, outcome(differences)
+    return [
+        row.comparison.words
+        for row in differences.rows
+        if row.headline
+        and not row.group
+        and row.comparison.metric != first
+        and row.comparison.outcome in _SHOWN
+        and row.comparison.outcome != word
+    ]
 
 
 def sentences(differences: Differences, metric: str = "") -> list[str]:
@@ -128,13 +150,15 @@ def _described(side: Side, role: str, links: Mapping[str, str]) -> Described:
 def _band(differences: Differences) -> str:
     word = outcome(differences)
     first = differences.rows[0].comparison.metric
-    said = sentences(differences, metric=first)
+    foremost, *groups = sentences(differences, metric=first)
+    said = [foremost, *told_otherwise(differences), *groups]
+    by = judged_by(differences)
     lead = f'<p class="eb-sentence">{escape(said[0])}</p>'
     more = "".join(f"<li>{escape(line)}</li>" for line in said[1 : 1 + _LINES])
     return (
         f'<div class="eb-verdict eb-{COLOUR.get(word, "grey")}"><p class="eb-light">'
         f'<span class="eb-symbol" aria-hidden="true">{SYMBOLS[word]}</span><strong>{escape(word.capitalize())}</strong> '
-        f'<span class="eb-meaning">{escape(differences.side.name)} against {escape(differences.reference.name)}</span></p>'
+        f'<span class="eb-meaning">{escape(f"by {by}: " if by else "")}{escape(differences.side.name)} against {escape(differences.reference.name)}</span></p>'
         f'{lead}{f"<ul class=eb-words>{more}</ul>" if more else ""}<ul class="eb-facts">{_unit_facts(differences)}</ul></div>'
     )
 

@@ -16,7 +16,7 @@ from evalbench.core.result import Estimate, Summary
 from evalbench.core.verdict import Verdict
 from evalbench.errors import BadInput
 from evalbench.report.compare import Measures, compare
-from evalbench.report.compare_page import outcome, page, sentences, to_json, write
+from evalbench.report.compare_page import judged_by, outcome, page, sentences, to_json, told_otherwise, write
 from evalbench.report.sides import Side, with_names
 
 N = 40
@@ -239,6 +239,29 @@ def test_one_word_for_the_groups_of_the_first_figure(two: Side, outcomes, one) -
         for row, said in zip(rows, outcomes, strict=True)
     ]
     assert outcome(replace(found, rows=tuple(rows))) == one
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "told"),
+    [
+        (["same", "better", "worse"], 2),
+        (["better", "better", "no difference shown"], 0),
+        (["same", "undefined"], 0),
+    ],
+)
+def test_a_difference_that_the_first_figure_does_not_tell_is_told_beside_it(
+    two: Side, outcomes, told
+) -> None:
+    found = differences(two, run(two.items, "r2"), n_summaries=0)
+    one_each = {row.comparison.metric: row for row in found.rows}.values()
+    rows = [
+        row._replace(group={}, headline=True, comparison=replace(row.comparison, outcome=said, words=said))
+        for row, said in zip(one_each, outcomes, strict=False)
+    ]
+    changed = replace(found, rows=tuple(rows))
+    assert len(rows) == len(outcomes)
+    assert told_otherwise(changed) == outcomes[1:][:told]
+    assert judged_by(changed) == rows[0].comparison.metric
 
 
 def test_a_lower_is_better_figure_turns_the_words() -> None:
