@@ -114,6 +114,7 @@ def client(target: Model, *, base_url: str = "", key: str = "", timeout: float =
         trust_env=urlsplit(address).hostname not in _LOOPBACK,
         headers=UNPACKED,
         event_hooks={"response": [bounded]},
+        follow_redirects=False,  # what is asked must not go to an address that nobody named
     )
     if target.api_version:
         return openai.AsyncAzureOpenAI(azure_endpoint=address, api_version=target.api_version, **common)

@@ -90,7 +90,8 @@ async def post(
     Raises
     ------
     EndpointFault
-        Where every further call would fail as well: the key is refused (401) or there is no such model (404).
+        Where every further call would fail as well: the key is refused (401), there is no such model (404), or the
+        endpoint redirects.
     """
     import httpx2
     import openai
@@ -112,6 +113,11 @@ async def post(
         cause = error.__cause__
         return failed(
             "connection", redact(f"{type(cause).__name__}: {cause}" if cause else str(error)), started
+        )
+    if 300 <= status < 400:
+        to = redact(printable(headers.get("location") or "nowhere")[:LONGEST_DETAIL])
+        raise EndpointFault(
+            f"{target.name} at {target.host} sends elsewhere ({status}): to {to}; that is not followed: name the address that is meant"
         )
     outcome = _refusal(status, body, headers, started, redact)
     if status == 400 and _WRONG_KEY.match(outcome.detail.removeprefix("400: ")):

@@ -61,6 +61,16 @@ def test_a_wrong_key_raises_though_its_status_is_400(scripted):
         one(scripted)
 
 
+@pytest.mark.parametrize("status", [301, 307, 308])
+def test_a_redirect_is_told_and_not_followed(scripted, status):
+    scripted.gives({}, status, Location="http://127.0.0.1:9/v1/chat/completions")
+    with pytest.raises(
+        EndpointFault, match=rf"sends elsewhere \({status}\): to http://127.0.0.1:9/v1/chat/com"
+    ):
+        one(scripted)
+    assert len(scripted.asked) == 1
+
+
 def test_a_reply_cut_within_its_reasoning_holds_no_value(scripted):
     scripted.says('<think>It could be {"mark": 1}, or')
     reply = one(scripted, schema=Mark)
