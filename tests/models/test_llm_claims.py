@@ -109,6 +109,7 @@ def test_processes_that_ask_the_same_pay_once(file):
     assert kept_claims(file) == 0
 
 
+@pytest.mark.slow
 def test_a_killed_process_keeps_nobody_waiting(file):
     with fault_server(delay=0.05) as server:
         first = asking(server, 200)
@@ -149,6 +150,7 @@ def test_what_another_gives_up_is_asked(file):
         assert [(r.text, r.cached) for r in replies] == [("fine", False)] * 2
 
 
+@pytest.mark.slow
 def test_a_call_that_fails_is_given_up_at_once(file):
     with fault_server(delay=0.2) as server:
         name = server.url + "#tiny"

@@ -88,6 +88,7 @@ def test_status_comes_from_what_happened(tmp_path, cell, status, said):
     )
 
 
+@pytest.mark.slow
 def test_a_run_that_went_well_says_nothing_on_standard_error(tmp_path):
     path = notebook(
         tmp_path, TINY, "record(result)", parameters="k: float | None = None  # a number, or none"
@@ -219,6 +220,7 @@ def test_a_light_that_reaches_fail_on_is_the_exit_code(tmp_path):
     assert done.stdout.startswith("■ red")
 
 
+@pytest.mark.slow
 def test_a_gate_without_a_light_to_judge_is_said(tmp_path):
     path = notebook(tmp_path, TINY.replace('"green"', '"unlit"'), "record(result)")
     done = cli("run", str(path), "--fail-on", "red", "--out", str(tmp_path / "r"))
@@ -244,6 +246,7 @@ def test_a_notebook_without_record_or_parameters_is_refused(tmp_path):
         plan(str(path))
 
 
+@pytest.mark.slow
 def test_files_are_readable_by_others(tmp_path):
     done = run(plan(str(notebook(tmp_path, TINY, "record(result)"))), out=tmp_path / "r")
     assert all(stat.S_IMODE(p.stat().st_mode) & 0o044 for p in done.folder.iterdir())
