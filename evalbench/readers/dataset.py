@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from evalbench.core.result import DataLabel, Tables
 from evalbench.errors import BadInput
 from evalbench.readers import catalog
-from evalbench.readers.files import ENDINGS, raw_frame, read_bytes, records_frame, sha256
+from evalbench.readers.files import ENDINGS, half_character, raw_frame, read_bytes, records_frame, sha256
 from evalbench.readers.schema import Table
 from evalbench.readers.tables import FAULTS_SHOWN, check, unknown_renames
 
@@ -224,11 +224,14 @@ def _of_frames(data: Mapping[str, Any], schema: Schema) -> Raw:
     unknown = [name for name in data if name not in schema]
     if unknown:
         raise BadInput(f"unknown table {', '.join(unknown)}; this study has {', '.join(schema)}")
-    frames = {}
+    frames, parts = {}, {}
     for name, frame in data.items():
-        frames[name] = pd.DataFrame({str(column): _raw_cells(frame[column]) for column in frame.columns})
+        try:
+            frames[name] = pd.DataFrame({str(c): _raw_cells(frame[c]) for c in frame.columns})
+            parts[name] = _frame_hash(frames[name])
+        except UnicodeEncodeError as error:
+            raise BadInput(f"frame {name}: {half_character(error)}") from error
         frames[name].index = pd.RangeIndex(1, len(frame) + 1)
-    parts = {name: _frame_hash(frame) for name, frame in frames.items()}
     return Raw(DataLabel("frames", "", digest(parts)), frames, {name: f"frame {name}" for name in frames})
 
 

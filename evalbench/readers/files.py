@@ -204,11 +204,14 @@ def _parsed(text: str) -> Any:
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
     except UnicodeEncodeError as error:
-        half = ascii(error.object[error.start])[1:-1]
-        raise ValueError(
-            f"{half} is half a character, its other half is missing; write \\ufffd in its place"
-        ) from error
+        raise ValueError(half_character(error)) from error
     return value
+
+
+def half_character(error: UnicodeEncodeError) -> str:
+    """What is wrong with a text that UTF-8 cannot hold, in words."""
+    half = ascii(error.object[error.start])[1:-1]
+    return f"{half} is half a character, its other half is missing; write \\ufffd in its place"
 
 
 def _refuse_constant(name: str) -> None:

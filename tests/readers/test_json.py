@@ -2,10 +2,13 @@
 
 import json
 
+import pandas as pd
 import pytest
 
 from evalbench.errors import BadInput
+from evalbench.readers.dataset import load
 from evalbench.readers.files import raw_frame
+from evalbench.readers.schema import Column, Table
 
 HALF = "is half a character, its other half is missing; write \\\\ufffd in its place"
 
@@ -33,3 +36,10 @@ def test_whole_characters_are_read_however_they_are_spelled(tmp_path):
     texts = ["😀", "\\ud800 as a text about it", "\x00"]
     raw = "\n".join(json.dumps({"a": text}) for text in texts).encode()
     assert raw_frame(tmp_path / "x.jsonl", raw)["a"].tolist() == texts
+
+
+@pytest.mark.parametrize("cells", [["fine", "a\ud83d"], [7, "a\ud83d"]], ids=["texts", "texts and numbers"])
+def test_frames_that_no_file_can_hold_are_told(cells):
+    frame = pd.DataFrame({"id": ["1", "2"], "output": pd.Series(cells, dtype=object)})
+    with pytest.raises(BadInput, match=rf"frame items: \\ud83d {HALF}"):
+        load({"items": frame}, {"items": Table((Column("id", "id"), Column("output", "text")))})
