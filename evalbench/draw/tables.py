@@ -57,6 +57,13 @@ def clamped(text: str, clamp: int) -> Html:
     )
 
 
+def text_block(text: str, clamp: int = 200, code: str | None = None) -> Html:
+    """A text in a block of its own language, clamped; a text of nothing but white space says that it is empty."""
+    if not text.strip():
+        return Html("<div><em>empty</em></div>")
+    return Html(f"<div{language_attributes(text, code)}>{clamped(text, clamp)}</div>")
+
+
 def folded(summary: Any, body: Any) -> Html:
     """Something one click away: a judge's raw reply behind its verdict, say.
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evalbench.draw.tables import Html, clamped, folded, html_table
+from evalbench.draw.tables import Html, clamped, folded, html_table, text_block
 
 
 @pytest.mark.parametrize("options", [{"rows": 0}, {"clamp": 0}, {"total": 1}])
@@ -139,3 +139,10 @@ def test_a_fold_escapes_what_is_not_html():
     assert out.startswith('<details class="eb-fold"><summary>verdict &lt;b&gt;</summary>')
     assert '<div class="eb-whole" lang="ru">Ответ &lt;i&gt;\nи ещё</div>' in out
     assert "<b>x</b>" in folded("s", Html("<b>x</b>"))
+
+
+def test_a_block_of_text_is_escaped_in_its_language_and_says_that_it_is_empty():
+    assert text_block("<b>x</b>", code="en") == '<div lang="en">' + clamped("<b>x</b>", 200) + "</div>"
+    assert "<b>" not in text_block("<b>x</b>")
+    assert 'lang="ru"' in text_block("Пейте больше воды")
+    assert text_block(" \n") == "<div><em>empty</em></div>"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from evalbench.draw.figures import heat_map
 from evalbench.draw.html import Html, escape, language_attributes
 from evalbench.draw.spans import Span, highlight
-from evalbench.draw.tables import clamped, html_table
+from evalbench.draw.tables import clamped, html_table, text_block
 from evalbench.studies._pictures import estimate_bars
 
 if TYPE_CHECKING:
@@ -106,14 +106,8 @@ def _asked(row: dict[str, Any]) -> Html:
 
 
 def _answered(row: dict[str, Any]) -> Html:
-    text = row["answer"]
-    said = (
-        f"<div{language_attributes(text, row['lang'])}>{clamped(text, 200)}</div>"
-        if text.strip()
-        else "<div><em>empty</em></div>"
-    )
     scores = ", ".join(f"{name} {'–' if row[c] != row[c] else f'{row[c]:.2f}'}" for c, name in _PARTS.items())
-    return Html(f"{said}<strong>{escape(scores)}</strong>")
+    return Html(f"{text_block(row['answer'], code=row['lang'])}<strong>{escape(scores)}</strong>")
 
 
 def annotated(result: Result, n: int = 4) -> Html:

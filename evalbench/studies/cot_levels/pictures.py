@@ -10,7 +10,7 @@ import numpy as np
 from evalbench.draw.figures import distribution, heat_map
 from evalbench.draw.html import Html, escape, language_attributes
 from evalbench.draw.spans import Span, highlight
-from evalbench.draw.tables import clamped, folded, html_table
+from evalbench.draw.tables import clamped, folded, html_table, text_block
 from evalbench.metrics.reasoning import LEVELS
 from evalbench.text.numbers import find_numbers
 
@@ -110,14 +110,8 @@ def _problem(row: dict[str, Any]) -> Html:
 
 
 def _response(row: dict[str, Any]) -> Html:
-    text = row["response"]
-    said = (
-        f"<div{language_attributes(text)}>{clamped(text, 200)}</div>"
-        if text.strip()
-        else "<div><em>empty</em></div>"
-    )
     levels = ", ".join(f"{level} {_level(row[level])}" for level in LEVELS)
-    return Html(f"{said}<strong>{escape(levels)}</strong>")
+    return Html(f"{text_block(row['response'])}<strong>{escape(levels)}</strong>")
 
 
 def _level(score: float) -> str:

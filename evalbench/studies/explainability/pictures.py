@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from evalbench.draw.figures import distribution
-from evalbench.draw.html import Html, language_attributes
-from evalbench.draw.tables import clamped, folded
+from evalbench.draw.html import Html
+from evalbench.draw.tables import folded, text_block
 from evalbench.studies._pictures import estimate_bars
 from evalbench.studies.explainability.parts import PARTS
 
@@ -72,7 +72,4 @@ def worst(result: Result, rows: int = 10) -> pd.DataFrame:
 
 
 def _text(text: Any, more: str) -> Html | None:
-    if not isinstance(text, str):
-        return None
-    shown = clamped(text, 200) if text.strip() else Html("<em>empty</em>")
-    return Html(f"<div{language_attributes(text)}>{shown}</div>{more}")
+    return Html(f"{text_block(text)}{more}") if isinstance(text, str) else None
