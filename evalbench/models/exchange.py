@@ -8,32 +8,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
+from evalbench.core.unscored import Unscored
 from evalbench.errors import BadInput
 
-Unscored = Literal[
-    "",
-    "rate-limited",
-    "server-error",
-    "timeout",
-    "connection",
-    "bad-response",
-    "rejected",
-    "content-filter",
-    "refused",
-    "unparsed",
-]
-UNSCORED_REASONS: tuple[str, ...] = tuple(reason for reason in get_args(Unscored) if reason)
-"""Why an instrument gave no value: the closed list of this layer.
-
-``rate-limited`` (429), ``server-error`` (5xx, 408, 409), ``timeout``, ``connection``, ``bad-response`` (a 200 that is no
-chat completion) after their retries; ``rejected`` (another 4xx), ``content-filter``, ``refused`` (the model's own
-refusal field), ``unparsed`` (no value of the schema after the re-asks). A wrong key or an unknown model is no reason: it
-raises.
-"""
 _ROLES = ("system", "developer", "user", "assistant")
 MOST_LOGPROBS = 20
 
@@ -144,7 +125,7 @@ class Reply:
     value : pydantic.BaseModel or None
         The parsed value where a schema was given and met.
     unscored : str
-        Empty, or one of :data:`UNSCORED_REASONS`.
+        Empty, or one of :data:`evalbench.core.unscored.REASONS`.
     detail : str
         What the endpoint or the parser said about it, without keys.
     raw : str

@@ -11,8 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from evalbench.core.unscored import Unscored
 from evalbench.models.endpoint import EndpointFault, Model
-from evalbench.models.exchange import TokenLogprob, Unscored
+from evalbench.models.exchange import TokenLogprob
 from evalbench.models.redact import printable
 
 if TYPE_CHECKING:

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
+from evalbench.core.unscored import REASONS
 from evalbench.errors import BadInput
-from evalbench.models.exchange import UNSCORED_REASONS, Request, schema_text, text_hash
+from evalbench.models.exchange import Request, schema_text, text_hash
 
 
 class Mark(BaseModel):
@@ -93,8 +94,8 @@ def test_fields_keep_their_order_since_models_fill_them_in_it():
 
 
 def test_the_reasons_are_a_closed_list():
-    assert "" not in UNSCORED_REASONS
-    assert {"timeout", "unparsed", "rate-limited"} <= set(UNSCORED_REASONS)
+    assert "" not in REASONS
+    assert {"timeout", "unparsed", "rate-limited"} <= set(REASONS)
 
 
 def test_a_whole_temperature_is_the_same_question():
