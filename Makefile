@@ -46,7 +46,7 @@ test: $(VENV)/.dev
 	$(BIN)/python -m pytest -q -m "not slow and not browser and not benchmark"
 
 check: $(VENV)/.dev lint
-	$(BIN)/python -m pytest -q -m "(slow or browser) and not benchmark"
+	EVALBENCH_TEST_GENERATED=all $(BIN)/python -m pytest -q -m "(slow or browser or generated) and not benchmark"
 	$(BIN)/python -m pytest -q -m benchmark -s
 
 bench: $(VENV)/.dev
