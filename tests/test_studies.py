@@ -11,6 +11,7 @@ import pytest
 
 from evalbench import studies
 from evalbench.commands.compare import read_side
+from evalbench.core.result import deciding_row
 from evalbench.readers.catalog import entries
 from evalbench.report.compare import Measures, compare
 from evalbench.report.sides import with_names
@@ -60,6 +61,15 @@ def test_the_summary_follows_from_the_items(finished: tuple[str, Run]) -> None:
     assert (verdict.light, verdict.sentence, verdict.stability) == (
         results["light"], results["sentence"], results["light_stability"],
     )  # fmt: skip
+
+
+def test_a_light_names_the_figure_that_decided_it(finished: tuple[str, Run]) -> None:
+    _, done = finished
+    results = json.loads((done.folder / "results.json").read_text())
+    row = deciding_row(results)
+    assert (row is None) == (results["light"] == "unlit")
+    if row is not None:
+        assert row["light"] in (results["light"], results["would_be_light"])
 
 
 def test_every_mean_stands_beside_its_counts_and_interval(finished: tuple[str, Run]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from evalbench.core.verdict import Light, Verdict
+from evalbench.core.verdict import Light, Verdict, worst
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,6 +65,11 @@ class Estimate:
         if self.value is None and not self.note:
             raise ValueError(f"{self.metric}: no value and no note that says why")
 
+    @property
+    def place(self) -> dict[str, str]:
+        """Which figure it is: its metric and its group's columns."""
+        return {"metric": self.metric, **self.group}
+
     def row(self) -> dict[str, Any]:
         """Flat and JSON-ready: group columns first."""
         fields = {k: v for k, v in asdict(self).items() if k != "group"}
@@ -77,12 +82,54 @@ class Estimate:
         return cls(group=group, **{k: v for k, v in row.items() if k not in by})
 
 
+def decisive(lit: Sequence[Estimate]) -> Estimate:
+    """The one that decides where the worst light does: of those with that light the least good, the first of equals."""
+    light = worst([e.light for e in lit])
+    return min((e for e in lit if e.light == light), key=_goodness)
+
+
+def _goodness(e: Estimate) -> float:
+    """The value, larger where better; smallest where there is none."""
+    return -math.inf if e.value is None else -e.value if e.higher_is_better is False else e.value
+
+
+def deciding_row(results: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The row of a ``results.json``'s ``summary`` that its light rests on.
+
+    Parameters
+    ----------
+    results : mapping
+        Content of ``results.json``.
+
+    Returns
+    -------
+    mapping or None
+        None where no figure decided, or where the file is of a time before ``decided_by``.
+    """
+    place = results.get("decided_by")
+    if not isinstance(place, Mapping):
+        return None
+    columns = ("metric", *(results.get("by") or ()))
+    return next((row for row in results["summary"] if all(row.get(c) == place.get(c) for c in columns)), None)
+
+
 @dataclass(frozen=True)
 class Summary:
-    """What a study's ``summarise`` returns: its figures and the verdict on them."""
+    """What a study's ``summarise`` returns: its figures and the verdict on them.
+
+    Raises
+    ------
+    KeyError
+        If the verdict names a deciding figure that is not among the figures.
+    """
 
     figures: tuple[Estimate, ...]
     verdict: Verdict
+
+    def __post_init__(self) -> None:
+        place = self.verdict.decided_by
+        if place is not None:
+            self.figure(**place)
 
     def figure(self, metric: str, **group: str) -> Estimate:
         """The one figure of this metric and group.
@@ -237,6 +284,7 @@ class Result:
             "light_stability": verdict.stability,
             "light_rule": verdict.rule,
             "would_be_light": verdict.would_be,
+            "decided_by": None if verdict.decided_by is None else dict(verdict.decided_by),
             "items": {"n": len(self.items), "unscored": self.n_unscored},
             "summary": [estimate.row() for estimate in self.summary],
             "notes": list(self.notes),

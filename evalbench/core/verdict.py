@@ -275,6 +275,9 @@ class Verdict:
         was resampled.
     would_be : Light or None
         The light that the figures alone would give, where evidence holds it back to grey.
+    decided_by : mapping or None
+        The one figure that the light (or ``would_be``) is that of: its ``metric`` and the columns of its group.  None
+        where no figure decided.
     """
 
     light: Light
@@ -282,6 +285,7 @@ class Verdict:
     rule: str = ""
     stability: float | None = None
     would_be: Light | None = None
+    decided_by: Mapping[str, str] | None = None
 
 
 def worst(lights: list[Light]) -> Light:

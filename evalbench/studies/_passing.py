@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalbench.core.figures import Estimated, Figure, estimate
-from evalbench.core.result import Estimate
+from evalbench.core.result import Estimate, decisive
 from evalbench.core.verdict import Band, Bands, Verdict, worst
 from evalbench.errors import BadInput
 from evalbench.models.entail import holds_back
@@ -130,7 +130,12 @@ def verdict(
     )
     shown = "grey" if too_many or held_back else light
     return Verdict(
-        shown, sentence, rule, _stability(done, threshold, light), None if shown == light else light
+        shown,
+        sentence,
+        rule,
+        _stability(done, threshold, light),
+        None if shown == light else light,
+        decisive(scores).place,
     )
 
 

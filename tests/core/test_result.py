@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
-from evalbench.core.result import DataLabel, Estimate, Result, Summary, Tables
+from evalbench.core.result import DataLabel, Estimate, Result, Summary, Tables, deciding_row, decisive
 from evalbench.core.verdict import Verdict
 
 
@@ -40,3 +42,41 @@ def test_tables_show_their_columns_and_sizes(result):
     assert repr(result.tables) == "pairs: 500 rows of truth_id, score"
     assert isinstance(result.tables, Tables)
     assert result.tables == {"pairs": result.tables["pairs"]}
+
+
+class TestWhichFigureDecided:
+    oak = Estimate(metric="final", value=0.788, light="yellow", group={"model": "oak"})
+    ash = Estimate(metric="final", value=0.655, light="red", group={"model": "ash"})
+    elm = Estimate(metric="final", value=0.61, light="red", group={"model": "elm"})
+    none = Estimate(metric="final", value=None, note="no value", light="grey", group={"model": "fir"})
+
+    def test_the_least_good_of_the_worst_light_does(self):
+        assert decisive([self.oak, self.ash, self.elm, self.none]) is self.elm
+        assert decisive([self.oak, self.none]) is self.oak
+        green = replace(self.oak, light="green")
+        assert decisive([green, self.none]) is self.none
+
+    def test_less_good_is_more_where_less_is_better(self):
+        few, many = (
+            Estimate(metric="ter", value=v, light="red", higher_is_better=False, group={"model": str(v)})
+            for v in (0.7, 0.9)
+        )
+        assert decisive([few, many]) is many
+
+    def test_a_file_leads_to_the_row(self, result):
+        whole, of_a = result.summary[1], result.summary[0]
+        for figure in (whole, of_a):
+            verdict = Verdict("red", "Bad.", decided_by=figure.place)
+            told = replace(result, by=("checker",), figures=Summary(result.summary, verdict)).to_json()
+            assert told["decided_by"] == {"metric": "f1", **figure.group}
+            assert deciding_row(told) == figure.row()
+
+    def test_none_decided_or_an_older_file(self, result):
+        assert result.to_json()["decided_by"] is None
+        assert deciding_row(result.to_json()) is None
+        older = {k: v for k, v in result.to_json().items() if k != "decided_by"}
+        assert deciding_row(older) is None
+
+    def test_a_figure_that_is_not_there_cannot_decide(self, result):
+        with pytest.raises(KeyError, match="no figure 'f1' for .*'b'"):
+            Summary(result.summary, Verdict("red", "", decided_by={"metric": "f1", "checker": "b"}))

@@ -63,6 +63,6 @@ def results(
     return {
         "schema_version": 1, "study": study, "question": "?", "judged": judged, "parameters": parameters or {"k": 5, "seed": 0},
         "data": {"name": name, "version": version, "sha256": sha256, "synthetic": version != ""}, "id": "id",
-        "by": list(by), "light": light, "sentence": "…", "light_stability": 0.9, "light_rule": "", "would_be_light": None,
+        "by": list(by), "light": light, "sentence": "…", "light_stability": 0.9, "light_rule": "", "would_be_light": None, "decided_by": None,
         "summary": [row], "notes": [], "method": [], "tables": {},
     }  # fmt: skip

@@ -175,7 +175,8 @@ def _verdict(
     lights = bands_of(threshold).lights(replicates)
     stability = float(np.mean(lights == overall.light)) if replicates.size else None
     rule = f"overall score: green ≥ {threshold:g}; red < {threshold:g}"
-    return Verdict(light, sentence, rule, stability, None if light == overall.light else overall.light)
+    would_be = None if light == overall.light else overall.light
+    return Verdict(light, sentence, rule, stability, would_be, overall.place)
 
 
 def _said(e: Estimate) -> str:

@@ -283,4 +283,6 @@ def _verdict(analysis: Analysis, judge: _Judge, trust: Trust, headline: Sequence
         f"{', '.join(there)} ({trust.why}{without}){ceiling}; {over}."
     )
     stability = light_stability(judge.bands, replicates, best.light) if best.light != "grey" else None
-    return Verdict(best.light, sentence, rule, stability, would_be if best.light == "grey" else None)  # type: ignore[arg-type]
+    return Verdict(
+        best.light, sentence, rule, stability, would_be if best.light == "grey" else None, best.place
+    )  # type: ignore[arg-type]

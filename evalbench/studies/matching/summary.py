@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalbench.core.figures import Estimated, Figure, estimate, f1_of, mean_of, precision_of, ratio, recall_of
-from evalbench.core.result import Estimate, Summary
+from evalbench.core.result import Estimate, Summary, decisive
 from evalbench.core.verdict import Bands, Verdict, worst
 from evalbench.errors import BadInput
 from evalbench.metrics.matching import COMPONENTS
@@ -191,7 +191,7 @@ def _verdict(items: pd.DataFrame, done: Sequence[Estimated], bands: Bands | None
     ranked = np.min(np.vectorize(order.get)(replicates), axis=0) if replicates.size else np.array([])
     stability = float(np.mean(ranked == order[light])) if ranked.size else None
     rule = f"{name}, the worst checker decides: {bands}"
-    return Verdict(light, sentence, rule, stability)
+    return Verdict(light, sentence, rule, stability, decided_by=decisive(headline).place)
 
 
 def _said(e: Estimate) -> str:

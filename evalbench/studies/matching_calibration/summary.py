@@ -223,7 +223,8 @@ def _verdict(
         f"On texts it has not seen, calibrated {name} {_said(held)}, the seed's defaults {_said(defaults)}: {word} {_said(shown)}{p}; "
         f"{alone}in training {trained.value:.2f}. {over}."
     )
-    return Verdict(light, sentence, str(RULE), light_stability(RULE, shifted, light))
+    stability = light_stability(RULE, shifted, light)
+    return Verdict(light, sentence, str(RULE), stability, decided_by=gain.place)
 
 
 def _p_value(known: pd.DataFrame, seed: int) -> str:

@@ -13,11 +13,11 @@ import numpy as np
 
 from evalbench.core.figures import Estimated, Figure, estimate, mean_of, ratio
 from evalbench.core.planning import smallest_difference
-from evalbench.core.result import Estimate, Summary
+from evalbench.core.result import Estimate, Summary, decisive
 from evalbench.core.seeds import rng
 from evalbench.core.significance import holm, sign_flip_test
 from evalbench.core.stats import bootstrap_sums, percentile_interval
-from evalbench.core.verdict import Bands, RuleError, Verdict, worst
+from evalbench.core.verdict import Bands, RuleError, Verdict
 from evalbench.draw.verdict import rounded
 from evalbench.errors import BadInput
 from evalbench.metrics.registry import Card, card
@@ -198,8 +198,8 @@ def _verdict(
     if not bands:
         return Verdict("unlit", f"{head} No thresholds were given, so no light is lit.")
     lit = [one.estimates[0] for name, one in done if name in bands]
-    light = worst([e.light for e in lit])
-    low = min((e for e in lit if e.light == light), key=_goodness)
+    low = decisive(lit)
+    light = low.light
     where = f" of {low.group['model']}" if low.group else ""
     value = rounded(low.value, low.ci_low, low.ci_high) if low.value is not None else ""
     why = "; ".join(filter(None, [value, low.note if light == "grey" else "", texts]))
@@ -208,7 +208,7 @@ def _verdict(
     sentence = f"{low.metric}{where} is {light}: {why}.{alone}"
     stability = _stability(items, lit, bands, light, seed, n_resamples) if light != "grey" else None
     rule = "; ".join(f"{name}: {band}" for name, band in bands.items()) + "; the worst decides"
-    return Verdict(light, sentence, rule, stability, would_be)
+    return Verdict(light, sentence, rule, stability, would_be, low.place)
 
 
 def _stability(
@@ -231,11 +231,6 @@ def _stability(
               for e, m in zip(lit, means.T, strict=True)]  # fmt: skip
     severity = [np.select([column == known for known in _ORDER], range(len(_ORDER))) for column in lights]
     return float((np.min(severity, axis=0) == _ORDER.index(light)).mean())
-
-
-def _goodness(e: Estimate) -> float:
-    """The value, larger where better; smallest where there is none."""
-    return -np.inf if e.value is None else e.value if e.higher_is_better else -e.value
 
 
 def compare_models(
