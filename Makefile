@@ -36,8 +36,11 @@ demo: $(VENV)/.base
 
 setup: $(VENV)/.all
 
+# Copies: a study's own notebook stays as it was released.
 lab: $(VENV)/.all
-	$(BIN)/jupyter lab notebooks
+	mkdir -p lab
+	for notebook in notebooks/*.ipynb; do [ -e lab/$${notebook##*/} ] || cp $$notebook lab/; done
+	$(BIN)/jupyter lab lab
 
 gallery: $(VENV)/.base
 	$(BIN)/evalbench batch notebooks/gallery.yaml

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import json
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -77,6 +79,11 @@ def test_parameters_are_the_options_of_the_study(path: Path) -> None:
     named = set(notebook_parameters(json.loads(path.read_text()), path.name))
     assert named - reading <= options, f"no option: {sorted(named - reading - options)}"
     assert options - named <= set(), f"not in the notebook: {sorted(options - named)}"
+
+
+def test_the_released_defaults_are_not_stale(script: Callable[[str], ModuleType]) -> None:
+    made = script("notebook_defaults")
+    assert made.FILE.read_text(encoding="utf-8") == made.text(), "stale: python scripts/notebook_defaults.py"
 
 
 def test_notebooks_and_studies_come_in_pairs() -> None:

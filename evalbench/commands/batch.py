@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evalbench.commands.run import SYMBOLS, exit_code, unjudged
+from evalbench.commands.run import FAIL_ON, SYMBOLS, exit_code, report_edits, unjudged
 
 if TYPE_CHECKING:
     from evalbench.runs.batch import Outcome, Watcher
@@ -41,14 +41,10 @@ _LABEL_WIDTH = 52
 @click.option(
     "--root", type=click.Path(path_type=Path), help="The workbench (default: found upwards from here)."
 )
-@click.option(
-    "--fail-on",
-    type=click.Choice(["red", "yellow", "grey"]),
-    help="Exit with 3 where a light is this bad or worse (grey: 4).",
-)
+@FAIL_ON
 def batch(
     suite: Path, workers: int | None, scheduler: str | None, resume: bool, fork: bool, timeout: float | None,
-    out: Path | None, root: Path | None, fail_on: str | None,
+    out: Path | None, root: Path | None, fail_on: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Render a suite of reports, several at once; prints a table and rebuilds the index."""
     from evalbench.errors import BadInput
@@ -62,6 +58,7 @@ def batch(
             raise BadInput("--workers and --scheduler: a scheduler has its own workers; give one of the two")
         scheduler = checked_address(scheduler)
     jobs = read_suite(suite, root)
+    report_edits([job.plan for job in jobs])
     reports = out or find_root(root) / "reports"
     with _progress(jobs) as watcher:
         outcomes = run_batch(
@@ -70,12 +67,12 @@ def batch(
         )  # fmt: skip
     click.echo("\n".join(table(outcomes)))
     click.echo(f"index   {reports / 'index.html'}")
-    if said := unjudged([str(o.results["light"]) for o in outcomes if o.results], fail_on):
-        click.echo(said, err=True)
+    for line in unjudged([str(o.results["light"]) for o in outcomes if o.results], fail_on):
+        click.echo(line, err=True)
     sys.exit(suite_exit_code(outcomes, fail_on))
 
 
-def suite_exit_code(outcomes: Sequence[Outcome], fail_on: str | None) -> int:
+def suite_exit_code(outcomes: Sequence[Outcome], fail_on: Sequence[str]) -> int:
     """1 where a run failed; else the code of the worst light: 3 before 4 before 0."""
     if not all(outcome.ok for outcome in outcomes):
         return 1

@@ -6,48 +6,88 @@ import signal
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from evalbench.errors import BadInput
 
+if TYPE_CHECKING:
+    from evalbench.runs.run import Plan
+
 SYMBOLS = {"green": "●", "yellow": "▲", "red": "■", "grey": "◌", "unlit": "○"}
 _RANK = {"red": 3, "yellow": 2, "grey": 1}
 
 
-def exit_code(light: str, fail_on: str | None) -> int:
-    """3 where a light reached ``fail_on``, 4 where it is grey and ``fail_on`` is grey, else 0.
+FAIL_ON = click.option(
+    "--fail-on",
+    multiple=True,
+    type=click.Choice(["red", "yellow", "grey"]),
+    help="Exit with 3 where the light is this bad or worse; may be repeated. A grey light (not enough evidence) passes "
+    "red and yellow, with a line on standard error; grey fails it with 4, and beside red or yellow adds only that.",
+)
+
+
+def failing(fail_on: Sequence[str]) -> frozenset[str]:
+    """The lights that fail a run: each of ``fail_on`` and all worse ones; grey beside others stands for itself alone.
 
     Examples
     --------
-    >>> exit_code("red", "yellow"), exit_code("grey", "grey"), exit_code("grey", "yellow")
+    >>> sorted(failing(["yellow"])), sorted(failing(["red", "grey"])), sorted(failing(["grey"]))
+    (['red', 'yellow'], ['grey', 'red'], ['grey', 'red', 'yellow'])
+    """
+    colours = [name for name in fail_on if name != "grey"] or list(fail_on)
+    worse = {light for name in colours for light, rank in _RANK.items() if rank >= _RANK[name]}
+    return frozenset(worse | set(fail_on))
+
+
+def exit_code(light: str, fail_on: Sequence[str]) -> int:
+    """3 where a light fails, 4 where it is grey and grey fails, else 0; see :func:`failing`.
+
+    Examples
+    --------
+    >>> exit_code("red", ["yellow"]), exit_code("grey", ["red", "grey"]), exit_code("grey", ["yellow"])
     (3, 4, 0)
     """
-    if fail_on is None or _RANK.get(light, 0) < _RANK[fail_on]:
+    if light not in failing(fail_on):
         return 0
     return 4 if light == "grey" else 3
 
 
-def unjudged(lights: Sequence[str], fail_on: str | None) -> str:
-    """What to say where ``fail_on`` was asked and results have no light that could reach it; else nothing.
+_NOT_JUDGED = {
+    "unlit": ("no rule for a light", "set thresholds to judge it"),
+    "grey": ("too little evidence for a light", "add --fail-on grey to fail it"),
+}
+
+
+def unjudged(lights: Sequence[str], fail_on: Sequence[str]) -> list[str]:
+    """A line for each kind of light that passes ``fail_on`` without having been judged.
 
     Examples
     --------
-    >>> unjudged(["unlit", "green"], "red")
-    'unlit: 1 of 2 runs has no rule for a light, so --fail-on red judges nothing there'
-    >>> unjudged(["green"], "red")
-    ''
+    >>> unjudged(["unlit", "green"], ["red"])
+    ['unlit: 1 of 2 runs has no rule for a light, so --fail-on red passes it unjudged; set thresholds to judge it']
+    >>> unjudged(["grey"], ["red"])
+    ['grey: this run has too little evidence for a light, so --fail-on red passes it unjudged; add --fail-on grey to fail it']
+    >>> unjudged(["green"], ["red"]), unjudged(["grey"], ["grey"])
+    ([], [])
     """
-    unlit = sum(light == "unlit" for light in lights)
-    if fail_on is None or not unlit:
-        return ""
-    which = (
-        "this run has"
-        if len(lights) == 1
-        else f"{unlit} of {len(lights)} runs {'has' if unlit == 1 else 'have'}"
-    )
-    return f"unlit: {which} no rule for a light, so --fail-on {fail_on} judges nothing there"
+    if not fail_on:
+        return []
+    asked = " ".join(f"--fail-on {name}" for name in fail_on)
+    lines = []
+    for light, (why, way_out) in _NOT_JUDGED.items():
+        n = sum(found == light for found in lights)
+        if n and light not in failing(fail_on):
+            which = (
+                "this run has"
+                if len(lights) == 1
+                else f"{n} of {len(lights)} runs {'has' if n == 1 else 'have'}"
+            )
+            lines.append(
+                f"{light}: {which} {why}, so {asked} passes {'it' if n == 1 else 'them'} unjudged; {way_out}"
+            )
+    return lines
 
 
 def assignments(pairs: Sequence[str], option: str) -> dict[str, str]:
@@ -90,17 +130,26 @@ def gathered(
     return values | {name: value for name, value in given.items() if value is not None}
 
 
-def headline(results: Mapping[str, Any], most: int = 6) -> list[str]:
-    """The first figures of each group, a line each."""
-    lines = []
-    names = list(dict.fromkeys(row["metric"] for row in results["summary"]))[: 2 if results["by"] else most]
+def headline(results: Mapping[str, Any], most: int = 24) -> list[str]:
+    """The figures of each group, a line each: whole metrics up to ``most`` lines, then how many more there are."""
+    by = results["by"]
+    metrics: dict[str, list[str]] = {}
     for row in results["summary"]:
-        if row["metric"] in names:
-            group = ", ".join(str(row[k]) for k in results["by"] if row.get(k)) or (
-                "all" if results["by"] else ""
-            )
-            lines.append(f"  {row['metric']:<18} {_figure(row):<26} n {row['n']}  {group}".rstrip())
-    return lines[:24]
+        group = ", ".join(str(row[k]) for k in by if row.get(k)) or ("all" if by else "")
+        line = f"  {row['metric']:<18} {_figure(row):<26} n {row['n']}  {group}".rstrip()
+        metrics.setdefault(row["metric"], []).append(line)
+    lines: list[str] = []
+    left = []
+    for name, found in metrics.items():
+        if left or (lines and len(lines) + len(found) > most):
+            left.append(name)
+        else:
+            lines += found[:most]
+            if len(found) > most:
+                lines.append(f"  … and {len(found) - most} more rows of {name}")
+    if left:
+        lines.append(f"  … and {', '.join(left)}: see the report")
+    return lines
 
 
 def _figure(row: Mapping[str, Any]) -> str:
@@ -109,6 +158,14 @@ def _figure(row: Mapping[str, Any]) -> str:
     if row["value"] is None:
         return f"– ({row['note']})"
     return rounded(row["value"], row["ci_low"], row["ci_high"])
+
+
+def report_edits(plans: Sequence[Plan]) -> None:
+    """A line on standard error for each notebook whose defaults are not its study's own."""
+    from evalbench.runs.parameters import edits_text
+
+    for name, edits in {planned.notebook.name: planned.edited for planned in plans if planned.edited}.items():
+        click.echo(f"{name}: edited; its defaults are not the study's own: {edits_text(edits)}", err=True)
 
 
 @click.command("run")
@@ -136,20 +193,17 @@ def _figure(row: Mapping[str, Any]) -> str:
     "--root", type=click.Path(path_type=Path), help="The workbench (default: found upwards from here)."
 )
 @click.option("--timeout", type=click.FloatRange(min=1), help="Seconds for the whole notebook.")
-@click.option(
-    "--fail-on",
-    type=click.Choice(["red", "yellow", "grey"]),
-    help="Exit with 3 where the light is this bad or worse (grey: 4).",
-)
+@FAIL_ON
 def run_study(
     target: str, data: str | None, pairs: tuple[str, ...], renames: tuple[str, ...], model: str | None,
-    out: Path | None, root: Path | None, timeout: float | None, fail_on: str | None,
+    out: Path | None, root: Path | None, timeout: float | None, fail_on: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Render one study into a report; prints its light, headline figures and where the page is."""
     from evalbench.report.index import write_index
     from evalbench.runs.run import plan, run
 
     planned = plan(target, gathered(target, data, pairs, renames, model, root), root)
+    report_edits([planned])
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # what stops a run from outside is written down
     try:
         done = run(planned, out=out, timeout=timeout, progress=sys.stderr.isatty())
@@ -167,6 +221,6 @@ def run_study(
     click.echo(f"{SYMBOLS[done.light]} {done.light}  {done.results['sentence']}")
     click.echo("\n".join(headline(done.results)))
     click.echo(f"report  {page}")
-    if said := unjudged([done.light], fail_on):
-        click.echo(said, err=True)
+    for line in unjudged([done.light], fail_on):
+        click.echo(line, err=True)
     sys.exit(exit_code(done.light, fail_on))

@@ -27,7 +27,7 @@ _GROUPS: Mapping[str, Sequence[str]] = {
         "unscored", "not_taken", "tokens_in", "tokens_out", "call_seconds", "cost", "cached_tokens", "cached_cost",
     ),
 }  # fmt: skip
-_SAID_ELSEWHERE = {"study", "error", "parameters", "data"}
+_SAID_ELSEWHERE = {"study", "error", "parameters", "given", "edited_defaults", "data"}
 _FILES = {
     "results.json": "figures and verdict; the same for the same inputs",
     "run.json": "what varied: times, versions, calls",
@@ -158,9 +158,17 @@ def provenance(run: Mapping[str, Any], results: Mapping[str, Any] | None) -> tup
     return tuple(group for group in groups if group.facts)
 
 
-def settings(values: Mapping[str, Any], cell: Sequence[Parameter]) -> tuple[Setting, ...]:
-    """Parameters as they ran, in the order of the notebook's cell, with its helps."""
-    described = {parameter.name: parameter for parameter in cell}
+def settings(
+    values: Mapping[str, Any],
+    cell: Sequence[Parameter],
+    edited: Mapping[str, Mapping[str, Any]] | None = None,
+) -> tuple[Setting, ...]:
+    """Parameters as they ran, in the order of the notebook's cell, with its helps.
+
+    The default beside a value is the study's own, also where ``edited`` says that the notebook has another.
+    """
+    own = {name: sides["own"] for name, sides in (edited or {}).items() if "own" in sides}
+    described = {p.name: p._replace(default=own.get(p.name, p.default)) for p in cell}
     order = [name for name in described if name in values] + [
         name for name in values if name not in described
     ]
@@ -175,6 +183,31 @@ def settings(values: Mapping[str, Any], cell: Sequence[Parameter]) -> tuple[Sett
         )
         for name in order
     )
+
+
+def warnings(run: Mapping[str, Any]) -> tuple[Html, ...]:
+    """What a reader must know of a run before believing its figures."""
+    edits = run.get("edited_defaults")
+    if not isinstance(edits, Mapping) or not edits:
+        return ()
+    changed = "".join(
+        f"<li><code>{escape(name)}</code>: {_edit_html(sides)}</li>" for name, sides in edits.items()
+    )
+    return (
+        Html(
+            "<p>This run used an edited notebook: its defaults are not the study's own.</p>"
+            f"<ul>{changed}</ul>"
+        ),
+    )
+
+
+def _edit_html(sides: Any) -> Html:
+    known = sides if isinstance(sides, Mapping) else {}
+    if "own" not in known:
+        return escape("a parameter that the study does not have")
+    if "here" not in known:
+        return escape("missing from the notebook")
+    return Html(f"{literal_html(known['here'])} instead of {literal_html(known['own'])}")
 
 
 def _size(n_bytes: int) -> str:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from evalbench.draw.html import Html, attribute
 from evalbench.draw.verdict import data_label, headline_table, notes_html, verdict_html
 from evalbench.errors import BadInput
-from evalbench.report.facts import files, provenance, settings
+from evalbench.report.facts import files, provenance, settings, warnings
 from evalbench.report.narrative import (
     Heading,
     Narrative,
@@ -123,7 +123,8 @@ def _finished(source: Source, cell: tuple[Parameter, ...]) -> dict[str, Any]:
         "story": story,
         "results": results,
         "intervals": sorted({str(row["method"]) for row in results["summary"] if row.get("method")}),
-        "settings": settings(results["parameters"], cell),
+        "warnings": warnings(source.run),
+        "settings": settings(results["parameters"], cell, source.run.get("edited_defaults")),
         "contents": _contents(story),
         "failure": "",
     }
@@ -150,7 +151,12 @@ def _unfinished(source: Source, cell: tuple[Parameter, ...]) -> dict[str, Any]:
         "error": error,
         "reason": _reason(error),
         "stopped": stopped_at(source.notebook) if source.notebook else Html(""),
-        "settings": settings({p.name: p.default for p in cell} | dict(run.get("parameters") or {}), cell),
+        "warnings": warnings(run),
+        "settings": settings(
+            {p.name: p.default for p in cell} | dict(run.get("parameters") or {}),
+            cell,
+            run.get("edited_defaults"),
+        ),
         "story": _NOTHING,
         "results": None,
         "contents": _contents(None),

@@ -285,7 +285,7 @@ class _Batch:
         folder = folders.claim(self.reports, job.plan.study, Path(returned.folder).name)
         renamed = {theirs: str(job.plan.files[name]) for name, theirs in (returned.paths or {}).items()}
         write_folder(folder, returned.files, {returned.folder: str(folder), **renamed})
-        folders.update_run(folder, run_id=folder.name, parameters=dict(job.plan.parameters))
+        folders.update_run(folder, run_id=folder.name, parameters=dict(job.plan.in_force))
         try:
             merge_calls(folder / "calls.parquet")
         except BadInput as error:

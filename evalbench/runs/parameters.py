@@ -139,6 +139,60 @@ def checked_values(known: Mapping[str, Parameter], given: Mapping[str, Any], sou
     return values
 
 
+def edited_defaults(known: Mapping[str, Parameter], own: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Parameters of a notebook that differ from those its study was released with.
+
+    Parameters
+    ----------
+    known : mapping of str to Parameter
+        Of the notebook.
+    own : mapping
+        The study's own defaults; empty for a notebook that is not a study's, which then differs in nothing.
+
+    Returns
+    -------
+    dict
+        Name → ``{"own": …, "here": …}``; a parameter that only one of them has lacks the other key.
+
+    Examples
+    --------
+    >>> edited_defaults(parse_cell("k: int = 5\\nnew: str = ''", "x"), {"k": 3, "gone": 1})
+    {'k': {'own': 3, 'here': 5}, 'new': {'here': ''}, 'gone': {'own': 1}}
+    """
+    if not own:
+        return {}
+    here = {name: parameter.default for name, parameter in known.items()}
+    sides = {
+        name: {side: held[name] for side, held in (("own", own), ("here", here)) if name in held}
+        for name in [*here, *own]
+    }
+    return {
+        name: found
+        for name, found in sides.items()
+        if len(found) == 1 or json.dumps(found["own"]) != json.dumps(found["here"])
+    }
+
+
+def edits_text(edited: Mapping[str, Mapping[str, Any]]) -> str:
+    """Edited defaults in words.
+
+    Examples
+    --------
+    >>> edits_text({"k": {"own": 3, "here": 5}, "new": {"here": ""}, "gone": {"own": 1}})
+    'k 3 → 5, new is added, gone is missing'
+    """
+    return ", ".join(
+        f"{name} {_json(found['own'])} → {_json(found['here'])}"
+        if len(found) == 2
+        else f"{name} is {'added' if 'here' in found else 'missing'}"
+        for name, found in edited.items()
+    )
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
 def _value(parameter: Parameter, value: Any) -> Any:
     if isinstance(value, str) and "str" not in parameter.types:
         value = _parsed(parameter, value)

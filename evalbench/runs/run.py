@@ -19,7 +19,13 @@ from evalbench.readers import catalog
 from evalbench.runs import folder as folders
 from evalbench.runs import provenance
 from evalbench.runs.kernel import Ended, execute
-from evalbench.runs.parameters import Parameter, checked_values, file_parameters, notebook_parameters
+from evalbench.runs.parameters import (
+    Parameter,
+    checked_values,
+    edited_defaults,
+    file_parameters,
+    notebook_parameters,
+)
 from evalbench.workbench import root as find_root
 
 # BadInput and its kinds, as a kernel names them.
@@ -37,6 +43,10 @@ class Plan:
     notebook : Path
     parameters : mapping
         Those given, checked; paths are absolute.
+    in_force : mapping
+        All of them: those given and the notebook's defaults.
+    edited : mapping
+        Defaults of the notebook that are not the study's own; see :func:`evalbench.runs.parameters.edited_defaults`.
     identity : str
         SHA-256 over study, parameters, bytes of data and files, code: equal runs have equal ones.
     root : Path or None
@@ -50,6 +60,8 @@ class Plan:
     study: str
     notebook: Path
     parameters: Mapping[str, Any]
+    in_force: Mapping[str, Any]
+    edited: Mapping[str, Mapping[str, Any]]
     identity: str
     root: Path | None
     files: Mapping[str, Path]
@@ -152,7 +164,10 @@ def plan(
     if faults:
         raise BadInput.listing(f"{study}: the run cannot start:", faults)
     identity = _identity(study, full, paths, notebook, workbench)
-    return Plan(study, notebook, values, identity, workbench, paths, _dataset(full, paths))
+    edited = edited_defaults(known, studies.defaults(study))
+    return Plan(
+        study, notebook, values, full | values, edited, identity, workbench, paths, _dataset(full, paths)
+    )
 
 
 def file_paths(
@@ -286,7 +301,9 @@ def provenance_of(planned: Plan, folder: Path, started: str, attempt: int) -> di
         "attempt": attempt,
         "host": folders.host(),
         "process": os.getpid(),
-        "parameters": dict(planned.parameters),
+        "parameters": dict(planned.in_force),
+        "given": sorted(planned.parameters),
+        "edited_defaults": dict(planned.edited),
         "data": _data_label(planned),
         "git": provenance.git_state(planned.root or planned.notebook.parent),
         "versions": provenance.versions(),

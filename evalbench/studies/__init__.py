@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import pkgutil
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -33,6 +34,15 @@ def study(name: str) -> ModuleType:
         hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(names())}"
         raise BadInput(f"no study {name!r}{hint}")
     return importlib.import_module(f"{__name__}.{name}")
+
+
+def defaults(name: str) -> Mapping[str, Any]:
+    """The defaults of a study's parameters as the study was released, whatever its notebook holds by now.
+
+    Made by ``scripts/notebook_defaults.py``; empty for a name that is not a study's.
+    """
+    known = json.loads((Path(__file__).parent / "defaults.json").read_text(encoding="utf-8"))
+    return dict(known.get(name, {}))
 
 
 def load(

@@ -209,11 +209,11 @@ def test_table_and_exit_codes(bench):
     assert "✕ failed" in lines[2]
     assert "no gold" in lines[3]
     assert lines[-1] == "2 runs: 1 ok, 1 failed"
-    assert suite_exit_code([outcome(job), outcome(job, light="")], "red") == 1
-    assert suite_exit_code([outcome(job, "red"), outcome(job, "grey")], "grey") == 3
-    assert suite_exit_code([outcome(job, "green"), outcome(job, "grey")], "grey") == 4
-    assert suite_exit_code([outcome(job, "green"), outcome(job, "grey")], "red") == 0
-    assert suite_exit_code([outcome(job, "red")], None) == 0
+    assert suite_exit_code([outcome(job), outcome(job, light="")], ["red"]) == 1
+    assert suite_exit_code([outcome(job, "red"), outcome(job, "grey")], ["grey"]) == 3
+    assert suite_exit_code([outcome(job, "green"), outcome(job, "grey")], ["grey"]) == 4
+    assert suite_exit_code([outcome(job, "green"), outcome(job, "grey")], ["red"]) == 0
+    assert suite_exit_code([outcome(job, "red")], []) == 0
 
 
 def test_progress_says_what_is_done_and_how_long_it_may_take(bench, capsys):

@@ -224,7 +224,7 @@ def test_a_light_that_reaches_fail_on_is_the_exit_code(tmp_path):
 def test_a_gate_without_a_light_to_judge_is_said(tmp_path):
     path = notebook(tmp_path, TINY.replace('"green"', '"unlit"'), "record(result)")
     done = cli("run", str(path), "--fail-on", "red", "--out", str(tmp_path / "r"))
-    said = "unlit: this run has no rule for a light, so --fail-on red judges nothing there\n"
+    said = "unlit: this run has no rule for a light, so --fail-on red passes it unjudged; set thresholds to judge it\n"
     assert (done.returncode, done.stderr) == (0, said)
 
 
