@@ -74,6 +74,15 @@ def chromium() -> str:
     return found
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skips what needs WordNet where it is missing."""
+    if item.get_closest_marker("wordnet"):
+        from evalbench.metrics.translation import wordnet_folder
+
+        if wordnet_folder() is None:
+            pytest.skip("no WordNet in WNSEARCHDIR, WNHOME, nltk's data or /usr/share/wordnet")
+
+
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests share one cache per session, never the user's."""

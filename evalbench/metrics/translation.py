@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import io
 import os
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -30,6 +31,11 @@ from evalbench.metrics.text import (
 from evalbench.text.words import words
 
 MAX_ORDER = 4
+NO_WORDNET = (
+    "WordNet is not in WNSEARCHDIR, WNHOME/dict, nltk's data folders or /usr/share/wordnet: install it "
+    "(apt-get install wordnet-base; nltk.download('wordnet')), or ask for meteor without synonyms"
+)
+_METEOR = "Banerjee and Lavie 2005, METEOR, section 2.2; Lavie and Agarwal 2007 (α = .9, β = 3, γ = .5)"
 _POST = "Post 2018, A call for clarity in reporting BLEU scores"
 
 
@@ -181,14 +187,15 @@ def chrf(outputs: Texts, references: References) -> Floats:
     range=(0, 1),
     higher_is_better=True,
     needs=("reference", "package:nltk"),
-    languages="any (exact); stems in nltk's Snowball languages; synonyms in English with WordNet",
+    languages="any (exact); stems in nltk's Snowball languages",
     example=({"outputs": ["a b"], "references": ["c d"]}, [0.0]),
-    reference="Banerjee and Lavie 2005, METEOR, section 2.2; Lavie and Agarwal 2007 (α = .9, β = 3, γ = .5)",
+    reference=_METEOR,
 )
 def meteor(outputs: Texts, references: References, *, language: str = "en") -> Floats:
     """METEOR: harmonic mean of unigram precision and recall, recall-weighted, less a penalty for broken order.
 
-    Words match in stages: exact, by stem, by WordNet synonym; :func:`meteor_stages` says which run here.
+    Words match in stages: exact, then by stem where the language has a stemmer (:func:`meteor_stages`); never by synonym,
+    so that the score is the same on every machine.  :func:`meteor_synonyms` adds that stage.
 
     Parameters
     ----------
@@ -213,12 +220,58 @@ def meteor(outputs: Texts, references: References, *, language: str = "en") -> F
     >>> meteor(["the cat sat on the mat"], ["the cat sat on the mat"]).round(4)
     array([0.9977])
     """
-    require("nltk", "nltk", "meteor")
+    return _meteor("meteor", outputs, references, language, lambda word: [])
+
+
+@metric(
+    kind="texts",
+    range=(0, 1),
+    higher_is_better=True,
+    needs=("reference", "package:nltk", "WordNet"),
+    languages="English",
+    example=({"outputs": ["car"], "references": ["automobile"]}, [0.5]),
+    reference=f"{_METEOR}; Miller 1995, WordNet",
+)
+def meteor_synonyms(outputs: Texts, references: References, *, language: str = "en") -> Floats:
+    """METEOR that matches words by WordNet's synonyms too, after exact words and stems.
+
+    Parameters
+    ----------
+    outputs : sequence of str
+    references : sequence of str or of sequences of str
+        The best reference counts.
+    language : str
+        ``"en"``: WordNet is English.
+
+    Returns
+    -------
+    (n,) array in [0, 1]
+
+    Raises
+    ------
+    Unavailable
+        Without nltk, or where WordNet is not on this machine.
+    BadInput
+        For any language but English.
+    """
+    if language != "en":
+        raise BadInput(f"meteor_synonyms: WordNet is English, and language is {language!r}")
+    require("nltk", "nltk", "meteor_synonyms")
+    folder = wordnet_folder()
+    if folder is None:
+        raise Unavailable(f"meteor_synonyms: {NO_WORDNET}")
+    return _meteor("meteor_synonyms", outputs, references, language, _synsets(folder))
+
+
+def _meteor(
+    name: str, outputs: Texts, references: References, language: str, synsets: Callable[[str], Sequence[Any]]
+) -> Floats:
+    require("nltk", "nltk", name)
     _import_nltk()
     from nltk.translate.meteor_score import single_meteor_score
 
     flat = pairs(outputs, references)
-    tools = {"stemmer": _stemmer(language), "wordnet": _synonyms(language)}
+    tools = {"stemmer": _stemmer(language), "wordnet": SimpleNamespace(synsets=synsets)}
     tokens = {text: words(text, lower=True) for text in {*flat.outputs, *flat.references}}
     values = [
         single_meteor_score(tokens[reference], tokens[output], **tools)
@@ -233,20 +286,18 @@ def _import_nltk() -> None:
     import_without("nltk", "sklearn", "scipy.stats")
 
 
-def meteor_stages(language: str = "en") -> tuple[str, ...]:
-    """The stages of METEOR that run here for a language.
+def meteor_stages(name: str = "meteor", language: str = "en") -> tuple[str, ...]:
+    """The stages by which :func:`meteor` or :func:`meteor_synonyms` matches words of a language.
 
     Examples
     --------
-    >>> meteor_stages("zh")
+    >>> meteor_stages("meteor", "zh")
     ('exact',)
+    >>> meteor_stages("meteor_synonyms")
+    ('exact', 'stem', 'synonym')
     """
-    stages = ["exact"]
-    if _stemmer_name(language):
-        stages.append("stem")
-    if language == "en" and wordnet_folder() is not None:
-        stages.append("synonym")
-    return tuple(stages)
+    stem = ("stem",) if _stemmer_name(language) else ()
+    return ("exact", *stem, *(("synonym",) if name == "meteor_synonyms" else ()))
 
 
 _SNOWBALL = {
@@ -274,17 +325,31 @@ def _stemmer(language: str) -> Any:
 
 
 @functools.cache
-def _synonyms(language: str) -> Any:
-    """An object with ``synsets``, each word looked up once; without WordNet no word has any."""
-    folder = wordnet_folder() if language == "en" else None
-    if folder is None:
-        return SimpleNamespace(synsets=lambda word: [])
-    return SimpleNamespace(synsets=functools.lru_cache(1 << 17)(_wordnet(folder).synsets))
+def _synsets(folder: Path) -> Callable[[str], Sequence[Any]]:
+    """A word's synsets, each word looked up once."""
+    found: Callable[[str], Sequence[Any]] = functools.lru_cache(1 << 17)(_wordnet(folder).synsets)
+    return found
 
 
 def wordnet_folder() -> Path | None:
     """Where WordNet's database lies: ``WNSEARCHDIR``, ``WNHOME/dict``, nltk's data folders, or Debian's place."""
-    return next((folder for folder in _wordnet_places() if (folder / "data.noun").is_file()), None)
+    return next((folder for folder in _wordnet_places() if all(map(os.path.isfile, _files(folder)))), None)
+
+
+def _files(folder: Path) -> list[Path]:
+    kinds = ("noun", "verb", "adj", "adv")
+    return [folder / name.format(kind) for kind in kinds for name in ("data.{}", "index.{}", "{}.exc")]
+
+
+def wordnet_version(folder: Path) -> str:
+    """The version that a WordNet database states at its head; empty where it states none.
+
+    Synonyms, and so scores, differ between versions.
+    """
+    with (folder / "data.noun").open(encoding="utf-8", errors="replace") as lines:
+        head = " ".join(line for _, line in zip(range(30), lines, strict=False))
+    stated = re.search(r"WordNet (\d[\d.]*\d)", head)
+    return stated.group(1) if stated else ""
 
 
 def _wordnet_places() -> Iterable[Path]:

@@ -1,5 +1,6 @@
 """BLEU, chrF and METEOR against their peers."""
 
+import re
 import warnings
 
 import numpy as np
@@ -7,15 +8,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evalbench.errors import BadInput
 from evalbench.metrics import translation as module
+from evalbench.metrics.text import Unavailable
 from evalbench.metrics.translation import (
     BLEU_COUNTS,
     chrf,
     corpus_bleu,
     meteor,
     meteor_stages,
+    meteor_synonyms,
     sacrebleu,
     wordnet_folder,
+    wordnet_version,
 )
 
 pytest.importorskip("sacrebleu", reason="peer not importable: sacrebleu")
@@ -77,28 +82,52 @@ class TestMeteor:
             )
             assert value == pytest.approx(expected, abs=1e-12)
 
-    def test_with_wordnet_it_is_nltk_s(self):
-        if wordnet_folder() is None:
-            pytest.skip("no WordNet in WNSEARCHDIR, WNHOME, nltk's data or /usr/share/wordnet")
+    @pytest.mark.wordnet
+    def test_with_synonyms_it_is_nltk_s(self):
         from nltk.translate.meteor_score import single_meteor_score
 
+        reader = module._wordnet(wordnet_folder())
         pairs = [
             ("It is a guide to action which ensures that the military always obeys the commands of the party",
              "It is a guide to action that ensures that the military will forever heed Party commands"),
             ("the automobile is quick", "the cars are fast"),
         ]  # fmt: skip
         for output, reference in pairs:
-            expected = single_meteor_score(reference.split(), output.split(), wordnet=module._synonyms("en"))
-            assert meteor([output], [reference])[0] == pytest.approx(expected, abs=1e-12)
+            expected = single_meteor_score(reference.split(), output.split(), wordnet=reader)
+            assert meteor_synonyms([output], [reference])[0] == pytest.approx(expected, abs=1e-12)
         # nltk's own documented value for the first pair.
-        assert meteor([pairs[0][0]], [pairs[0][1]])[0] == pytest.approx(0.6944, abs=5e-5)
-        assert meteor_stages("en") == ("exact", "stem", "synonym")
+        assert meteor_synonyms([pairs[0][0]], [pairs[0][1]])[0] == pytest.approx(0.6944, abs=5e-5)
+        assert re.fullmatch(r"\d\.\d", wordnet_version(wordnet_folder()))
 
-    def test_the_stages_that_run_are_named(self, monkeypatch):
+    def test_what_is_installed_changes_no_score(self, monkeypatch):
+        """METEOR once asked WordNet wherever apt had put it."""
+
+        def looked_for():
+            raise AssertionError("meteor looks for WordNet")
+
+        monkeypatch.setattr(module, "wordnet_folder", looked_for)
+        assert meteor(["a car"], ["an automobile"]).tolist() == [0.0]
+
+    def test_synonyms_are_refused_where_they_cannot_be_had(self, monkeypatch):
+        with pytest.raises(BadInput, match=r"^meteor_synonyms: WordNet is English, and language is 'ru'$"):
+            meteor_synonyms(["кот"], ["кошка"], language="ru")
         monkeypatch.setattr(module, "wordnet_folder", lambda: None)
-        assert meteor_stages("en") == ("exact", "stem")
-        assert meteor_stages("ru") == ("exact", "stem")
-        assert meteor_stages("zh") == ("exact",)
+        with pytest.raises(
+            Unavailable, match=r"^meteor_synonyms: WordNet is not in WNSEARCHDIR.*apt-get install"
+        ):
+            meteor_synonyms(["a car"], ["an automobile"])
+
+    def test_the_stages_that_run_are_named(self):
+        assert meteor_stages() == ("exact", "stem")
+        assert meteor_stages("meteor", "ru") == ("exact", "stem")
+        assert meteor_stages("meteor", "zh") == ("exact",)
+        assert meteor_stages("meteor_synonyms") == ("exact", "stem", "synonym")
+
+    def test_the_version_of_wordnet_is_read_from_its_head(self, tmp_path):
+        (tmp_path / "data.noun").write_text("  1 a licence\n  2 WordNet 3.1 Copyright 2011\n")
+        assert wordnet_version(tmp_path) == "3.1"
+        (tmp_path / "data.noun").write_text("0001 03 n 01 car 0 000 | a car\n")
+        assert wordnet_version(tmp_path) == ""
 
     def test_russian_words_match_by_stem(self):
         assert meteor(["кошки спят"], ["кошка спит"], language="ru")[0] > 0.2

@@ -6,7 +6,9 @@ import pytest
 from rated_panels import OPTIONS, evaluate, panel, value
 from scipy import stats
 
+from evalbench.errors import BadInput
 from evalbench.studies import human_correlation as study
+from evalbench.studies.text_metrics import scoring
 
 
 class TestFigures:
@@ -258,3 +260,17 @@ def test_pictures_and_tables_say_what_they_show():
     assert study.undefined(result)["why"].tolist() == ["constant human score: every output got 1"] * 3
     assert study.agreement(result)["criterion"].tolist() == ["complete", "quality"]
     assert len(study.best_comparisons(result)) == 1
+
+
+def test_synonyms_of_meteor_only_on_request_and_never_in_the_place_of_a_column(monkeypatch):
+    frame, ratings = panel()
+    frame = frame.assign(output=[f"a car {i}" for i in range(len(frame))], reference="a car 3")
+    found = evaluate(frame, ratings, metrics=["meteor", "good"])
+    assert found.parameters["meteor_synonyms"] is False
+    assert found.method[-1] == "meteor matched words in these stages: exact, stem."
+    monkeypatch.setattr(scoring, "wordnet_folder", lambda: None)
+    with pytest.raises(BadInput, match="WordNet is not in"):
+        evaluate(frame, ratings, metrics=["meteor"], meteor_synonyms=True)
+    ready = frame.assign(meteor=frame["good"])
+    with pytest.raises(BadInput, match="meteor is not among the metrics"):
+        evaluate(ready, ratings, metrics=["meteor"], meteor_synonyms=True)

@@ -9,7 +9,10 @@ import pytest
 from chat import chat_endpoint
 from text_tables import OPTIONS, evaluate, frame
 
+from evalbench.errors import BadInput
+from evalbench.metrics.translation import wordnet_folder
 from evalbench.studies import text_metrics as study
+from evalbench.studies.text_metrics import scoring
 
 
 class TestInstruments:
@@ -35,6 +38,44 @@ class TestInstruments:
         assert result.figure("meteor").n_unscored == 3
         assert result.figure("rouge1").n == 3
         assert "meteor is unscored: meteor needs the package nltk: pip install nltk" in result.notes
+
+    def test_synonyms_only_on_request_and_refused_where_they_cannot_be_had(self, monkeypatch):
+        monkeypatch.setattr(scoring, "wordnet_folder", lambda: None)
+        refused = "^meteor_synonyms cannot be used:\n  - "
+        with pytest.raises(BadInput, match=refused + "WordNet is not in .*apt-get install"):
+            evaluate(frame(), ["meteor", "rouge1"], meteor_synonyms=True)
+        with pytest.raises(BadInput, match=refused + "WordNet is not in"):
+            evaluate(frame(), ["meteor_synonyms"])
+        with pytest.raises(BadInput, match=refused + "meteor is not among the metrics$"):
+            evaluate(frame(), ["rouge1"], meteor_synonyms=True)
+        with pytest.raises(
+            BadInput, match=refused + "WordNet is English, and language is 'ru'\n  - WordNet is not in"
+        ):
+            evaluate(frame(), ["meteor"], meteor_synonyms=True, language="ru")
+
+    def test_what_is_installed_changes_no_figure_and_the_method_names_the_stages(self, tmp_path, monkeypatch):
+        without = evaluate(frame(), ["meteor"])
+        for kind in ("noun", "verb", "adj", "adv"):
+            for name in (f"data.{kind}", f"index.{kind}", f"{kind}.exc"):
+                (tmp_path / name).write_text("  1 WordNet 3.0\n")
+        monkeypatch.setenv("WNSEARCHDIR", str(tmp_path))
+        assert wordnet_folder() == tmp_path
+        assert evaluate(frame(), ["meteor"]).summary == without.summary
+        assert without.parameters["meteor_synonyms"] is False
+        assert without.method[-1] == "meteor matched words in these stages: exact, stem."
+        assert "stages: exact." in evaluate(frame(), ["meteor"], language="zh").method[-1]
+
+    @pytest.mark.wordnet
+    def test_a_figure_by_synonyms_has_a_name_of_its_own(self):
+        table = frame(output=["a car", "a car", "a car"], reference=["an automobile"] * 3)
+        result = evaluate(table, ["meteor"], meteor_synonyms=True, lights={"meteor": [0.01, 0.02]})
+        assert result.parameters["metrics"] == ["meteor_synonyms"]
+        assert result.figure("meteor_synonyms").value > 0
+        assert result.light == "green"
+        assert result.method[-1].startswith(
+            "meteor_synonyms matched words in these stages: exact, stem, synonym (WordNet 3."
+        )
+        assert evaluate(table, ["meteor"]).figure("meteor").value == 0
 
     def test_an_unscored_metric_s_light_is_grey(self):
         result = evaluate(frame(), ["bertscore"], lights={"bertscore": [0.5, 0.7]})

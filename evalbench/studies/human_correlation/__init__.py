@@ -15,7 +15,7 @@ Fisher 1921 (sample size).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -50,6 +50,7 @@ from evalbench.studies.human_correlation.tables import (
     system_plan,
 )
 from evalbench.studies.human_correlation.weighted import weighted
+from evalbench.studies.text_metrics.scoring import by_synonyms, stages_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -127,6 +128,7 @@ def evaluate(
     lower_is_better: Sequence[str] = (),
     language: str = "en",
     normalise: str = "full",
+    meteor_synonyms: bool = False,
     bleu_tokenize: str = "13a",
     embed: str = "use-multilingual",
     bert_model: str = "",
@@ -154,7 +156,7 @@ def evaluate(
         (``"reference"`` or ``"context"``: the column that the judge is shown beside the output).
     trusted, trust_from, level, coefficient, green_at, yellow_at, max_ci_width, lower_is_better
         See :func:`summarise`.
-    language, normalise, bleu_tokenize, embed, bert_model, bert_layers, judge
+    language, normalise, meteor_synonyms, bleu_tokenize, embed, bert_model, bert_layers, judge
         For metrics that are computed; see :func:`evalbench.studies.text_metrics.evaluate`.
     max_unscored : float
     seed, n_resamples : int
@@ -179,6 +181,7 @@ def evaluate(
     _check_lists(criteria=criteria, trusted=trusted, lower_is_better=lower_is_better)
     check_shares(max_unscored=max_unscored)
     check_resamples(n_resamples)
+    metrics = _computed_by_synonyms(data, metrics, meteor_synonyms, language)
     readings = read(data, metrics, criteria)
     options = {
         "language": language, "normalise": normalise, "tokenize": bleu_tokenize, "embed": embed,
@@ -208,7 +211,7 @@ def evaluate(
             "trust_from": trust_from, "level": level, "coefficient": coefficient, "green_at": green_at,
             "yellow_at": yellow_at, "max_ci_width": max_ci_width, "lower_is_better": list(lower),
             **{k: v for k, v in options.items() if k not in ("tokenize", "num_layers", "judge")},
-            "bleu_tokenize": bleu_tokenize, "bert_layers": bert_layers,
+            "meteor_synonyms": meteor_synonyms, "bleu_tokenize": bleu_tokenize, "bert_layers": bert_layers,
             "judge": judge if isinstance(judge, str) else "a function", "max_unscored": max_unscored, "seed": seed,
             "n_resamples": n_resamples,
         },
@@ -227,9 +230,21 @@ def evaluate(
             **found.tables,
         },
         notes=(*_unread(data, names, readings.criteria), *readings.notes, *found.notes, *_remarks(analysis, trust)),
-        method=_method(analysis, trust),
+        method=(*_method(analysis, trust), *stages_of(_computed(readings.frame, metrics), language)),
         accounting=found.accounting,
     )  # fmt: skip
+
+
+def _computed(frame: pd.DataFrame, metrics: Iterable[str]) -> list[str]:
+    """The metrics that are no columns of the table."""
+    return [name for name in dict.fromkeys(metrics) if name not in frame.columns]
+
+
+def _computed_by_synonyms(data: Dataset, metrics: Sequence[str], wanted: bool, language: str) -> list[str]:
+    """The metrics with METEOR by synonyms where it is wanted; a column of the table keeps its name."""
+    computed = _computed(data["items"], metrics)
+    named = dict(zip(computed, by_synonyms(computed, wanted, language), strict=True))
+    return [named.get(name, name) for name in metrics]
 
 
 def _scores(readings: Readings, metrics: Sequence[str], options: Mapping[str, Any], bench: Bench) -> _Scores:
@@ -238,7 +253,7 @@ def _scores(readings: Readings, metrics: Sequence[str], options: Mapping[str, An
 
     frame = readings.frame
     ready = [name for name in dict.fromkeys(metrics) if name in frame.columns]
-    computed = [name for name in dict.fromkeys(metrics) if name not in ready]
+    computed = _computed(frame, metrics)
     entries = chosen(computed) if computed else []
     found = score_all(frame, entries, options) if entries else Scored()
     marks = bench.marks(frame)

@@ -32,6 +32,7 @@ from evalbench.studies.text_metrics.pictures import (
 )
 from evalbench.studies.text_metrics.scoring import (
     answered,
+    by_synonyms,
     calls_of,
     chosen,
     frame_of,
@@ -96,6 +97,7 @@ def evaluate(
     model: str = "",
     language: str = "en",
     normalise: str = "full",
+    meteor_synonyms: bool = False,
     bleu_tokenize: str = "13a",
     embed: str = "use-multilingual",
     bert_model: str = "",
@@ -123,6 +125,8 @@ def evaluate(
     normalise : str
         For token F1, Jaccard, normalised exact match: ``full``, ``squad``, ``none``, or ``full`` without steps, as in
         ``full-stop_words``; see :func:`evalbench.text.normalise.tokenizer`.
+    meteor_synonyms : bool
+        ``meteor`` matches English words by WordNet's synonyms too; its figure is then called ``meteor_synonyms``.
     bleu_tokenize : str
         sacrebleu's tokenizer; ``"zh"`` for Chinese.
     embed : str
@@ -148,7 +152,8 @@ def evaluate(
     Raises
     ------
     BadInput
-        For unknown metrics, columns that a metric needs and the table lacks, and faulty options, all at once.
+        For unknown metrics, columns that a metric needs and the table lacks, faulty options, and synonyms where WordNet is
+        missing, all at once.
 
     Examples
     --------
@@ -166,8 +171,10 @@ def evaluate(
         raise BadInput("prompt and model: both or neither")
     check_shares(max_unscored=max_unscored)
     check_resamples(n_resamples)
+    cards = chosen(by_synonyms([card.name for card in chosen(metrics)], meteor_synonyms, language))
+    renamed = {"meteor": "meteor_synonyms"} if meteor_synonyms else {}
     lights = {chosen([name])[0].name: tuple(cuts) for name, cuts in (lights or {}).items()}
-    cards = chosen(metrics)
+    lights = {renamed.get(name, name): cuts for name, cuts in lights.items()}
     tokenizer(normalise, "")  # refused even where no chosen metric asks for it: the page states it
     bands_of(lights, [card.name for card in cards])
     frame, replies = (
@@ -200,7 +207,7 @@ def evaluate(
         parameters={
             **stated, "lights": {k: list(v) for k, v in lights.items()}, "prompt": prompt, "model": model,
             **{k: v for k, v in options.items() if k not in ("tokenize", "num_layers", "judge")},
-            "bleu_tokenize": bleu_tokenize, "bert_layers": bert_layers,
+            "meteor_synonyms": meteor_synonyms, "bleu_tokenize": bleu_tokenize, "bert_layers": bert_layers,
         },
         data=data.label,
         id="id",

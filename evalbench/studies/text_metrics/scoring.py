@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from evalbench.errors import BadInput, ModelUnavailable
 from evalbench.metrics.registry import Card, cards
 from evalbench.metrics.registry import card as card_named
 from evalbench.metrics.text import COLUMNS, Unavailable, score
-from evalbench.metrics.translation import meteor_stages
+from evalbench.metrics.translation import NO_WORDNET, meteor_stages, wordnet_folder, wordnet_version
 from evalbench.studies.text_metrics.contradiction import NEEDED, Contradictions
 from evalbench.text.sentences import sentences, splitter
 from evalbench.text.words import words
@@ -77,6 +77,29 @@ def chosen(names: Sequence[str]) -> list[Card]:
     if faults or not found:
         raise BadInput.listing("metrics:", faults or ["none was named"])
     return list(found.values())
+
+
+def by_synonyms(metrics: Iterable[str], wanted: bool, language: str) -> list[str]:
+    """The names with ``meteor_synonyms`` in the place of ``meteor`` where ``wanted``.
+
+    A score by synonyms has a name of its own, so that it is never taken for one without.
+
+    Raises
+    ------
+    BadInput
+        If ``wanted`` without METEOR among the names, or by synonyms and the machine has no WordNet, or the language none.
+    """
+    names = ["meteor_synonyms" if wanted and name == "meteor" else name for name in metrics]
+    asked, faults = "meteor_synonyms" in names, []
+    if wanted and not asked:
+        faults.append("meteor is not among the metrics")
+    if asked and language != "en":
+        faults.append(f"WordNet is English, and language is {language!r}")
+    if asked and wordnet_folder() is None:
+        faults.append(NO_WORDNET)
+    if faults:
+        raise BadInput.listing("meteor_synonyms cannot be used:", faults)
+    return names
 
 
 def text_cards() -> list[Card]:
@@ -203,8 +226,6 @@ def _score_one(frame: pd.DataFrame, entry: Card, options: Mapping[str, Any], sco
         unscored[ready] = str(error)
         scored.notes.append(f"{entry.name} is unscored: {error}")
         return
-    if entry.name == "meteor":
-        scored.notes.append(f"meteor matched words by {', '.join(meteor_stages(options['language']))}")
     for name, array in values.items():
         scored.columns.setdefault(name, np.full(n, np.nan))[ready] = array
     missing = ready[np.isnan(scored.columns[entry.name][ready])]
@@ -268,6 +289,18 @@ def methods(entries: Sequence[Card], language: str) -> tuple[str, ...]:
     cut = [entry.name for entry in entries if entry.name in _BY_SENTENCE]
     if cut:
         said.append(f"Sentences of {', '.join(cut)} are cut by {splitter(language)}.")
+    return (*said, *stages_of([entry.name for entry in entries], language))
+
+
+def stages_of(names: Iterable[str], language: str) -> tuple[str, ...]:
+    """By which stages METEOR matched words, and by which WordNet; nothing where it is not among the metrics."""
+    said = []
+    for name in names:
+        if name in ("meteor", "meteor_synonyms"):
+            folder = wordnet_folder() if name == "meteor_synonyms" else None
+            source = f" (WordNet {wordnet_version(folder)})".replace(" )", ")") if folder else ""
+            stages = ", ".join(meteor_stages(name, language))
+            said.append(f"{name} matched words in these stages: {stages}{source}.")
     return tuple(said)
 
 
