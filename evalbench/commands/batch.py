@@ -83,14 +83,14 @@ def suite_exit_code(outcomes: Sequence[Outcome], fail_on: Sequence[str]) -> int:
 def table(outcomes: Sequence[Outcome]) -> list[str]:
     """The summary: a line for each run, and one for all."""
     lines = [
-        f"{'':>4}  {'run':<{_LABEL_WIDTH}}  {'light':<11} {'headline figure':<34} {'took':>9} {'memory':>8}"
+        f"{'':>4}  {'run':<{_LABEL_WIDTH}}  {'light':<11} {'headline figure':<{_LABEL_WIDTH}} {'took':>9} {'memory':>8}"
     ]
     for outcome in outcomes:
         took = "resumed" if outcome.resumed else _duration(outcome.run.get("seconds"))
         memory = outcome.run.get("peak_memory_mb")
         lines.append(
             f"{outcome.job.number:>4}  {_short(outcome.job.label):<{_LABEL_WIDTH}}  {_state(outcome):<11} "
-            f"{_headline(outcome):<34} {took:>9} {'' if memory is None else f'{memory:.0f} MB':>8}"
+            f"{_headline(outcome):<{_LABEL_WIDTH}} {took:>9} {'' if memory is None else f'{memory:.0f} MB':>8}"
         )
         if not outcome.ok:
             lines += [f"      {line}" for line in str(outcome.run.get("error")).splitlines()[:3]]
@@ -112,8 +112,11 @@ def _headline(outcome: Outcome) -> str:
     from evalbench.draw.verdict import rounded
     from evalbench.report.history import headline
 
-    figure = headline(outcome.results["summary"], outcome.results["by"]) if outcome.results else None
-    return f"{figure.metric} {rounded(figure.value, figure.low, figure.high)}" if figure else ""
+    figure = headline(outcome.results) if outcome.results else None
+    if figure is None:
+        return ""
+    group = f" of {figure.group}" if figure.group else ""
+    return _short(f"{figure.metric} {rounded(figure.value, figure.low, figure.high)}{group}")
 
 
 def _short(label: str) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from evalbench.core.result import deciding_row
 from evalbench.errors import BadInput
 
 if TYPE_CHECKING:
@@ -131,13 +132,19 @@ def gathered(
 
 
 def headline(results: Mapping[str, Any], most: int = 24) -> list[str]:
-    """The figures of each group, a line each: whole metrics up to ``most`` lines, then how many more there are."""
-    by = results["by"]
+    """The figures of each group, a line each: whole metrics up to ``most`` lines, then which others there are.
+
+    The one that decided the light says so; its metric comes first where not all have room.
+    """
+    by, deciding = results["by"], deciding_row(results)
     metrics: dict[str, list[str]] = {}
     for row in results["summary"]:
         group = ", ".join(str(row[k]) for k in by if row.get(k)) or ("all" if by else "")
         line = f"  {row['metric']:<18} {_figure(row):<26} n {row['n']}  {group}".rstrip()
-        metrics.setdefault(row["metric"], []).append(line)
+        lamp = f"  {SYMBOLS[row['light']]} {row['light']}" if row["light"] != "unlit" else ""
+        metrics.setdefault(row["metric"], []).append(line + lamp + (", decides" if row is deciding else ""))
+    if deciding and sum(map(len, metrics.values())) > most:
+        metrics = {deciding["metric"]: metrics[deciding["metric"]], **metrics}
     lines: list[str] = []
     left = []
     for name, found in metrics.items():

@@ -1,7 +1,7 @@
 """The runs below a folder of reports, out of ``run.json`` and ``results.json`` alone: what they say, what changed.
 
-A change is said against the previous *comparable* run: the same study, data (SHA-256), headline figure, thing judged and
-parameters, but for those that only resample or rename (:data:`NOT_COUNTED`).
+A change is relative to the previous *comparable* run: the same study, data (SHA-256), thing judged and parameters, but for
+those that only resample or rename (:data:`NOT_COUNTED`); and to the same figure of the same group in it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
+from evalbench.core.result import deciding_row
 from evalbench.draw.verdict import data_label
 
 NOT_COUNTED = ("data", "columns", "seed", "n_resamples")
@@ -21,7 +22,20 @@ HISTORY = 60  # runs that a history shows
 
 
 class Figure(NamedTuple):
-    """A run's headline figure, see :func:`headline`."""
+    """A figure of a run.
+
+    Attributes
+    ----------
+    metric : str
+    value, low, high : float or None
+    higher_is_better : bool or None
+    group : str
+        Names of its groups; empty for the whole.
+    n_groups : int
+        How many groups have this figure.
+    decides : bool
+        Whether the run's light rests on it.
+    """
 
     metric: str
     value: float | None
@@ -30,6 +44,7 @@ class Figure(NamedTuple):
     higher_is_better: bool | None
     group: str
     n_groups: int
+    decides: bool = False
 
 
 class Change(NamedTuple):
@@ -42,12 +57,15 @@ class Change(NamedTuple):
         The two intervals have no value in common.
     better : bool or None
         None where the figure has no direction, or nothing changed.
+    figure : Figure
+        As it was.
     before : Run
     """
 
     delta: float
     clear: bool
     better: bool | None
+    figure: Figure
     before: Run
 
 
@@ -66,6 +84,9 @@ class Run(NamedTuple):
         ``name@version``; empty where unknown.
     synthetic : bool
     figure : Figure or None
+        See :func:`headline`.
+    figures : mapping
+        All figures that have a value, by metric and group.
     comparable : str
         Equal for comparable runs; empty where there is nothing to compare.
     href : str
@@ -85,6 +106,7 @@ class Run(NamedTuple):
     light: str = ""
     synthetic: bool = False
     figure: Figure | None = None
+    figures: Mapping[tuple[str, str], Figure] = MappingProxyType({})
     comparable: str = ""
     href: str = ""
     settings: Mapping[str, Any] = MappingProxyType({})
@@ -103,7 +125,7 @@ class Standing(NamedTuple):
 
     last: Run
     line: Line | None
-    history: tuple[Run, ...]
+    history: tuple[Figure, ...]
     n_runs: int
 
 
@@ -141,32 +163,59 @@ def _object(path: Path) -> dict[str, Any]:
 
 
 def _with_results(run: Run, results: Mapping[str, Any]) -> Run:
-    figure = headline(results["summary"], results.get("by") or ())
+    figure = headline(results)
+    by = results.get("by") or ()
     data = results["data"]
     settings = {k: v for k, v in results["parameters"].items() if k not in NOT_COUNTED}
-    key = [run.study, results["judged"], data["sha256"], figure and (figure.metric, figure.group), settings]
+    key = [run.study, results["judged"], data["sha256"], settings]
+    figures = (_figure(row, by) for row in results["summary"] if row["value"] is not None)
     return run._replace(
         judged=str(results["judged"]),
         data=data_label(data),
         light=str(results["light"]),
         synthetic=bool(data.get("synthetic")),
         figure=figure,
+        figures={(f.metric, f.group): f for f in figures},
         comparable=json.dumps(key, sort_keys=True) if figure and figure.value is not None else "",
         settings=settings,
     )
 
 
-def headline(summary: Sequence[Mapping[str, Any]], by: Sequence[str]) -> Figure | None:
-    """The first figure of a summary that has a light, else the first: that of the whole, or of the first group."""
+def headline(results: Mapping[str, Any]) -> Figure | None:
+    """The figure that the light rests on; where none decided, the first one: that of the whole, or of the first group.
+
+    Parameters
+    ----------
+    results : mapping
+        Content of ``results.json``.
+    """
+    summary, by = results["summary"], results.get("by") or ()
     if not summary:
         return None
-    judged = next((row for row in summary if row.get("light") not in (None, "unlit")), summary[0])
-    rows = [row for row in summary if row["metric"] == judged["metric"]]
-    row = next((r for r in rows if all(r.get(name) in (None, "") for name in by)), rows[0])
-    group = ", ".join(str(row[name]) for name in by if row.get(name) not in (None, ""))
+    deciding = deciding_row(results)
+    row = deciding or _first(summary, by, str(results["light"]))
+    groups = [r for r in summary if r["metric"] == row["metric"] and _group(r, by)]
+    return _figure(row, by)._replace(n_groups=max(len(groups), 1), decides=deciding is not None)
+
+
+def _first(summary: Sequence[Mapping[str, Any]], by: Sequence[str], light: str) -> Mapping[str, Any]:
+    """Of the first metric with a light, the row with the run's own light; of the first metric, the whole or the first group."""
+    lit = [row for row in summary if row.get("light") not in (None, "unlit")]
+    if lit:
+        rows = [row for row in lit if row["metric"] == lit[0]["metric"]]
+        return next((row for row in rows if row["light"] == light), rows[0])
+    rows = [row for row in summary if row["metric"] == summary[0]["metric"]]
+    return next((row for row in rows if not _group(row, by)), rows[0])
+
+
+def _group(row: Mapping[str, Any], by: Sequence[str]) -> str:
+    return ", ".join(str(row[name]) for name in by if row.get(name) not in (None, ""))
+
+
+def _figure(row: Mapping[str, Any], by: Sequence[str]) -> Figure:
     return Figure(
         str(row["metric"]), row["value"], row.get("ci_low"), row.get("ci_high"), row.get("higher_is_better"),
-        group, len(rows) if group else 1,
+        _group(row, by), 1,
     )  # fmt: skip
 
 
@@ -207,17 +256,17 @@ def _shown(value: Any) -> str:
     )
 
 
-def _change(run: Run, before: Run) -> Change:
-    now, then = run.figure, before.figure
-    assert now is not None
-    assert now.value is not None
-    assert then is not None
-    assert then.value is not None
+def _change(run: Run, before: Run) -> Change | None:
+    """The headline figure against that of the same group before; None where that run does not have it."""
+    now = run.figure
+    then = before.figures.get((now.metric, now.group)) if now else None
+    if now is None or now.value is None or then is None or then.value is None:
+        return None
     delta = now.value - then.value
     known = None not in (now.low, now.high, then.low, then.high)
     clear = known and (now.low > then.high or now.high < then.low)  # type: ignore[operator]
     better = None if now.higher_is_better is None or delta == 0 else (delta > 0) == now.higher_is_better
-    return Change(delta, bool(clear), better, before)
+    return Change(delta, bool(clear), better, then, before)
 
 
 def standings(found: Sequence[Line]) -> list[Standing]:
@@ -236,5 +285,8 @@ def standings(found: Sequence[Line]) -> list[Standing]:
 
 def _standing(members: Sequence[Line]) -> Standing:
     newest = next((m for m in members if m.run.comparable), None)
-    alike = [m.run for m in members if newest is not None and m.run.comparable == newest.run.comparable]
-    return Standing(members[0].run, newest, tuple(alike[:HISTORY][::-1]), len(members))
+    if newest is None or newest.run.figure is None:
+        return Standing(members[0].run, newest, (), len(members))
+    place = (newest.run.figure.metric, newest.run.figure.group)
+    alike = [m.run.figures.get(place) for m in members if m.run.comparable == newest.run.comparable]
+    return Standing(members[0].run, newest, tuple(f for f in alike if f)[:HISTORY][::-1], len(members))

@@ -16,15 +16,14 @@ from evalbench.report.page import environment, policy, write_atomically
 INDEX = "index.html"
 
 
-def sparkline(history: Sequence[Run], width: int = 120, height: int = 26) -> Html:
-    """The headline figure over its runs, with its intervals as a band; the last one is a dot.
+def sparkline(figures: Sequence[Figure], width: int = 120, height: int = 26) -> Html:
+    """A figure over its runs, with its intervals as a band; the last one is a dot.
 
     Parameters
     ----------
-    history : sequence of Run
+    figures : sequence of Figure
         Oldest first, each with a value.
     """
-    figures = [run.figure for run in history if run.figure and run.figure.value is not None]
     if len(figures) < 2:
         return Html("")
     values = [float(f.value or 0.0) for f in figures]
@@ -66,15 +65,13 @@ def change_html(line: Line) -> Html:
     if line.change is None or line.run.figure is None:
         return Html("")
     figure, change = line.run.figure, line.change
-    before = change.before.figure
-    assert before is not None
-    assert before.value is not None
+    before = change.figure
     if change.delta == 0:
         return Html('<span class="eb-none">same</span>')
     shown, _ = rounded_parts(change.delta, None, None, _decimals(figure))
     sign = "±" if not shown.strip("-−0.") else "+" if change.delta > 0 else ""
     said = f"{sign}{signed(shown)}"
-    previous = " ".join(rounded_parts(before.value, before.low, before.high))
+    previous = " ".join(rounded_parts(before.value or 0.0, before.low, before.high))
     title = attribute(f"before: {previous.strip()}, {when(change.before)}")
     if not change.clear:
         return Html(f'<span class="within" title="{title}">{said}</span>')

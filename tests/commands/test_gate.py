@@ -57,6 +57,17 @@ def row(metric: str, group: str, value: float | None = 0.5) -> dict[str, object]
     }
 
 
+def test_the_figure_that_decided_is_marked_and_always_printed() -> None:
+    rows = [row(m, f"{g}") for m in ("f1", "recall") for g in range(20)]
+    rows[25]["light"] = "red"
+    results = {"by": ["checker"], "summary": rows, "decided_by": {"metric": "recall", "checker": "5"}}
+    lines = headline(results)
+    assert lines[5].endswith("5  ■ red, decides")
+    assert lines[5].split()[0] == "recall"
+    assert sum("decides" in line for line in lines) == 1
+    assert lines[-1] == "  … and f1: see the report"
+
+
 def test_no_figure_is_dropped_in_silence() -> None:
     few = {"by": ["checker"], "summary": [row(m, g) for m in ("f1", "precision", "recall") for g in "ab"]}
     assert len(headline(few)) == 6

@@ -69,10 +69,11 @@ def test_the_headline_is_the_whole_or_the_first_group():
         {"metric": "f1", "value": 0.55, "checker": None},
         {"metric": "n", "value": 3, "checker": "fern"},
     ]
-    assert headline(rows, ["checker"]).value == 0.55
-    found = headline(rows[:2], ["checker"])
+    unlit = {"by": ["checker"], "light": "unlit"}
+    assert headline({**unlit, "summary": rows}).value == 0.55
+    found = headline({**unlit, "summary": rows[:2]})
     assert (found.value, found.group, found.n_groups) == (0.5, "fern", 2)
-    assert headline([], []) is None
+    assert headline({**unlit, "summary": []}) is None
 
 
 def test_the_headline_is_the_figure_that_the_light_judges():
@@ -80,7 +81,52 @@ def test_the_headline_is_the_figure_that_the_light_judges():
         {"metric": "f1", "value": 0.85, "settings": "defaults", "light": "unlit"},
         {"metric": "gain", "value": 0.07, "settings": "", "light": "green"},
     ]
-    assert headline(rows, ["settings"]).metric == "gain"
+    assert headline({"by": ["settings"], "light": "green", "summary": rows}).metric == "gain"
+
+
+def grouped(values: dict[str, float], decider: str, light: str = "red") -> dict:
+    """A result of several groups, one of which decided."""
+    base = made(0.0)
+    (row,) = base["summary"]
+    rows = [
+        {
+            **row,
+            "checker": name,
+            "value": value,
+            "ci_low": value - 0.02,
+            "ci_high": value + 0.02,
+            "light": "red" if name == decider else "green",
+        }
+        for name, value in values.items()
+    ]
+    place = {"metric": row["metric"], "checker": decider}
+    return {**base, "by": ["checker"], "light": light, "summary": rows, "decided_by": place}
+
+
+def test_the_light_has_beside_it_the_figure_of_the_group_that_decided(tmp_path):
+    add(tmp_path, 1, grouped({"ash": 0.79, "moss": 0.65}, "moss"))
+    (run,) = read_runs(tmp_path)
+    assert (run.figure.group, run.figure.value, run.figure.decides) == ("moss", 0.65, True)
+    page = index_html([run])
+    assert "moss, which decides, of 2" in page
+    assert "0.79" not in page
+
+
+def test_a_run_of_a_time_before_decided_by_shows_a_figure_with_its_light(tmp_path):
+    older = grouped({"ash": 0.79, "moss": 0.65}, "moss")
+    del older["decided_by"]
+    add(tmp_path, 1, older)
+    (run,) = read_runs(tmp_path)
+    assert (run.figure.group, run.figure.decides) == ("moss", False)
+
+
+def test_a_change_is_that_of_the_same_group_though_another_one_decided_before(tmp_path):
+    add(tmp_path, 1, grouped({"ash": 0.60, "moss": 0.75}, "ash"))
+    add(tmp_path, 2, grouped({"ash": 0.79, "moss": 0.65}, "moss"))
+    found = lines(read_runs(tmp_path))
+    assert found[0].change.delta == pytest.approx(-0.10)
+    (standing,) = standings(found)
+    assert [f.value for f in standing.history] == [0.75, 0.65]
 
 
 def test_a_line_names_the_parameters_that_tell_runs_on_one_data_set_apart(tmp_path):
@@ -157,19 +203,19 @@ def test_standings_join_failures_to_their_data(tmp_path):
     assert standing.last.status == "failed"
     assert standing.n_runs == 6
     assert standing.line.run.figure.value == pytest.approx(0.7)
-    assert [run.figure.value for run in standing.history] == pytest.approx([0.62, 0.64, 0.66, 0.68, 0.7])
+    assert [figure.value for figure in standing.history] == pytest.approx([0.62, 0.64, 0.66, 0.68, 0.7])
     assert 'aria-label="relevance over 5 runs, from 0.620 to 0.700"' in sparkline(standing.history)
 
 
 def test_a_history_of_one_run_has_no_line(tmp_path):
     add(tmp_path, 1, made(0.7))
-    assert sparkline(read_runs(tmp_path)) == ""
+    assert sparkline([r.figure for r in read_runs(tmp_path)]) == ""
 
 
 def test_a_constant_history_is_a_line_in_the_middle(tmp_path):
     for day in (1, 2):
         add(tmp_path, day, made(0.7, 0.0))
-    assert 'points="3.0,13.0 117.0,13.0"' in sparkline(read_runs(tmp_path))
+    assert 'points="3.0,13.0 117.0,13.0"' in sparkline([r.figure for r in read_runs(tmp_path)])
 
 
 HOSTILE = '<script>alert(1)</script>"><img src=x onerror=alert(1)>\u202e'
