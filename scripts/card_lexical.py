@@ -7,7 +7,8 @@ Equivalence: EfficientQA's human verdicts on system answers (definitely correct 
 questions (by hash) fit its coefficients, on answers that are not opposed, as they are and wrapped in a sentence; the other half gives the
 figures.  Entailment: the weights of the score are set by reason; slope and intercept are fitted on half of the oracle
 passages (question and answer, right or swapped, against the passage).  Every AUROC has a 95 % bootstrap interval over
-questions (passages, dialogues).
+questions (passages, dialogues).  Beside it: of the claims called supported the share that is, and of the supported claims
+the share that is called so.
 """
 
 from __future__ import annotations
@@ -255,7 +256,10 @@ def measure_entailment() -> list[dict]:
         rows = load()
         units, labels = [r.unit for r in rows], [r.label for r in rows]
         own, peer = with_interval(units, labels, scores_of(rows), token_coverage(rows))
-        figures.append({"data": name, "n": len(rows), "entailed": sum(labels), **own, "token_coverage": peer})
+        verdicts = {"called_supported": called_supported(rows)}
+        figures.append(
+            {"data": name, "n": len(rows), "entailed": sum(labels), **own, **verdicts, "token_coverage": peer}
+        )
     return figures
 
 
@@ -263,8 +267,20 @@ def _held_out_passages() -> list[Judged]:
     return [r for r in oracle_passages() if not in_first_half(r.unit)]
 
 
-def evidence_rate(rows: list[Judged]) -> dict[str, float]:
-    """How often contradiction is claimed, where the passage entails the claim and where it does not."""
+def called_supported(rows: list[Judged]) -> dict[str, float | int]:
+    """The claims that the verdict calls supported: how many, the share that is, and the share of all that are."""
+    found = support.entailment([r.premise for r in rows], [r.claim for r in rows])
+    called, labels = found.argmax(axis=1) == 0, np.array([r.label for r in rows]) == 1
+    right = int((called & labels).sum())
+    return {
+        "claims": int(called.sum()),
+        "right": round(right / max(int(called.sum()), 1), 3),
+        "found": round(right / int(labels.sum()), 3),
+    }
+
+
+def conflict_rate(rows: list[Judged]) -> dict[str, float]:
+    """How often a sentence seems to say otherwise, where the passage entails the claim and where it does not."""
     fired = np.array(
         [
             any(s.conflict for s in one)
@@ -294,7 +310,7 @@ def main() -> None:
                 "how": "scripts/card_lexical.py; AUROC with 95 % bootstrap interval, units drawn whole",
                 "equivalence": measure_equivalence([r for r in answered if not in_first_half(r.question)]),
                 "entailment": measure_entailment(),
-                "contradiction_claimed": evidence_rate(_held_out_passages()),
+                "conflict_seen": conflict_rate(_held_out_passages()),
             },
         },
         sort_keys=False,

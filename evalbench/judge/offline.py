@@ -137,10 +137,16 @@ def _entailed(items: list[dict[str, Any]], by: str, task: Task) -> list[Verdict]
             item["id"],
             LABELS[int(row.argmax())],
             probability=float(row[0]),
-            reason=", ".join(f"{label.lower()} {p:.2f}" for label, p in zip(LABELS, row, strict=True)),
+            reason=_likelihoods(by, row),
         )
         for item, row in zip(items, probabilities, strict=True)
     ]
+
+
+def _likelihoods(by: str, row: Sequence[float]) -> str:
+    if by == BASELINE:
+        return f"supported with probability {row[0]:.2f}, by the words, numbers and meaning that both share"
+    return ", ".join(f"{label.lower()} {p:.2f}" for label, p in zip(LABELS, row, strict=True))
 
 
 def _equivalent(items: list[dict[str, Any]], task: Task) -> list[Verdict]:

@@ -90,7 +90,7 @@ def entailer(name: str) -> Entailer:
     Parameters
     ----------
     name : str
-        ``baseline/lexical``; else the folder or the hub name of a sentence-transformers cross-encoder or a
+        ``baseline/lexical``, which gives no contradiction any probability; else the folder or the hub name of a sentence-transformers cross-encoder or a
         ``transformers`` sequence classifier whose ``config.json`` names its three labels.
 
     Raises

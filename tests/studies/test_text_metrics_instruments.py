@@ -4,10 +4,11 @@ import importlib.util
 import json
 import sys
 
+import numpy as np
 import pandas as pd
 import pytest
 from chat import chat_endpoint
-from text_tables import OPTIONS, evaluate, frame
+from text_tables import evaluate, frame
 
 from evalbench.errors import BadInput
 from evalbench.metrics.translation import wordnet_folder
@@ -143,27 +144,29 @@ class TestBaselineJudge:
         }
     )
 
-    def test_probabilities_are_of_contradiction_against_entailment(self):
-        from evalbench.models.entail import entailer
+    def test_probabilities_are_of_contradiction_against_entailment(self, monkeypatch):
+        from evalbench.models.entail import Entailer
+        from evalbench.studies.text_metrics import contradiction
 
-        result = evaluate(self.TABLE, ["context_contradiction"], judge="baseline/lexical")
-        p = entailer("baseline/lexical").probabilities(self.TABLE["context"], self.TABLE["output"])
-        assert result.items["context_contradiction"].tolist() == pytest.approx(p[:, 2] / (p[:, 0] + p[:, 2]))
-        assert set(result.tables["calls"]["model"]) == {"baseline/lexical"}
-        assert result.accounting["models"] == {"judging": "baseline/lexical"}
+        def scripted(premises, hypotheses):
+            return np.array([[0.2, 0.2, 0.6] if "15" in h else [0.9, 0.1, 0.0] for h in hypotheses])
 
-    def test_its_light_is_at_best_grey_and_says_what_it_would_be(self, tmp_path):
-        options = {"metrics": ["context_contradiction"], "lights": {"context_contradiction": (0.8, 0.9)}}
-        result = evaluate(self.TABLE, judge="baseline/lexical", **options)
-        figure = result.figure("context_contradiction")
-        assert (result.light, figure.light) == ("grey", "grey")
-        assert "by baseline/lexical, which compares words" in figure.note
-        assert "The figures alone would give green." in result.sentence
-        result.items.to_parquet(tmp_path / "items.parquet")
-        again = study.summarise(
-            pd.read_parquet(tmp_path / "items.parquet"), judge="baseline/lexical", **OPTIONS, **options
-        )
-        assert again == result.figures
+        monkeypatch.setattr(contradiction, "entailer", lambda name: Entailer(name, {}, scripted))
+        result = evaluate(self.TABLE, ["context_contradiction"], judge="a-folder")
+        assert result.items["context_contradiction"].tolist() == pytest.approx([0.0, 0.75])
+        assert set(result.tables["calls"]["model"]) == {"a-folder"}
+        assert result.accounting["models"] == {"judging": "a-folder"}
+
+    @pytest.mark.parametrize("metric", ["context_contradiction", "selfcheck_nli"])
+    def test_what_never_says_contradiction_gives_no_figure_of_it(self, metric):
+        table = self.TABLE.assign(samples=[["It makes 11 juices."]] * 2)
+        result = evaluate(table, [metric], judge="baseline/lexical", lights={metric: (0.8, 0.9)})
+        assert result.items[metric].isna().all()
+        assert result.light == "grey"
+        figure = result.figure(metric)
+        assert (figure.value, figure.light, figure.n_unscored) == (None, "grey", 2)
+        assert "never says that a text contradicts another: judge = a chat model" in figure.note
+        assert "calls" not in result.tables
 
     def test_other_metrics_keep_their_lights(self):
         table = self.TABLE.assign(reference=self.TABLE["output"])

@@ -1,4 +1,4 @@
-"""Does a passage support a claim?  Words, their neighbourhood, names, numbers, vectors; contradiction on evidence only."""
+"""Does a passage support a claim?  Words, their neighbourhood, names, numbers, vectors; never a contradiction."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from evalbench.text.words import words
 NEAR_WORDS = 6
 CANDIDATE_SENTENCES = 3
 ALIGNED = 0.7
-# Probability of contradiction with evidence and without; set by reason, human labels of contradictions being few.
-CONTRADICTED = (0.7, 0.02)
+# What is left of a claim's probability of support where a sentence seems to say otherwise; set by reason.
+LEFT_BY_CONFLICT = 0.3
 _HAN = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}]")
 _CYRILLIC = regex.compile(r"\p{Cyrillic}")
 
@@ -69,7 +69,7 @@ class SentenceSupport(NamedTuple):
     denied : float
         1 where the claim denies what its best-aligned sentence affirms, or the other way round.
     conflict : str
-        Positive evidence of contradiction: ``"number"``, ``"negation"``, ``"antonym"``, or empty.
+        Why the best-aligned sentence seems to say otherwise: ``"number"``, ``"negation"``, ``"antonym"``, or empty.
     says : float
         Summed weight of the claim's words.
     """
@@ -183,7 +183,7 @@ def _opposites() -> dict[str, frozenset[str]]:
 
 
 def _conflict(claim: str, sentence: str, passage_text: str) -> str:
-    """Evidence that a well-aligned sentence says something else."""
+    """Why a well-aligned sentence seems to say something else; too often it does not, so it only denies support."""
     own, other = terms(claim), terms(sentence)
     rest = tuple(t for t in own if not t[0].isdigit() and t not in NEGATIONS and t not in _opposites())
     if not rest or coverage(rest, other) < ALIGNED:
@@ -257,20 +257,19 @@ def _mean_score(one: Sequence[SentenceSupport]) -> float:
 
 
 def entailment(premises: Sequence[str], claims: Sequence[str]) -> Floats:
-    """Probabilities of entailment, neutrality and contradiction.
+    """Probabilities of entailment, neutrality and contradiction; that of contradiction is always 0.
 
-    Entailment is logistic in the support score.  Contradiction needs evidence: a sentence that says nearly the same
-    with another number, the opposite word or a denial.
+    Entailment is logistic in the support score.  A sentence that says nearly the same with another number, the opposite
+    word or a denial speaks against it, but shows no contradiction: such sentences are about as frequent where the passage
+    entails the claim as where it does not (``conflict_seen`` on the card).
 
     Returns
     -------
     (n, 3) float64 array
-        Rows sum to 1.
+        Rows sum to 1; the last column is 0.
     """
     found = supports(premises, claims)
     fitted = card()["entailment"]
     entailed = 1.0 / (1.0 + np.exp(-(fitted["slope"] * support_scores(found) + fitted["intercept"])))
-    contradicted = np.where([any(s.conflict for s in one) for one in found], *CONTRADICTED)
-    return np.stack(
-        [entailed * (1 - contradicted), (1 - entailed) * (1 - contradicted), contradicted], axis=1
-    )
+    entailed *= np.where([any(s.conflict for s in one) for one in found], LEFT_BY_CONFLICT, 1.0)
+    return np.stack([entailed, 1.0 - entailed, np.zeros(len(entailed))], axis=1)

@@ -135,8 +135,8 @@ def evaluate(
         For ``bertscore``: a local folder and its layer, or a hub name.
     judge : str or callable
         For ``selfcheck_nli`` and ``context_contradiction``, see :func:`evalbench.judge.verdicts.judge`: a chat model's
-        name, the folder of an NLI cross-encoder, or ``baseline/lexical``, whose lights are at best grey.  By default
-        there is none, since none comes with the package, and these metrics are unscored.
+        name, the folder of an NLI cross-encoder, or ``recorded:FILE``.  By default there is none, since none comes with
+        the package, and these metrics are unscored; so they are with ``baseline/lexical``, which knows no contradiction.
     lights : mapping of str to (float, float), optional
         Metric → yellow from, green from; for metrics where less is better, green up to, yellow up to.
     max_unscored : float
@@ -190,7 +190,6 @@ def evaluate(
     stated = {
         "metrics": names,
         "lights": lights,
-        "judge": judge if isinstance(judge, str) else "a function",
         "max_unscored": max_unscored,
         "seed": seed,
         "n_resamples": n_resamples,
@@ -206,6 +205,7 @@ def evaluate(
         judged=model or (f"{len(models)} models: {', '.join(models)}" if models else "the outputs of the table"),
         parameters={
             **stated, "lights": {k: list(v) for k, v in lights.items()}, "prompt": prompt, "model": model,
+            "judge": judge if isinstance(judge, str) else "a function",
             **{k: v for k, v in options.items() if k not in ("tokenize", "num_layers", "judge")},
             "meteor_synonyms": meteor_synonyms, "bleu_tokenize": bleu_tokenize, "bert_layers": bert_layers,
         },

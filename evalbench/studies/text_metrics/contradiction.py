@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 
 Pair = tuple[str, str]
 PROMPT_LANGUAGES = ("en", "ru", "zh")
-NEEDED = (
-    "it needs a judge: judge = a chat model (openai/MODEL, local/smollm2-135m), the folder of an NLI cross-encoder, or "
-    "baseline/lexical, whose verdict is at best grey"
-)
+_JUDGES = "judge = a chat model (openai/MODEL, local/smollm2-135m), the folder of an NLI cross-encoder, or recorded:FILE"
+NEEDED = f"it needs a judge of contradiction: {_JUDGES}"
+BLIND = f"baseline/lexical compares words and never says that a text contradicts another: {_JUDGES}"
 
 
 @dataclass

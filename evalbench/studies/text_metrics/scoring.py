@@ -15,7 +15,8 @@ from evalbench.metrics.registry import Card, cards
 from evalbench.metrics.registry import card as card_named
 from evalbench.metrics.text import COLUMNS, Unavailable, score
 from evalbench.metrics.translation import NO_WORDNET, meteor_stages, wordnet_folder, wordnet_version
-from evalbench.studies.text_metrics.contradiction import NEEDED, Contradictions
+from evalbench.models.entail import BASELINE
+from evalbench.studies.text_metrics.contradiction import BLIND, NEEDED, Contradictions
 from evalbench.text.sentences import sentences, splitter
 from evalbench.text.words import words
 
@@ -250,6 +251,8 @@ def _arguments(entry: Card, options: Mapping[str, Any], scored: Scored) -> dict[
     if "contradict" in taken:
         if scored.judge is None:
             raise Unavailable(NEEDED)
+        if scored.judge.by == BASELINE:
+            raise Unavailable(BLIND)
         arguments["contradict"] = scored.judge
     return arguments
 

@@ -22,7 +22,6 @@ from evalbench.draw.verdict import rounded
 from evalbench.errors import BadInput
 from evalbench.metrics.registry import Card, card
 from evalbench.metrics.translation import BLEU_COUNTS, corpus_bleu
-from evalbench.models.entail import holds_back
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,7 +95,6 @@ def summarise(
     *,
     metrics: Sequence[str] = (),
     lights: Mapping[str, Sequence[float]] | None = None,
-    judge: str = "",
     max_unscored: float = 0.05,
     seed: int = 0,
     n_resamples: int = 2000,
@@ -111,8 +109,6 @@ def summarise(
     metrics : sequence of str
         By default every column that is named as a text metric.
     lights : mapping of str to (float, float), optional
-    judge : str
-        Who judged contradictions; lights that rest on ``baseline/lexical`` are grey.
     max_unscored : float
     seed, n_resamples : int
 
@@ -126,7 +122,7 @@ def summarise(
     models = sorted(items["model"].unique()) if by_model else []
     groups = [({"model": m}, items[items["model"] == m]) for m in models] or [({}, items)]
     done = [
-        (name, _estimated(rows, name, bands.get(name), group, judge, max_unscored, seed, n_resamples))
+        (name, _estimated(rows, name, bands.get(name), group, max_unscored, seed, n_resamples))
         for group, rows in groups
         for name in names
     ]
@@ -146,7 +142,6 @@ def _estimated(
     name: str,
     bands: Bands | None,
     group: Mapping[str, str],
-    judge: str,
     max_unscored: float,
     seed: int,
     n: int,
@@ -163,18 +158,12 @@ def _estimated(
     columns = {c: rows[c].to_numpy() for c in rows.select_dtypes("number")}
     columns |= {"unscored": unscored, "undefined": reasons_of(rows["undefined_metrics"], name)}
     found = estimate(columns, listed, units=rows["id"], seed=seed, group=group, n_resamples=n)
-    too_many = f"{share:.0%} unscored: {why}" if share > max_unscored else ""
-    reasons = "; ".join(filter(None, [too_many, _weak_judge(entry, judge)]))
-    if not reasons:
+    if share <= max_unscored:
         return found
     first = found.estimates[0]
-    note = "; ".join(filter(None, [first.note if first.note != why else "", reasons]))
+    note = "; ".join(filter(None, [first.note if first.note != why else "", f"{share:.0%} unscored: {why}"]))
     held = replace(first, light="unlit" if bands is None else "grey", note=note)
     return Estimated((held, *found.estimates[1:]), found.replicates)
-
-
-def _weak_judge(entry: Card, judge: str) -> str:
-    return f"by {judge}, which compares words" if "contradict" in entry.needs and holds_back(judge) else ""
 
 
 def _verdict(
