@@ -25,6 +25,7 @@ FLOORS = [
     ("models",),
     ("judge",),
     ("draw",),
+    ("kit",),
     ("studies", "hub"),
     ("report",),
     ("runs",),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import Literal, get_args
 
 Unscored = Literal[
@@ -31,3 +33,21 @@ Of an endpoint, after its retries: ``rate-limited`` (429), ``server-error`` (5xx
 ``refused`` (the model's own refusal field), ``unparsed`` (nothing of the expected form could be read).  A wrong key or
 an unknown model is not a reason: it raises.
 """
+
+
+def in_words(reason: str) -> str:
+    """A hyphenated reason as pages have it: ``no output``; a reason that is a sentence stays as it is."""
+    return reason if " " in reason else reason.replace("-", " ")
+
+
+def counted(reasons: Iterable[str]) -> str:
+    """How often each reason occurs, the most frequent first; empty texts are none.
+
+    Examples
+    --------
+    >>> counted(["cut", "", "no-output", "no-output"])
+    '2 no output, 1 cut'
+    """
+    counts = Counter(filter(None, reasons))
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{n} {in_words(reason)}" for reason, n in ordered)

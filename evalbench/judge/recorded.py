@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from evalbench.errors import BadInput
 from evalbench.judge.tasks import Task
+from evalbench.readers.files import parsed_json
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
@@ -80,7 +81,7 @@ def _rows(file: Path) -> list[dict[str, Any]]:
 
 def _object(file: Path, place: int, line: str) -> dict[str, Any]:
     try:
-        row = json.loads(line)
+        row = parsed_json(line)
     except ValueError as error:
         raise BadInput(f"recorded verdicts {file}, line {place}: no JSON ({error})") from error
     if not isinstance(row, dict):

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 from evalbench.core.result import DataLabel, Tables
 from evalbench.errors import BadInput
 from evalbench.readers import catalog
-from evalbench.readers.files import ENDINGS, half_character, raw_frame, read_bytes, records_frame, sha256
+from evalbench.readers.files import (
+    DELIMITED,
+    ENDINGS,
+    half_character,
+    raw_frame,
+    read_bytes,
+    records_frame,
+    sha256,
+)
 from evalbench.readers.schema import Table
 from evalbench.readers.tables import FAULTS_SHOWN, check, unknown_renames
 
@@ -113,6 +121,7 @@ def load(
         unused = [str(c) for c in tables[name].columns if table.column(str(c)) is None]
         if unused:
             notes.append(f"{name}: columns that are not used: {', '.join(unused)}")
+        notes += _empty_answers(tables[name], table, sources[name])
     faults += [
         f"no table has a column {source!r} to rename"
         for source in unknown_renames(columns or {}, frames.values())
@@ -128,6 +137,21 @@ def load(
         )
         raise BadInput.listing(f"{raw.label}: {count}{hint}:", faults, FAULTS_SHOWN)
     return Dataset(raw.label, tables, tuple(notes), sources)
+
+
+def _empty_answers(frame: pd.DataFrame, table: Table, source: str) -> list[str]:
+    """How many empty cells of a file that cannot tell a null from an empty text were read as empty answers."""
+    if not source.lower().endswith(DELIMITED):
+        return []
+    counts = {
+        c.name: int((frame[c.name] == "").sum()) for c in table.columns if c.keep_null and c.name in frame
+    }
+    return [
+        f"{source}: {n} empty {'cell' if n == 1 else 'cells'} of column {name} {'was' if n == 1 else 'were'} read as "
+        f"{'an empty answer' if n == 1 else 'empty answers'}"
+        for name, n in counts.items()
+        if n
+    ]
 
 
 def _further_faults(

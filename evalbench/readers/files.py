@@ -11,6 +11,7 @@ import hashlib
 import io
 import json
 import re
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SEPARATORS = (",", ";", "\t", "|")
-ENDINGS = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet")
+DELIMITED = (".csv", ".tsv")
+ENDINGS = (*DELIMITED, ".json", ".jsonl", ".ndjson", ".parquet")
 _HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -57,7 +59,7 @@ def raw_frame(path: Path, raw: bytes) -> pd.DataFrame:
     if ending == ".parquet":
         return _parquet(path, raw)
     text = _decode(path, raw)
-    if ending in (".csv", ".tsv"):
+    if ending in DELIMITED:
         return _delimited(path, text, "\t" if ending == ".tsv" else ",")
     records, rows = _json_records(path, text) if ending == ".json" else _json_lines(path, text)
     return records_frame(records, rows)
@@ -165,7 +167,7 @@ def _json_lines(path: Path, text: str) -> tuple[list[dict[str, Any]], list[int]]
         if not line.strip():
             continue
         try:
-            record = _parsed(line)
+            record = parsed_json(line)
         except ValueError as error:
             faults.append(f"line {number}: not valid JSON ({error})")
             continue
@@ -181,7 +183,7 @@ def _json_lines(path: Path, text: str) -> tuple[list[dict[str, Any]], list[int]]
 
 def _json_records(path: Path, text: str) -> tuple[list[dict[str, Any]], list[int]]:
     try:
-        value = _parsed(text)
+        value = parsed_json(text)
     except ValueError as error:
         raise BadInput(f"{path}: not valid JSON ({error})") from error
     if not isinstance(value, list) or not value or not all(isinstance(r, dict) for r in value):
@@ -189,16 +191,17 @@ def _json_records(path: Path, text: str) -> tuple[list[dict[str, Any]], list[int
     return value, list(range(1, len(value) + 1))
 
 
-def _parsed(text: str) -> Any:
+def parsed_json(text: str) -> Any:
     """A JSON value whose texts a file can hold.
 
     Raises
     ------
     ValueError
-        For no JSON, NaN and Infinity, nesting beyond all bounds, and half a character, which JSON can spell and UTF-8 cannot.
+        For no JSON, NaN and Infinity, a key that an object has twice, nesting beyond all bounds, and half a character,
+        which JSON can spell and UTF-8 cannot.
     """
     try:
-        value = json.loads(text, parse_constant=_refuse_constant)
+        value = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_distinct)
         if _HALF_CHARACTER.search(text):
             json.dumps(value, ensure_ascii=False).encode()
     except RecursionError as error:
@@ -216,3 +219,12 @@ def half_character(error: UnicodeEncodeError) -> str:
 
 def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not a JSON number")
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; of a key that is there twice, either value could be meant."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        doubled = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"an object has the key {json.dumps(doubled, ensure_ascii=False)} more than once")
+    return found

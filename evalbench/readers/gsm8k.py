@@ -34,7 +34,7 @@ def word_problems(raw: pd.DataFrame) -> pd.DataFrame:
     """
     if "question" not in raw or "reference" in raw:
         return raw
-    solved = [str(c) for c in raw.columns if raw[c].map(_is_solution).all()]
+    solved = [str(c) for c in raw.columns if raw[c].notna().any() and raw[c].map(_is_solution).all()]
     if "ground_truth" in raw and solved:
         return _solutions(_numbered(raw.rename(columns={"ground_truth": "reference"})), solved)
     if "answer" in raw:
@@ -43,7 +43,10 @@ def word_problems(raw: pd.DataFrame) -> pd.DataFrame:
 
 
 def _is_solution(cell: Any) -> bool:
-    return isinstance(cell, dict) and isinstance(cell.get("solution"), str)
+    """Whether a cell is what a model has for a question; a null, or a null solution, is no answer of that model."""
+    return cell is None or (
+        isinstance(cell, dict) and "solution" in cell and isinstance(cell["solution"], str | None)
+    )
 
 
 def _numbered(frame: pd.DataFrame) -> pd.DataFrame:
@@ -60,8 +63,10 @@ def _solutions(frame: pd.DataFrame, models: list[str]) -> pd.DataFrame:
     parts = [
         shared.assign(
             model=model,
-            response=[cell["solution"] for cell in frame[model]],
-            is_correct=[str(cell.get("is_correct", "")).lower() for cell in frame[model]],
+            response=pd.Series(
+                [cell and cell["solution"] for cell in frame[model]], frame.index, dtype=object
+            ),
+            is_correct=[str((cell or {}).get("is_correct", "")).lower() for cell in frame[model]],
         )
         for model in models
     ]

@@ -60,7 +60,7 @@ def questions(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     passages = [
         {"url": f"{name}-{n}", "id": name, "title": p.get("title", ""), "text": p.get("text", "")}
         for name, listed in zip(named, raw["ctxs"], strict=True)
-        for n, p in enumerate(listed, 1)
+        for n, p in enumerate(listed or [], 1)
     ]
     sources = pd.DataFrame(passages, columns=["url", "id", "title", "text"])
     return dict(frames) | {"answers": answers, "sources": sources}

@@ -32,6 +32,9 @@ class Column:
         Whether the column must be there.
     empty_ok : bool
         Whether a cell may be empty: then ``""`` for texts and ids, ``[]`` for texts and spans, NaN for numbers, None for JSON.
+    keep_null : bool
+        Whether a null (or a key that a record lacks) stays None and is no empty text: for answers, which are then
+        unscored.  Only for texts.
     low, high : float or None
         Inclusive bounds of numbers.
     choices : tuple of str
@@ -42,6 +45,7 @@ class Column:
     type: Type
     required: bool = True
     empty_ok: bool = False
+    keep_null: bool = False
     low: float | None = None
     high: float | None = None
     choices: tuple[str, ...] = ()
@@ -52,6 +56,8 @@ class Column:
             raise ValueError(
                 f"column {self.name}: unknown type {self.type!r}; one of {', '.join(get_args(Type))}"
             )
+        if self.keep_null and self.type != "text":
+            raise ValueError(f"column {self.name}: keep_null is for texts, not for {self.type}")
 
     def expected(self) -> str:
         """What a cell must hold, in words."""

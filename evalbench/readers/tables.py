@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evalbench.errors import BadInput
+from evalbench.readers.files import parsed_json
 from evalbench.readers.schema import Column, Table
 
 if TYPE_CHECKING:
@@ -122,6 +123,8 @@ def typed(cells: pd.Series, column: Column) -> tuple[pd.Series, list[Fault]]:
     if not column.empty_ok and absent.any():
         faults.append(Fault(column.name, f"empty; expected {column.expected()}", tuple(cells.index[absent])))
     values, wrong = _CONVERT[column.type](cells, absent)
+    if column.keep_null and cells.isna().any():
+        values = pd.Series(values, index=cells.index, dtype=object).where(cells.notna(), None)
     if wrong.any():
         sample = _clip(_as_text(cells[wrong].iloc[0]))
         faults.append(
@@ -239,7 +242,7 @@ def _lists_of(cells: pd.Series, absent: pd.Series) -> tuple[Any, pd.Series]:
         value, bad = cell, False
         if isinstance(cell, str) and cell.lstrip().startswith("["):
             try:
-                value = json.loads(cell)
+                value = parsed_json(cell)
             except ValueError:
                 bad = True
         if isinstance(value, (str, int, float)) and not _absent(value):
@@ -260,7 +263,7 @@ def _parsed(cells: pd.Series, absent: pd.Series, good: Any, empty: Any) -> tuple
         value, bad = cell, False
         if isinstance(cell, str) and not gone:
             try:
-                value = json.loads(cell)
+                value = parsed_json(cell)
             except ValueError:
                 bad = True
         bad = bad or (not gone and not good(value))

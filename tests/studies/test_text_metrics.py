@@ -94,7 +94,7 @@ class TestFigures:
 
     def test_a_text_without_reference_is_undefined(self):
         result = evaluate(frame(reference=["a", "", "b"]), ["rougeL", "length"])
-        assert result.items["undefined_metrics"].tolist() == ["", "rougeL: there is no reference", ""]
+        assert result.items["undefined_metrics"].tolist() == ["", "rougeL: no-reference", ""]
         assert (result.items["undefined"] == "").all()
         assert (result.figure("rougeL").n, result.figure("rougeL").n_undefined) == (2, 1)
         assert result.figure("length").n == 3

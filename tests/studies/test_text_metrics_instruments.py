@@ -26,7 +26,7 @@ class TestInstruments:
         assert result.items["unscored_metrics"].str.contains("bertscore: bertscore needs").all()
         assert (result.items["unscored"] == "").all()
         assert result.figure("bertscore").n_unscored == 3
-        assert result.items["undefined_metrics"].str.contains("selfcheck_nli: there is no samples").all()
+        assert result.items["undefined_metrics"].str.contains("selfcheck_nli: no-samples").all()
         assert study.unscored(result)["texts"].tolist() == [3, 3]
 
     def test_a_missing_package_stops_only_the_metrics_that_need_it(self, monkeypatch):
@@ -93,10 +93,10 @@ class TestInstruments:
         table = frame(context=["x", "y", "z"])
         result = evaluate(table, ["context_contradiction"], judge=lambda item: {"unscored": "timeout"})
         assert result.items["unscored"].tolist() == [
-            "context_contradiction: the judge gave no verdict (timeout)", "",
-            "context_contradiction: the judge gave no verdict (timeout)",
+            "the judge gave no verdict (timeout)", "",
+            "the judge gave no verdict (timeout)",
         ]  # fmt: skip
-        assert result.items["undefined"].tolist()[1] == "context_contradiction: the output has no sentence"
+        assert result.items["undefined"].tolist()[1] == "the output has no sentence"
         assert set(result.tables["contradictions"]["unscored"]) == {"timeout"}
 
     def test_an_unexpected_fault_of_a_judge_is_no_score(self):
@@ -216,6 +216,6 @@ def test_a_model_that_does_not_answer_leaves_its_texts_unscored(monkeypatch):
     result = evaluate(
         frame().drop(columns="output"), ["rougeL"], prompt="{{ reference[0] }}", model="fake/one"
     )
-    assert result.items["unscored"].tolist() == ["rougeL: the model did not answer (timeout)", "", ""]
+    assert result.items["unscored"].tolist() == ["timeout", "", ""]
     figure = result.figure("rougeL", model="fake/one")
     assert (figure.n, figure.n_unscored) == (2, 1)

@@ -11,7 +11,6 @@ violations, 0 where none was matched.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,7 @@ from evalbench.errors import BadInput
 from evalbench.metrics.matching import COMPONENTS, Thresholds
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.dataset import load as load_tables
+from evalbench.readers.files import parsed_json
 from evalbench.readers.schema import Column, Table
 from evalbench.studies._passing import check_shares, check_together
 from evalbench.studies.matching.comparison import compare_checkers, comparison_table, comparisons, verdicts
@@ -268,7 +268,7 @@ def read_weights(path: str) -> dict[str, Any]:
         "ha_thresholds",
     }
     try:
-        content = json.loads(Path(path).expanduser().read_text(encoding="utf-8"))
+        content = parsed_json(Path(path).expanduser().read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise BadInput(f"weights_file {path}: {error}") from error
     if not isinstance(content, dict) or not isinstance(content.get("parameters"), dict):

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalbench.core.result import Result
 from evalbench.errors import BadInput
+from evalbench.kit.answers import remarks
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Column, Table
 from evalbench.studies._passing import check_resamples, check_shares
@@ -67,7 +68,8 @@ SCHEMA: Mapping[str, Table] = {
                 "text",
                 required=False,
                 empty_ok=True,
-                help="needed unless prompt and model are given",
+                keep_null=True,
+                help="needed unless prompt and model are given; null: unscored",
             ),
             Column(
                 "reference",
@@ -184,7 +186,7 @@ def evaluate(
         "language": language, "normalise": normalise, "tokenize": bleu_tokenize, "embed": embed,
         "bert_model": bert_model, "num_layers": bert_layers, "judge": judge,
     }  # fmt: skip
-    scored = score_all(frame, cards, options)
+    scored = score_all(frame, cards, options, replies)
     items = items_of(frame, scored)
     names = [card.name for card in cards]
     stated = {
@@ -215,7 +217,7 @@ def evaluate(
         items=items,
         figures=figures,
         tables={"texts": frame, **comparisons, **calls_of(scored, replies)},
-        notes=(*data.notes, *scored.notes),
+        notes=(*data.notes, *remarks(items), *scored.notes),
         method=methods(cards, language),
         accounting=roles(model, scored, options, replies),
     )  # fmt: skip

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalbench.core.correlation import correlate
+from evalbench.core.unscored import in_words
 from evalbench.draw.figures import (
     ACCENT,
     INK,
@@ -217,7 +218,7 @@ def unscored(result: Result) -> pd.DataFrame:
     import pandas as pd
 
     rows = [
-        {"metric": line.partition(": ")[0], "kind": kind, "reason": line.partition(": ")[2]}
+        {"metric": line.partition(": ")[0], "kind": kind, "reason": in_words(line.partition(": ")[2])}
         for kind in ("unscored", "undefined")
         for text in result.items[f"{kind}_metrics"]
         for line in text.split("\n")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalbench.errors import BadInput, ModelUnavailable
+from evalbench.kit.answers import answer_of, why_unscored
 from evalbench.metrics.registry import Card, cards
 from evalbench.metrics.registry import card as card_named
 from evalbench.metrics.text import COLUMNS, Unavailable, score
@@ -42,9 +43,10 @@ _UNDEFINED = {
 class Scored:
     """Columns of scores, and why some are missing: metric → one reason per text, empty where there is a value.
 
-    ``spent``: accounts of the embeddings that endpoints gave.
+    ``failed``: why a text is unscored by every metric.  ``spent``: accounts of the embeddings that endpoints gave.
     """
 
+    failed: np.ndarray[Any, Any] = field(default_factory=lambda: np.array([], dtype=object))
     columns: dict[str, Floats] = field(default_factory=dict)
     unscored: dict[str, np.ndarray[Any, Any]] = field(default_factory=dict)
     undefined: dict[str, np.ndarray[Any, Any]] = field(default_factory=dict)
@@ -136,6 +138,7 @@ def answered(frame: pd.DataFrame, prompt: str, model: str) -> tuple[pd.DataFrame
     BadInput
         If the template is faulty or names a column that the table lacks.
     """
+    import pandas as pd
     from jinja2 import StrictUndefined, TemplateError
     from jinja2.sandbox import SandboxedEnvironment
 
@@ -154,20 +157,23 @@ def answered(frame: pd.DataFrame, prompt: str, model: str) -> tuple[pd.DataFrame
         for i, text in zip(frame["id"], asked, strict=True)
     ]
     replies = collect(requests, model)
-    failed = [f"the model did not answer ({reply.unscored})" if reply.unscored else "" for reply in replies]
-    columns = {"output": [reply.text for reply in replies], "no_output": failed, "model": model}
-    if "prompt" not in frame:
-        columns["prompt"] = asked
+    outputs = pd.Series([answer_of(reply) for reply in replies], index=frame.index, dtype=object)
+    columns = {"output": outputs, "model": model, **({} if "prompt" in frame else {"prompt": asked})}
     return frame.drop(columns=["model"], errors="ignore").assign(**columns), replies
 
 
-def score_all(frame: pd.DataFrame, entries: Sequence[Card], options: Mapping[str, Any]) -> Scored:
+def score_all(
+    frame: pd.DataFrame, entries: Sequence[Card], options: Mapping[str, Any], replies: Sequence[Reply] = ()
+) -> Scored:
     """Score every text by every metric; a metric that cannot run is unscored, and the others go on.
 
     Parameters
     ----------
     frame : DataFrame
+        An ``output`` that is null is unscored by every metric.
     entries : sequence of Card
+    replies : sequence of Reply, optional
+        What the outputs were collected from: says why one is null.
     options : mapping
         ``language``, ``normalise``, ``tokenize``, ``embed``, ``bert_model``, ``num_layers``, ``judge``.
 
@@ -181,7 +187,7 @@ def score_all(frame: pd.DataFrame, entries: Sequence[Card], options: Mapping[str
 
     judge = Contradictions(options["judge"], options["language"]) if options["judge"] else None
     with embeddings_counted() as spent:
-        scored = Scored(judge=judge, spent=spent)
+        scored = Scored(failed=why_unscored(frame["output"], replies), judge=judge, spent=spent)
         for entry in entries:
             _score_one(frame, entry, options, scored)
     return scored
@@ -206,15 +212,12 @@ def _check_columns(frame: pd.DataFrame, entries: Sequence[Card]) -> None:
 
 def _score_one(frame: pd.DataFrame, entry: Card, options: Mapping[str, Any], scored: Scored) -> None:
     n = len(frame)
-    unscored, undefined = np.full(n, "", object), np.full(n, "", object)
+    unscored, undefined = scored.failed.copy(), np.full(n, "", object)
     scored.unscored[entry.name], scored.undefined[entry.name] = unscored, undefined
     scored.columns[entry.name] = np.full(n, np.nan)
-    if "no_output" in frame:
-        unscored[:] = frame["no_output"].to_numpy()
     needed = [_NEED[need] for need in entry.needs if need in _NEED]
     for column in needed:
-        if column != "prompt":
-            undefined[frame[column].map(len).to_numpy() == 0] = f"there is no {column}"
+        undefined[(frame[column].map(len).to_numpy() == 0) & (unscored == "")] = f"no-{column}"
     ready = np.flatnonzero((unscored == "") & (undefined == ""))
     if not len(ready):
         return
@@ -262,12 +265,12 @@ def items_of(frame: pd.DataFrame, scored: Scored) -> pd.DataFrame:
     import pandas as pd
 
     keys = {key: frame[key].to_numpy() for key in ("id", "model") if key in frame}
-    lengths = {"output_words": [len(words(text)) for text in frame["output"]]}
+    lengths = {"output_words": [np.nan if text is None else len(words(text)) for text in frame["output"]]}
     reasons = {"unscored_metrics": _joined(scored.unscored), "undefined_metrics": _joined(scored.undefined)}
     scoreless = np.isnan(np.stack([scored.columns[name] for name in scored.unscored])).all(axis=0)
     # A text counts as unscored, or as undefined, only where no metric at all has a value for it.
-    failed = np.where(scoreless, reasons["unscored_metrics"], "")
-    without = np.where(scoreless & (failed == ""), reasons["undefined_metrics"], "")
+    failed = np.where(scoreless, _shared(scored.unscored), "")
+    without = np.where(scoreless & (failed == ""), _shared(scored.undefined), "")
     return pd.DataFrame(
         {**keys, **lengths, **scored.columns, **reasons, "unscored": failed, "undefined": without}
     )
@@ -280,6 +283,14 @@ def _joined(reasons: Mapping[str, Any]) -> list[str]:
         for name, column in reasons.items()
     ]
     return ["\n".join(filter(None, row)) for row in zip(*table, strict=True)]
+
+
+def _shared(reasons: Mapping[str, Any]) -> list[str]:
+    """The one reason that all metrics have for a text; as :func:`_joined` where they differ."""
+    rows = zip(*reasons.values(), strict=True)
+    return [
+        row[0] if len(set(row)) == 1 else lines for row, lines in zip(rows, _joined(reasons), strict=True)
+    ]
 
 
 # Metrics that cut texts into sentences; ROUGE-Lsum cuts at line ends, as rouge-score does.

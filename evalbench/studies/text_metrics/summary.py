@@ -17,6 +17,7 @@ from evalbench.core.result import Estimate, Summary, decisive
 from evalbench.core.seeds import rng
 from evalbench.core.significance import holm, sign_flip_test
 from evalbench.core.stats import bootstrap_sums, percentile_interval
+from evalbench.core.unscored import counted, in_words
 from evalbench.core.verdict import Bands, RuleError, Verdict
 from evalbench.draw.verdict import rounded
 from evalbench.errors import BadInput
@@ -148,7 +149,7 @@ def _estimated(
 ) -> Estimated:
     entry = card(name)
     unscored = reasons_of(rows["unscored_metrics"], name)
-    why = next(iter(filter(None, unscored)), "") or "no text has a value"
+    why = in_words(next(iter(filter(None, unscored)), "") or "no text has a value")
     share = sum(map(bool, unscored)) / len(unscored)
     listed = [
         figure
@@ -175,6 +176,9 @@ def _verdict(
 ) -> Verdict:
     n_texts = items["id"].nunique()
     texts = f"{n_texts} text" + ("" if n_texts == 1 else "s")
+    if (items["unscored"] != "").any():
+        left_out = int((items["unscored"] != "").sum())
+        texts += f" ({left_out} of {len(items)} outputs unscored: {counted(items['unscored'])})"
     known = [one.estimates[0] for _, one in done if one.estimates[0].value is not None]
     shown = [e for e in known if e.metric == known[0].metric] if known else []
     said = "; ".join(
