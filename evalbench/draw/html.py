@@ -16,6 +16,7 @@ from importlib import resources
 from typing import Any
 
 MARKED = "evalbench"  # key in an output's metadata: this HTML was drawn, and escaped, here
+NOTHING = "nothing"  # its value where there was nothing to draw
 
 _CONTROL = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evalbench.draw.html import MARKED, Html, boxed, plain, without_markup
+from evalbench.draw.html import MARKED, NOTHING, Html, boxed, plain, without_markup
 
 if TYPE_CHECKING:
     from evalbench.core.result import Result
@@ -50,6 +50,9 @@ def shown(x: Any, caption: str = "", *, rows: int = 20, file: str = "") -> Shown
 
     if isinstance(x, Result):
         return Shown(tables.result_html(x), f"{x.study}: {x.light}. {plain(x.sentence)}", "result")
+    if x is None or (isinstance(x, (pd.DataFrame, Html)) and len(x) == 0):
+        said = f"Nothing to show: {caption}" if caption else "Nothing to show."
+        return Shown(Html(f'<p class="eb-small">{tables.escape(said)}</p>'), plain(said), NOTHING)
     if isinstance(x, pd.DataFrame):
         html = tables.html_table(x, caption=caption, rows=rows, file=file)
         return Shown(html, plain(x.head(rows).to_string(index=False, max_colwidth=60)), "table")
@@ -69,8 +72,9 @@ def show(x: Any, caption: str = "", *, rows: int = 20, file: str = "") -> None:
 
     Parameters
     ----------
-    x : (Figure, str), pandas.DataFrame, Html or Result
-        A picture comes with its alt text.
+    x : (Figure, str), pandas.DataFrame, Html, Result or None
+        A picture comes with its alt text.  Of None, a table without rows and empty HTML nothing appears on the page,
+        nor does the caption; a section in which nothing else is shown is left out.
     caption : str
         One line.
     rows : int

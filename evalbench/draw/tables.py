@@ -192,7 +192,7 @@ def html_table(
     -----
     Numbers are right-aligned, three significant digits of the column's largest.  A dash stands for no
     value (None, NaN); an empty text leaves an empty cell; the texts ``None`` and ``NA`` stay texts.
-    A frame with the one column ``note`` says why there is no table: its texts become sentences.
+    A frame with the one column ``note`` says why there is no table: its texts become sentences, without the caption.
 
     Examples
     --------
@@ -206,7 +206,7 @@ def html_table(
             f"rows={rows} and clamp={clamp} must be at least 1, total={total} at least {len(frame)}"
         )
     if list(frame.columns) == ["note"]:
-        return _in_place_of_a_table(frame["note"].tolist(), caption)
+        return _in_place_of_a_table(frame["note"].tolist())
     shown = frame.head(rows)
     languages = lang_columns or {}
     columns = [
@@ -230,11 +230,10 @@ def html_table(
     )
 
 
-def _in_place_of_a_table(notes: Sequence[Any], caption: str) -> Html:
-    label = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
+def _in_place_of_a_table(notes: Sequence[Any]) -> Html:
     texts = [_as_text(note) for note in notes]
     said = "".join(f"<p>{escape(text[:1].upper() + text[1:].rstrip('.'))}.</p>" for text in texts)
-    return Html(f'<figure class="eb-figure">{label}{said}</figure>')
+    return Html(f'<div class="eb-figure">{said}</div>')
 
 
 def _rest(shown: int, total: int, file: str) -> str:

@@ -16,7 +16,7 @@ import tokenize
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from evalbench.draw.html import MARKED, Html, attribute, counted, escape, language_attributes, plain
+from evalbench.draw.html import MARKED, NOTHING, Html, attribute, counted, escape, language_attributes, plain
 from evalbench.draw.style import says_nothing
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
@@ -173,6 +173,11 @@ def _image(data: Mapping[str, Any], metadata: Mapping[str, Any], mime: str) -> H
     return Html(f'<img src="data:{mime};base64,{base64.b64encode(raw).decode()}" alt="{attribute(alt)}">\n')
 
 
+def _mark(output: Mapping[str, Any]) -> Any:
+    """What ``draw`` marked an output as; None for anything else."""
+    return ((output.get("metadata") or {}).get("text/html") or {}).get(MARKED)
+
+
 def output_html(output: Mapping[str, Any]) -> Html:
     """One output of a cell; HTML passes only where ``draw`` has marked it as its own.
 
@@ -187,8 +192,8 @@ def output_html(output: Mapping[str, Any]) -> Html:
     if kind == "error":
         return Html(_preformatted("\n".join(output.get("traceback") or [output.get("evalue", "")])))
     data, metadata = output.get("data") or {}, output.get("metadata") or {}
-    mark = (metadata.get("text/html") or {}).get(MARKED)
-    if mark == "result":  # the band at the top says it
+    mark = _mark(output)
+    if mark in ("result", NOTHING):  # the band at the top says it
         return Html("")
     if mark and "text/html" in data:
         return Html(_LEADING_STYLE.sub("", data["text/html"], count=1) + "\n")
@@ -211,8 +216,30 @@ def stopped_at(notebook: Mapping[str, Any]) -> Html:
     return Html("")
 
 
+class _Part(NamedTuple):
+    """A cell on the page: its HTML, its headings, whether it shows anything, whether it said that there is nothing."""
+
+    html: str
+    headings: tuple[Heading, ...]
+    visible: bool
+    nothing: bool
+
+
+def _without_empty_sections(parts: Iterable[_Part]) -> list[_Part]:
+    """The parts without the sections of which every output said that there is nothing to show."""
+    sections: list[list[_Part]] = [[]]
+    for part in parts:
+        if any(h.level == 2 for h in part.headings):
+            sections.append([])
+        sections[-1].append(part)
+    kept = [s for s in sections if any(p.visible for p in s) or not any(p.nothing for p in s)]
+    return [part for section in kept for part in section]
+
+
 def narrate(notebook: Mapping[str, Any], taken: Iterable[str] = ()) -> Narrative:
     """The notebook's cells as HTML, without its parameters cells; code with nothing in between stands in one fold.
+
+    A section is left out, heading and prose with it, where all that it shows is nothing: an empty table, say.
 
     Parameters
     ----------
@@ -226,24 +253,29 @@ def narrate(notebook: Mapping[str, Any], taken: Iterable[str] = ()) -> Narrative
     headings: list[Heading] = []
     renderer = _renderer(headings, set(taken))
     markdown = mistune.create_markdown(renderer=renderer, plugins=["table", "strikethrough"])
-    intro: list[str] = []
-    body: list[str] = []
+    parts: list[_Part] = []
     for cell in notebook["cells"]:
         if _HIDDEN & set((cell.get("metadata") or {}).get("tags") or ()) or not cell["source"].strip():
             continue
         if cell["cell_type"] == "markdown":
+            before = len(headings)
             html = markdown(cell["source"])
+            parts.append(_Part(html, tuple(headings[before:]), False, False))
         elif cell["cell_type"] == "code":
-            html = "".join([*map(output_html, cell.get("outputs") or ()), _code(cell["source"])])
-        else:
-            continue
-        _place(html, intro, body)
+            outputs = cell.get("outputs") or ()
+            shown = "".join(map(output_html, outputs))
+            nothing = any(_mark(output) == NOTHING for output in outputs)
+            parts.append(_Part(shown + _code(cell["source"]), (), bool(shown), nothing))
+    intro: list[str] = []
+    body: list[str] = []
+    kept = _without_empty_sections(parts)
+    for part in kept:
+        _place(part.html, intro, body)
     between = re.compile(re.escape(_CODE_END) + r"\s*" + re.escape(_CODE_START))
     intro, body = ([between.sub("\n\n", "".join(part))] for part in (intro, body))
     named = headings[0].text if headings and headings[0].level == 1 else ""
-    return Narrative(
-        plain(named), tuple(h for h in headings if h.level > 1), Html("".join(intro)), Html("".join(body))
-    )
+    below = tuple(h for part in kept for h in part.headings if h.level > 1)
+    return Narrative(plain(named), below, Html("".join(intro)), Html("".join(body)))
 
 
 def _place(html: str, intro: list[str], body: list[str]) -> None:

@@ -6,6 +6,7 @@ import pytest
 from evalbench.draw.figures import interval_bars
 from evalbench.draw.html import Html
 from evalbench.draw.show import register, show, shown
+from evalbench.report.narrative import output_html
 
 
 def test_other_things_are_refused():
@@ -37,6 +38,15 @@ def test_html_plain_text_and_the_mark(thing, kind, text):
     assert "The worst</figcaption>" in data["text/html"]
     assert text in data["text/plain"]
     assert repr(made) == data["text/plain"]
+
+
+@pytest.mark.parametrize("thing", [None, pd.DataFrame(), pd.DataFrame({"a": []}), Html("")])
+def test_of_nothing_neither_table_nor_caption_is_shown_on_the_page(thing):
+    data, metadata = shown(thing, "Pairs of checkers")._repr_mimebundle_()
+    assert metadata == {"text/html": {"evalbench": "nothing"}}
+    assert data["text/plain"] == "Nothing to show: Pairs of checkers"
+    output = {"output_type": "display_data", "data": data, "metadata": metadata}
+    assert output_html(output) == ""
 
 
 def test_show_displays_through_ipython(monkeypatch):

@@ -68,7 +68,8 @@ def test_numbers_stand_right_with_common_decimals():
 
 
 def test_a_note_in_place_of_a_table_is_a_sentence():
-    html = html_table(pd.DataFrame({"note": ["<b>no judge</b> was asked"]}), caption="c")
+    html = html_table(pd.DataFrame({"note": ["<b>no judge</b> was asked"]}), caption="the pairs")
+    assert "the pairs" not in html
     assert "<p>&lt;b&gt;no judge&lt;/b&gt; was asked.</p>" in html
     assert "<table" not in html
 

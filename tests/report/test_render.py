@@ -5,9 +5,11 @@ import json
 import re
 from html.parser import HTMLParser
 
+import pandas as pd
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
+from evalbench.draw.show import shown
 from evalbench.errors import BadInput
 from evalbench.report.facts import settings
 from evalbench.report.narrative import Parameter, narrate, output_html, parameters
@@ -318,6 +320,30 @@ def test_markdown_tables_lists_and_code():
     assert "<td>&lt;2&gt;</td>" in story.body
     assert "<li>x</li>" in story.body
     assert "if a &lt; b: pass" in story.body
+
+
+def _cell(*things):
+    """A code cell that showed these."""
+    bundles = [shown(thing, "a caption")._repr_mimebundle_() for thing in things]
+    outputs = [new_output("display_data", data=data, metadata=metadata) for data, metadata in bundles]
+    return new_code_cell("show(x)", outputs=outputs)
+
+
+def test_a_section_with_nothing_to_show_is_left_out_and_only_that():
+    empty, full = pd.DataFrame({"a": []}), pd.DataFrame({"a": [1]})
+    story = narrate(
+        book(
+            new_markdown_cell("# T\n\nintro"), new_code_cell("computed = 1"),
+            new_markdown_cell("## Pairs of checkers\n\nprose of pairs\n\n### below"), _cell(empty, None),
+            new_markdown_cell("## Half empty"), _cell(empty), _cell(full),
+            new_markdown_cell("## Only code"), new_code_cell("x = 2"),
+            new_markdown_cell("## Only prose\n\nprose"),
+        )
+    )  # fmt: skip
+    assert [h.text for h in story.headings] == ["Half empty", "Only code", "Only prose"]
+    assert "prose of pairs" not in story.body
+    assert story.body.count("<figcaption>a caption") == 1
+    assert "intro" in story.intro
 
 
 def test_headings_are_unique_in_order_and_do_not_jump():

@@ -69,9 +69,14 @@ def figure_precision_recall(result: Result) -> tuple[Picture, str]:
     )
 
 
-def figure_score_matrix(result: Result, sample: str = "", checker: str = "") -> tuple[Picture, str]:
-    """The std scores of every true against every predicted violation of one sample; by default the one with most pairs."""
+def figure_score_matrix(result: Result, sample: str = "", checker: str = "") -> tuple[Picture, str] | None:
+    """The std scores of every true against every predicted violation of one sample; by default the one with most pairs.
+
+    None where no text has both a true and a predicted violation.
+    """
     pairs = result.tables["pairs"]
+    if pairs.empty:
+        return None
     if not sample:
         counts = pairs.groupby(["sample_id", "checker"], sort=True).size()
         sample, checker = counts.idxmax()

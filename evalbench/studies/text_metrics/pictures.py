@@ -158,23 +158,23 @@ def worst_texts(result: Result, metric: str, rows: int = 10) -> pd.DataFrame:
 
 
 def contradictions(result: Result, rows: int = 20) -> pd.DataFrame:
-    """What the judge of contradiction said, the surest contradictions first."""
+    """What the judge of contradiction said, the surest contradictions first; empty where none was asked."""
     import pandas as pd
 
     table = result.tables.get("contradictions")
     if table is None:
-        return pd.DataFrame({"note": ["no judge of contradiction was asked"]})
+        return pd.DataFrame()
     order = table.sort_values(["p_contradiction", "call"], ascending=[False, True], kind="stable")
     return order[["p_contradiction", "label", "passage", "statement", "reason", "unscored"]].head(rows)
 
 
 def comparison(result: Result) -> pd.DataFrame:
-    """Every two models on every metric, in words; a note where there is one model."""
+    """Every two models on every metric, in words; empty where there is one model."""
     import pandas as pd
 
     table = result.tables.get("comparison")
     if table is None:
-        return pd.DataFrame({"note": ["one model: nothing to compare"]})
+        return pd.DataFrame()
     return pd.DataFrame(
         {
             "metric": table["metric"],
