@@ -11,6 +11,13 @@ export UV_TORCH_BACKEND ?= auto
 endif
 INSTALL := $(BIN)/uv pip install --quiet --python $(BIN)/python -c constraints.txt
 export HF_HUB_OFFLINE ?= 1
+# Without bytecode every process compiles all that it imports: runs and tests take twice as long.
+unexport PYTHONDONTWRITEBYTECODE
+BYTECODE := $(BIN)/python -m evalbench.runs.bytecode
+TESTED := pytest xdist hypothesis scipy.stats sklearn.metrics statsmodels.api nltk sacrebleu rouge_score.rouge_scorer
+# Processes that the tests run in; what each of them needs is a core and a gigabyte.
+WORKERS ?= 2
+PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
 .PHONY: demo setup lab test check bench gallery lint clean
 
@@ -21,14 +28,17 @@ $(BIN)/uv:
 
 $(VENV)/.base: $(BIN)/uv pyproject.toml constraints.txt
 	$(INSTALL) -e .
+	$(BYTECODE)
 	touch $@
 
 $(VENV)/.dev: $(BIN)/uv pyproject.toml constraints.txt
 	$(INSTALL) -e '.[dev]'
+	$(BYTECODE) $(TESTED)
 	touch $@ $(VENV)/.base
 
 $(VENV)/.all: $(BIN)/uv pyproject.toml constraints.txt
 	$(INSTALL) -e '.[all,dev]'
+	$(BYTECODE) $(TESTED)
 	touch $@ $(VENV)/.dev $(VENV)/.base
 
 demo: $(VENV)/.base
@@ -46,7 +56,7 @@ gallery: $(VENV)/.base
 	$(BIN)/evalbench batch notebooks/gallery.yaml
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -q -m "not slow and not browser and not benchmark"
+	$(PYTEST) -m "not slow and not browser and not benchmark"
 
 check: $(VENV)/.dev lint
 	EVALBENCH_TEST_GENERATED=all $(BIN)/python -m pytest -q -m "(slow or browser or generated) and not benchmark"

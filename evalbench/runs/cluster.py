@@ -76,7 +76,7 @@ def local_client(n_workers: int) -> Iterator[Any]:
             threads_per_worker=1,
             processes=True,
             host="127.0.0.1",
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",  # None is port 8787 of every address, which a second batch finds taken
             memory_limit=None,
             silence_logs=logging.CRITICAL,
         ) as cluster,

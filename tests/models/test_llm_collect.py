@@ -360,7 +360,8 @@ def test_accounts_are_added_up(server, fresh_cache):
 
 
 INTERRUPTED = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from evalbench.models.collect import collect
 from evalbench.models.exchange import Request
 collect([Request(f"question {i}") for i in range(200)], sys.argv[1] + "#tiny", concurrency=4)
@@ -369,7 +370,11 @@ collect([Request(f"question {i}") for i in range(200)], sys.argv[1] + "#tiny", c
 
 def test_ctrl_c_keeps_everything_that_was_answered(fresh_cache):
     with fault_server(delay=0.05) as server:
-        process = subprocess.Popen([sys.executable, "-c", INTERRUPTED, server.url], stderr=subprocess.PIPE)
+        # As a shell starts what runs in the background: such a process inherits that Ctrl-C is ignored.
+        ignoring = ["sh", "-c", 'trap "" INT; exec "$@"', "sh"]
+        process = subprocess.Popen(
+            [*ignoring, sys.executable, "-c", INTERRUPTED, server.url], stderr=subprocess.PIPE
+        )
         while server.stats()["requests"] < 40:
             time.sleep(0.02)
         process.send_signal(signal.SIGINT)
