@@ -18,20 +18,14 @@ SUPPORT: Mapping[str, float] = {"ENTAILMENT": 1.0, "NEUTRAL": 0.5, "CONTRADICTIO
 VERIFICATION: Mapping[str, float] = {"VERIFIED": 1.0, "UNCERTAIN": 0.5, "LIKELY_FABRICATED": 0.0}
 CORRECTNESS: Mapping[str, float] = {"CORRECT": 1.0, "PARTIALLY_CORRECT": 0.5, "INCORRECT": 0.0}
 
-# (quote or claim found in the source, what the source says about the claim, whether a quote was given)
-_VERDICTS: Mapping[tuple[bool, str, bool], Verification] = {
-    (True, "ENTAILMENT", True): "VERIFIED",
-    (True, "NEUTRAL", True): "VERIFIED",
-    (True, "CONTRADICTION", True): "UNCERTAIN",
-    (True, "ENTAILMENT", False): "VERIFIED",
-    (True, "NEUTRAL", False): "VERIFIED",
-    (True, "CONTRADICTION", False): "UNCERTAIN",
-    (False, "ENTAILMENT", True): "UNCERTAIN",
-    (False, "NEUTRAL", True): "LIKELY_FABRICATED",
-    (False, "CONTRADICTION", True): "LIKELY_FABRICATED",
-    (False, "ENTAILMENT", False): "VERIFIED",
-    (False, "NEUTRAL", False): "UNCERTAIN",
-    (False, "CONTRADICTION", False): "LIKELY_FABRICATED",
+# (quote found in the source, what the source says about the claim)
+_VERDICTS: Mapping[tuple[bool, str], Verification] = {
+    (True, "ENTAILMENT"): "VERIFIED",
+    (True, "NEUTRAL"): "VERIFIED",
+    (True, "CONTRADICTION"): "UNCERTAIN",
+    (False, "ENTAILMENT"): "UNCERTAIN",
+    (False, "NEUTRAL"): "LIKELY_FABRICATED",
+    (False, "CONTRADICTION"): "LIKELY_FABRICATED",
 }
 
 _ALCE = "Gao, Yen, Yu, Chen 2023, Enabling large language models to generate text with citations, section 4.3"
@@ -181,18 +175,18 @@ def _mean(values: npt.ArrayLike) -> float:
     return float(known.mean()) if known.size else float("nan")
 
 
-def source_verdict(*, located: bool, judged: str, quoted: bool) -> tuple[Verification, str]:
-    """Verification of a citation whose source's text is at hand.
+def source_verdict(*, located: bool, judged: str) -> tuple[Verification, str]:
+    """Verification of a quote whose source's text is at hand.
+
+    A quote that is not in its source is taken for invented unless the source entails the claim.  Without a quote
+    there is nothing to verify: what the source says about the claim is support.
 
     Parameters
     ----------
     located : bool
-        Whether the quote (or, without one, the claim) was found in the source by fuzzy match.
+        Whether the quote was found in the source by fuzzy match.
     judged : {"ENTAILMENT", "NEUTRAL", "CONTRADICTION"}
         What the source says about the claim.
-    quoted : bool
-        Whether the citation gives a quote.  A quote that is not in its source is taken for invented unless the source
-        entails the claim; a claim may be a paraphrase.
 
     Returns
     -------
@@ -205,15 +199,14 @@ def source_verdict(*, located: bool, judged: str, quoted: bool) -> tuple[Verific
 
     Examples
     --------
-    >>> source_verdict(located=False, judged="NEUTRAL", quoted=True)
-    ('LIKELY_FABRICATED', 'the quote is not in the source, which is neutral on the claim')
+    >>> source_verdict(located=False, judged="NEUTRAL")
+    ('LIKELY_FABRICATED', 'the quote is not in the source, which does not show the claim')
     """
     if judged not in SUPPORT:
         raise ValueError(f"judged is {judged!r}; one of {', '.join(SUPPORT)}")
-    what = "quote" if quoted else "claim"
-    says = {"ENTAILMENT": "entails", "NEUTRAL": "is neutral on", "CONTRADICTION": "contradicts"}[judged]
+    says = {"ENTAILMENT": "supports", "NEUTRAL": "does not show", "CONTRADICTION": "contradicts"}[judged]
     where = "is in the source" if located else "is not in the source"
-    return _VERDICTS[located, judged, quoted], f"the {what} {where}, which {says} the claim"
+    return _VERDICTS[located, judged], f"the quote {where}, which {says} the claim"
 
 
 @metric(

@@ -26,7 +26,7 @@ def questions(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     -------
     dict of str to DataFrame
         Ids are ``q1, q2, …`` in the order of the file where it has none.  A question without any short answer is
-        left with an empty list of gold answers, which the study's check then names.
+        left with an empty list of gold answers: its correctness is undefined.
 
     Examples
     --------

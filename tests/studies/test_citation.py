@@ -4,43 +4,13 @@ import json
 
 import pandas as pd
 import pytest
+from cited import SOURCES, entails_if_contained, judged, row
 
 from evalbench import citation, load
 from evalbench.draw.tables import html_table
 from evalbench.errors import BadInput
 from evalbench.models import webfetch
 from evalbench.studies.citation.sources import address_key, read_credibility
-
-SOURCES = [
-    {"url": "https://lexica.example/a", "title": "A", "text": "The bridge fell on 3 March 1908."},
-    {"url": "s2", "title": "B", "text": "Of the dead, 41 were counted."},
-]
-
-
-def entails_if_contained(item):
-    """A scripted judge, in process: a premise entails what it holds word for word; a gold answer likewise."""
-    if "gold" in item:
-        return {"label": "CORRECT" if any(g in item["answer"] for g in item["gold"]) else "INCORRECT"}
-    if "fails" in item["hypothesis"]:
-        return {"unscored": "unparsed", "detail": "no label"}
-    return "ENTAILMENT" if item["hypothesis"].rstrip(".") in item["premise"] else "NEUTRAL"
-
-
-def row(answer, citations, **more):
-    return {
-        "id": "q",
-        "question": "when?",
-        "gold_answer": "1908",
-        "model_answer": answer,
-        "citations": citations,
-    } | more
-
-
-def judged(*rows, sources=SOURCES, **options):
-    tables = {"answers": pd.DataFrame(rows)} | ({"sources": pd.DataFrame(sources)} if sources else {})
-    return citation.evaluate(
-        load(tables, study="citation"), judge=entails_if_contained, n_resamples=50, **options
-    )
 
 
 @pytest.fixture(scope="module")
@@ -119,11 +89,11 @@ def test_the_worked_check_of_alce():
     ("entry", "support", "verification"),
     [
         ({"claim": "fell on 3 March 1908", "url": "http://LEXICA.example/a/", "quote": "The bridge fell on 3 March 1908."}, 1, "VERIFIED"),
-        ({"claim": "fell on 3 March 1908", "title": "a"}, 1, "VERIFIED"),
+        ({"claim": "fell on 3 March 1908", "title": "a"}, 1, "NO QUOTE"),
         ({"claim": "fell on 4 March 1908", "url": "https://lexica.example/a", "quote": "The bridge fell on 4 March 1908."}, 0.5, "LIKELY_FABRICATED"),
-        ({"claim": "It was sad", "url": "s2"}, 0.5, "UNCERTAIN"),
-        ({"claim": "It was sad", "url": "https://lexica.example/a", "quote": "."}, 0.5, "UNCERTAIN"),
-        ({"claim": "It was sad", "url": "https://lexica.example/a", "quote": "bridge"}, 0.5, "UNCERTAIN"),
+        ({"claim": "It was sad", "url": "s2"}, 0.5, "NO QUOTE"),
+        ({"claim": "It was sad", "url": "https://lexica.example/a", "quote": "."}, 0.5, "NO QUOTE"),
+        ({"claim": "It was sad", "url": "https://lexica.example/a", "quote": "bridge"}, 0.5, "NO QUOTE"),
         ({"claim": "It was sad", "url": "https://lexica.example/a", "quote": "The bridge fell"}, 0.5, "VERIFIED"),
     ],
 )  # fmt: skip
@@ -252,7 +222,7 @@ def test_the_web_is_asked_only_where_wanted_and_only_for_what_is_not_supplied(mo
     monkeypatch.setattr(webfetch, "Fetcher", Scripted)
     result = judged(row("1908 [1-4].", entries), check_urls=True)
     labels = result.tables["citations"]["verification_label"].tolist()
-    assert labels == ["LIKELY_FABRICATED", "UNCERTAIN", "VERIFIED", "UNCERTAIN"]
+    assert labels == ["LIKELY_FABRICATED", "UNCERTAIN", "VERIFIED", "NO QUOTE"]
     assert result.tables["citations"]["support"].tolist()[0] == 0
     assert sorted(result.tables["pages"]["outcome"]) == ["not-found", "ok", "timeout"]
     monkeypatch.setattr(webfetch, "Fetcher", functools.partial(pytest.fail, "the web was asked"))

@@ -1,11 +1,13 @@
 """Are the sources that the model cites real, do they support what it says, and is the answer right?
 
-Input: questions with gold answers; answers with marks such as ``[1]`` and a list of citations; the texts of the sources where they
-are at hand; or a model, then its cited answers are collected with the shipped prompt.  NQ-open, EfficientQA and Natural
+Input: questions, with gold answers where there are any; answers with marks such as ``[1]`` and a list of citations; the texts of the
+sources where they are at hand; or a model, then its cited answers are collected with the shipped prompt.  NQ-open, EfficientQA and Natural
 Questions are read as they are published.
 
 Figures (fourth document of the seeds; Gao et al. 2023): support and source verification per citation, their weighted mean
-(interpretability), correctness per answer, and the final score; ALCE's citation recall and precision beside them.
+(interpretability), correctness per answer, and the final score; ALCE's citation recall and precision beside them.  Without a
+gold answer correctness is undefined and the final score is interpretability; without a quote there is nothing to verify in a
+supplied source, and interpretability is support.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from evalbench.core.result import Result
 from evalbench.errors import BadInput
 from evalbench.models.accounting import merged
+from evalbench.models.entail import holds_back
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.nq import questions
 from evalbench.readers.schema import Column, Table
@@ -29,7 +32,7 @@ from evalbench.studies.citation.pictures import (
     figure_scores,
     worst,
 )
-from evalbench.studies.citation.scoring import Judged, Options, items_of, judged
+from evalbench.studies.citation.scoring import NO_QUOTE, Judged, Options, items_of, judged
 from evalbench.studies.citation.sources import SHORTEST_QUOTE, Shelf, read_credibility, sources_of
 from evalbench.studies.citation.summary import figures, summarise, with_sums
 
@@ -51,7 +54,13 @@ SCHEMA: Mapping[str, Table] = {
         (
             Column("id", "id", help="the question"),
             Column("question", "text"),
-            Column("gold_answer", "texts", help="one right answer or several"),
+            Column(
+                "gold_answer",
+                "texts",
+                required=False,
+                empty_ok=True,
+                help="one right answer or several; without, correctness is undefined",
+            ),
             Column("model_answer", "text", required=False, empty_ok=True, help="with marks such as [1]"),
             Column(
                 "citations",
@@ -147,7 +156,7 @@ def evaluate(
     support_on : {"support", "claim_consistency_seed"}
         What counts as support in the score: the source against the claim, or (the seed) the answer against the claim.
     weights, final_weights : mapping of str to float
-        Of support and verification; of interpretability and correctness.
+        Of support and verification; of interpretability and correctness.  What is undefined has no weight.
     threshold : float
         A mean final score from here on passes.
     max_unscored : float
@@ -275,6 +284,12 @@ def _remarks(items: pd.DataFrame, found: Judged, check_urls: bool) -> list[str]:
             f"Citations without a support verdict, since no text of their source is at hand or the judge gave none: {unknown}. "
             "The mean of the others counts."
         )
+    unquoted = int((found.citations["verification_label"] == NO_QUOTE).sum())
+    if unquoted:
+        out.append(
+            f"Citations without a quote that could be looked for in their supplied source: {unquoted} of {len(found.citations)}. Their "
+            "verification is undefined and not averaged with support, which it would only repeat."
+        )
     if check_urls:
         out.append("Pages were fetched from the live web: another day may give other figures (table pages).")
     return out
@@ -283,18 +298,27 @@ def _remarks(items: pd.DataFrame, found: Judged, check_urls: bool) -> list[str]:
 def _method(options: Options, threshold: float, judge: str, sources_complete: bool) -> tuple[str, ...]:
     w, f = options.weights, options.final_weights
     return (
-        f"Interpretability = {w[0]:g} × support + {w[1]:g} × verification, divided by the weights' sum; final = {f[0]:g} × "
-        f"interpretability + {f[1]:g} × correctness, likewise; passed from {threshold:g} on.",
-        f"Support per citation: the source against the claim, entailment 1, neutral 0.5, contradiction 0, by {judge}; a source that does "
-        f"not exist gives 0. In the score: {options.support_on}.",
+        f"Interpretability per citation = {w[0]:g} × support + {w[1]:g} × verification, divided by the sum of the weights of what has a "
+        "value; per answer the mean of its citations. "
+        f"Final = {f[0]:g} × interpretability + {f[1]:g} × correctness, divided likewise; passed from {threshold:g} on.",
+        f"Support per citation: the source against the claim, supported 1, not shown 0.5, contradicted 0, by {judge}"
+        + (
+            ", which never says *contradicted*: support is at least 0.5 wherever the source has a text"
+            if holds_back(judge)
+            else ""
+        )
+        + f"; a source that does not exist gives 0. In the score: {options.support_on}.",
         "claim_consistency_seed: the claim against the model's own answer. The claim comes from that answer, so it says little.",
         "Citation recall: share of statements that their joined citations entail. Citation precision: share of citations whose statement "
         "is recalled and that are not needless (Gao et al. 2023, section 4.3).",
-        f"Verification: verified 1, uncertain 0.5, likely fabricated 0. A quote of at least {SHORTEST_QUOTE} letters (else the claim) is looked for in its source at "
-        f"similarity ≥ {options.quote_threshold:g} with the same numbers, and the source is judged on the claim. 404, 410 and unknown "
-        "hosts are fabricated; time-outs and refusals are uncertain"
-        + ("; a source that was not supplied is fabricated." if sources_complete else "."),
-        "Correctness: correct 1, partially correct 0.5, incorrect 0, against the gold answers.",
+        f"Verification: verified 1, uncertain 0.5, likely fabricated 0. A quote of at least {SHORTEST_QUOTE} letters is looked for in its source at "
+        f"similarity ≥ {options.quote_threshold:g} with the same numbers: found, it is verified (uncertain where the source contradicts the "
+        "claim); not found, likely fabricated (uncertain where the source supports the claim all the same). Without a quote, a page that is "
+        "there is verified, and a supplied source is not: there is nothing to look for in it, and what it says about the claim is support "
+        "already. 404, 410 and unknown hosts are likely fabricated; time-outs, refusals and sources whose text is not at hand uncertain"
+        + ("; a source that was not supplied is likely fabricated." if sources_complete else "."),
+        "Correctness: correct 1, partially correct 0.5, incorrect 0, against the gold answers; undefined without one: then final is "
+        "interpretability.",
         "An answer that cites nothing scores 0 on support and verification.",
         "Labels, weights and threshold: fourth document of the seeds; intervals resample questions.",
     )

@@ -42,6 +42,7 @@ class Answer:
     ----------
     id, model, lang, question : str
     gold : tuple of str
+        Empty where there is no right answer to compare with.
     text : str
     citations : tuple of Citation
         By number.
@@ -126,7 +127,7 @@ def _answer(
         model=model,
         lang=lang,
         question=row["question"],
-        gold=tuple(row["gold_answer"]),
+        gold=tuple(g for g in row.get("gold_answer") or () if g.strip()),
         text=text,
         citations=citations,
         statements=tuple(statements(text, lang)),

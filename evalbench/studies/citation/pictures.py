@@ -9,6 +9,7 @@ from evalbench.draw.html import Html, escape, language_attributes
 from evalbench.draw.spans import Span, highlight
 from evalbench.draw.tables import clamped, html_table, text_block
 from evalbench.studies._pictures import estimate_bars
+from evalbench.studies.citation.scoring import NO_QUOTE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,8 +22,11 @@ _SHOWN = (
     "citation precision (ALCE)", "claim_consistency_seed",
 )  # fmt: skip
 _SUPPORT = ("ENTAILMENT", "NEUTRAL", "CONTRADICTION", "NO SOURCE", "")
-_VERIFIED = ("VERIFIED", "UNCERTAIN", "LIKELY_FABRICATED", "")
-_NAMES = {"": "no verdict", "LIKELY_FABRICATED": "likely fabricated"}
+_VERIFIED = ("VERIFIED", "UNCERTAIN", "LIKELY_FABRICATED", NO_QUOTE, "")
+_NAMES = {
+    "ENTAILMENT": "supported", "NEUTRAL": "not shown", "CONTRADICTION": "contradicted", "NO SOURCE": "no such source",
+    "": "no verdict", "LIKELY_FABRICATED": "likely fabricated", NO_QUOTE: "no quote",
+}  # fmt: skip
 
 
 def figure_scores(result: Result) -> tuple[Picture, str]:
@@ -50,7 +54,7 @@ def figure_labels(result: Result) -> tuple[Picture, str]:
         matrix,
         [_name(s) for s in rows],
         [_name(v) for v in columns],
-        title=f"{len(citations)} citations: what the source says about the claim, and whether it is real",
+        title=f"{len(citations)} citations: does the source support the claim, and does it hold the quote?",
         text=[[f"{int(v)}" for v in line] for line in matrix],
         unit="citations",
         low=0,
@@ -62,7 +66,7 @@ def _name(label: str) -> str:
 
 
 def faulty_citations(result: Result, rows: int = 20) -> pd.DataFrame:
-    """Citations that are contradicted or likely fabricated, the worst first."""
+    """Citations that are not supported or not verified, the worst first."""
     import pandas as pd
 
     citations = result.tables["citations"]
@@ -100,9 +104,11 @@ _PARTS = {
 
 def _asked(row: dict[str, Any]) -> Html:
     lang = language_attributes(row["question"], row["lang"])
-    return Html(
-        f"<div{lang}>{clamped(row['question'], 200)}<br><q>{clamped(row['gold_answer'], 200)}</q></div>"
-    )
+    return Html(f"<div{lang}>{clamped(row['question'], 200)}<br>{_right(row['gold_answer'])}</div>")
+
+
+def _right(gold: str) -> str:
+    return f"<q>{clamped(gold, 200)}</q>" if gold else "no right answer is given"
 
 
 def _answered(row: dict[str, Any]) -> Html:
@@ -130,7 +136,7 @@ def _annotated_one(result: Result, item: dict[str, Any]) -> Html:
     lang = {"question": answer["lang"], "text": answer["lang"]}
     head = (
         f'<p class="eb-doc-title">{escape(item["id"])}, {escape(item["model"])}: final {item["final"]:.2f}, '
-        f"answer {escape(item['correctness_label'].lower().replace('_', ' '))}</p>"
+        f"answer {escape(item['correctness_label'].lower().replace('_', ' ') or 'not compared with a right one')}</p>"
         f"<p{language_attributes(answer['question'], answer['lang'])}>{escape(answer['question'])}</p>"
     )
     said = pd.DataFrame(
@@ -168,7 +174,8 @@ def _said(row: dict[str, Any]) -> Html:
 
 
 def _verdict(row: dict[str, Any]) -> str:
-    return f"{_name(row['support_label'])}, {_name(row['verification_label'])}"
+    verified = row["verification_label"]
+    return _name(row["support_label"]) + ("" if verified == NO_QUOTE else f", {_name(verified)}")
 
 
 def _source(row: dict[str, Any]) -> Html:

@@ -9,17 +9,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from evalbench.judge.verdicts import Verdict
-from evalbench.metrics.citation import VERIFICATION, Cited, cited, source_verdict
+from evalbench.metrics.citation import VERIFICATION, Cited, cited, interpretability, source_verdict
 from evalbench.metrics.reasoning import weighted_mean
-from evalbench.studies.citation.answers import Answer
+from evalbench.studies.citation.answers import Answer, Citation
 from evalbench.studies.citation.judging import Bench, Question
-from evalbench.studies.citation.sources import Credibility, Found, Source, find_passage, quotes
+from evalbench.studies.citation.sources import (
+    SHORTEST_QUOTE,
+    Credibility,
+    Found,
+    Source,
+    find_passage,
+    quotes,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Key = tuple[str, str, int]
 NO_VERDICT = Verdict(id="")
+NO_QUOTE = "NO QUOTE"
 
 
 class Options(NamedTuple):
@@ -82,7 +90,7 @@ def _citations(
     rows = []
     for (a, c, key), claim in zip(entries, claims, strict=True):
         source, verdict = sources[key], support.get(key, NO_VERDICT)
-        label, reason = _verified(source, found[key], verdict, quotes(c))
+        label, reason = _verified(c, source, found[key], verdict)
         kind = credibility.kind(c.url, source.kind)
         location = found[key].location
         rows.append(
@@ -115,15 +123,21 @@ def _citations(
     return pd.DataFrame(rows, columns=columns).astype({c: numbers.get(c, str) for c in columns})
 
 
-def _verified(source: Source, found: Found, verdict: Verdict, quoted: bool) -> tuple[str, str]:
+def _verified(citation: Citation, source: Source, found: Found, verdict: Verdict) -> tuple[str, str]:
     """Label and reason; an empty label where the judge gave no verdict."""
     if source.text is None:
         return "UNCERTAIN", source.origin
     if source.text == "":
         return "LIKELY_FABRICATED", source.origin
+    if not quotes(citation):
+        quoted = f"a quote of under {SHORTEST_QUOTE} letters" if citation.quote.strip() else "no quote"
+        # That an address leads to a page was found out; that a supplied source is there was known before.
+        if source.origin == "web":
+            return "VERIFIED", f"the page is there; {quoted} to look for in it"
+        return NO_QUOTE, f"{quoted} to look for in the source"
     if verdict.unscored:
         return "", verdict.unscored
-    return source_verdict(located=found.location is not None, judged=verdict.label, quoted=quoted)
+    return source_verdict(located=found.location is not None, judged=verdict.label)
 
 
 def _statements(
@@ -185,7 +199,7 @@ def _precise_counts(got: Cited, n: int) -> dict[str, np.ndarray]:
 
 
 def _correctness(answers: Sequence[Answer], bench: Bench) -> dict[tuple[str, str], Verdict]:
-    spoken = [a for a in answers if a.plain.strip() and not a.unscored]
+    spoken = [a for a in answers if a.gold and a.plain.strip() and not a.unscored]
     verdicts = bench.ask(
         "correctness",
         [Question(a.lang, {"question": a.question, "gold": list(a.gold), "answer": a.plain}) for a in spoken],
@@ -204,10 +218,11 @@ def items_of(answers: Sequence[Answer], found: Judged, options: Options) -> pd.D
         for a in sorted(answers, key=lambda a: (a.id, a.model))
     ]
     items = pd.DataFrame(records)
-    parts = items[["support", "verification"]].to_numpy()
-    items["interpretability"] = weighted_mean(parts, options.weights)
     both = items[["interpretability", "correctness"]].to_numpy()
     items["final"] = weighted_mean(both, options.final_weights)
+    # A right answer says nothing about its sources: the score is never correctness alone, unless the weights say so.
+    if options.final_weights[0] > 0:
+        items.loc[items["interpretability"].isna(), "final"] = np.nan
     items.loc[items["unscored"] != "", ["interpretability", "final"]] = np.nan
     first = ["id", "model", "final", "interpretability", "correctness", "support", "verification"]
     return items[[*first, *(c for c in items.columns if c not in first)]]
@@ -221,13 +236,12 @@ def _item(
     options: Options,
 ) -> dict[str, Any]:
     verdict = correctness.get((answer.id, answer.model), NO_VERDICT)
+    silent = bool(answer.gold) and not answer.unscored and not verdict.unscored
     out: dict[str, Any] = {
         "id": answer.id,
         "model": answer.model,
-        "correctness": verdict.value
-        if verdict.label
-        else (math.nan if verdict.unscored or answer.unscored else 0.0),
-        "correctness_label": verdict.label or ("" if verdict.unscored or answer.unscored else "INCORRECT"),
+        "correctness": verdict.value if verdict.label else 0.0 if silent else math.nan,
+        "correctness_label": verdict.label or ("INCORRECT" if silent else ""),
         "n_citations": len(answer.citations),
         "n_statements": len(answer.statements),
         "n_dangling": len(answer.dangling),
@@ -240,9 +254,18 @@ def _item(
     if statements is not None:
         failed += [u for u in statements["unscored"] if u]
     out["unscored"] = next((f"{f}" for f in failed if f), "")
-    unknown = citations is not None and math.isnan(out["support"]) and not out["unscored"]
-    out["undefined"] = "no text of any cited source is at hand, support has no value" if unknown else ""
+    out["undefined"] = "" if out["unscored"] else "; ".join(_undefined(out, answer))
     return out
+
+
+def _undefined(item: Mapping[str, Any], answer: Answer) -> list[str]:
+    """Why parts of a scored answer have no value."""
+    without = {
+        "support": "no text of any cited source is at hand",
+        "verification": "no citation has a quote to look for",
+    }
+    lacking = [f"{why}, {name} has no value" for name, why in without.items() if math.isnan(item[name])]
+    return ["no-reference", *lacking] if not answer.gold else lacking
 
 
 _CITATION_SCORES = ("support", "verification", "claim_consistency_seed", "source_credibility")
@@ -253,9 +276,14 @@ def _of_citations(citations: pd.DataFrame | None, answer: Answer, options: Optio
         # The system was to cite and did not: that is a score of 0, not a missing one.
         score = math.nan if answer.unscored else 0.0
         nothing = {"n_verified": 0, "n_uncertain": 0, "n_fabricated": 0}
-        means = {"support": score, "verification": score, "claim_consistency_seed": math.nan}
+        means = dict.fromkeys(("interpretability", "support", "verification"), score)
+        means["claim_consistency_seed"] = math.nan
         return {**means, "source_credibility": math.nan, **nothing}
     means = {name: float(citations[name].mean()) for name in _CITATION_SCORES}
+    # Citation by citation: what of a citation could not be verified is not averaged with its support.
+    by_citation = interpretability(citations[options.support_on], citations["verification"], options.weights)
+    known = by_citation[~np.isnan(by_citation)]
+    means["interpretability"] = float(known.mean()) if known.size else math.nan
     if options.support_on != "support":
         means["support"] = means[options.support_on]
     labels = citations["verification_label"].value_counts()

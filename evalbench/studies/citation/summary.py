@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 UNITS = "answers"
+NO_GOLD = "there is no right answer to compare with"
 
 
 def figures(threshold: float) -> tuple[Figure, ...]:
@@ -23,9 +25,9 @@ def figures(threshold: float) -> tuple[Figure, ...]:
         mean_of("final", bands=bands_of(threshold)),
         share_of("passed"),
         mean_of("interpretability"),
-        mean_of("correctness"),
-        mean_of("support"),
-        mean_of("verification"),
+        mean_of("correctness", undefined=NO_GOLD),
+        mean_of("support", undefined="no text of any source is at hand"),
+        mean_of("verification", undefined="no citation has a quote to look for in a supplied source"),
         mean_of("alce_recall", "citation recall (ALCE)", undefined="no statement"),
         mean_of("alce_precision", "citation precision (ALCE)", **cited),
         Figure(
@@ -82,4 +84,14 @@ def summarise(
         max_unscored=max_unscored,
         held_back=held_back_by(judge),
     )
+    light = replace(light, sentence=light.sentence + _without_gold(items))
     return Summary(held((e for one in done for e in one.estimates), held_back_by(judge)), light)
+
+
+def _without_gold(items: pd.DataFrame) -> str:
+    scored = items["unscored"] == ""
+    n = int((items["correctness"].isna() & scored).sum())
+    if not n:
+        return ""
+    which = "All answers" if n == scored.sum() else f"{n} of {scored.sum()} answers"
+    return f" {which} have no right answer to compare with: the final score is interpretability there."

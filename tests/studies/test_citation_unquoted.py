@@ -1,0 +1,131 @@
+"""What ``citation`` may say without quotes, without right answers, and by ``baseline/lexical``."""
+
+import random
+
+import pandas as pd
+import pytest
+from cited import SOURCES, judged, row
+
+from evalbench import citation, load
+from evalbench.draw.tables import html_table
+
+
+def test_without_quotes_nothing_is_verified_and_support_is_not_averaged_with_it():
+    entries = [
+        {"n": 1, "claim": "The bridge fell on 3 March 1908", "url": "https://lexica.example/a"},
+        {"n": 2, "claim": "It was sad", "url": "s2"},
+    ]
+    result = judged(row("It fell [1][2].", entries))
+    item = result.items.iloc[0]
+    assert result.tables["citations"]["verification"].isna().all()
+    assert pd.isna(item["verification"])
+    assert item["interpretability"] == item["support"] == 0.75
+    assert result.figure("verification", model="response").note == (
+        "no citation has a quote to look for in a supplied source"
+    )
+    assert any("2 of 2. Their verification is undefined and not averaged" in note for note in result.notes)
+    assert "verified" not in citation.annotated(result)
+
+
+def test_a_fabricated_source_beside_real_ones_without_quotes_costs_its_own_share_only():
+    real = [{"n": n, "claim": "Of the dead, 41 were counted", "url": "s2"} for n in range(1, 5)]
+    result = judged(
+        row("It fell [1-5].", [*real, {"n": 5, "claim": "x", "url": "https://no.example/"}]),
+        sources_complete=True,
+    )
+    assert result.items["interpretability"].iloc[0] == pytest.approx(4 / 5)
+    assert result.items["n_fabricated"].iloc[0] == 1
+
+
+def test_a_table_without_right_answers_is_a_normal_one():
+    entry = [{"n": 1, "claim": "The bridge fell on 3 March 1908", "url": "https://lexica.example/a"}]
+    bare = {k: v for k, v in row("It fell [1].", entry).items() if k != "gold_answer"}
+    result = judged(bare, bare | {"id": "silent", "model_answer": "", "citations": None})
+    items = result.items.set_index("id")
+    assert items["correctness"].isna().all()
+    assert items["final"].to_dict() == items["interpretability"].to_dict() == {"q": 1, "silent": 0}
+    assert (items["unscored"] == "").all()
+    assert items["undefined"].str.startswith("no-reference").all()
+    correctness = result.figure("correctness", model="response")
+    assert (correctness.value, correctness.n_undefined) == (None, 2)
+    assert correctness.note == "there is no right answer to compare with"
+    assert result.sentence.endswith(
+        "All answers have no right answer to compare with: the final score is interpretability there."
+    )
+    assert result.light == "red"
+    page = citation.annotated(result) + html_table(citation.worst(result))
+    assert "no right answer is given" in page
+    assert "not compared with a right one" in page
+    assert citation.figure_scores(result)[0].axes
+
+
+def test_right_answers_of_some_rows_count_for_these_only():
+    entry = [{"n": 1, "claim": "Of the dead, 41 were counted", "url": "s2"}]
+    result = judged(row("It fell [1].", entry), row("It fell [1].", entry, id="bare", gold_answer=None))
+    items = result.items.set_index("id")
+    assert items["final"].to_dict() == {"q": 0.5, "bare": 1}
+    assert "1 of 2 answers have no right answer" in result.sentence
+
+
+def test_the_final_score_is_never_correctness_alone():
+    entry = [{"n": 1, "claim": "It fell", "url": "s2"}]
+    result = judged(row("In 1908 [1].", entry), weights={"support": 0, "verification": 1})
+    assert result.items["correctness"].iloc[0] == 1
+    assert pd.isna(result.items["final"].iloc[0])
+    assert "no citation has a quote" in result.items["undefined"].iloc[0]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_baseline_says_of_real_sources_neither_contradiction_nor_fabricated(seed):
+    """Random claims, true and altered, against random supplied sources, without quotes and with true ones."""
+    dice = random.Random(seed)
+    texts = [s["text"] for s in SOURCES] + [
+        "The firm does not sell alcohol. It employs 40 people.", "Sales rose in 1998; no one was hurt."
+    ]  # fmt: skip
+    sources = [{"url": f"s{i}", "text": text} for i, text in enumerate(texts)]
+    rows = []
+    for i in range(40):
+        entries = []
+        for n in range(1, 4):
+            source, told = dice.choice(sources), dice.choice(texts)
+            words = [dice.choice(["not", "never", "12", "fell", w, w, w]) for w in told.split()]
+            entries.append({"n": n, "claim": " ".join(words), "url": source["url"]})
+            if dice.random() < 0.5:
+                start = dice.randrange(len(source["text"]) - 12)
+                entries[-1]["quote"] = source["text"][start:]
+        rows.append(row(f"{entries[0]['claim']} [1][2][3].", entries, id=str(i), gold_answer=None))
+    tables = {"answers": pd.DataFrame(rows), "sources": pd.DataFrame(sources)}
+    result = citation.evaluate(load(tables, study="citation"), n_resamples=50)
+    found = result.tables["citations"]
+    assert set(found["support_label"]) == {"ENTAILMENT", "NEUTRAL"}
+    assert set(found["verification_label"]) == {"VERIFIED", "NO QUOTE"}
+    assert set(found["consistency_label"]) <= {"ENTAILMENT", "NEUTRAL"}
+    page = citation.annotated(result, n=40) + html_table(citation.faulty_citations(result, rows=200))
+    assert "contradict" not in page
+    assert "fabricated" not in page
+
+
+@pytest.mark.external
+def test_published_right_claims_are_neither_contradicted_nor_fabricated_by_the_baseline(external_data):
+    """Real passages with claims that annotators hold to be in them; nothing is known against any of these citations."""
+    path = external_data("natural_questions") / "nq_open_oracle_head400.jsonl"
+    data = load(path, study="citation")
+    passages = data["sources"].drop_duplicates("id").set_index("id")
+    rows = []
+    for answer in data["answers"].head(150).to_dict("records"):
+        text = passages.loc[answer["id"], "text"]
+        claim = f"{answer['question']}: {answer['gold_answer'][0]}"
+        entry = {"n": 1, "claim": claim, "url": passages.loc[answer["id"], "url"], "quote": text[20:120]}
+        bare = {"n": 2, "claim": claim, "url": entry["url"]}
+        rows.append(
+            answer | {"model_answer": f"{answer['gold_answer'][0]} [1][2].", "citations": [entry, bare]}
+        )
+    tables = {"answers": pd.DataFrame(rows), "sources": data["sources"]}
+    result = citation.evaluate(load(tables, study="citation"), n_resamples=50)
+    found = result.tables["citations"]
+    assert set(found["support_label"]) == {"ENTAILMENT", "NEUTRAL"}
+    assert found.groupby("n")["verification_label"].unique().map(list).to_dict() == {
+        1: ["VERIFIED"],
+        2: ["NO QUOTE"],
+    }
+    assert (found["support_label"] == "ENTAILMENT").mean() > 0.75
