@@ -6,6 +6,7 @@ import inspect
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -70,6 +71,62 @@ def test_a_light_names_the_figure_that_decided_it(finished: tuple[str, Run]) -> 
     assert (row is None) == (results["light"] == "unlit")
     if row is not None:
         assert row["light"] in (results["light"], results["would_be_light"])
+
+
+# Thresholds that each study's light has about as many resamples on one side as on the other.
+ON_THE_EDGE = {
+    "citation": lambda v: {"threshold": v},
+    "cot_levels": lambda v: {"threshold": v},
+    "explainability": lambda v: {"threshold": v},
+    "human_correlation": lambda v: {"yellow_at": v - 0.02, "green_at": v},
+    "matching": lambda v: {"yellow_from": v - 0.02, "green_from": v + 0.02},
+    "matching_calibration": lambda v: {},
+    "text_metrics": lambda v: {"lights": {"rouge1": [v - 0.05, v + 0.05], "rougeL": [v - 0.2, v - 0.1]}},
+}
+
+
+@pytest.mark.slow
+def test_stability_is_that_of_redrawn_items_by_hand(finished: tuple[str, Run]) -> None:
+    """Redraws the items unit by unit, takes the light that the study gives them, and counts."""
+    name, done = finished
+    results, items = done.results or {}, pd.read_parquet(done.folder / "items.parquet")
+    summarise = studies.study(name).summarise
+    options = {k: v for k, v in results["parameters"].items() if k in inspect.signature(summarise).parameters}
+    decided = deciding_row(results)
+    options |= ON_THE_EDGE[name](
+        decided["value"]
+        if decided
+        else min(r["value"] for r in results["summary"] if r["metric"] in ("f1", "rouge1"))
+    )
+    if name == "text_metrics":
+        options["metrics"] = ["rouge1", "rougeL"]
+    verdict = summarise(items, **options).verdict
+    light = verdict.would_be or verdict.light
+    # The unit that is drawn, where that is not the id; and samples that are drawn apart.
+    unit = {"matching_calibration": "sample_id"}.get(name, results["id"])
+    strata = [rows for _, rows in items.groupby("part")] if name == "explainability" else [items]
+    draw = np.random.default_rng(1)
+    # Only a light that looks at intervals needs resamples of what is redrawn.
+    options["n_resamples"] = 60 if name == "matching_calibration" else 2
+    same = []
+    for _ in range(100):
+        again = pd.concat([redraw(rows, unit, results["id"], draw) for rows in strata])
+        redrawn = summarise(again, **options).verdict
+        same.append((redrawn.would_be or redrawn.light) == light)
+    assert verdict.stability == pytest.approx(np.mean(same), abs=0.15)
+
+
+def redraw(rows: pd.DataFrame, unit: str, key: str, draw: np.random.Generator) -> pd.DataFrame:
+    """As many units as there are, with replacement, each draw under names of its own."""
+    of_unit = dict(list(rows.groupby(unit)))
+    names = draw.choice(sorted(of_unit), len(of_unit))
+    return pd.concat(
+        [
+            of_unit[u].assign(**{c: of_unit[u][c].astype(str) + f"~{i}" for c in {unit, key}})
+            for i, u in enumerate(names)
+        ],
+        ignore_index=True,
+    )
 
 
 def test_every_mean_stands_beside_its_counts_and_interval(finished: tuple[str, Run]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -271,8 +271,8 @@ class Verdict:
     rule : str
         The rule in words; empty for ``unlit``.
     stability : float or None
-        Share of resamples that give the same light, 0–1: that of ``would_be`` where there is one.  None where nothing
-        was resampled.
+        Share of resamples that give the same light, 0–1: that of ``would_be`` where there is one; several groups or
+        figures are drawn together (:func:`evalbench.core.stability.joint_stability`).  None where nothing was resampled.
     would_be : Light or None
         The light that the figures alone would give, where evidence holds it back to grey.
     decided_by : mapping or None
@@ -288,7 +288,11 @@ class Verdict:
     decided_by: Mapping[str, str] | None = None
 
 
-def worst(lights: list[Light]) -> Light:
+# What decides where several lights are one: missing evidence outweighs a green light, and no other.
+_WORST_FIRST: tuple[Light, ...] = ("red", "yellow", "grey", "green", "unlit")
+
+
+def worst(lights: Sequence[Light]) -> Light:
     """The worst of several lights: red, yellow, grey, green, unlit in this order.
 
     Examples
@@ -296,5 +300,18 @@ def worst(lights: list[Light]) -> Light:
     >>> worst(["green", "yellow", "unlit"])
     'yellow'
     """
-    order: tuple[Light, ...] = ("red", "yellow", "grey", "green", "unlit")
-    return min(lights, key=order.index, default="unlit")
+    return min(lights, key=_WORST_FIRST.index, default="unlit")
+
+
+def worst_lights(lights: Sequence[npt.ArrayLike]) -> npt.NDArray[np.str_]:
+    """The worst light of each resample: several ``(r,)`` arrays of lights to one, as :func:`worst` has it.
+
+    Examples
+    --------
+    >>> worst_lights([["green", "red"], ["grey", "green"]]).tolist()
+    ['grey', 'red']
+    """
+    table = np.stack([np.asarray(one) for one in lights])
+    rank = np.select([table == light for light in _WORST_FIRST], range(len(_WORST_FIRST)))
+    found: npt.NDArray[np.str_] = np.array(_WORST_FIRST)[rank.min(axis=0)]
+    return found

@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from evalbench.core.figures import Estimated, Figure, estimate
 from evalbench.core.result import Estimate, decisive
+from evalbench.core.stability import Lit, joint_stability
 from evalbench.core.verdict import Band, Bands, Verdict, worst
 from evalbench.errors import BadInput
 from evalbench.models.entail import holds_back
@@ -95,8 +94,11 @@ def verdict(
     *,
     what: str,
     unit: str,
+    score: Figure,
     threshold: float,
     max_unscored: float,
+    seed: int,
+    n_resamples: int,
     held_back: str = "",
 ) -> Verdict:
     """The light of several models, the worst of which decides.
@@ -104,12 +106,16 @@ def verdict(
     Parameters
     ----------
     items : DataFrame
-        Columns ``id`` and ``unscored``.
+        Columns ``id``, ``model``, ``unscored`` and what the score sums.
     done : sequence of Estimated
         One per model; its first figure is the score, its second the share passed.
     what, unit : str
         The score and the items, in words.
+    score : Figure
+        The first of the figures, with its bands.
     threshold, max_unscored : float
+    seed, n_resamples : int
+        Of the light's stability.
     held_back : str
         Why the verdict is at best grey; empty where nothing holds it back.
     """
@@ -133,21 +139,15 @@ def verdict(
         shown,
         sentence,
         rule,
-        _stability(done, threshold, light),
+        joint_stability(
+            [Lit(rows, rows["id"], score) for _, rows in items.groupby("model", sort=True)],
+            light,
+            seed=seed,
+            n_resamples=n_resamples,
+        ),
         None if shown == light else light,
         decisive(scores).place,
     )
-
-
-def _stability(done: Sequence[Estimated], threshold: float, light: str) -> float | None:
-    bands = bands_of(threshold)
-    replicates = [bands.lights(one.replicates[one.estimates[0].metric]) for one in done]
-    if not all(r.size for r in replicates):
-        return None
-    lit = np.stack(replicates)
-    order = ("red", "grey", "green")
-    worst_of = np.array(order)[np.min([[order.index(x) for x in row] for row in lit.tolist()], axis=0)]
-    return float(np.mean(worst_of == light))
 
 
 def _value(one: Estimated) -> float:

@@ -80,8 +80,11 @@ def summarise(
         done,
         what="Mean final score",
         unit=UNITS,
+        score=figures(threshold)[0],
         threshold=threshold,
         max_unscored=max_unscored,
+        seed=seed,
+        n_resamples=n_resamples,
         held_back=held_back_by(judge),
     )
     light = replace(light, sentence=light.sentence + _without_gold(items))

@@ -81,7 +81,10 @@ def summarise(
         done,
         what="Mean final score",
         unit="problems",
+        score=_of_model(threshold)[0],
         threshold=threshold,
         max_unscored=max_unscored,
+        seed=seed,
+        n_resamples=n_resamples,
     )
     return Summary(tuple(estimates), light)

@@ -262,8 +262,13 @@ def _verdict(analysis: Analysis, judge: _Judge, trust: Trust, headline: Sequence
         panel.n_unscored[i] / len(panel.x),
         best.n,
     )
-    replicates = trusted_replicates(analysis, trust, i)[1] * direction(
-        best.group["scorer"], judge.lower_is_better
+    # Each resample has a best metric of its own, as the light has that of all documents.
+    replicates = np.fmax.reduce(
+        [
+            trusted_replicates(analysis, trust, panel.scorers.index(name))[1]
+            * direction(name, judge.lower_is_better)
+            for name in (e.group["scorer"] for e in known)
+        ]
     )
     interval = f" [{best.ci_low:.2f}, {best.ci_high:.2f}]" if best.ci_low is not None else ""
     ceilings = [

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalbench.core.figures import Estimated, Figure, estimate, f1_of, mean_of, precision_of, ratio, recall_of
+from evalbench.core.figures import Figure, estimate, f1_of, mean_of, precision_of, ratio, recall_of
 from evalbench.core.result import Estimate, Summary, decisive
-from evalbench.core.verdict import Bands, Verdict, worst
+from evalbench.core.stability import Lit, joint_stability
+from evalbench.core.verdict import Bands, Verdict
 from evalbench.errors import BadInput
 from evalbench.metrics.matching import COMPONENTS
 from evalbench.studies.matching.pairs import Matching, Pairs
@@ -163,16 +164,20 @@ def summarise(
         for group, rows in groups
     ]
     estimates = [e for one in done for e in one.estimates]
-    return Summary(tuple(estimates), _verdict(items, done[: len(checkers)], bands, light_on))
+    headline = [e for e in estimates if e.metric == light_on and e.group]
+    figure = next(f for f in listed if f.metric == light_on)
+    return Summary(tuple(estimates), _verdict(items, headline, figure, seed, n_resamples))
 
 
-def _verdict(items: pd.DataFrame, done: Sequence[Estimated], bands: Bands | None, light_on: str) -> Verdict:
-    headline = [next(e for e in one.estimates if e.metric == light_on) for one in done]
+def _verdict(
+    items: pd.DataFrame, headline: Sequence[Estimate], figure: Figure, seed: int, n_resamples: int
+) -> Verdict:
+    bands = figure.bands
     known = [e for e in headline if e.value is not None]
     n_samples = items["sample_id"].nunique()
     n_truth = int(items.drop_duplicates("sample_id")["n_truth"].sum())
     over = f"{n_truth} true violations in {n_samples} texts"
-    name = {"f1": "F1", "ha_f1": "human-aligned F1", "match_score": "match score"}[light_on]
+    name = {"f1": "F1", "ha_f1": "human-aligned F1", "match_score": "match score"}[figure.metric]
     if not known:
         return Verdict("grey" if bands else "unlit", f"{name} is undefined: {over}, nothing was predicted.")
     low, best = min(known, key=lambda e: e.value), max(known, key=lambda e: e.value)
@@ -185,13 +190,11 @@ def _verdict(items: pd.DataFrame, done: Sequence[Estimated], bands: Bands | None
         )
     if bands is None:
         return Verdict("unlit", sentence + " No thresholds were given, so no light is lit.")
-    light = worst([e.light for e in headline])
-    replicates = np.stack([bands.lights(one.replicates[light_on]) for one in done])
-    order: dict[str, int] = {"red": 0, "yellow": 1, "grey": 2, "green": 3}
-    ranked = np.min(np.vectorize(order.get)(replicates), axis=0) if replicates.size else np.array([])
-    stability = float(np.mean(ranked == order[light])) if ranked.size else None
+    decided = decisive(headline)
+    lit = [Lit(rows, rows["sample_id"], figure) for _, rows in items.groupby("checker", sort=True)]
+    stability = joint_stability(lit, decided.light, seed=seed, n_resamples=n_resamples)
     rule = f"{name}, the worst checker decides: {bands}"
-    return Verdict(light, sentence, rule, stability, decided_by=decisive(headline).place)
+    return Verdict(decided.light, sentence, rule, stability, decided_by=decided.place)
 
 
 def _said(e: Estimate) -> str:

@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalbench.core.figures import Estimated, Figure, estimate, mean_of, ratio
+from evalbench.core.figures import Estimated, Figure, estimate, mean_of
 from evalbench.core.planning import smallest_difference
 from evalbench.core.result import Estimate, Summary, decisive
 from evalbench.core.seeds import rng
 from evalbench.core.significance import holm, sign_flip_test
+from evalbench.core.stability import Lit, joint_stability
 from evalbench.core.stats import bootstrap_sums, percentile_interval
 from evalbench.core.unscored import counted, in_words
-from evalbench.core.verdict import Bands, RuleError, Verdict
+from evalbench.core.verdict import Bands, Light, RuleError, Verdict
 from evalbench.draw.verdict import rounded
 from evalbench.errors import BadInput
 from evalbench.metrics.registry import Card, card
@@ -26,10 +27,6 @@ from evalbench.metrics.translation import BLEU_COUNTS, corpus_bleu
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-# From the worst light to the best.
-_ORDER = ("red", "yellow", "grey", "green")
 
 
 def bands_of(lights: Mapping[str, Sequence[float]], metrics: Sequence[str]) -> dict[str, Bands]:
@@ -205,25 +202,18 @@ def _verdict(
 
 
 def _stability(
-    items: pd.DataFrame, lit: Sequence[Estimate], bands: Mapping[str, Bands], light: str, seed: int, n: int
+    items: pd.DataFrame, lit: Sequence[Estimate], bands: Mapping[str, Bands], light: Light, seed: int, n: int
 ) -> float | None:
-    """The share of resamples of texts in which the worst light of all lit figures together is this one."""
-    texts = sorted(items["id"].unique())
-    if len(texts) < 2:
-        return None
-    columns = []
+    """The share of resamples of texts in which the worst light of all lit figures together is this one.
+
+    A light that is grey for want of evidence is so in every resample.
+    """
+    drawn = []
     for e in lit:
         rows = items[items["model"] == e.group["model"]] if e.group else items
-        score = rows.set_index("id")[e.metric].reindex(texts).to_numpy(dtype=float)
-        columns += [np.nan_to_num(score), np.isfinite(score)]
-    means = bootstrap_sums(
-        np.column_stack(columns).astype(float), lambda s: ratio(s[:, ::2], s[:, 1::2]), rng(seed, "bootstrap/light"), n
-    )  # fmt: skip
-    # A light that is grey for want of evidence is so in every resample.
-    lights = [np.full(n, "grey") if e.light == "grey" else bands[e.metric].lights(m)
-              for e, m in zip(lit, means.T, strict=True)]  # fmt: skip
-    severity = [np.select([column == known for known in _ORDER], range(len(_ORDER))) for column in lights]
-    return float((np.min(severity, axis=0) == _ORDER.index(light)).mean())
+        figure = mean_of(e.metric, bands=bands[e.metric])
+        drawn.append(Lit(rows, rows["id"], figure, held=e.light == "grey"))
+    return joint_stability(drawn, light, seed=seed, n_resamples=n)
 
 
 def compare_models(
