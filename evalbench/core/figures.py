@@ -17,6 +17,7 @@ import numpy.typing as npt
 from evalbench.core.result import Estimate
 from evalbench.core.seeds import rng
 from evalbench.core.stats import bootstrap_cautions, bootstrap_sums, percentile_interval, wilson
+from evalbench.core.unscored import counted
 from evalbench.core.verdict import Bands
 
 Floats = npt.NDArray[np.float64]
@@ -206,6 +207,13 @@ def _reasons(column: npt.ArrayLike | None, n: int) -> npt.NDArray[np.bool_]:
     return np.array([bool(r) and r == r for r in np.asarray(column, dtype=object)], dtype=bool)
 
 
+def _why_none(columns: Columns) -> str:
+    """Why no item has a value, by the named reasons of the items; empty where they have none."""
+    listed = [str(r) for name in ("unscored", "undefined") for r in np.asarray(columns.get(name, ()), object)]
+    named = counted(reason for reason in listed if " " not in reason)
+    return f"no item has a value: {named}" if named else ""
+
+
 def _estimate_one(
     figure: Figure,
     value: float,
@@ -222,17 +230,17 @@ def _estimate_one(
     group: Mapping[str, str],
 ) -> Estimate:
     per_item = next((name[1:] for name in figure.sums if name.startswith("#")), None)
-    if per_item is None:
-        complete = np.isfinite([np.asarray(columns[name], dtype=float) for name in figure.sums]).all(axis=0)
-        n, n_undefined = int((complete & ~unscored).sum()), int((~complete & ~unscored).sum())
-    else:
-        scored = np.isfinite(np.asarray(columns[per_item], dtype=float))
-        n, n_undefined = int(scored.sum()), int((~scored & ~unscored).sum())
+    of = figure.sums if per_item is None else (per_item,)
+    has_value = np.stack([np.isfinite(np.asarray(columns[name], dtype=float)) for name in of]).all(axis=0)
+    # An item that failed in one part may still have a value of another: it is counted once, where it belongs.
+    n, n_unscored = int(has_value.sum()), int((unscored & ~has_value).sum())
+    if not n:
+        value = np.nan
     notes, method, (low, high) = [], f"percentile bootstrap, {n_resamples} resamples", interval
     if clustered:
         method = f"clustered {method}"
     if not np.isfinite(value):
-        notes.append(figure.undefined)
+        notes.append(figure.undefined if n else _why_none(columns) or figure.undefined)
     elif n_units < 2:
         notes.append("no interval: fewer than two units")
     elif figure.interval == "wilson" and (not clustered or totals[0] in (0, totals[1])):
@@ -247,8 +255,8 @@ def _estimate_one(
         notes.append("no interval: no resample has a value")
     else:
         notes += bootstrap_cautions(low, high, no_value, n_units)
-    if figure.worst is not None and unscored.any() and per_item is not None and np.isfinite(value):
-        floor = (value * n + figure.worst * int(unscored.sum())) / (n + int(unscored.sum()))
+    if figure.worst is not None and n_unscored and per_item is not None and np.isfinite(value):
+        floor = (value * n + figure.worst * n_unscored) / (n + n_unscored)
         notes.append(f"{floor:.3g} if every unscored item were the worst")
     known = np.isfinite(value)
     bounded = known and n_units >= 2 and np.isfinite(low) and np.isfinite(high)
@@ -259,8 +267,8 @@ def _estimate_one(
         ci_high=high if bounded else None,
         method=method if bounded else "",
         n=n,
-        n_unscored=int(unscored.sum()),
-        n_undefined=n_undefined,
+        n_unscored=n_unscored,
+        n_undefined=len(unscored) - n - n_unscored,
         unit=figure.unit,
         higher_is_better=figure.higher_is_better,
         light=figure.bands.light(value if known else None) if figure.bands else "unlit",

@@ -46,10 +46,11 @@ def answer_of(reply: Reply) -> str | None:
 
 
 def remarks(items: pd.DataFrame) -> list[str]:
-    """Notes that count the items without a score, by reason."""
-    out = []
-    for column in ("unscored", "undefined"):
-        reasons = items[column][items[column] != ""]
-        if len(reasons):
-            out.append(f"{column.capitalize()}: {len(reasons)} of {len(items)} items ({counted(reasons)}).")
-    return out
+    """Notes that count the items without a score, and those without a reference."""
+    without = items["undefined"].where(items["undefined"] == NO_REFERENCE, "")
+    listed = {"Unscored": items["unscored"], "Undefined": without}
+    return [
+        f"{name}: {int((reasons != '').sum())} of {len(items)} items ({counted(reasons)})."
+        for name, reasons in listed.items()
+        if (reasons != "").any()
+    ]

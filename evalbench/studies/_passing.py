@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from evalbench.core.figures import Estimated, Figure, estimate
 from evalbench.core.result import Estimate, decisive
 from evalbench.core.stability import Lit, joint_stability
+from evalbench.core.unscored import counted
 from evalbench.core.verdict import Band, Bands, Verdict, worst
 from evalbench.errors import BadInput
 from evalbench.models.entail import holds_back
@@ -106,7 +107,7 @@ def verdict(
     Parameters
     ----------
     items : DataFrame
-        Columns ``id``, ``model``, ``unscored`` and what the score sums.
+        Columns ``id``, ``model``, ``unscored``, ``undefined`` and what the score sums.
     done : sequence of Estimated
         One per model; its first figure is the score, its second the share passed.
     what, unit : str
@@ -125,10 +126,13 @@ def verdict(
     sentence = f"{what} {said}; {items['id'].nunique()} {unit}, threshold {threshold:g}."
     unscored = int((items["unscored"] != "").sum())
     if unscored:
-        sentence += f" {unscored} of {len(items)} could not be scored."
+        sentence += f" {unscored} of {len(items)} could not be scored ({counted(items['unscored'])})."
     too_many = unscored > max_unscored * len(items)
     if too_many:
         sentence += f" That is more than {max_unscored:.0%}: not enough evidence for a light."
+    without = items["undefined"][items[scores[0].metric].isna() & (items["unscored"] == "")]
+    if len(without):
+        sentence += f" {len(without)} of {len(items)} have no value ({counted(without)})."
     if held_back:
         sentence += f" {held_back}, so the light stays grey; the figures alone would give {light}."
     rule = (

@@ -129,7 +129,7 @@ def test_two_models_that_agree_on_nearly_all_are_drawn_together():
         "sourced",
     )
     items = pd.concat(
-        pd.DataFrame({"id": [f"{i:03}" for i in range(200)], "model": model, "final": scores, "unscored": ""})
+        pd.DataFrame({"id": [f"{i:03}" for i in range(200)], "model": model, "final": scores, "unscored": "", "undefined": ""})
         for model, scores in (("ash", final), ("oak", nearly))
     ).assign(reference_coherence=1.0, **dict.fromkeys(parts, 1.0))  # fmt: skip
     alone, both = (

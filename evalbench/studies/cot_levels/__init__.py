@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from evalbench.core.result import Result
+from evalbench.kit.answers import remarks
 from evalbench.metrics.reasoning import LEVELS, WEIGHTS
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.gsm8k import word_problems
@@ -26,7 +27,7 @@ from evalbench.studies.cot_levels.pictures import (
     reasons,
     worst,
 )
-from evalbench.studies.cot_levels.scoring import Options, items_of, options_of
+from evalbench.studies.cot_levels.scoring import NO_EQUATION, Options, items_of, options_of
 from evalbench.studies.cot_levels.summary import figures, summarise, with_sums
 from evalbench.text.solutions import MARKERS
 
@@ -46,8 +47,20 @@ SCHEMA: Mapping[str, Table] = {
         (
             Column("id", "id", help="the problem"),
             Column("question", "text"),
-            Column("reference", "text", help="solution with <<a=b>> annotations, closed by #### answer"),
-            Column("response", "text", required=False, empty_ok=True, help="the model's solution"),
+            Column(
+                "reference",
+                "text",
+                empty_ok=True,
+                help="solution with <<a=b>> annotations, closed by #### answer; empty: levels 1 to 3 are undefined",
+            ),
+            Column(
+                "response",
+                "text",
+                required=False,
+                empty_ok=True,
+                keep_null=True,
+                help="the model's solution; null: unscored",
+            ),
             Column("model", "id", required=False, help="who responded, where there are several"),
             Column("lang", "text", required=False, empty_ok=True, help="ISO 639-1 code, chooses the prompt"),
         ),
@@ -162,8 +175,8 @@ def evaluate(
 
 
 def _remarks(items: pd.DataFrame, answers: Collected, options: Options) -> list[str]:
-    out = list(answers.notes)
-    renormalised = int((items["undefined"] != "").sum())
+    out = [*answers.notes, *remarks(items)]
+    renormalised = int((items["undefined"] == NO_EQUATION).sum())
     if renormalised:
         out.append(
             f"Responses without an equation, so that level 4 is undefined and the final score is the mean of the others: {renormalised}."

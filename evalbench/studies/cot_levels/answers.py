@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from evalbench.errors import BadInput
+from evalbench.kit.answers import answer_of, why_unscored
 from evalbench.studies._sampling import sample_ids
 
 if TYPE_CHECKING:
@@ -45,13 +46,15 @@ def given(items: pd.DataFrame) -> Collected:
             "the table has no column response; give one, or a model to collect responses from (--model)"
         )
     named = items if "model" in items else items.assign(model=UNNAMED)
-    return Collected(named.assign(unscored=""))
+    return Collected(named.assign(unscored=why_unscored(named["response"])))
 
 
 def collected(
     items: pd.DataFrame, model: str, *, prompt: str, temperature: float, max_tokens: int, seed: int
 ) -> Collected:
     """One response per problem, asked of a model; replies are kept, a second run asks only for what is missing."""
+    import pandas as pd
+
     from evalbench.models.accounting import accounting, calls_table
     from evalbench.models.collect import collect
     from evalbench.models.exchange import Request
@@ -74,8 +77,9 @@ def collected(
             )
         )
     replies = collect(requests, model)
+    responses = pd.Series([answer_of(reply) for reply in replies], problems.index, dtype=object)
     rows = problems[["id", "question", "reference"]].assign(
-        model=model, response=[r.text for r in replies], unscored=[r.unscored for r in replies]
+        model=model, response=responses, unscored=why_unscored(responses, replies)
     )
     return Collected(
         rows,

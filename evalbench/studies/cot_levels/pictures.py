@@ -92,7 +92,8 @@ def worst(result: Result, rows: int = 10) -> pd.DataFrame:
     """The responses with the lowest final score, beside their problems."""
     import pandas as pd
 
-    items = result.items.sort_values(["final", "id", "model"], kind="stable").head(rows)
+    scored = result.items.dropna(subset=["final"])
+    items = scored.sort_values(["final", "id", "model"], kind="stable").head(rows)
     merged = items.merge(result.tables["solutions"], on=["id", "model"], validate="one_to_one")
     records = merged.to_dict("records")
     return merged[["id", "model", "final"]].assign(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from evalbench.errors import BadInput
+from evalbench.kit.answers import NO_REFERENCE
 from evalbench.metrics.reasoning import (
     CONSTANTS,
     LEVELS,
@@ -91,13 +92,13 @@ def items_of(rows: pd.DataFrame, options: Options) -> tuple[pd.DataFrame, pd.Dat
     Raises
     ------
     BadInput
-        If references have no answer behind a marker; lists them.
+        If references have no answer behind a marker; lists them.  An empty reference is none.
     """
     import pandas as pd
 
     rows = rows.sort_values(["id", "model"], kind="stable")
     references = {text: parse_solution(text, options.markers) for text in rows["reference"].unique()}
-    nameless = rows.loc[[references[t].strict is None for t in rows["reference"]], "id"].unique()
+    nameless = rows.loc[[t != "" and references[t].strict is None for t in rows["reference"]], "id"].unique()
     if len(nameless):
         markers = " or ".join(options.markers)
         raise BadInput.listing(
@@ -113,7 +114,7 @@ def items_of(rows: pd.DataFrame, options: Options) -> tuple[pd.DataFrame, pd.Dat
         if key not in ceilings:
             ceilings[key] = _coherence(reference, row.question, options).score
         shared = {"id": row.id, "model": row.model}
-        solution = parse_solution(row.response, options.markers)
+        solution = parse_solution("" if row.unscored else row.response, options.markers)
         coherence = _coherence(solution, row.question, options)
         records.append(
             shared
@@ -139,10 +140,18 @@ def items_of(rows: pd.DataFrame, options: Options) -> tuple[pd.DataFrame, pd.Dat
         steps_ratio_score(items["n_steps"], items["n_reference_steps"]),
         items["steps"],
     )
-    items.loc[items["unscored"] != "", "steps"] = np.nan
+    unscored, no_reference = items["unscored"] != "", (rows["reference"] == "").to_numpy()
+    for column in ("steps", "n_steps", "n_equations"):
+        items[column] = items[column].mask(unscored)
+    for column in (*_BY_REFERENCE, "n_reference_steps"):
+        items[column] = items[column].mask(no_reference)
+    # Level 4 alone is no final score: where a reference is missing there is none.
     items["final"] = weighted_mean(items[list(LEVELS)].to_numpy(), options.weights)
-    no_equation = items["coherence"].isna() & (items["unscored"] == "")
-    items["undefined"] = np.where(no_equation, "no equation, level 4 has no value", "")
+    items["final"] = items["final"].mask(no_reference)
+    no_equation = items["coherence"].isna()
+    items["undefined"] = np.select(
+        [unscored, no_reference, no_equation], ["", NO_REFERENCE, NO_EQUATION], default=""
+    )
     step_columns = ["id", "model", "number", "text", "equations", "accurate", "coherent", "reason"]
     step_table = pd.DataFrame(steps, columns=step_columns).rename(columns={"number": "step"})
     flags = step_table[["accurate", "coherent"]].astype("boolean")
@@ -182,6 +191,8 @@ def _levels(
     }
 
 
+NO_EQUATION = "no equation, level 4 has no value"
+_BY_REFERENCE = ("answer", "answer_strict", "answer_flexible", "steps", "similarity")
 _SCORES = (
     "answer",
     "answer_strict",
