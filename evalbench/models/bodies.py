@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import cast
 
 import httpx2
@@ -51,3 +53,24 @@ async def bounded(response: httpx2.Response) -> None:
         raise TooLong(f"the reply is packed as {packing!r}, which was not asked for")
     stream = cast(httpx2.AsyncByteStream, response.stream)
     response.stream = _Bounded(stream, LONGEST_PACKED if packed else LONGEST)
+    # JSON is UTF-8 (RFC 8259, 8.1). The charset that a reply names is not believed: some of Python's raise on any byte.
+    response.encoding = "utf-8"
+
+
+_under_way: ContextVar[list[bool]] = ContextVar("under_way")
+
+
+@contextmanager
+def watched() -> Iterator[list[bool]]:
+    """A list that is empty until the request of this block is built and on its way, see :func:`sent`."""
+    underway: list[bool] = []
+    outer = _under_way.set(underway)
+    try:
+        yield underway
+    finally:
+        _under_way.reset(outer)
+
+
+async def sent(_: httpx2.Request) -> None:
+    """Mark the request as sent; for a client's event hook ``request``."""
+    _under_way.get([]).append(True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from evalbench.models import accounting, shapes, structured
 from evalbench.models.endpoint import Model
 from evalbench.models.exchange import Reply, Request
 from evalbench.models.limits import Limiter, estimated_tokens
-from evalbench.models.transport import Outcome, send
+from evalbench.models.transport import Outcome, send, unreadable
 
 if TYPE_CHECKING:
     import openai
@@ -55,11 +55,14 @@ async def answer(request: Request, line: Line) -> Reply:
                 value = structured.parsed(outcome.text, request.schema)
             except structured.NoValue as error:
                 fault = error
+            except Exception as error:  # noqa: BLE001 - a validator that did not think of this value
+                outcome = replace(outcome, reason="bad-response", detail=unreadable(error, line.redact))
         if fault is None or tally.reasks >= line.plan.max_reasks:
             break
         tally.reasks += 1
         follow_up += structured.reask(outcome.raw, fault)
     target = line.plan.target
+    reason = outcome.reason or (outcome.without if request.schema is None else "")
     return Reply(
         request=request,
         model=target.name,
@@ -67,7 +70,7 @@ async def answer(request: Request, line: Line) -> Reply:
         served_by=outcome.served_by,
         text=outcome.text,
         value=value,
-        unscored="unparsed" if fault else outcome.reason,
+        unscored="unparsed" if fault else reason,
         detail=line.redact(_unparsed_detail(fault, outcome)) if fault else outcome.detail,
         raw=outcome.raw,
         logprobs=outcome.logprobs,
@@ -85,7 +88,8 @@ async def answer(request: Request, line: Line) -> Reply:
 
 
 def _unparsed_detail(fault: structured.NoValue, outcome: Outcome) -> str:
-    return f"{fault}; the reply was cut at its longest" if outcome.finish == "length" else str(fault)
+    why = outcome.detail or ("the reply was cut at its longest" if outcome.finish == "length" else "")
+    return f"{fault}; {why}" if why else str(fault)
 
 
 class Tally:

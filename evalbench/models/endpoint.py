@@ -86,11 +86,16 @@ class Model:
         Raises
         ------
         EndpointFault
-            If the endpoint needs one and the environment has none.
+            If the endpoint needs one and the environment has none, or what it has cannot be a key.
         """
         found = os.environ.get(self.key_env, "") if self.key_env else ""
         if self.key_needed and not found:
             raise EndpointFault(f"{self.name} needs a key: set {self.key_env} in the environment")
+        if not (found.isascii() and found.isprintable()):
+            raise EndpointFault(
+                f"{self.name}: the key in {self.key_env} holds characters that no key has (a line end, letters beyond "
+                "ASCII): set it anew"
+            )
         return found
 
 
@@ -106,16 +111,23 @@ def client(target: Model, *, base_url: str = "", key: str = "", timeout: float =
     """
     import openai
 
-    from evalbench.models.bodies import UNPACKED, bounded
+    from evalbench.models.bodies import UNPACKED, bounded, sent
 
     address = base_url or target.base_url
     common: dict[str, Any] = {"api_key": key or target.key or "none", "timeout": timeout, "max_retries": 0}
     common["http_client"] = openai.DefaultAsyncHttpxClient(
         trust_env=urlsplit(address).hostname not in _LOOPBACK,
         headers=UNPACKED,
-        event_hooks={"response": [bounded]},
+        event_hooks={"request": [sent], "response": [bounded]},
         follow_redirects=False,  # what is asked must not go to an address that nobody named
     )
+    made: openai.AsyncOpenAI
     if target.api_version:
-        return openai.AsyncAzureOpenAI(azure_endpoint=address, api_version=target.api_version, **common)
-    return openai.AsyncOpenAI(base_url=address, **common)
+        made = openai.AsyncAzureOpenAI(azure_endpoint=address, api_version=target.api_version, **common)
+    else:
+        made = openai.AsyncOpenAI(base_url=address, **common)
+    if target.provider != "openai":
+        # The client takes these from OPENAI_ORG_ID, OPENAI_PROJECT_ID and OPENAI_CUSTOM_HEADERS; nobody else may see them.
+        made.organization = made.project = None
+        made._custom_headers = {}
+    return made

@@ -37,11 +37,12 @@ PASSING: frozenset[Unscored] = frozenset(
 class Outcome:
     """What became of one request: a chat completion, or a reason.
 
-    ``retry_after`` is the endpoint's own word in seconds, None where it gave none; ``again`` whether asking again may
+    ``without`` is why a chat completion holds no text, for those who want one; ``retry_after`` is the endpoint's own word in seconds, None where it gave none; ``again`` whether asking again may
     help; ``parameter`` the parameter that the endpoint says it does not take.
     """
 
     reason: Unscored = ""
+    without: Unscored = ""
     detail: str = ""
     text: str = ""
     raw: str = ""
@@ -63,7 +64,7 @@ async def send(
     timeout: float,
     redact: Callable[[str], str],
 ) -> Outcome:
-    """Send one chat request. Whatever the endpoint does becomes an :class:`Outcome`.
+    """Send one chat request. Whatever the endpoint does becomes an :class:`Outcome`, also what nobody thought of.
 
     Raises
     ------
@@ -72,7 +73,12 @@ async def send(
     """
     started = time.perf_counter()
     got = await post(client, target, CHAT, payload, timeout, redact)
-    return got if isinstance(got, Outcome) else _completion(got, started, redact)
+    if isinstance(got, Outcome):
+        return got
+    try:
+        return _completion(got, started, redact)
+    except Exception as error:  # noqa: BLE001 - the net: whatever one reply holds, the others go on
+        return failed("bad-response", unreadable(error, redact), started)
 
 
 async def post(
@@ -94,12 +100,34 @@ async def post(
         Where every further call would fail as well: the key is refused (401), there is no such model (404), or the
         endpoint redirects.
     """
+    from evalbench.models.bodies import watched
+
+    started = time.perf_counter()
+    with watched() as under_way:
+        try:
+            return await _posted(client, target, path, payload, timeout, redact, started)
+        except EndpointFault:
+            raise
+        except Exception as error:
+            if not under_way:  # what was to be asked is faulty: no reply is to blame
+                raise
+            return failed("bad-response", unreadable(error, redact), started)
+
+
+async def _posted(
+    client: openai.AsyncOpenAI,
+    target: Model,
+    path: str,
+    payload: dict[str, Any],
+    timeout: float,
+    redact: Callable[[str], str],
+    started: float,
+) -> bytes | Outcome:
     import httpx2
     import openai
 
     from evalbench.models.bodies import TooLong
 
-    started = time.perf_counter()
     try:
         async with asyncio.timeout(timeout):
             response = await client.post(path, cast_to=httpx2.Response, body=payload, options=_AUTHORISED)
@@ -116,7 +144,7 @@ async def post(
             "connection", redact(f"{type(cause).__name__}: {cause}" if cause else str(error)), started
         )
     if 300 <= status < 400:
-        to = redact(printable(headers.get("location") or "nowhere")[:LONGEST_DETAIL])
+        to = printable(redact(headers.get("location") or "nowhere")[:LONGEST_DETAIL])
         raise EndpointFault(
             f"{target.name} at {target.host} sends elsewhere ({status}): to {to}; that is not followed: name the address that is meant"
         )
@@ -134,6 +162,11 @@ def _hint(status: int, target: Model) -> str:
     if status == 401 and target.key_env:
         return f"; check {target.key_env} in the environment"
     return f"; does it serve {target.id!r} at {target.base_url}?" if status == 404 else ""
+
+
+def unreadable(error: Exception, redact: Callable[[str], str]) -> str:
+    """What is said of a reply at which the reading itself failed: one reply must not end the others."""
+    return printable(redact(f"it cannot be read: {type(error).__name__}: {error}")[:LONGEST_DETAIL])
 
 
 def failed(
@@ -192,26 +225,33 @@ def retry_after(headers: Any) -> float | None:
             continue
         if 0 <= wait < float("inf"):
             return wait
-    date = email.utils.parsedate_tz(headers.get("retry-after") or "")
-    return max(email.utils.mktime_tz(date) - time.time(), 0.0) if date else None
+    try:
+        date = email.utils.parsedate_tz(headers.get("retry-after") or "")
+        return max(email.utils.mktime_tz(date) - time.time(), 0.0) if date else None
+    except (ValueError, OverflowError):  # the year 10000, the 13th month
+        return None
 
 
 def _completion(body: bytes, started: float, redact: Callable[[str], str]) -> Outcome:
     """The first choice of a chat completion, checked by hand: a 200 may hold anything."""
-    shown = redact(body[:LONGEST_RAW].decode("utf-8", "replace"))
+
+    def bad(detail: str) -> Outcome:
+        return failed("bad-response", detail, started, raw=shown()[:LONGEST_RAW])
+
+    def shown() -> str:
+        return redact(body.decode("utf-8", "replace"))
+
     try:
         parsed = json.loads(body)
     except (ValueError, RecursionError):
-        return failed("bad-response", "the body is not JSON", started, raw=shown)
+        return bad("the body is not JSON")
     choices = parsed.get("choices") if isinstance(parsed, dict) else None
     if not isinstance(choices, list) or not choices:
-        said = _error_object(shown).get("message")
-        return failed(
-            "bad-response", f"the reply holds no choices{f': {said}' if said else ''}", started, raw=shown
-        )
+        said = _error_object(shown()).get("message")
+        return bad(f"the reply holds no choices{f': {said}' if said else ''}")
     message = choices[0].get("message") if isinstance(choices[0], dict) else None
     if not isinstance(message, dict) or not isinstance(message.get("content"), str | None):
-        return failed("bad-response", "the first choice holds no message with a text", started, raw=shown)
+        return bad("the first choice holds no message with a text")
 
     def told(value: Any) -> str:
         return redact(_without_surrogates(str(value or "")))
@@ -229,8 +269,16 @@ def _completion(body: bytes, started: float, redact: Callable[[str], str]) -> Ou
         return failed("refused", told(message["refusal"]), started, **known)
     if known["finish"] == "content_filter":
         return failed("content-filter", "the endpoint's filter stopped the reply", started, **known)
+    calls_tool = any(message.get(name) for name in ("tool_calls", "function_call"))
+    without, why = missing_text(
+        text, known["finish"], absent=message.get("content") is None, calls_tool=calls_tool
+    )
     return Outcome(
-        seconds=time.perf_counter() - started, logprobs=_logprobs(choices[0].get("logprobs"), told), **known
+        seconds=time.perf_counter() - started,
+        logprobs=_logprobs(choices[0].get("logprobs"), told),
+        without=without,
+        detail=why,
+        **known,
     )
 
 
@@ -238,6 +286,35 @@ def without_reasoning(text: str) -> str:
     """The text after a leading ``<think>…</think>`` block; a reply that was cut within it holds no answer."""
     start = text.lstrip()
     return start.partition("</think>")[2].lstrip() if start.startswith("<think>") else text
+
+
+def missing_text(
+    raw: str, finish: str, *, absent: bool = False, calls_tool: bool = False
+) -> tuple[Unscored, str]:
+    """Why a reply holds no text to judge, and that in words; empty where it holds one.
+
+    An empty text with which the model ended normally (``stop``) is an answer. It is none where the endpoint gave no text
+    at all (``absent``), stopped for another reason, called a tool, or the reply ends within its reasoning.
+
+    Examples
+    --------
+    >>> missing_text("", "stop"), missing_text("fine", "length")
+    (('', ''), ('', ''))
+    >>> missing_text("<think>Let me", "stop")
+    ('cut', 'the reply ends within its reasoning')
+    """
+    if without_reasoning(raw).strip():
+        return "", ""
+    if calls_tool or finish in ("tool_calls", "function_call"):
+        return "tool-call", "the model called a tool and gave no text"
+    if raw.lstrip().startswith("<think>") and "</think>" not in raw:
+        return "cut", "the reply ends within its reasoning"
+    if finish == "length":
+        return "cut", "the reply was cut before it held a text"
+    if absent or finish != "stop":
+        ended = f"finish_reason {printable(finish)[:40]!r}" if finish else "no finish_reason"
+        return "no-text", f"the reply holds no text ({ended})"
+    return "", ""
 
 
 def _without_surrogates(text: str) -> str:
@@ -268,5 +345,5 @@ def _logprobs(given: Any, told: Callable[[Any], str]) -> tuple[TokenLogprob, ...
             )
             for place in content
         )
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         return None

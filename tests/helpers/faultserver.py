@@ -23,6 +23,37 @@ LONG = 200_000
 TOKENS_IN, TOKENS_OUT = 11, 7
 RETRY_AFTER = 0.2
 DIRECTIVE = re.compile(r"do:([\w-]+)(?:\*(\d+))?")
+# Texts of which a reader of an error's body fails, if it believes the charset.
+CHARSETS = ("rot13", "zlib_codec", "idna", "undefined", "utf-16", "punycode", "unicode_escape", "nonsense")
+CONTENTS: dict[str, tuple[str | None, str | None]] = {
+    "null": (None, "stop"),
+    "null-length": (None, "length"),
+    "empty": ("", "stop"),
+    "empty-length": ("", "length"),
+    "empty-other": ("", "eos"),
+    "empty-unsaid": ("", None),
+    "think": ("<think>It is a trap.</think>fine", "stop"),
+    "think-only": ("<think>It is a trap.</think>", "stop"),
+    "think-cut": ("<think>It is a tr", "length"),
+    "think-open": ("<think>It is a tr", "stop"),
+}
+# Every mode, and why a call without a schema and without retries ends unscored; empty: it is scored. Not in it: 401, 404
+# and redirects, which raise since every other call would fail as well.
+MODES: dict[str, str] = {
+    "ok": "", "echo-key": "", "long": "", "fenced": "", "other-schema": "", "empty": "", "think": "", "think-only": "",
+    "logprob-400": "", "logprob-nan": "",
+    "400": "rejected", "403": "rejected", "422": "rejected", "501": "rejected",
+    "408": "server-error", "409": "server-error", "500": "server-error", "503": "server-error", "599": "server-error",
+    "429": "rate-limited", "quota": "rate-limited", "patience": "rate-limited", "year-10000": "rate-limited",
+    "hang": "timeout", "drip": "timeout", "cut": "connection", "garbled-gzip": "connection",
+    "wrong-type": "bad-response", "broken-json": "bad-response", "no-choices": "bad-response",
+    "refusal": "refused", "filter": "content-filter",
+    "null": "no-text", "absent": "no-text", "empty-other": "no-text", "empty-unsaid": "no-text",
+    "null-length": "cut", "empty-length": "cut", "think-cut": "cut", "think-open": "cut",
+    "tool-call": "tool-call", "tool-stop": "tool-call", "function-call": "tool-call",
+    **{f"charset-{name}": "server-error" for name in CHARSETS},
+    **{f"good-charset-{name}": "" for name in CHARSETS},
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -204,8 +235,35 @@ class Server:
             self.raw(writer, 200, b'{"choices": [{"message": {"content": "half', "application/json")
         elif name == "no-choices":
             self.answer(writer, 200, {**self.completion(asked, ""), "choices": []})
-        elif name == "null":
-            self.answer(writer, 200, self.completion(asked, None))
+        elif name in CONTENTS:
+            content, finish = CONTENTS[name]
+            self.answer(writer, 200, self.completion(asked, content, finish))
+        elif name == "absent":
+            whole = self.completion(asked, None)
+            del whole["choices"][0]["message"]["content"]
+            self.answer(writer, 200, whole)
+        elif name in ("tool-call", "tool-stop", "function-call"):
+            whole = self.completion(asked, None, "stop" if name == "tool-stop" else "tool_calls")
+            call = {"name": "look_up", "arguments": "{}"}
+            tool = {"tool_calls": [{"id": "1", "type": "function", "function": call}]}
+            whole["choices"][0]["message"] |= {"function_call": call} if name == "function-call" else tool
+            self.answer(writer, 200, whole)
+        elif name in ("logprob-400", "logprob-nan"):
+            whole = self.completion(asked, "fine")
+            number = 10**400 if name == "logprob-400" else float("nan")
+            whole["choices"][0]["logprobs"] = {"content": [{"token": "fine", "logprob": number}]}
+            self.answer(writer, 200, whole)
+        elif name.startswith("charset-"):
+            kind = f"text/plain; charset={name.removeprefix('charset-')}"
+            self.raw(writer, 503, "the machine is busy, caf\u00e9".encode(), kind)
+        elif name.startswith("good-charset-"):
+            kind = f"application/json; charset={name.removeprefix('good-charset-')}"
+            self.raw(writer, 200, json.dumps(self.completion(asked, "fine")).encode(), kind)
+        elif name == "garbled-gzip":
+            self.raw(writer, 200, b"no gzip", "application/json", **{"Content-Encoding": "gzip"})
+        elif name == "year-10000":
+            date = "Fri, 31 Dec 10000 23:59:59 GMT"
+            self.answer(writer, 429, {"error": {"message": "later"}}, **{"Retry-After": date})
         elif name == "refusal":
             whole = self.completion(asked, None)
             whole["choices"][0]["message"]["refusal"] = "I will not."
@@ -224,6 +282,8 @@ class Server:
             self.answer(writer, 200, self.completion(asked, "word " * (LONG // 5) + self.content(asked)))
         elif name == "fenced":
             self.answer(writer, 200, self.completion(asked, f"Here:\n```json\n{self.content(asked)}\n```"))
+        elif name != "ok":
+            raise ValueError(f"no mode {name!r}")
         else:
             await asyncio.sleep(self.options["delay"])
             self.answer(writer, 200, self.completion(asked, self.content(asked)))
@@ -237,10 +297,12 @@ class Server:
         item = re.search(r"item-\d+", asked["messages"][0]["content"])
         return json.dumps({"mark": 1, "why": item[0] if item else "so"})
 
-    def completion(self, asked: dict[str, Any], content: str | None) -> dict[str, Any]:
+    def completion(
+        self, asked: dict[str, Any], content: str | None, finish: str | None = "stop"
+    ) -> dict[str, Any]:
         choice: dict[str, Any] = {
             "index": 0,
-            "finish_reason": "stop",
+            "finish_reason": finish,
             "message": {"role": "assistant", "content": content},
         }
         if asked.get("logprobs") and self.options["logprobs"]:

@@ -92,11 +92,6 @@ def test_retry_after_is_waited_for(server):
     assert time.perf_counter() - started >= 2 * 0.2
 
 
-def test_an_empty_reply_is_an_answer(server):
-    reply = one(server, "do:null")
-    assert (reply.text, reply.unscored) == ("", "")
-
-
 def test_a_very_long_reply_is_read_whole(server):
     reply = one(server, "do:long", schema=Mark)
     assert len(reply.raw) > 200_000
