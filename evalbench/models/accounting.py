@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from evalbench.core.unscored import Unscored
 from evalbench.models.endpoint import Model
 from evalbench.models.redact import redactor
 
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from evalbench.models.exchange import Reply
 
 _MILLION = 1_000_000
-WITHOUT_TEXT: tuple[Unscored, ...] = ("no-text", "tool-call", "cut")
 CALL_COLUMNS = {
     "item_id": "string",
     "purpose": "string",
@@ -140,24 +138,6 @@ def accounting(replies: Sequence[Reply]) -> dict[str, Any]:
         "cached_tokens": sum((reply.tokens_in or 0) + (reply.tokens_out or 0) for reply in hits),
         "cached_cost": _total_cost(hits),
     }
-
-
-def without_text_note(replies: Sequence[Reply]) -> tuple[str, ...]:
-    """The note of a study whose texts a model gave: how many replies hold none, by reason; none where all do.
-
-    Examples
-    --------
-    >>> without_text_note([])
-    ()
-    """
-    without = _counted(reply.unscored for reply in replies if reply.unscored in WITHOUT_TEXT)
-    if not without:
-        return ()
-    reasons = ", ".join(f"{reason} {count}" for reason, count in without.items())
-    return (
-        f"{sum(without.values())} of {len(replies)} replies hold no text ({reasons}): they are unscored, not empty answers, "
-        "are not kept, and the next run asks for them again.",
-    )
 
 
 _embeddings: ContextVar[list[Mapping[str, Any]] | None] = ContextVar("embeddings", default=None)

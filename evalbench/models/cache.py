@@ -66,29 +66,38 @@ class ReplyCache:
         self._connection = open_database(self.path, _TABLE)
 
     def get_many(self, keys: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-        """The kept replies among these keys."""
+        """The kept replies among these keys. A damaged row counts as not there."""
         for start in range(0, len(keys), _IN_ONE_QUERY):
             part = keys[start : start + _IN_ONE_QUERY]
             marks = ",".join("?" * len(part))
-            query = f"SELECT key, reply FROM replies WHERE key IN ({marks})"  # noqa: S608
+            # As bytes: SQLite would refuse the whole answer for one row that is not UTF-8.
+            query = f"SELECT key, CAST(reply AS BLOB) FROM replies WHERE key IN ({marks})"  # noqa: S608
             with damage_told(self.path):
                 rows = self._connection.execute(query, part).fetchall()
             for key, reply in rows:
-                yield key, json.loads(reply)
+                try:
+                    kept = json.loads(reply)
+                except (TypeError, ValueError, RecursionError):
+                    continue
+                if isinstance(kept, dict):
+                    yield key, kept
 
     def put(self, key: str, model: str, host: str, reply: dict[str, Any]) -> None:
-        """Keep a reply; the first one stays where two processes asked the same at once."""
-        self.put_many([(key, model, host, reply)])
+        """Keep a reply, in place of a row that could not be read or held no answer."""
+        self.put_many([(key, model, host, reply)], instead=True)
 
-    def put_many(self, entries: Iterable[tuple[str, str, str, dict[str, Any]]]) -> None:
-        """Keep several replies in one transaction."""
+    def put_many(
+        self, entries: Iterable[tuple[str, str, str, dict[str, Any]]], *, instead: bool = False
+    ) -> None:
+        """Keep several replies in one transaction: those that are new, or all of them ``instead`` of what is there."""
         now = time.time()
         rows = [
             (key, model, host, now, json.dumps(reply, ensure_ascii=False, separators=(",", ":")))
             for key, model, host, reply in entries
         ]
         with writing(self._connection) as connection:
-            connection.executemany("INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?, ?)", rows)
+            verb = "REPLACE" if instead else "IGNORE"
+            connection.executemany(f"INSERT OR {verb} INTO replies VALUES (?, ?, ?, ?, ?)", rows)  # noqa: S608
 
     def entries(self) -> list[Entries]:
         """What is kept, by model and endpoint."""

@@ -136,7 +136,9 @@ async def _collect(
         def look_up(keys: Sequence[str]) -> None:
             if store is not None:
                 for key, kept in store.get_many(keys):
-                    known[key] = from_cache(key, first_of[key], plan.target, kept)
+                    reply = from_cache(key, first_of[key], plan.target, kept)
+                    if reply is not None:
+                        known[key] = reply
 
         look_up(list(first_of))
         missing = [key for key in first_of if key not in known]

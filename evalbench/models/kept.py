@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from evalbench.models import accounting, structured
@@ -12,33 +13,35 @@ from evalbench.models.cache import ReplyCache
 from evalbench.models.endpoint import Model
 from evalbench.models.exchange import Reply, Request, TokenLogprob
 from evalbench.models.redact import redactor
-from evalbench.models.transport import without_reasoning
+from evalbench.models.transport import missing_text, without_reasoning
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_KEPT = (
-    "served_by",
-    "text",
-    "unscored",
-    "detail",
-    "raw",
-    "finish",
-    "tokens_in",
-    "tokens_out",
-    "seconds",
-    "requests",
-    "retries",
-    "reasks",
-)
+_KEPT: Mapping[str, tuple[type, ...]] = {
+    "served_by": (str,),
+    "text": (str,),
+    "unscored": (str,),
+    "detail": (str,),
+    "raw": (str,),
+    "finish": (str,),
+    "tokens_in": (int, NoneType),
+    "tokens_out": (int, NoneType),
+    "seconds": (float, int),
+    "requests": (int,),
+    "retries": (int,),
+    "reasks": (int,),
+    "errors": (list,),
+    "not_taken": (list,),
+}
+_ANSWERS = ("", "unparsed", "refused", "content-filter")
+_READ_ANEW = ("raw", "unscored", "detail", "errors", "not_taken")
 _KEY = "[0-9a-f]{64}"
 
 
 def is_an_answer(reply: Reply) -> bool:
     """Whether the endpoint answered, be it with nonsense: that was paid for and is kept."""
-    return reply.unscored in ("", "unparsed", "refused") or (
-        reply.unscored == "content-filter" and bool(reply.served_by)
-    )
+    return reply.unscored in _ANSWERS and (reply.unscored != "content-filter" or bool(reply.served_by))
 
 
 def for_cache(reply: Reply) -> dict[str, Any]:
@@ -48,13 +51,36 @@ def for_cache(reply: Reply) -> dict[str, Any]:
     kept["not_taken"] = list(reply.not_taken)
     if reply.raw == reply.text:
         del kept["raw"]
+    if not reply.text.strip():
+        kept["ended"] = (
+            True  # an empty answer; without this mark the row is of a version that took null for one
+        )
     if reply.logprobs is not None:
         kept["logprobs"] = reply.logprobs
     return kept
 
 
-def from_cache(key: str, request: Request, target: Model, kept: dict[str, Any]) -> Reply:
-    """The kept reply; its value is read anew, since the code of a schema's validators is not part of the key."""
+def from_cache(key: str, request: Request, target: Model, kept: dict[str, Any]) -> Reply | None:
+    """The kept reply; its value is read anew, since the code of a schema's validators is not part of the key.
+
+    None where the row is damaged or holds no answer: then it counts as not there.
+    """
+    kept = {"raw": kept.get("text"), **kept}
+    try:
+        whole = all(isinstance(kept[name], kinds) for name, kinds in _KEPT.items())
+        return _from_cache(key, request, target, kept) if whole and _is_answered(request, kept) else None
+    except Exception:  # noqa: BLE001 - whatever one row holds, it is asked for again
+        return None
+
+
+def _is_answered(request: Request, kept: dict[str, Any]) -> bool:
+    """Whether a row is one that :func:`is_an_answer` keeps: earlier versions kept replies without a text as empty ones."""
+    if request.schema is not None or kept["unscored"] or kept["text"].strip():
+        return kept["unscored"] in _ANSWERS
+    return "ended" in kept and not missing_text(kept["raw"], kept["finish"])[0]
+
+
+def _from_cache(key: str, request: Request, target: Model, kept: dict[str, Any]) -> Reply:
     value, unscored, detail = None, kept["unscored"], kept["detail"]
     if request.schema is not None and unscored in ("", "unparsed"):
         try:
@@ -71,14 +97,16 @@ def from_cache(key: str, request: Request, target: Model, kept: dict[str, Any]) 
         detail=detail,
         cached=True,
         key=key,
-        raw=kept.get("raw", kept["text"]),
+        raw=kept["raw"],
         cost=accounting.cost(target, kept["tokens_in"], kept["tokens_out"]),
-        errors=tuple(kept["errors"]),
-        not_taken=tuple(kept["not_taken"]),
-        logprobs=tuple(TokenLogprob(t, p, tuple((a, b) for a, b in top)) for t, p, top in logprobs)
+        errors=tuple(map(str, kept["errors"])),
+        not_taken=tuple(map(str, kept["not_taken"])),
+        logprobs=tuple(
+            TokenLogprob(t, float(p), tuple((a, float(b)) for a, b in top)) for t, p, top in logprobs
+        )
         if logprobs
         else None,
-        **{name: kept[name] for name in _KEPT if name not in ("raw", "unscored", "detail")},
+        **{name: kept[name] for name in _KEPT if name not in _READ_ANEW},
     )
 
 
@@ -140,6 +168,8 @@ def _entries(calls: pd.DataFrame) -> Iterator[tuple[str, str, str, dict[str, Any
         }
         if kept["text"] == raw:
             del kept["raw"]
+        if not kept["text"].strip():
+            kept["ended"] = True
         if row["logprobs"]:
             kept["logprobs"] = json.loads(redact(row["logprobs"]))
         yield row["key"], row["model"], row["host"], kept

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import email.utils
 import json
+import math
 import re
 import time
 from collections.abc import Callable
@@ -333,17 +334,23 @@ def _logprobs(given: Any, told: Callable[[Any], str]) -> tuple[TokenLogprob, ...
     content = given.get("content") if isinstance(given, dict) else None
     if not isinstance(content, list) or not content:
         return None
+
+    def number(value: Any) -> float:
+        if math.isnan(found := float(value)):
+            raise ValueError("not a number")
+        return found
+
     try:
         return tuple(
             TokenLogprob(
                 told(place["token"]),
-                float(place["logprob"]),
+                number(place["logprob"]),
                 tuple(
-                    (told(other["token"]), float(other["logprob"]))
+                    (told(other["token"]), number(other["logprob"]))
                     for other in place.get("top_logprobs") or ()
                 ),
             )
             for place in content
         )
-    except (KeyError, TypeError, ValueError, OverflowError):
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError):  # 400 digits are no float
         return None

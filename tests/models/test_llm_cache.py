@@ -110,9 +110,9 @@ def test_values_are_json_and_any_text_comes_back(cache):
     assert json.loads(stored) == value
 
 
-def test_the_first_reply_stays(cache):
+def test_what_comes_from_elsewhere_leaves_what_is_there(cache):
     cache.put("k", "m", "h", {"text": "first"})
-    cache.put("k", "m", "h", {"text": "second"})
+    cache.put_many([("k", "m", "h", {"text": "second"})])
     assert dict(cache.get_many(["k"])) == {"k": {"text": "first"}}
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
 from dataclasses import replace
 
 import pandas as pd
@@ -118,3 +120,58 @@ def test_this_machines_keys_and_broken_ones_stay_out(server, tmp_path, monkeypat
         (kept,) = dict(cache.get_many([said.key])).values()
     assert (kept["text"], kept["detail"]) == ("it is [key removed]", "saw [key removed]")
     assert secret.encode() not in (tmp_path / "here").read_bytes()
+
+
+WHOLE = {
+    "served_by": "tiny", "text": "fine", "unscored": "", "detail": "", "finish": "stop", "tokens_in": 1, "tokens_out": 1,
+    "seconds": 0.1, "requests": 1, "retries": 0, "reasks": 0, "errors": [], "not_taken": [],
+}  # fmt: skip
+DAMAGED = [
+    "", "no JSON", '"a text"', "[1]", "{}", b"\xff\xfe{}", "[" * 100_000, "9" * 5000, json.dumps(WHOLE)[:-1],
+    *(json.dumps({k: v for k, v in WHOLE.items() if k != name}) for name in WHOLE),
+    *(json.dumps({**WHOLE, name: value}) for name in WHOLE for value in ({"a": 1},)),
+    json.dumps({**WHOLE, "errors": 5}), json.dumps({**WHOLE, "logprobs": [["a", "b", []]]}),
+    json.dumps({**WHOLE, "unscored": "no-such-reason"}),
+]  # fmt: skip
+
+
+def test_a_damaged_row_counts_as_not_there_and_is_put_right(server, tmp_path):
+    name, file = server.url + "#tiny", tmp_path / "cache.sqlite"
+    asked = [Request(f"damaged {i}") for i in range(len(DAMAGED))]
+    keys = [reply.key for reply in collect(asked, name, cache=file)]
+    for whole in (json.dumps(WHOLE), json.dumps({**WHOLE, "raw": "<think>hm</think>fine"})):
+        _write(file, [(whole, key) for key in keys])
+        assert all(reply.cached for reply in collect(asked, name, cache=file))
+    _write(file, [*zip(DAMAGED, keys, strict=True)])
+    again = collect(asked, name, cache=file)
+    assert [reply.request.prompt_text for reply in again if reply.cached] == []
+    assert [(reply.text, reply.unscored) for reply in again] == [("fine", "")] * len(asked)
+    assert all(reply.cached for reply in collect(asked, name, cache=file))
+
+
+@pytest.mark.parametrize(
+    "without",
+    [
+        {"text": "", "finish": "stop"},  # null, as earlier versions kept it
+        {"text": "", "finish": "length"},
+        {"text": "", "finish": "tool_calls"},
+        {"text": "", "raw": "<think>It is a tr", "finish": "length"},
+        {"text": "", "raw": "<think>It is a tr", "finish": "stop"},
+        {"text": " \n", "finish": ""},
+    ],
+)
+def test_what_earlier_versions_took_for_an_empty_answer_is_asked_again(server, tmp_path, without):
+    name, file = server.url + "#tiny", tmp_path / "cache.sqlite"
+    request = Request(f"old row {without}")
+    (first,) = collect([request], name, cache=file)
+    _write(file, [(json.dumps({**WHOLE, **without}), first.key)])
+    (again,) = collect([request], name, cache=file)
+    assert (again.text, again.cached) == ("fine", False)
+    assert collect([request], name, cache=file)[0].cached
+
+
+def _write(file, rows):
+    connection = sqlite3.connect(file)
+    with connection:
+        connection.executemany("UPDATE replies SET reply=? WHERE key=?", rows)
+    connection.close()

@@ -8,6 +8,7 @@ import threading
 from contextlib import contextmanager, suppress
 
 import openai
+import pandas as pd
 import pytest
 from faultserver import MODES
 from generated import one_in_twenty
@@ -16,11 +17,12 @@ from pydantic import BaseModel, field_validator
 
 from evalbench.core.unscored import REASONS
 from evalbench.models import transport
-from evalbench.models.accounting import accounting, calls_table, without_text_note
+from evalbench.models.accounting import accounting, calls_table
 from evalbench.models.cache import ReplyCache
 from evalbench.models.collect import collect
 from evalbench.models.exchange import Request
 from evalbench.models.llm import EndpointFault, ask
+from evalbench.studies import text_metrics
 
 ONCE = {"max_retries": 0, "max_reasks": 0, "progress": False}
 
@@ -72,12 +74,30 @@ def test_an_empty_text_that_ended_normally_is_an_answer(server, fresh_cache, mod
     assert [(r.unscored, r.text, r.cached) for r in (first, second)] == [("", "", False), ("", "", True)]
 
 
-def test_replies_without_a_text_are_counted_in_a_note(server):
+def test_replies_without_a_text_are_counted_by_reason(server):
     modes = ("ok", "null", "tool-call", "think-cut", "empty-length", "500", "empty")
     replies = collect([Request(f"do:{m} noted") for m in modes], server.url + "#tiny", cache=False, **ONCE)
-    (note,) = without_text_note(replies)
-    assert note.startswith("4 of 7 replies hold no text (cut 2, no-text 1, tool-call 1): ")
-    assert without_text_note(replies[:1]) == ()
+    assert accounting(replies)["unscored"] == {"cut": 2, "no-text": 1, "server-error": 1, "tool-call": 1}
+
+
+def test_a_study_of_such_replies_scores_the_others_and_notes_them(server, fresh_cache):
+    modes = ["ok", "null", "tool-call", "think-cut", "empty"]
+    frame = pd.DataFrame(
+        {"id": modes, "reference": ["fine"] * 5, "question": [f"do:{m} study" for m in modes]}
+    )
+    result = text_metrics.evaluate(
+        {"items": frame},
+        metrics=["f1_score"],
+        prompt="{{ question }}",
+        model=server.url + "#tiny",
+        n_resamples=100,
+    )
+    items = result.items.set_index("id")
+    assert items["f1_score"].fillna(-1).to_dict() == {
+        "ok": 1.0, "null": -1.0, "tool-call": -1.0, "think-cut": -1.0, "empty": 0.0,
+    }  # fmt: skip
+    assert items["unscored"].to_dict() == {mode: MODES[mode] for mode in modes}
+    assert any("3 of 5" in note and "tool call" in note and "no text" in note for note in result.notes)
 
 
 @contextmanager
