@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -18,6 +18,7 @@ Bools = npt.NDArray[np.bool_]
 Level = Literal["summary", "dataset", "system"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 KINDS: tuple[Kind, ...] = ("spearman", "kendall", "pearson")
+PARTIAL = ("partial_spearman", "residual_spearman", "partial_pearson")
 
 _ROUNDING = 1e-12
 # Kendall between whole documents costs documents², row by row it costs rows · log(levels).
@@ -35,7 +36,8 @@ class Correlations(NamedTuple):
     values : (p, q) array
         NaN where undefined.
     replicates : (r, p, q) array
-        Bootstrap over documents; the same resamples for every pair, level and coefficient.
+        Bootstrap over documents, at system level over systems and documents; the same resamples for every pair and
+        coefficient.
     n : (p, q) array of int
         Documents with a value (summary), rows (dataset), or systems (system).
     n_undefined : (p, q) array of int
@@ -50,14 +52,14 @@ class Correlations(NamedTuple):
 
 @dataclass(frozen=True)
 class Part:
-    """Columns that are complete on the same rows."""
+    """Columns that are complete on the same rows; ``systems_drawn`` (r, systems) goes beside the documents drawn."""
 
     x: Floats
     y: Floats
     document: Ints
     system: Ints
     n_documents: int
-    n_systems: int
+    systems_drawn: Floats
 
 
 def _finished(values: Floats, replicates: Floats, n: int | Ints, n_undefined: int | Ints = 0) -> Correlations:
@@ -120,7 +122,7 @@ def _ranked(part: Part, counts: Floats, *, fixed_system: bool, ranks: bool) -> C
     columns = np.concatenate([_scaled(part.x), _scaled(part.y)], axis=1)
     n, p = len(columns), part.x.shape[1]
     makers = [midranker(c) for c in columns.T] if ranks else []
-    member = (part.system[:, None] == np.arange(part.n_systems)).astype(float)
+    member = (part.system[:, None] == np.arange(part.systems_drawn.shape[1])).astype(float)
 
     def r(document_weights: Floats) -> Floats:
         weights = document_weights[:, part.document]
@@ -146,6 +148,23 @@ def _ranked(part: Part, counts: Floats, *, fixed_system: bool, ranks: bool) -> C
         return np.concatenate([r(weights[i : i + step]) for i in range(0, len(weights), step)])
 
     return _finished(*_with_points(counts, chunked), n)
+
+
+def _residual_spearman(part: Part, counts: Floats) -> Correlations:
+    """Spearman of what is left of the values themselves when every system's mean is taken off.
+
+    The means are those of the whole table in every resample: to rank anew each resample's residuals would cost a sort
+    for each of them, and moves the interval's ends little (``tests/core/test_correlation_table.py``).
+    """
+    member = (part.system == np.arange(part.systems_drawn.shape[1])[:, None]).astype(float)
+    rows = np.maximum(member.sum(axis=1, keepdims=True), 1)
+
+    def left(columns: Floats) -> Floats:
+        scaled = _scaled(columns)
+        # Residuals that differ by rounding alone are tied.
+        return np.asarray(np.round(scaled - (member @ scaled / rows)[part.system], 12))
+
+    return _ranked(replace(part, x=left(part.x), y=left(part.y)), counts, fixed_system=False, ranks=True)
 
 
 def _dataset_kendall(part: Part, counts: Floats) -> Correlations:
@@ -274,46 +293,57 @@ def _summary(kind: Kind) -> Callable[[Part, Floats], Correlations]:
 
 def _system(kind: Kind) -> Callable[[Part, Floats], Correlations]:
     def compute(part: Part, counts: Floats) -> Correlations:
-        p = part.x.shape[1]
+        p, n_systems = part.x.shape[1], part.systems_drawn.shape[1]
         columns = np.concatenate([np.ones((len(part.x), 1)), _scaled(part.x), _scaled(part.y)], axis=1)
         width = columns.shape[1]
-        sums = np.zeros((part.n_documents, part.n_systems, width))
+        sums = np.zeros((part.n_documents, n_systems, width))
         np.add.at(sums, (part.document, part.system), columns)
         present = np.flatnonzero(sums[:, :, 0].sum(axis=0))
-
-        def over_systems(weights: Floats) -> Floats:
-            total = np.tensordot(weights, sums[:, present], axes=1)
-            with np.errstate(all="ignore"):
-                means = total[:, :, 1:] / total[:, :, :1]
-            return _over_rows(means[:, :, :p], means[:, :, p:], kind)
-
         if len(present) < 3:
             empty = np.full((len(counts), p, part.y.shape[1]), np.nan)
             return _finished(np.full(empty.shape[1:], np.nan), empty, len(present))
+        documents = np.concatenate([np.ones((1, part.n_documents)), counts])
+        systems = np.concatenate([np.ones((1, len(present))), part.systems_drawn[:, present]])
+
+        def over_systems(rows: slice) -> Floats:
+            total = np.tensordot(documents[rows], sums[:, present], axes=1)
+            with np.errstate(all="ignore"):
+                means = total[:, :, 1:] / total[:, :, :1]
+            return _over_systems(means[:, :, :p], means[:, :, p:], systems[rows], kind)
+
         step = max(1, _CELLS_AT_ONCE // (len(present) ** 2 * width))
-        weights = [
-            np.ones((1, part.n_documents)),
-            *(counts[i : i + step] for i in range(0, len(counts), step)),
-        ]
-        found = np.concatenate([over_systems(w) for w in weights])
+        # The whole table alone: its means are added up in the same order whatever was drawn beside it.
+        slices = [slice(0, 1), *(slice(k, k + step) for k in range(1, len(documents), step))]
+        found = np.concatenate([over_systems(rows) for rows in slices])
         return _finished(found[0], found[1:], len(present))
 
     return compute
 
 
-def _over_rows(x: Floats, y: Floats, kind: Kind) -> Floats:
-    """Correlation over the middle axis of (r, s, p) and (r, s, q); NaN where a value is missing."""
-    broken: Bools = np.asarray(np.isnan(x).any(axis=(1, 2)) | np.isnan(y).any(axis=(1, 2)))
+def _over_systems(x: Floats, y: Floats, weights: Floats, kind: Kind) -> Floats:
+    """Correlation over systems drawn ``weights`` (r, s) times, of (r, s, p) with (r, s, q).
+
+    NaN where a system that was drawn has no value.
+    """
+    gap = np.asarray(np.isnan(x).any(axis=2) | np.isnan(y).any(axis=2))
+    broken = np.asarray((gap & (weights > 0)).any(axis=1))
     x, y = np.nan_to_num(x), np.nan_to_num(y)
     if kind != "pearson":
         # Means that differ by rounding alone are tied.
         x, y = np.round(x, 12), np.round(y, 12)
         x, y = (np.sign(m[:, :, None] - m[:, None]) for m in (x, y))
-        # Summed over the other systems, the signs are ranks up to a shift and a factor.
-        x, y = (m.sum(axis=2) if kind == "spearman" else m.reshape(len(m), -1, m.shape[-1]) for m in (x, y))
-    if kind != "kendall":
-        x, y = (m - m.mean(axis=1, keepdims=True) for m in (x, y))
-    r = _r(np.einsum("rsp,rsq->rpq", x, y), (x**2).sum(axis=1), (y**2).sum(axis=1))
+    if kind == "spearman":
+        # Summed over the systems drawn, the signs are midranks up to a shift and a factor.
+        x, y = (np.einsum("rstp,rt->rsp", m, weights) for m in (x, y))
+    if kind == "kendall":
+        weights = (weights[:, :, None] * weights[:, None, :]).reshape(len(x), -1)
+        x, y = (m.reshape(len(m), -1, m.shape[-1]) for m in (x, y))
+    else:
+        total = weights.sum(axis=1)[:, None, None]
+        with np.errstate(all="ignore"):
+            x, y = (m - np.einsum("rs,rsp->rp", weights, m)[:, None] / total for m in (x, y))
+    drawn = weights[:, :, None]
+    r = _r(np.einsum("rsp,rsq->rpq", drawn * x, y), (drawn * x**2).sum(axis=1), (drawn * y**2).sum(axis=1))
     return np.where(broken[:, None, None], np.nan, r)
 
 
@@ -327,6 +357,7 @@ COMPUTE: Mapping[tuple[str, str], Callable[[Part, Floats], Correlations]] = {
     ("dataset", "partial_pearson"): lambda part, counts: _ranked(
         part, counts, fixed_system=True, ranks=False
     ),
+    ("dataset", "residual_spearman"): _residual_spearman,
     **{("summary", kind): _summary(kind) for kind in KINDS},
     **{("system", kind): _system(kind) for kind in KINDS},
 }

@@ -1,8 +1,13 @@
 """Correlations of many metrics with many criteria at three levels, all pairs from one set of resamples.
 
 Levels: *summary*, the correlation over systems within each document, averaged over documents; *dataset*, over all
-rows pooled; *system*, over the means of the systems.  Documents are resampled at every level.  Ranks are made once per
-column and resample, not once per pair, and Kendall's pairs are counted between whole documents.
+rows pooled; *system*, over the means of the systems.  Documents are resampled at every level, and at system level the
+systems too: a correlation over systems is uncertain first of all because there are few of them.  Ranks are made once
+per column and resample, not once per pair, and Kendall's pairs are counted between whole documents.
+
+Simulated in ``tests/core/test_correlation_systems.py`` (systems and documents drawn from a population, 10, 20 and 40
+systems): the 95 % intervals at system level hold the correlation of the population of systems in 88–97 % of samples by
+Pearson, in at least 93 % by Spearman and Kendall, which ties between copies of a system make wide.
 """
 
 from __future__ import annotations
@@ -15,6 +20,7 @@ from evalbench.core.correlation_levels import (
     COMPUTE,
     KINDS,
     LEVELS,
+    PARTIAL,
     Bools,
     Correlations,
     Floats,
@@ -25,7 +31,7 @@ from evalbench.core.correlation_levels import (
 from evalbench.core.seeds import rng
 from evalbench.core.stats import resample_counts
 
-__all__ = ["KINDS", "LEVELS", "Correlations", "Level", "correlation_table"]
+__all__ = ["KINDS", "LEVELS", "PARTIAL", "Correlations", "Level", "correlation_table"]
 
 
 def correlation_table(
@@ -40,6 +46,7 @@ def correlation_table(
     seed: int = 0,
     n_resamples: int = 2000,
     counts: npt.ArrayLike | None = None,
+    system_counts: npt.ArrayLike | None = None,
 ) -> dict[tuple[str, str], Correlations]:
     """Correlate every column of x with every column of y.
 
@@ -56,21 +63,25 @@ def correlation_table(
     levels, kinds
         Which to compute.
     partial : bool
-        Also, at dataset level, Spearman and Pearson with the system held fixed: of what is left of (ranks of) each
-        column when every system's mean is taken off.
+        Also, at dataset level, Spearman and Pearson with the system held fixed: of what is left of each column when
+        every system's mean is taken off.  ``partial_spearman`` ranks first and takes the means of ranks off;
+        ``residual_spearman`` takes the means off first and ranks what is left; both are called partial Spearman.
     seed, n_resamples : int
     counts : (r, documents) array, optional
         How often each document, in ascending order, is drawn in each resample, instead of a bootstrap.
+    system_counts : (r, systems) array, optional
+        The same of the systems, at system level; beside ``counts`` each system stays once by default.
 
     Returns
     -------
     dict
-        (level, kind) → :class:`Correlations`; undefined at dataset level under three rows.  Partial ones under ``("dataset", "partial_spearman")`` and
-        ``("dataset", "partial_pearson")``.
+        (level, kind) → :class:`Correlations`; undefined at dataset level under three rows.  Partial ones under
+        ``("dataset", name)``, with the names above and ``partial_pearson``.
 
     References
     ----------
-    Deutsch, Dror & Roth (2021), A statistical analysis of summarization evaluation metrics, TACL 9, section 2.
+    Deutsch, Dror & Roth (2021), A statistical analysis of summarization evaluation metrics, TACL 9, sections 2 and 3
+    (the bootstrap over systems and documents, "Boot-Both").
 
     Examples
     --------
@@ -90,14 +101,25 @@ def correlation_table(
     # In a fixed order of rows sums do not depend on the input's order.
     order = np.lexsort((*a.T, *b.T, system_code, document_code))
     a, b, document_code, system_code = a[order], b[order], document_code[order], system_code[order]
-    drawn = _drawn(n_documents, seed, n_resamples) if counts is None else np.asarray(counts, dtype=float)
+    if counts is None:
+        drawn = _drawn(n_documents, seed, n_resamples, "correlation/table")
+    else:
+        drawn = np.asarray(counts, dtype=float)
     if drawn.shape[1:] != (n_documents,):
         raise ValueError(f"counts need a column for each of {n_documents} documents: {drawn.shape}")
+    if system_counts is not None:
+        systems_drawn = np.asarray(system_counts, dtype=float)
+    elif counts is None:
+        systems_drawn = _drawn(len(systems), seed, n_resamples, "correlation/systems")
+    else:
+        systems_drawn = np.ones((len(drawn), len(systems)))
+    if systems_drawn.shape != (len(drawn), len(systems)):
+        raise ValueError(f"system_counts: {systems_drawn.shape} instead of {(len(drawn), len(systems))}")
     names = _names(levels, kinds, partial and system is not None)
     out = {name: _empty(len(drawn), a.shape[1], b.shape[1]) for name in names}
     for rows, left, right in _complete_parts(np.isfinite(a), np.isfinite(b)):
         part = Part(
-            a[rows][:, left], b[rows][:, right], document_code[rows], system_code[rows], n_documents, len(systems)
+            a[rows][:, left], b[rows][:, right], document_code[rows], system_code[rows], n_documents, systems_drawn
         )  # fmt: skip
         at = np.ix_(left, right)
         for name in names:
@@ -111,16 +133,16 @@ def correlation_table(
     return out
 
 
-def _drawn(n_documents: int, seed: int, n_resamples: int) -> Floats:
-    if not n_documents or not n_resamples:
-        return np.ones((n_resamples, n_documents))
-    return np.concatenate(list(resample_counts(n_documents, rng(seed, "correlation/table"), n_resamples)))
+def _drawn(n_units: int, seed: int, n_resamples: int, stream: str) -> Floats:
+    if not n_units or not n_resamples:
+        return np.ones((n_resamples, n_units))
+    return np.concatenate(list(resample_counts(n_units, rng(seed, stream), n_resamples)))
 
 
 def _names(levels: tuple[Level, ...], kinds: tuple[Kind, ...], partial: bool) -> list[tuple[str, str]]:
     named: list[tuple[str, str]] = [(level, kind) for level in levels for kind in kinds]
     if partial and "dataset" in levels:
-        named += [("dataset", f"partial_{kind}") for kind in kinds if kind != "kendall"]
+        named += [("dataset", name) for name in PARTIAL if name.partition("_")[2] in kinds]
     return named
 
 

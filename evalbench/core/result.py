@@ -30,6 +30,8 @@ class Estimate:
         Name of the interval's method.
     n : int
         Items that the value rests on.
+    n_of : str
+        What ``n`` and the next two count, where a study counts several things: ``"documents"``, ``"annotators"``.
     n_unscored, n_undefined : int
         Items that the instrument could not score; items that have no value.
     unit : str
@@ -47,6 +49,7 @@ class Estimate:
     ci_high: float | None = None
     method: str = ""
     n: int = 0
+    n_of: str = ""
     n_unscored: int = 0
     n_undefined: int = 0
     unit: str = ""
@@ -194,6 +197,8 @@ class Result:
         The columns of ``items`` that name compared groups.
     items : pandas.DataFrame
         One row per unit and group: id, sums or scores, ``unscored``, ``undefined``.
+    items_of : str
+        What an item is where it is no plain row of the data, e.g. ``"outputs × metrics × criteria"``.
     summary : tuple of Estimate
     tables : mapping of str to pandas.DataFrame
         Finer rows that carry the same id.
@@ -220,6 +225,7 @@ class Result:
     items: pd.DataFrame
     figures: Summary
     by: tuple[str, ...] = ()
+    items_of: str = ""
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     method: tuple[str, ...] = ()
@@ -285,7 +291,7 @@ class Result:
             "light_rule": verdict.rule,
             "would_be_light": verdict.would_be,
             "decided_by": None if verdict.decided_by is None else dict(verdict.decided_by),
-            "items": {"n": len(self.items), "unscored": self.n_unscored},
+            "items": {"n": len(self.items), "unscored": self.n_unscored, "of": self.items_of},
             "summary": [estimate.row() for estimate in self.summary],
             "notes": list(self.notes),
             "method": list(self.method),

@@ -188,7 +188,8 @@ def _footnotes(marks: Mapping[str, str]) -> str:
 
 def _metric_name(row: Mapping[str, Any], said: str = "") -> str:
     better = {True: "higher is better", False: "lower is better"}.get(row.get("higher_is_better"), "")
-    details = ", ".join(part for part in (str(row.get("unit") or ""), better, said) if part)
+    counts = f"n: {row['n_of']}" if row.get("n_of") else ""
+    details = ", ".join(part for part in (str(row.get("unit") or ""), better, counts, said) if part)
     small = f' <span class="eb-small">{escape(details)}</span>' if details else ""
     return f"{breakable(row['metric'])}{small}"
 
@@ -310,11 +311,10 @@ def _group_cell(name: Any) -> str:
 
 
 def _evidence(results: Mapping[str, Any]) -> list[str]:
-    missing, total = results["items"]["unscored"], results["items"]["n"]
+    missing, total, of = (results["items"].get(name) or 0 for name in ("unscored", "n", "of"))
+    items = counted(total, "item") + (f" ({of})" if of else "")
     facts = [
-        f"{count(missing)} of {counted(total, 'item')} could not be scored"
-        if missing
-        else f"all {counted(total, 'item')} could be scored"
+        f"{count(missing)} of {items} could not be scored" if missing else f"all {items} could be scored"
     ]
     facts += _resting_on(results["light"], results.get("would_be_light"), results.get("light_stability"))
     if results.get("light_rule"):

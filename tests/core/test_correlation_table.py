@@ -61,6 +61,7 @@ def test_replicates_are_those_of_rows_drawn_with_their_documents(kind):
     x, y, document, system = panel(rng, documents=5)
     found = correlation_table(x, y, document=document, system=system, n_resamples=20, seed=3)
     counts = np.concatenate(list(module.resample_counts(5, module.rng(3, "correlation/table"), 20)))
+    drawn = np.concatenate(list(module.resample_counts(4, module.rng(3, "correlation/systems"), 20)))
     for r in range(20):
         rows = np.concatenate(
             [np.flatnonzero(document == d) for d in range(5) for _ in range(int(counts[r, d]))]
@@ -69,7 +70,9 @@ def test_replicates_are_those_of_rows_drawn_with_their_documents(kind):
             found["dataset", kind].replicates[r, 0, 1], peer(x[rows, 0], y[rows, 1], kind), atol=1e-9
         )
         means = [
-            np.round([m[rows][system[rows] == s, k].mean() for s in range(4)], 12)
+            np.round(
+                [m[rows][system[rows] == s, k].mean() for s in range(4) for _ in range(int(drawn[r, s]))], 12
+            )
             for m, k in ((x, 0), (y, 1))
         ]
         np.testing.assert_allclose(found["system", kind].replicates[r, 0, 1], peer(*means, kind), atol=1e-9)
@@ -104,6 +107,29 @@ def test_partial_agrees_with_the_regression_of_core(kind):
     found = correlation_table(x, y, document=document, system=system, partial=True, n_resamples=2)
     peer = correlate(x[:, 0], y[:, 0], kind, given=system.astype(str), n_resamples=2).value
     assert found["dataset", f"partial_{kind}"].values[0, 0] == pytest.approx(peer, abs=1e-12)
+
+
+def test_residuals_are_ranked_after_the_systems_means_are_taken_off():
+    """The other partial Spearman, exactly; its interval, with the means held, beside that of remade residuals."""
+    rng = np.random.default_rng(3)
+    x, y, document, system = panel(rng, documents=60, systems=6, p=1, q=1, levels=9)
+    x = x + system[:, None] + 0.5 * y
+    found = correlation_table(x, y, document=document, system=system, partial=True, n_resamples=500)
+    one = found["dataset", "residual_spearman"]
+
+    def remade(rows):
+        left = [
+            np.round(m[rows, 0] - np.array([m[rows, 0][system[rows] == s].mean() for s in range(6)])[system[rows]], 9)
+            for m in (x, y)
+        ]  # fmt: skip
+        return stats.spearmanr(*left).statistic
+
+    assert one.values[0, 0] == pytest.approx(remade(np.arange(360)), abs=1e-12)
+    assert one.values[0, 0] != pytest.approx(found["dataset", "partial_spearman"].values[0, 0], abs=1e-4)
+    counts = np.concatenate(list(module.resample_counts(60, module.rng(0, "correlation/table"), 500)))
+    slow = [remade(np.repeat(np.arange(360), c[document].astype(int))) for c in counts]
+    ends = [np.quantile(r, [0.025, 0.975]) for r in (one.replicates[:, 0, 0], slow)]
+    np.testing.assert_allclose(*ends, atol=0.015)
 
 
 def test_simpson_s_paradox_shows():

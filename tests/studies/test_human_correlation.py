@@ -207,8 +207,8 @@ def test_equal_metrics_on_few_documents_are_rarely_told_apart():
         quality = draw.normal(size=60)
         x = quality[:, None] + draw.normal(size=(60, 2))
         y = (quality + draw.normal(0, 0.5, 60))[:, None]
-        none = np.array(["", ""], dtype=object), np.zeros(2, dtype=int)
-        shown = Panel(("a", "b"), ("c",), ("",), document, system, x, y, y[:, :, None], *none)
+        none = np.full(x.shape, "", dtype=object)
+        shown = Panel(("a", "b"), ("c",), ("",), document, system, x, y, y[:, :, None], none)
         table = comparison_table(Analysis(shown, "summary", "spearman", seed, 200), ())
         wrong.append((table.set_index("level").loc[["summary", "dataset"], "p"] <= 0.05).tolist())
     rates = np.mean(wrong, axis=0)
@@ -240,7 +240,7 @@ def test_plans_without_a_number_say_why():
     assert labels["good", "quality"] == ""
     assert labels["good", "complete"] == "constant human score: every output got 1"
     assert labels["flat", "quality"] == "constant metric: every output got 1"
-    assert labels["never", "quality"] == "no output has both scores"
+    assert labels["never", "quality"] == "unscored: the table has no value"
     systems = result.tables["system_plan"].set_index("scorer")
     assert systems["note"].to_dict() == {
         "flat": "the two do not differ", "good": "", "never": "fewer than two systems have a value"

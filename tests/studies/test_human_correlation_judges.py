@@ -78,7 +78,8 @@ class TestJudges:
             frame, ratings, metrics=[], judges=[fails_on_two], judge_criteria={"b": self.BRIEF}
         )  # fmt: skip
         figure = result.figure("spearman_summary", scorer="fails_on_two: b", criterion="quality")
-        assert (figure.n_unscored, figure.light) == (2, "grey")
+        assert (figure.n, figure.n_unscored, figure.light) == (8, 0, "grey")
+        assert figure.note.endswith("no score for 2 of 32 outputs")
         failed = result.items[(result.items["unscored"] != "") & (result.items["criterion"] == "quality")]
         assert failed["unscored"].tolist() == ["timeout", "timeout"]
 

@@ -105,8 +105,9 @@ class TestShapes:
         )
         assert result.figure("ceiling", criterion="quality").note == "one annotator only: no ceiling"
         assert result.light == "grey"
-        assert result.sentence.startswith(
-            "No criterion is trusted (one annotator only, so agreement is unknown: name criteria in trusted)"
+        assert (
+            "No light, because no criterion is trusted: there is one human score for each output"
+            in result.sentence
         )
         study.figure_criterion(result, "quality")
         study.figure_agreement(result)
@@ -148,14 +149,15 @@ class TestShapes:
         result = evaluate(frame, ratings, metrics=["good"])
         assert value(result, criterion="quality", level="dataset", coefficient="spearman")["n"] == 30
         counted = result.items[result.items.criterion == "quality"]["undefined"].value_counts().to_dict()
-        assert counted == {"": 30, "no human score": 1, "the metric has no value": 1}
+        assert counted == {"": 31, "no-reference": 1}
+        assert result.n_unscored == 2  # one output by two criteria
 
     def test_a_metric_that_is_not_installed_is_unscored_and_the_others_go_on(self):
         frame, ratings = panel()
         frame = frame.assign(output="a b", reference="a b")
         result = evaluate(frame, ratings, metrics=["good", "bertscore"])
         figure = result.figure("spearman_summary", scorer="bertscore", criterion="quality")
-        assert (figure.light, figure.n_unscored) == ("grey", 32)
+        assert (figure.light, figure.n_of, figure.n_unscored) == ("grey", "documents", 8)
         assert "bertscore needs" in figure.note
         assert result.figure("spearman_summary", scorer="good", criterion="quality").value > 0.5
 

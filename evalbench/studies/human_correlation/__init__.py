@@ -38,10 +38,11 @@ from evalbench.studies.human_correlation.pictures import (
     figure_scatter,
     labels_needed,
     matrix,
+    partials,
     undefined,
 )
 from evalbench.studies.human_correlation.reading import Readings, items_of, read
-from evalbench.studies.human_correlation.summary import _Judge, bands_of, summarise, summary_of, trust_of
+from evalbench.studies.human_correlation.summary import summarise, summary_of
 from evalbench.studies.human_correlation.tables import (
     agreement_table,
     comparison_table,
@@ -49,6 +50,7 @@ from evalbench.studies.human_correlation.tables import (
     label_plan,
     system_plan,
 )
+from evalbench.studies.human_correlation.trust import Judge, bands_of, trust_of
 from evalbench.studies.human_correlation.weighted import weighted
 from evalbench.studies.text_metrics.scoring import by_synonyms, stages_of
 
@@ -60,7 +62,7 @@ if TYPE_CHECKING:
 __all__ = [
     "METRICS", "QUESTION", "SCHEMA", "agreement", "best_comparisons", "disagreements", "documents_needed", "evaluate",
     "figure_agreement",
-    "figure_criterion", "figure_heat_map", "figure_scatter", "labels_needed", "matrix", "summarise", "undefined",
+    "figure_criterion", "figure_heat_map", "figure_scatter", "labels_needed", "matrix", "partials", "summarise", "undefined",
     "weighted",
 ]  # fmt: skip
 
@@ -198,7 +200,7 @@ def evaluate(
         raise BadInput(
             f"lower_is_better: {', '.join(strangers)} not among {', '.join(analysis.panel.scorers)}"
         )
-    figures = summary_of(analysis, _Judge(bands, max_ci_width, lower, max_unscored), trust)
+    figures = summary_of(analysis, Judge(bands, max_ci_width, lower, max_unscored), trust)
     names = list(analysis.panel.scorers)
     return Result(
         study="human_correlation",
@@ -218,6 +220,7 @@ def evaluate(
         data=data.label,
         id="doc_id",
         by=("scorer", "criterion"),
+        items_of="outputs × metrics × criteria",
         items=items,
         figures=figures,
         tables={
@@ -258,7 +261,9 @@ def _scores(readings: Readings, metrics: Sequence[str], options: Mapping[str, An
     found = score_all(frame, entries, options) if entries else Scored()
     marks = bench.marks(frame)
     scores = {name: frame[name].to_numpy(dtype=float) for name in ready}
-    unscored = {name: np.full(len(frame), "", dtype=object) for name in ready}
+    unscored = {
+        name: np.where(np.isnan(column), "no-value", "").astype(object) for name, column in scores.items()
+    }
     return _Scores(
         scores | {e.name: found.columns[e.name] for e in entries} | marks.scores,
         unscored | {e.name: found.unscored[e.name] for e in entries} | marks.unscored,

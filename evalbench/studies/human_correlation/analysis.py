@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from evalbench.core.agreement import cohen_kappa, krippendorff_alpha
 from evalbench.core.correlation import FEWEST_ROWS
 from evalbench.core.correlation_table import KINDS, LEVELS, Correlations, correlation_table
-from evalbench.core.stats import Measured, with_interval
+from evalbench.core.stats import FEW_UNITS, Measured, with_interval
 from evalbench.metrics.registry import card
 
 if TYPE_CHECKING:
@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 ALPHAS = ("ordinal", "interval", "nominal")
+# What n counts at each level.
+UNITS = {"summary": "documents", "dataset": "outputs", "system": "systems"}
+# With fewer systems an interval spans nearly everything, or nothing: it would be read as more than it is.
+FEWEST_SYSTEMS = 10
+NO_METRIC = ""
+"""The scorer of rows that carry human scores alone."""
+_REASONS = {"no-value": "the table has no value", "no-output": "there is no output"}
 
 
 def direction(scorer: str, lower_is_better: tuple[str, ...] = ()) -> int:
@@ -44,9 +51,8 @@ class Panel:
     y : (n, q) array
         Means over annotators.
     ratings : (n, q, a) array
-    unscored : (p,) object array
-        The first reason for which the instrument failed, empty where it never did.
-    n_unscored : (p,) array of int
+    unscored : (n, p) object array
+        Why the instrument gave no score, empty where it did, or where it has none to give.
     """
 
     scorers: tuple[str, ...]
@@ -58,7 +64,6 @@ class Panel:
     y: Array
     ratings: Array
     unscored: Array
-    n_unscored: Array
 
     @classmethod
     def of_items(cls, items: pd.DataFrame) -> Panel:
@@ -68,7 +73,8 @@ class Panel:
         rows = pd.MultiIndex.from_frame(items[["doc_id", "system"]])
         keys = rows.unique().sort_values()
         at = keys.get_indexer(rows)
-        scorers, criteria = (sorted(items[c].unique()) for c in ("scorer", "criterion"))
+        scorers = sorted(set(items["scorer"].unique()) - {NO_METRIC})
+        criteria = sorted(items["criterion"].unique())
         s, c = (
             pd.Categorical(items[n], categories=v).codes
             for n, v in (("scorer", scorers), ("criterion", criteria))
@@ -76,15 +82,28 @@ class Panel:
         columns = [name for name in items.columns if str(name).startswith("rating_")]
         x, y = np.full((len(keys), len(scorers)), np.nan), np.full((len(keys), len(criteria)), np.nan)
         ratings = np.full((len(keys), len(criteria), len(columns)), np.nan)
-        x[at, s], y[at, c] = items["score"], items["human"]
-        ratings[at, c] = items[columns].to_numpy(dtype=float)
-        failed = items[(items["unscored"] != "") & (c == 0)]
+        unscored = np.full(x.shape, "", dtype=object)
+        by = s >= 0
+        x[at[by], s[by]], unscored[at[by], s[by]] = items.loc[by, "score"], items.loc[by, "unscored"]
+        y[at, c], ratings[at, c] = items["human"], items[columns].to_numpy(dtype=float)
         return cls(
             tuple(scorers), tuple(criteria), tuple(n.removeprefix("rating_") for n in columns),
-            keys.get_level_values(0).to_numpy(), keys.get_level_values(1).to_numpy(), x, y, ratings,
-            np.array([min(failed.loc[failed["scorer"] == name, "unscored"], default="") for name in scorers], object),
-            np.array([int((failed["scorer"] == name).sum()) for name in scorers]),
+            keys.get_level_values(0).to_numpy(), keys.get_level_values(1).to_numpy(), x, y, ratings, unscored,
         )  # fmt: skip
+
+    @property
+    def n_unscored(self) -> Array:
+        """Outputs without a score, of each scorer."""
+        return np.asarray((self.unscored != "").sum(axis=0))
+
+    def why_unscored(self, i: int) -> str:
+        """The commonest reason for which scorer i has no score, in words; empty where it always has one."""
+        reasons, times = np.unique(
+            self.unscored[self.unscored[:, i] != "", i].astype(str), return_counts=True
+        )
+        return (
+            _REASONS.get(str(reasons[times.argmax()]), str(reasons[times.argmax()])) if len(reasons) else ""
+        )
 
     def means_of_others(self) -> list[Array]:
         """For each annotator the means (n, q) of the other annotators' ratings."""
@@ -108,6 +127,14 @@ class Panel:
         return self.n_documents < len(self.document)
 
 
+class Counted(NamedTuple):
+    """Documents, outputs or systems with a value, without a score, and without a value: all of them together."""
+
+    n: int
+    n_unscored: int
+    n_undefined: int
+
+
 @dataclass(frozen=True)
 class Analysis:
     """Correlations and agreement of one panel, computed once."""
@@ -126,13 +153,28 @@ class Analysis:
             seed=self.seed, n_resamples=self.n_resamples,
         )  # fmt: skip
 
+    @cached_property
+    def system_means(self) -> tuple[Array, Array] | None:
+        """Means per system of metrics and criteria, (systems, p) and (systems, q); None without systems."""
+        if not self.panel.has_systems:
+            return None
+
+        def means(columns: Array) -> Array:
+            there = np.isfinite(columns)
+            sums, counts = (np.zeros((self._systems.max() + 1, columns.shape[1])) for _ in range(2))
+            np.add.at(sums, self._systems, np.where(there, columns, 0.0))
+            np.add.at(counts, self._systems, there)
+            return np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+
+        return means(self.panel.x), means(self.panel.y)
+
     def reason(self, i: int, j: int, level: str) -> str:
         """Why scorer i and criterion j have no correlation at a level."""
         p = self.panel
         x, y = p.x[:, i], p.y[:, j]
         both = np.isfinite(x) & np.isfinite(y)
         if not both.any():
-            return f"unscored: {p.unscored[i]}" if p.unscored[i] else "no output has both scores"
+            return f"unscored: {p.why_unscored(i)}" if p.n_unscored[i] else "no output has both scores"
         if both.sum() < 2:
             return "only one output has both scores"
         if level == "dataset" and both.sum() < FEWEST_ROWS:
@@ -158,20 +200,63 @@ class Analysis:
         found = self.tables.get((level, kind))
         if found is None:
             return Measured(None, note="there are no systems")
-        value, n = float(found.values[i, j]), int(found.n[i, j])
+        value = float(found.values[i, j])
         if np.isnan(value):
-            return Measured(None, n=n, note=self.reason(i, j, level))
-        return with_interval(
-            value, found.replicates[:, i, j], n=n, n_units=self.n_documents(i, j, level, kind),
-            clustered=self.panel.several_per_document,
+            return Measured(None, note=self.reason(i, j, level))
+        return self.with_interval(
+            value, found.replicates[:, i, j], level, n=self.counted(i, j, level, kind).n,
+            n_units=self.n_units(i, j, level),
         )  # fmt: skip
 
-    def n_documents(self, i: int, j: int, level: str, kind: str) -> int:
-        """Documents that a correlation rests on: at summary level those where both vary."""
-        if level == "summary":
-            return int(self.tables[level, kind].n[i, j])
-        both = np.isfinite(self.panel.x[:, i]) & np.isfinite(self.panel.y[:, j])
-        return len(np.unique(self.panel.document[both]))
+    def with_interval(self, value: float, replicates: Array, level: str, *, n: int, n_units: int) -> Measured:
+        """A value with the interval of its replicates; at system level none from few systems."""
+        if level != "system":
+            return with_interval(
+                value, replicates, n=n, n_units=n_units, clustered=self.panel.several_per_document
+            )
+        if n_units < FEWEST_SYSTEMS:
+            return Measured(value, n=n, note=f"under {FEWEST_SYSTEMS} systems no interval is worth printing")
+        # Simulated from ten systems on: that a bootstrap of under 20 units is too narrow does not hold here.
+        found = with_interval(value, replicates, n=n, n_units=max(n_units, FEW_UNITS))
+        return found._replace(
+            method=f"percentile bootstrap over systems and documents, {len(replicates)} resamples"
+        )
+
+    def counted(self, i: int, j: int, level: str, kind: str = "spearman") -> Counted:
+        """What a correlation rests on, and what it cannot: together all documents, outputs or systems."""
+        p, found = self.panel, self.tables[level, kind]
+        if level == "system" and not p.has_systems:
+            return Counted(0, 0, 0)
+        failed = p.unscored[:, i] != ""
+        both = np.isfinite(p.x[:, i]) & np.isfinite(p.y[:, j])
+        n = 0 if np.isnan(found.values[i, j]) else int(found.n[i, j])
+        if level == "dataset":
+            return Counted(n, int(failed.sum()), len(both) - n - int(failed.sum()))
+        unit, fewest = (self._documents, 2) if level == "summary" else (self._systems, 1)
+        lost = np.bincount(unit, weights=failed) > 0
+        unscored = int((lost & (np.bincount(unit, weights=both) < fewest)).sum())
+        return Counted(n, unscored, len(lost) - n - unscored)
+
+    @cached_property
+    def _documents(self) -> Array:
+        return np.unique(self.panel.document, return_inverse=True)[1]
+
+    @cached_property
+    def _systems(self) -> Array:
+        return np.unique(self.panel.system, return_inverse=True)[1]
+
+    def n_units(self, i: int, j: int, level: str) -> int:
+        """Documents that a correlation rests on, at summary level those where both vary; systems at system level."""
+        if level != "dataset":
+            return int(self.tables[level, "spearman" if level == "summary" else self.coefficient].n[i, j])
+        return int(self._documents_with_both[i, j])
+
+    @cached_property
+    def _documents_with_both(self) -> Array:
+        has_x, has_y = np.isfinite(self.panel.x), np.isfinite(self.panel.y)
+        return np.array(
+            [[len(np.unique(self._documents[a & b])) for b in has_y.T] for a in has_x.T], dtype=int
+        ).reshape(has_x.shape[1], has_y.shape[1])  # fmt: skip
 
     @cached_property
     def agreement(self) -> Mapping[str, Mapping[str, Measured]]:
@@ -231,10 +316,10 @@ class Analysis:
             return Measured(None, note="every annotator's score is constant, or their means are")
         with np.errstate(all="ignore"):
             mean = replicates[known].mean(axis=0)
-        return with_interval(
-            float(values[known].mean()), mean, n=int(known.sum()), n_units=self.panel.n_documents,
-            clustered=self.panel.several_per_document,
-        )  # fmt: skip
+        n_units = len(np.unique(self.panel.system)) if self.level == "system" else self.panel.n_documents
+        return self.with_interval(
+            float(values[known].mean()), mean, self.level, n=int(known.sum()), n_units=n_units
+        )
 
 
 def analyse(items: pd.DataFrame, *, level: str, coefficient: str, seed: int, n_resamples: int) -> Analysis:

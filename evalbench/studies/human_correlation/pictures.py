@@ -42,6 +42,28 @@ def matrix(result: Result, level: str = "", coefficient: str = "") -> pd.DataFra
     )
 
 
+_PARTIALS = {
+    "spearman": "Spearman, all rows pooled",
+    "partial_spearman": "partial Spearman, ranks first",
+    "residual_spearman": "partial Spearman, values first",
+    "pearson": "Pearson, all rows pooled",
+    "partial_pearson": "partial Pearson",
+}
+
+
+def partials(result: Result) -> pd.DataFrame:
+    """Pooled correlations beside those with the system held fixed; without rows where there are no systems."""
+    table = result.tables["correlations"]
+    table = table[(table["level"] == "dataset") & table["coefficient"].isin(_PARTIALS)]
+    cells = [_cell(*v) for v in table[["value", "ci_low", "ci_high"]].to_numpy(dtype=float)]
+    shown = table.assign(text=cells).pivot(
+        index=["scorer", "criterion"], columns="coefficient", values="text"
+    )
+    if "partial_spearman" not in shown:
+        shown = shown.iloc[:0].reindex(columns=list(_PARTIALS))
+    return shown[list(_PARTIALS)].rename(columns=_PARTIALS).reset_index().rename_axis(columns=None)
+
+
 def _selected(result: Result, level: str, coefficient: str) -> pd.DataFrame:
     table = result.tables["correlations"]
     wanted = (table["level"] == (level or _level(result))) & (

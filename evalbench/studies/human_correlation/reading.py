@@ -185,7 +185,7 @@ def items_of(
             reason = np.asarray(unscored[scorer], dtype=object)
             missing = np.where(
                 np.isnan(mean),
-                "no human score",
+                "no-reference",
                 np.where(np.isnan(scores[scorer]), "the metric has no value", ""),
             )
             parts.append(

@@ -3,72 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evalbench.core.result import Estimate, Summary
-from evalbench.core.stats import FEW_UNITS, Measured, light_stability, no_width, with_interval
-from evalbench.core.verdict import Band, Bands, Verdict
-from evalbench.errors import BadInput
-from evalbench.studies.human_correlation.analysis import Analysis, analyse, direction
+from evalbench.core.stats import Measured
+from evalbench.studies.human_correlation.analysis import UNITS, Analysis, analyse, direction
+from evalbench.studies.human_correlation.sentence import verdict_of
+from evalbench.studies.human_correlation.trust import (
+    Judge,
+    Trust,
+    agreement_of,
+    bands_of,
+    trust_of,
+    trusted_columns,
+    trusted_replicates,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
 AGREEMENT = ("ceiling", "alpha_ordinal", "alpha_interval", "alpha_nominal", "kappa")
+# What n counts of the agreement's figures.
+_N_OF = {"ceiling": "annotators", "kappa": "pairs of marks"}
 LOWER = "lower is better: agreement is negative"
-
-
-@dataclass(frozen=True)
-class Trust:
-    """Which criteria count for the headline, and why."""
-
-    trusted: tuple[str, ...]
-    why: str
-    untrusted: tuple[str, ...] = ()
-
-
-def bands_of(yellow_at: float, green_at: float) -> Bands:
-    """Green where the value reaches ``green_at``, yellow where it reaches ``yellow_at``, else red.
-
-    Raises
-    ------
-    BadInput
-        Unless −1 < yellow_at < green_at ≤ 1.
-    """
-    if not -1 < yellow_at < green_at <= 1:
-        raise BadInput(f"yellow_at and green_at must ascend within −1 to 1, got {yellow_at} and {green_at}")
-    return Bands((
-        Band("red", high=yellow_at), Band("yellow", yellow_at, green_at), Band("green", green_at),
-    ))  # fmt: skip
-
-
-def trust_of(analysis: Analysis, trusted: Sequence[str], trust_from: float) -> Trust:
-    """The trusted criteria: those named beforehand, else those with ordinal alpha of at least ``trust_from``.
-
-    With one annotator there is no alpha, and none is trusted unless named.
-
-    Raises
-    ------
-    BadInput
-        If a named one is not among the criteria.
-    """
-    criteria = analysis.panel.criteria
-    unknown = [name for name in trusted if name not in criteria]
-    if unknown:
-        raise BadInput(f"trusted: {', '.join(unknown)} not among the criteria {', '.join(criteria)}")
-    if trusted:
-        rest = tuple(c for c in criteria if c not in trusted)
-        return Trust(tuple(trusted), "named beforehand", rest)
-    if len(analysis.panel.annotators) < 2:
-        return Trust((), "one annotator only, so agreement is unknown: name criteria in trusted", criteria)
-    alphas = {c: analysis.agreement[c]["alpha_ordinal"].value for c in criteria}
-    good = tuple(c for c in criteria if alphas[c] is not None and alphas[c] >= trust_from)
-    return Trust(
-        good, f"ordinal alpha of the annotators ≥ {trust_from:g}", tuple(c for c in criteria if c not in good)
-    )
 
 
 def summarise(
@@ -112,182 +71,82 @@ def summarise(
     Summary
     """
     analysis = analyse(items, level=level, coefficient=coefficient, seed=seed, n_resamples=n_resamples)
-    judge = _Judge(bands_of(yellow_at, green_at), max_ci_width, tuple(lower_is_better), max_unscored)
+    judge = Judge(bands_of(yellow_at, green_at), max_ci_width, tuple(lower_is_better), max_unscored)
     return summary_of(analysis, judge, trust_of(analysis, trusted, trust_from))
 
 
-@dataclass(frozen=True)
-class _Judge:
-    bands: Bands
-    max_ci_width: float
-    lower_is_better: tuple[str, ...]
-    max_unscored: float
-
-    def light(self, found: Measured, scorer: str, share_unscored: float, n_documents: int) -> tuple[str, str]:
-        """The light of a correlation, and what it would be where the evidence holds it back."""
-        if found.value is None:
-            return "grey", "grey"
-        would_be = self.bands.light(found.value * direction(scorer, self.lower_is_better))
-        low, high = found.ci_low, found.ci_high
-        wide = low is None or high is None or high - low > self.max_ci_width
-        # A few documents that all agree look certain: two always correlate perfectly.
-        chance = not wide and n_documents < FEW_UNITS and no_width(low, high)  # type: ignore[arg-type]
-        held_back = wide or chance or share_unscored > self.max_unscored
-        return ("grey" if held_back else would_be), would_be
-
-
-def summary_of(analysis: Analysis, judge: _Judge, trust: Trust) -> Summary:
+def summary_of(analysis: Analysis, judge: Judge, trust: Trust) -> Summary:
     """The figures and the verdict of an analysis."""
-    headline = [_trusted_mean(analysis, judge, trust, i) for i in range(len(analysis.panel.scorers))]
-    headline.sort(key=lambda e: (-_agreement(e, judge), e.group["scorer"]))
-    pairs = [e for i in range(len(analysis.panel.scorers)) for e in _pairs(analysis, judge, i)]
+    scorers = range(len(analysis.panel.scorers))
+    # Where nothing is trusted there is no mean to open with: the correlations themselves do.
+    headline = [_trusted_mean(analysis, judge, trust, i) for i in scorers if trust.trusted]
+    headline.sort(key=lambda e: (-agreement_of(e, judge), e.group["scorer"]))
+    pairs = [e for i in scorers for e in _pairs(analysis, judge, i, lit=bool(trust.trusted))]
     agreement = [
-        _estimate(found, metric=name, group={"criterion": criterion}, unit="−1–1", higher_is_better=True)
+        _estimate(
+            found, metric=name, group={"criterion": criterion}, unit="−1–1", higher_is_better=True,
+            n_of=_N_OF.get(name, "outputs"),
+        )
         for name in AGREEMENT
         for criterion, found in ((c, measures[name]) for c, measures in analysis.agreement.items())
-    ]
+    ]  # fmt: skip
     # What people agree on stands before the pairs; the page folds the agreement that comes after them.
     first = tuple(e for e in agreement if e.metric in AGREEMENT[:2])
     rest = tuple(e for e in agreement if e.metric not in AGREEMENT[:2])
-    return Summary((*headline, *first, *pairs, *rest), _verdict(analysis, judge, trust, headline))
+    middle = (*first, *pairs) if headline else (*pairs, *first)
+    return Summary((*headline, *middle, *rest), verdict_of(analysis, judge, trust, headline, pairs))
 
 
 def _estimate(found: Measured, **fields: object) -> Estimate:
     # An end beyond the value's own range of floats does not occur; None stays None.
     return Estimate(
-        value=found.value, ci_low=found.ci_low, ci_high=found.ci_high, n=found.n, method=found.method,
-        **{"note": found.note, **fields},
+        value=found.value, ci_low=found.ci_low, ci_high=found.ci_high, method=found.method,
+        **{"n": found.n, "note": found.note, **fields},
     )  # type: ignore[arg-type]  # fmt: skip
 
 
-def _pairs(analysis: Analysis, judge: _Judge, i: int) -> list[Estimate]:
+def _pairs(analysis: Analysis, judge: Judge, i: int, *, lit: bool) -> list[Estimate]:
     panel = analysis.panel
     scorer, share = panel.scorers[i], panel.n_unscored[i] / len(panel.x)
     sign = direction(scorer, judge.lower_is_better)
-    table = analysis.tables[analysis.level, analysis.coefficient]
+    level, kind = analysis.level, analysis.coefficient
+    gaps = f"no score for {panel.n_unscored[i]} of {len(panel.x)} outputs" if panel.n_unscored[i] else ""
     found = []
     for j, criterion in enumerate(panel.criteria):
-        measured = analysis.measured(i, j, analysis.level, analysis.coefficient)
-        n_documents = analysis.n_documents(i, j, analysis.level, analysis.coefficient)
+        measured = analysis.measured(i, j, level, kind)
+        light = judge.light(measured, scorer, share, analysis.n_units(i, j, level))[0]
         found.append(
             _estimate(
                 measured,
-                metric=f"{analysis.coefficient}_{analysis.level}",
+                metric=f"{kind}_{level}",
                 group={"scorer": scorer, "criterion": criterion},
                 unit="−1–1",
                 higher_is_better=sign > 0,
-                light=judge.light(measured, scorer, share, n_documents)[0],
-                note="; ".join(filter(None, [measured.note, LOWER if sign < 0 else ""])),
-                n_undefined=int(table.n_undefined[i, j]),
-                n_unscored=int(panel.n_unscored[i]),
+                light=light if lit else "grey",
+                note="; ".join(filter(None, [measured.note, gaps, LOWER if sign < 0 else ""])),
+                n_of=UNITS[level],
+                **analysis.counted(i, j, level, kind)._asdict(),
             )
         )
     return found
 
 
-def _agreement(e: Estimate, judge: _Judge) -> float:
-    """The value with the sign that means agreement; below all where there is none."""
-    return -2.0 if e.value is None else e.value * direction(e.group["scorer"], judge.lower_is_better)
-
-
-def _trusted_columns(analysis: Analysis, trust: Trust, i: int) -> list[int]:
-    """The trusted criteria on which scorer i has a value."""
-    values = analysis.tables[analysis.level, analysis.coefficient].values
-    criteria = analysis.panel.criteria
-    return [j for j, c in enumerate(criteria) if c in trust.trusted and np.isfinite(values[i, j])]
-
-
-def trusted_replicates(analysis: Analysis, trust: Trust, i: int) -> tuple[float, np.ndarray]:
-    """Mean over the trusted criteria where scorer i has a value, and its replicates."""
-    found = analysis.tables[analysis.level, analysis.coefficient]
-    columns = _trusted_columns(analysis, trust, i)
-    if not columns:
-        return float("nan"), np.full(len(found.replicates), np.nan)
-    return float(found.values[i, columns].mean()), found.replicates[:, i, columns].mean(axis=1)
-
-
-def _trusted_mean(analysis: Analysis, judge: _Judge, trust: Trust, i: int) -> Estimate:
-    panel = analysis.panel
+def _trusted_mean(analysis: Analysis, judge: Judge, trust: Trust, i: int) -> Estimate:
+    panel, level, kind = analysis.panel, analysis.level, analysis.coefficient
     scorer, share = panel.scorers[i], panel.n_unscored[i] / len(panel.x)
     value, replicates = trusted_replicates(analysis, trust, i)
-    columns = _trusted_columns(analysis, trust, i)
-    level, kind = analysis.level, analysis.coefficient
-    n_documents = min((analysis.n_documents(i, j, level, kind) for j in columns), default=0)
+    columns = trusted_columns(analysis, trust, i)
+    named = [j for j, c in enumerate(panel.criteria) if c in trust.trusted]
+    counted = min(analysis.counted(i, j, level, kind) for j in columns or named)
+    n_units = min((analysis.n_units(i, j, level) for j in columns), default=0)
     sign = direction(scorer, judge.lower_is_better)
     if np.isnan(value):
-        j = next((j for j, c in enumerate(panel.criteria) if c in trust.trusted), None)
-        why = f"no criterion is trusted ({trust.why})" if j is None else analysis.reason(i, j, analysis.level)
-        measured = Measured(None, note=why)
+        measured = Measured(None, note=analysis.reason(i, named[0], level))
     else:
-        measured = with_interval(
-            value,
-            replicates,
-            n=n_documents,
-            n_units=n_documents,
-            clustered=panel.several_per_document,
-        )
-    named = f"over {', '.join(panel.criteria[j] for j in columns)}" if columns else ""
+        measured = analysis.with_interval(value, replicates, level, n=counted.n, n_units=n_units)
+    over = f"over {', '.join(panel.criteria[j] for j in columns)}" if columns else ""
     return _estimate(
         measured, metric="trusted_mean", group={"scorer": scorer}, unit="−1–1", higher_is_better=sign > 0,
-        light=judge.light(measured, scorer, share, n_documents)[0], n_unscored=int(panel.n_unscored[i]),
-        n_undefined=int(analysis.tables[level, kind].n_undefined[i, columns].max(initial=0)),
-        note="; ".join(filter(None, [named, measured.note, LOWER if sign < 0 else ""])),
+        light=judge.light(measured, scorer, share, n_units)[0], n_of=UNITS[level], **counted._asdict(),
+        note="; ".join(filter(None, [over, measured.note, LOWER if sign < 0 else ""])),
     )  # fmt: skip
-
-
-def _counted(n: int, what: str) -> str:
-    return f"{n} {what}" + ("" if n == 1 else "s")
-
-
-def _verdict(analysis: Analysis, judge: _Judge, trust: Trust, headline: Sequence[Estimate]) -> Verdict:
-    panel = analysis.panel
-    rule = (
-        f"{analysis.coefficient} with the annotators' mean at {analysis.level} level, averaged over trusted criteria, "
-        f"of the best metric: {judge.bands}; grey where its interval is wider than {judge.max_ci_width:g}, or "
-        f"has no width on fewer than {FEW_UNITS} documents"
-    )
-    over = f"{_counted(panel.n_documents, 'document')}, {_counted(len(panel.x), 'output')}"
-    if not trust.trusted:
-        return Verdict("grey", f"No criterion is trusted ({trust.why}), so no metric can be: {over}.", rule)
-    known = [e for e in headline if e.value is not None]
-    if not known:
-        return Verdict(
-            "grey", f"No metric has a correlation on {', '.join(trust.trusted)}: {headline[0].note}.", rule
-        )
-    best = max(known, key=lambda e: _agreement(e, judge))
-    i = panel.scorers.index(best.group["scorer"])
-    _, would_be = judge.light(
-        Measured(best.value, best.ci_low, best.ci_high),
-        best.group["scorer"],
-        panel.n_unscored[i] / len(panel.x),
-        best.n,
-    )
-    # Each resample has a best metric of its own, as the light has that of all documents.
-    replicates = np.fmax.reduce(
-        [
-            trusted_replicates(analysis, trust, panel.scorers.index(name))[1]
-            * direction(name, judge.lower_is_better)
-            for name in (e.group["scorer"] for e in known)
-        ]
-    )
-    interval = f" [{best.ci_low:.2f}, {best.ci_high:.2f}]" if best.ci_low is not None else ""
-    ceilings = [
-        c.value for name in trust.trusted if (c := analysis.agreement[name]["ceiling"]).value is not None
-    ]
-    ceiling = f"; one annotator against the others: {np.mean(ceilings):.2f}" if ceilings else ""
-    chosen = f", the best of {len(known)}" if len(known) > 1 else ""
-    there = [panel.criteria[j] for j in _trusted_columns(analysis, trust, i)]
-    gone = [c for c in trust.trusted if c not in there]
-    without = f", without {', '.join(gone)}, where it has no value" if gone else ""
-    if best.n_undefined:
-        over += f", {_counted(best.n, 'document')} with a value"
-    if best.n < FEW_UNITS:
-        over += ", so few that the interval is too narrow"
-    sentence = (
-        f"{best.group['scorer']}{chosen}: {analysis.coefficient} {best.value:.2f}{interval} at {analysis.level} level, mean over "
-        f"{', '.join(there)} ({trust.why}{without}){ceiling}; {over}."
-    )
-    stability = light_stability(judge.bands, replicates, best.light) if best.light != "grey" else None
-    return Verdict(
-        best.light, sentence, rule, stability, would_be if best.light == "grey" else None, best.place
-    )  # type: ignore[arg-type]

@@ -10,17 +10,26 @@ import numpy as np
 from scipy.special import stdtr
 
 from evalbench.core.correlation import williams
-from evalbench.core.correlation_table import KINDS, LEVELS
+from evalbench.core.correlation_table import KINDS, LEVELS, PARTIAL
 from evalbench.core.planning import units_for_correlation, units_for_difference
 from evalbench.core.significance import holm
 from evalbench.core.stats import percentile_interval
-from evalbench.studies.human_correlation.analysis import Analysis, direction
-from evalbench.studies.human_correlation.summary import Trust
+from evalbench.studies.human_correlation.analysis import UNITS, Analysis, direction
+from evalbench.studies.human_correlation.trust import Trust
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+DEFINITIONS = {
+    "spearman": "Pearson's r of midranks",
+    "kendall": "tau-b: (C − D) / √((C + D + T_metric)(C + D + T_human))",
+    "pearson": "covariance over the product of the standard deviations",
+    "partial_spearman": "ranks first: Pearson's r of what is left of the ranks when each system's mean rank is taken off",
+    "residual_spearman": "values first: Spearman of what is left of the values when each system's mean is taken off; "
+    "in its resamples the means stay",
+    "partial_pearson": "Pearson's r of what is left of the values when each system's mean is taken off",
+}
 # A difference of correlations below this is rounding.
 _ROUNDING = 1e-12
 
@@ -31,14 +40,13 @@ def correlation_frame(analysis: Analysis, lower_is_better: tuple[str, ...]) -> p
 
     panel = analysis.panel
     named = [(level, kind) for level in LEVELS for kind in KINDS]
-    named += [("dataset", f"partial_{kind}") for kind in ("spearman", "pearson")] if panel.has_systems else []
+    named += [("dataset", kind) for kind in PARTIAL] if panel.has_systems else []
     rows: list[dict[str, Any]] = []
     for i, scorer in enumerate(panel.scorers):
         agreeing = "negative" if direction(scorer, lower_is_better) < 0 else "positive"
         for j, criterion in enumerate(panel.criteria):
             for level, kind in named:
                 found = analysis.measured(i, j, level, kind)
-                undefined = int(analysis.tables[level, kind].n_undefined[i, j])
                 rows.append(
                     {
                         "scorer": scorer,
@@ -48,10 +56,11 @@ def correlation_frame(analysis: Analysis, lower_is_better: tuple[str, ...]) -> p
                         "value": found.value,
                         "ci_low": found.ci_low,
                         "ci_high": found.ci_high,
-                        "n": found.n,
-                        "n_undefined": undefined,
+                        "n_of": UNITS[level],
+                        **analysis.counted(i, j, level, kind)._asdict(),
                         "agreement_is": agreeing,
                         "note": found.note,
+                        "definition": DEFINITIONS[kind],
                     }
                 )
     frame = pd.DataFrame(rows)
@@ -125,7 +134,7 @@ def _bootstrapped(
         return row | {"note": f"no comparison: {analysis.reason(missing, j, level)}"}
     replicates = signs[a] * table.replicates[:, a, j] - signs[b] * table.replicates[:, b, j]
     replicates = replicates[np.isfinite(replicates)]
-    n = min(analysis.n_documents(scorer, j, level, kind) for scorer in (a, b))
+    n = min(analysis.n_units(scorer, j, level) for scorer in (a, b))
     if n < 2 or not len(replicates):
         return row | {"difference": difference, "note": "no comparison: fewer than two documents"}
     low, high = percentile_interval(replicates)
@@ -139,7 +148,7 @@ def _bootstrapped(
 
 def _williams(analysis: Analysis, signs: np.ndarray, a: int, b: int, j: int) -> dict[str, Any]:
     row: dict[str, Any] = {"level": "system", "test": "Williams", "coefficient": "pearson", "note": ""}
-    means = system_means(analysis)
+    means = analysis.system_means
     if means is None:
         return row | {"note": "no comparison: there are no systems"}
     x, y = means
@@ -159,23 +168,6 @@ def _williams(analysis: Analysis, signs: np.ndarray, a: int, b: int, j: int) -> 
         "p": math.nan if test.p is None else test.p,
         "note": note,
     }
-
-
-def system_means(analysis: Analysis) -> tuple[np.ndarray, np.ndarray] | None:
-    """Means per system of metrics and criteria, (systems, p) and (systems, q); None without systems."""
-    panel = analysis.panel
-    if not panel.has_systems:
-        return None
-    systems, code = np.unique(panel.system, return_inverse=True)
-
-    def means(columns: np.ndarray) -> np.ndarray:
-        there = np.isfinite(columns)
-        sums, counts = (np.zeros((len(systems), columns.shape[1])) for _ in range(2))
-        np.add.at(sums, code, np.where(there, columns, 0.0))
-        np.add.at(counts, code, there)
-        return np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
-
-    return means(panel.x), means(panel.y)
 
 
 def agreement_table(analysis: Analysis, trust: Trust) -> pd.DataFrame:
@@ -230,7 +222,7 @@ def system_plan(analysis: Analysis) -> pd.DataFrame:
     """
     import pandas as pd
 
-    panel, means = analysis.panel, system_means(analysis)
+    panel, means = analysis.panel, analysis.system_means
     columns = [
         "scorer",
         "system_a",

@@ -12,7 +12,7 @@ import numpy as np
 from evalbench.core.agreement import weighted_alpha, weighted_kappa
 from evalbench.core.correlation_table import correlation_table
 from evalbench.studies.human_correlation.analysis import ALPHAS, Array, Panel, analyse
-from evalbench.studies.human_correlation.summary import trust_of
+from evalbench.studies.human_correlation.trust import trust_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +30,7 @@ class Weighted:
 
     level: str
     coefficient: str
-    trusted: Mapping[str, tuple[str, ...]]
+    trusted: Mapping[str, tuple[str, ...]]  # empty where no criterion is trusted: then there are no means
 
     def __call__(self, items: pd.DataFrame, counts: Array) -> dict[Key, Array]:
         """Values of every figure, ``(r,)`` each; NaN where undefined.
@@ -51,7 +51,8 @@ class Weighted:
         for i, scorer in enumerate(panel.scorers):
             over = [at[c] for c in self.trusted.get(scorer, ()) if c in at]
             mean = r[:, i, over].mean(axis=1) if over else np.full(len(counts), np.nan)
-            found["trusted_mean", (("scorer", scorer),)] = mean
+            if self.trusted:
+                found["trusted_mean", (("scorer", scorer),)] = mean
             for criterion, j in at.items():
                 group = (("criterion", criterion), ("scorer", scorer))
                 found[f"{self.coefficient}_{self.level}", group] = r[:, i, j]
@@ -131,6 +132,8 @@ def weighted(
     panel = analysis.panel
     trust = trust_of(analysis, [c for c in trusted if c in panel.criteria], trust_from)
     own = Weighted(analysis.level, coefficient, {})
+    if not trust.trusted:
+        return own
     values = own._table(panel, panel.x, panel.y, np.ones((1, panel.n_documents)))[0]
     over = {
         scorer: tuple(
