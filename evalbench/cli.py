@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import sys
+import traceback
+from typing import NoReturn
 
 import click
 
@@ -56,15 +59,38 @@ def group() -> None:
     """
 
 
+_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO}
+
+
 def main() -> None:
-    """Entry point: faults of the input are told in a message, never in a traceback."""
+    """Entry point: faults of the input and of the disk are reported in a message, never in a traceback."""
+    from evalbench.commands.terminal import clean_streams
     from evalbench.errors import BadInput
 
+    clean_streams()
     try:
         group(prog_name="evalbench")
     except BadInput as error:
         click.echo(f"evalbench: {error}", err=True)
         sys.exit(2)
+    except OSError as error:
+        if error.errno not in _DISK:
+            _unforeseen()
+        where = f"{error.filename}: " if error.filename else ""
+        click.echo(
+            f"evalbench: {where}cannot be written ({error.strerror}); free some space or give another --out, "
+            "then run it again: replies that were paid for are kept where the cache could be written",
+            err=True,
+        )
+        sys.exit(2)
+    except Exception:  # noqa: BLE001 - reported whole, below
+        _unforeseen()
+
+
+def _unforeseen() -> NoReturn:
+    """Python would print the traceback past the cleaned stream's words: whole, so that a key is seen whole."""
+    click.echo(traceback.format_exc(), err=True, nl=False)
+    sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -19,14 +19,12 @@ from evalbench.errors import BadInput
 def index(out: Path | None, root: Path | None) -> None:
     """Rebuild reports/index.html from the runs' own files; runs whose process is gone end as died."""
     from evalbench.report.index import write_index
-    from evalbench.report.render import render
-    from evalbench.runs.folder import end_orphans
+    from evalbench.runs.closing import end_orphans
     from evalbench.workbench import root as find_root
 
     reports = out or find_root(root) / "reports"
     if not reports.is_dir():
         raise BadInput(f"{reports}: there are no reports yet")
     for folder in end_orphans(reports):
-        render(folder)
         click.echo(f"died    {folder}", err=True)
     click.echo(f"index   {write_index(reports)}")

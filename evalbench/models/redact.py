@@ -1,27 +1,177 @@
-"""Keys of the environment: read by name, never shown, taken out of whatever an endpoint says."""
+"""Keys of the environment: which variables hold one, in which forms it may be written, how it is found and taken out.
+
+One list of names and one rule serve parameters that are refused, texts that are redacted and files that are scanned:
+
+- A variable holds a key where its name says so (:data:`NAMES_A_KEY`), or where its value is an address with a user or
+  password in it (``postgresql://user:password@host``): there the user and password are the key.
+- A value of eight characters or more is found anywhere, as it is and as JSON, HTML, a Python literal, a URL or base64
+  writes it, and also where only its beginning or end is left: half of it, and at least twelve characters.
+- A shorter one, of at least four, is found as a whole word only, and only if it mixes letters, digits or other signs:
+  ``test``, ``EMPTY`` and ``1234`` are keys of many local servers and words of honest texts.
+- The path of an existing file is not a key: what is in the file may be one.
+"""
 
 from __future__ import annotations
 
+import base64
+import functools
+import html
+import json
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+from urllib.parse import quote, quote_plus, unquote
 
-_NAMES_A_KEY = re.compile(r"(^|_)(API_?KEY|KEY|TOKEN|SECRET|PASSWORD)$", re.IGNORECASE)
-_SHORTEST_KEY = 8
+NAMES_A_KEY = re.compile(
+    r"(?:^|_)(?:[a-z]*(?:api_?keys?|passwords?|passwd|passphrase|secrets?|token|credentials?)|keys?|(?:ssh)?pass|pat|jwt|dsn"
+    r"|connection_?string|(?<=_)pwd)(?:_|\d|$)",
+    re.IGNORECASE,
+)
+# A name that goes on like this names something about a key.
+_ABOUT_A_KEY = re.compile(r"_(?:file|path|dir|name|type|header|prefix|algorithm)$", re.IGNORECASE)
+# An address with user information; a colon that no port follows, and an @ behind it, may be a password with a slash in it.
+_USER_INFO = re.compile(
+    r"[a-z][a-z0-9+.\-]*://(?:([^\s/?#@]*(?:@[^\s/?#@]*)*)@|([^\s/?#@:]*:(?!\d+(?:[/?#]|$))[^\s@]*)@)",
+    re.IGNORECASE,
+)
+_ALWAYS = 8  # characters from which a value is found anywhere
+_SHORTEST = 4
+_SHORTEST_CUT = 12
+_SHORTEST_BASE64 = 7
 MASK = "[key removed]"
 
 
-def environment_keys() -> tuple[str, ...]:
-    """The values of all environment variables whose name ends as a key's does, longest first.
+def names_a_key(name: str) -> bool:
+    """Whether a variable or parameter of this name holds a key.
 
-    Values under eight characters are left alone: taking them out would eat words of honest text.
+    Examples
+    --------
+    >>> [names_a_key(name) for name in ("OPENAI_API_KEY_BACKUP", "GITHUB_PAT", "max_tokens", "PATH", "KEY_FILE")]
+    [True, True, False, False, False]
     """
-    values = {v for name, v in os.environ.items() if _NAMES_A_KEY.search(name) and len(v) >= _SHORTEST_KEY}
-    return tuple(sorted(values, key=lambda value: (-len(value), value)))
+    return bool(NAMES_A_KEY.search(name)) and not _ABOUT_A_KEY.search(name)
+
+
+def user_info(text: str) -> str:
+    """User and password of the first address in a text that has any; else nothing.
+
+    Examples
+    --------
+    >>> user_info("see http://me:pa@ss@host/v1"), user_info("http://host:8080/v1#a@b")
+    ('me:pa@ss', '')
+    """
+    return next((found[1] or found[2] for found in _USER_INFO.finditer(text) if found[1] or found[2]), "")
+
+
+def environment_keys() -> dict[str, str]:
+    """Every key of the environment with the name of its variable, longest first."""
+    found: dict[str, str] = {}
+    for name, raw in os.environ.items():
+        value = raw.strip()
+        if names_a_key(name) and not (os.path.isabs(value) and os.path.exists(value)):
+            found.setdefault(value, name)
+        if info := user_info(value):
+            found.setdefault(info, name)
+            password = info.partition(":")[2]
+            # "postgres:postgres" is found as a whole; the word alone is in many texts.
+            for part in (password, unquote(password)):
+                if _is_mixed(part) or len(part) >= _SHORTEST_CUT:
+                    found.setdefault(part, name)
+    telling = {value: name for value, name in found.items() if len(value) >= _ALWAYS or _is_mixed(value)}
+    return dict(sorted(telling.items(), key=lambda pair: (-len(pair[0]), pair[0])))
+
+
+def _is_mixed(value: str) -> bool:
+    kinds = (any(map(str.isalpha, value)), any(map(str.isdigit, value)), not value.isalnum())
+    return len(value) >= _SHORTEST and sum(kinds) >= 2
+
+
+class _Needle(NamedTuple):
+    """A form of a key, and how much of its beginning or end is evidence; ``word`` if it must be a word of its own."""
+
+    form: str
+    least: int
+    word: bool
+
+
+@functools.lru_cache(maxsize=64)
+def _needles(value: str) -> tuple[_Needle, ...]:
+    short = len(value) < _ALWAYS
+    plain = [_Needle(form, len(form) if short else _least(form), short) for form in _forms(value)]
+    return (
+        *plain,
+        *(_Needle(form, len(form) if short else _least(form), False) for form in _in_base64(value)),
+    )
+
+
+def _least(form: str) -> int:
+    return min(len(form), max(_SHORTEST_CUT, -(-len(form) // 2)))
+
+
+def _forms(value: str) -> list[str]:
+    """A value as texts write it: plain, as JSON (also within JSON), as HTML, as a Python literal, in a URL."""
+    in_json = [json.dumps(value, ensure_ascii=ascii)[1:-1] for ascii in (False, True)]
+    in_html = [
+        html.escape(value, quote=False),
+        html.escape(value),
+        html.escape(value).replace("&#x27;", "&#39;"),
+    ]
+    # Bytes of the environment that are not UTF-8 are surrogates here.
+    in_url = [quote(value, safe, errors="surrogateescape") for safe in ("", "/")]
+    in_url.append(quote_plus(value, errors="surrogateescape"))
+    lower = [re.sub(r"%[0-9A-F]{2}", lambda found: found[0].lower(), form) for form in in_url]
+    twice = [json.dumps(form, ensure_ascii=False)[1:-1] for form in (*in_json, *in_html)]
+    return list(dict.fromkeys([value, *in_json, *in_html, repr(value)[1:-1], *twice, *in_url, *lower]))
+
+
+def _in_base64(value: str) -> list[str]:
+    """What of a value's base64 does not depend on what is around it: three alignments, two alphabets."""
+    forms = []
+    for before in range(3):
+        content = b"\0" * before + value.encode("utf-8", "surrogateescape")
+        own = base64.b64encode(content).decode()[-(-before * 8 // 6) : len(content) * 8 // 6]
+        forms += [own, own.replace("+", "-").replace("/", "_")]
+    return [form for form in dict.fromkeys(forms) if len(form) >= _SHORTEST_BASE64]
+
+
+def _spans(text: str, needle: _Needle) -> Iterator[tuple[int, int]]:
+    """Where a form is, whole or cut."""
+    form, least = needle.form, needle.least
+    at = text.find(form[:least])
+    while at >= 0:
+        end = at + least
+        while end < len(text) and end - at < len(form) and text[end] == form[end - at]:
+            end += 1
+        if not needle.word or not (_in_word(text, at - 1) or _in_word(text, end)):
+            yield at, end
+        at = text.find(form[:least], end)
+    at = text.find(form[-least:]) if least < len(form) else -1
+    while at >= 0:
+        start, end = at, at + least
+        while start > 0 and end - start < len(form) and text[start - 1] == form[start - 1 - end]:
+            start -= 1
+        yield start, end
+        at = text.find(form[-least:], end)
+
+
+def _in_word(text: str, at: int) -> bool:
+    return 0 <= at < len(text) and (text[at].isalnum() or text[at] == "_")
+
+
+def holds(text: str, value: str) -> bool:
+    """Whether a key is in a text, in any of its forms.
+
+    Examples
+    --------
+    >>> holds("Basic aHVudGVyMi1odW50ZXIy", "hunter2-hunter2"), holds("hunter", "hunter2-hunter2")
+    (True, False)
+    """
+    return any(True for needle in _needles(value) for _ in _spans(text, needle))
 
 
 def redactor(*more: str) -> Callable[[str], str]:
-    """A function that replaces every key of the environment, and ``more`` ones, in a text.
+    """A function that replaces every key of the environment, and ``more`` ones, in a text, whatever form it has there.
 
     The environment is read once, when the function is made.
 
@@ -30,15 +180,34 @@ def redactor(*more: str) -> Callable[[str], str]:
     >>> redactor("hunter2-hunter2")("your key hunter2-hunter2 is wrong")
     'your key [key removed] is wrong'
     """
-    keys = tuple(key for key in (*environment_keys(), *more) if len(key) >= _SHORTEST_KEY)
+    keys = dict.fromkeys(
+        [*environment_keys(), *(key for key in more if len(key) >= _ALWAYS or _is_mixed(key))]
+    )
+    needles = list(dict.fromkeys(needle for key in keys for needle in _needles(key)))
 
     def redact(text: str) -> str:
-        for key in keys:
-            if key in text:
-                text = text.replace(key, MASK)
-        return text
+        spans = sorted(span for needle in needles for span in _spans(text, needle))
+        if not spans:
+            return text
+        parts, done = [], 0
+        for start, end in spans:
+            if start >= done:
+                parts += [text[done:start], MASK]
+            done = max(done, end)
+        return "".join([*parts, text[done:]])
 
     return redact
+
+
+def redacted(content: Any, redact: Callable[[str], str]) -> Any:
+    """A JSON value with every text and every name in it redacted."""
+    if isinstance(content, str):
+        return redact(content)
+    if isinstance(content, dict):
+        return {redact(str(name)): redacted(value, redact) for name, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [redacted(value, redact) for value in content]
+    return content
 
 
 def printable(text: str) -> str:

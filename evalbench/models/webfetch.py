@@ -23,6 +23,7 @@ from typing import Literal
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
 from evalbench.models.page_text import decoded, html_text
+from evalbench.models.redact import redactor
 
 Outcome = Literal[
     "ok", "not-found", "no-such-host", "dns", "bad-url", "refused-scheme", "refused-address", "too-many-redirects",
@@ -270,7 +271,7 @@ class Fetcher:
                 raise _Stop("timeout", f"not finished after {self.timeout:g} s") from None
             if isinstance(error, _Stop):
                 raise
-            raise _Stop("connection", f"{type(error).__name__}: {error}"[:200]) from None
+            raise _Stop("connection", redactor()(f"{type(error).__name__}: {error}")[:200]) from None
         finally:
             timer.cancel()
 

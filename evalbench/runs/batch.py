@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 from evalbench.errors import BadInput
 from evalbench.models.kept import merge_calls
 from evalbench.report.index import write_index
-from evalbench.report.render import render
 from evalbench.runs import folder as folders
+from evalbench.runs.closing import close, end_orphans
 from evalbench.runs.cluster import local_client, remote_client
 from evalbench.runs.fork import Preloader, can_fork
+from evalbench.runs.kernel import Ended
 from evalbench.runs.parcel import Parcel, pack, write_folder
 from evalbench.runs.run import provenance_of
 from evalbench.runs.suite import Job
@@ -107,7 +108,7 @@ def run_batch(
         If the cluster cannot be used; nothing has been started then.
     """
     reports = reports.resolve()
-    folders.end_orphans(reports)
+    end_orphans(reports)
     done, earlier = _history(jobs, reports)
     outcomes = {
         job.number: _outcome(job, done[job.number], resumed=True)
@@ -130,8 +131,7 @@ def run_batch(
                     outcomes[outcome.job.number] = outcome
                     watcher.ended(outcome)
     finally:
-        for folder in folders.end_orphans(reports):
-            render(folder)
+        end_orphans(reports)
         write_index(reports)
     return [outcomes[number] for number in sorted(outcomes)]
 
@@ -285,12 +285,12 @@ class _Batch:
         folder = folders.claim(self.reports, job.plan.study, Path(returned.folder).name)
         renamed = {theirs: str(job.plan.files[name]) for name, theirs in (returned.paths or {}).items()}
         write_folder(folder, returned.files, {returned.folder: str(folder), **renamed})
-        folders.update_run(folder, run_id=folder.name, parameters=dict(job.plan.in_force))
+        said = folders.update_run(folder, run_id=folder.name, parameters=dict(job.plan.in_force))
         try:
             merge_calls(folder / "calls.parquet")
         except BadInput as error:
             self.watcher.say(f"{folder.name}: the replies that it paid for were not kept here: {error}")
-        render(folder)
+        close(folder, said, Ended(said["status"], said["error"], "", said["peak_memory_mb"]), said["seconds"])
         return _outcome(job, folder)
 
     def _ended(self, number: int, status: str, error: str) -> Outcome:
@@ -300,10 +300,10 @@ class _Batch:
         if folder is None:
             folder = folders.create(self.reports, job.plan.study, job.plan.hash8)
             said = provenance_of(job.plan, folder, folders.now(), task.attempt)
-            folders.write_json(folder / "run.json", {**said, "batch": self.name, "status": "running"})
-        if folders.read_json(folder / "run.json")["status"] == "running":
-            folders.update_run(folder, status=status, error=error, finished=folders.now())
-        render(folder)
+            folders.write_json(folder / "run.json", {**said, "batch": self.name})
+        begun = folders.read_json(folder / "run.json")
+        if begun["status"] == "running":
+            close(folder, begun, Ended(status, error))
         return _outcome(job, folder)
 
     def _left_running(self, task: Task) -> Path | None:

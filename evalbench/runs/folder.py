@@ -128,39 +128,3 @@ def runs(reports: Path, study: str = "*", hash8: str = "") -> Iterator[tuple[Pat
             yield path.parent, read_json(path)
         except BadInput:
             continue
-
-
-def end_orphans(reports: Path) -> list[Path]:
-    """Turn ``running`` into ``died`` where the process that ran it on this machine is gone.
-
-    Returns
-    -------
-    list of Path
-        The folders that were changed.
-    """
-    changed = []
-    for folder, content in runs(reports):
-        if content.get("status") == "running" and content.get("host") == host() and _is_gone(content):
-            end_orphan(folder, "the process that ran it is gone")
-            changed.append(folder)
-    return changed
-
-
-def end_orphan(folder: Path, error: str) -> None:
-    """Write down that a run died."""
-    remove_partial(folder)
-    update_run(folder, status="died", error=error, finished=now())
-
-
-def _is_gone(content: Mapping[str, Any]) -> bool:
-    """Whether a run's process has ended, or its number belongs to a younger one."""
-    import psutil
-
-    try:
-        born = psutil.Process(int(content["process"])).create_time()
-    except psutil.AccessDenied:
-        return False
-    except (psutil.NoSuchProcess, KeyError, TypeError, ValueError):
-        return True
-    started = datetime.strptime(str(content["started"]), "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
-    return bool(born > started.timestamp() + 1)

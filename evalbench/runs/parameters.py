@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from evalbench.errors import BadInput
+from evalbench.models.redact import environment_keys, holds, names_a_key, user_info
 
-SECRET = re.compile(r"(^|_)(api_?key|key|token|secret|password|passwd|credentials?)(_|$)", re.IGNORECASE)
 # What these names mean in every study.
 LIMITS = {"n_resamples": (100, 1_000_000), "max_unscored": (0, 1), "seed": (0, 2**63 - 1)}
 TYPES = ("str", "int", "float", "bool", "list", "dict")
@@ -120,11 +120,14 @@ def checked_values(known: Mapping[str, Parameter], given: Mapping[str, Any], sou
         Unknown names, names that smell of a secret, values of a wrong type or that JSON cannot hold: all at once.
     """
     values, faults = {}, []
+    keys = environment_keys()
     for name, value in given.items():
-        if SECRET.search(name):
+        if names_a_key(name):
             faults.append(
                 f"{name}: parameters are stored in clear; keys and passwords come from the environment only"
             )
+        elif fault := _secret_in(json.dumps(value, default=str, ensure_ascii=False), keys):
+            faults.append(f"{name}: {fault}")
         elif name not in known:
             near = get_close_matches(name, known, n=1)
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
@@ -191,6 +194,16 @@ def edits_text(edited: Mapping[str, Mapping[str, Any]]) -> str:
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
+
+
+def _secret_in(text: str, keys: Mapping[str, str]) -> str:
+    """What is wrong with a value that would put a key or a password into a run's files; it is not repeated here."""
+    if user_info(text):
+        return "an address with a user or password in it is refused; keys come from the environment only"
+    names = [name for key, name in keys.items() if holds(text, key)]
+    return (
+        f"holds the value of {', '.join(dict.fromkeys(names))}, which a run's files must not" if names else ""
+    )
 
 
 def _value(parameter: Parameter, value: Any) -> Any:

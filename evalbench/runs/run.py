@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from evalbench import studies
 from evalbench.errors import BadInput
+from evalbench.models.redact import redactor
 from evalbench.readers import catalog
 from evalbench.runs import folder as folders
 from evalbench.runs import provenance
@@ -254,35 +255,27 @@ def run(
     BadInput
         If the notebook refused its data; its folder is removed again.  Or if the folder cannot be made.
     """
-    from evalbench.report.render import render
+    from evalbench.runs.closing import close
 
     reports = out or (planned.root or Path.cwd()) / "reports"
     folder = folders.create(reports.resolve(), planned.study, planned.hash8)
-    started, clock = folders.now(), time.monotonic()
-    folders.write_json(
-        folder / "run.json", {**provenance_of(planned, folder, started, attempt), **(about or {})}
-    )
+    clock = time.monotonic()
+    begun = {**provenance_of(planned, folder, folders.now(), attempt), **(about or {})}
     env = {folders.RUN: str(folder), **({"EVALBENCH_ROOT": str(planned.root)} if planned.root else {})}
     try:
+        folders.write_json(folder / "run.json", begun)
         ended = execute(
             planned.notebook, folder / "notebook.ipynb", planned.parameters, env, timeout, progress, fork
         )
     except BaseException as error:
         stopped = "stopped from outside (Ctrl-C or a signal)"
         said = stopped if isinstance(error, KeyboardInterrupt) else f"{type(error).__name__}: {error}"
-        _finish(folder, Ended("failed", said), clock)
-        render(folder)
+        close(folder, begun, Ended("failed", said), time.monotonic() - clock)
         raise
     if ended.kind in REFUSALS:
         shutil.rmtree(folder)
-        raise BadInput(ended.error.removeprefix(f"{ended.kind}: "))
-    if ended.status == "ok" and not (folder / "results.json").is_file():
-        ended = Ended("no-result", "the notebook ended without record(result), for example by sys.exit")
-    ended = _without_leaks(folder, ended)
-    if ended.status != "ok":
-        folders.remove_partial(folder)
-    _finish(folder, ended, clock)
-    render(folder)
+        raise BadInput(redactor()(ended.error.removeprefix(f"{ended.kind}: ")))
+    ended = close(folder, begun, ended, time.monotonic() - clock)
     results = folders.read_json(folder / "results.json") if ended.status == "ok" else None
     return Run(folder, ended.status, ended.error, results)
 
@@ -318,32 +311,6 @@ def _data_label(planned: Plan) -> dict[str, str] | None:
         name, _, version = planned.dataset.partition("@")
         return {"name": name, "version": version}
     return {"name": planned.files["data"].name, "version": ""} if "data" in planned.files else None
-
-
-def _finish(folder: Path, ended: Ended, clock: float) -> None:
-    folders.update_run(
-        folder,
-        status=ended.status,
-        error=ended.error,
-        finished=folders.now(),
-        seconds=round(time.monotonic() - clock, 3),
-        peak_memory_mb=None if ended.peak_memory_mb is None else round(ended.peak_memory_mb, 1),
-    )
-
-
-def _without_leaks(folder: Path, ended: Ended) -> Ended:
-    """Remove every file in which the value of a key stands; such a run has failed."""
-    found = provenance.leaks(folder)
-    for file, _ in found:
-        file.unlink(missing_ok=True)
-    if not found:
-        return ended
-    if not (folder / "run.json").is_file():
-        folders.write_json(
-            folder / "run.json", {"schema_version": folders.RUN_SCHEMA_VERSION, "run_id": folder.name}
-        )
-    said = ", ".join(f"{name} in {file.name}" for file, name in found)
-    return Ended("failed", f"the value of a key stood in the run's files, which were removed: {said}")
 
 
 def _read_notebook(path: Path) -> dict[str, Any]:

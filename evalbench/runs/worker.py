@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from evalbench.errors import BadInput
 from evalbench.models.limits import LIMIT_SHARE
+from evalbench.models.redact import redactor
 from evalbench.runs import folder as folders
 from evalbench.runs import provenance
 from evalbench.runs.fork import can_fork, share
@@ -85,7 +86,9 @@ def run_here(task: Task, planned: Plan, reports: str) -> Returned:
             about={"batch": task.batch},
         )
     except BadInput as error:
-        return Returned(task.number, "", str(error))
+        return Returned(task.number, "", redactor()(str(error)))
+    except Exception as error:  # noqa: BLE001 - it would be sent as it is, with what only this process can redact
+        return Returned(task.number, "", redactor()(f"{type(error).__name__}: {error}"))
     return Returned(task.number, str(done.folder))
 
 
@@ -102,7 +105,7 @@ def run_away(task: Task, parcel: Parcel, versions: Mapping[str, str]) -> Returne
         planned = unpack(parcel, lambda sha256: (home / "blobs" / sha256).read_bytes(), where)
         returned = run_here(task, planned, str(home / "reports"))
     except BadInput as error:
-        returned = Returned(task.number, "", str(error))
+        returned = Returned(task.number, "", redactor()(str(error)))
     finally:
         shutil.rmtree(where, ignore_errors=True)
     if returned.refused:

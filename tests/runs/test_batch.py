@@ -16,6 +16,7 @@ from evalbench.errors import BadInput
 from evalbench.report.history import read_runs
 from evalbench.runs import folder as folders
 from evalbench.runs.batch import Outcome, Watcher, run_batch
+from evalbench.runs.closing import end_orphans
 from evalbench.runs.cluster import checked_address
 from evalbench.runs.suite import read_suite
 
@@ -167,7 +168,7 @@ def test_orphans_of_this_machine_end_as_died_others_stay(bench):
     gone = orphan("a-1", process=dead.pid)
     reused = orphan("a-2", started="2001-01-01T00:00:00Z")
     alive, elsewhere = orphan("a-3"), orphan("a-4", host="another", process=dead.pid)
-    assert folders.end_orphans(bench / "reports") == [gone, reused]
+    assert end_orphans(bench / "reports") == [gone, reused]
     said = [folders.read_json(f / "run.json")["status"] for f in (gone, reused, alive, elsewhere)]
     assert said == ["died", "died", "running", "running"]
 

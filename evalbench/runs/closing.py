@@ -1,0 +1,104 @@
+"""How a run's folder is closed, whoever closes it: keys taken out, unfinished tables removed, the end written down, the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from evalbench.errors import BadInput
+from evalbench.models.redact import redacted, redactor
+from evalbench.report.render import render
+from evalbench.runs import folder as folders
+from evalbench.runs.kernel import Ended
+from evalbench.runs.leaks import leaks, redact_errors
+
+RESULTS = "results.json"
+
+
+def close(folder: Path, begun: Mapping[str, Any], ended: Ended, seconds: float | None = None) -> Ended:
+    """Make the folder of a run that has ended fit to be shown, and show it.
+
+    Parameters
+    ----------
+    folder : Path
+    begun : mapping
+        ``run.json`` as the run began.  What it says is not the notebook's to change; what the notebook adds is kept.
+    ended : Ended
+    seconds : float, optional
+
+    Returns
+    -------
+    Ended
+        Failed where a file held a key, whatever ``ended`` said.
+    """
+    redact_errors(folder / "notebook.ipynb")
+    if ended.status == "ok" and not (folder / RESULTS).is_file():
+        ended = Ended("no-result", "the notebook ended without record(result), for example by sys.exit")
+    ended = _without_leaks(folder, ended)
+    if ended.status != "ok":
+        folders.remove_partial(folder)
+    redact = redactor()
+    ended = ended._replace(error=redact(ended.error))
+    end = {
+        "status": ended.status,
+        "error": ended.error,
+        "finished": folders.now(),
+        "seconds": None if seconds is None else round(seconds, 3),
+        "peak_memory_mb": None if ended.peak_memory_mb is None else round(ended.peak_memory_mb, 1),
+    }
+    folders.write_json(folder / "run.json", redacted({**_added(folder), **begun, **end}, redact))
+    render(folder)
+    return ended
+
+
+def _added(folder: Path) -> dict[str, Any]:
+    """What the notebook has written into ``run.json``; nothing where it can no longer be read."""
+    try:
+        return folders.read_json(folder / "run.json")
+    except BadInput:
+        return {}
+
+
+def _without_leaks(folder: Path, ended: Ended) -> Ended:
+    """Remove every file that holds a key; such a run has failed."""
+    found = leaks(folder)
+    for file, _ in found:
+        file.unlink(missing_ok=True)
+    if not found:
+        return ended
+    said = ", ".join(f"{name} in {file.name}" for file, name in found)
+    return ended._replace(
+        status="failed", error=f"the run's files held the value of a key and were removed: {said}"
+    )
+
+
+def end_orphans(reports: Path) -> list[Path]:
+    """Turn ``running`` into ``died`` where the process that ran it on this machine is gone.
+
+    Returns
+    -------
+    list of Path
+        The folders that were changed; their pages are rendered.
+    """
+    changed = []
+    for folder, content in folders.runs(reports):
+        if content.get("status") == "running" and content.get("host") == folders.host() and _is_gone(content):
+            close(folder, content, Ended("died", "the process that ran it is gone"))
+            changed.append(folder)
+    return changed
+
+
+def _is_gone(content: Mapping[str, Any]) -> bool:
+    """Whether a run's process has ended, or its number belongs to a younger one."""
+    import psutil
+
+    try:
+        born = psutil.Process(int(content["process"])).create_time()
+        started = datetime.strptime(str(content["started"]), "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+    except psutil.AccessDenied:
+        return False
+    except (psutil.NoSuchProcess, KeyError, TypeError, ValueError):
+        return True
+    return bool(born > started.timestamp() + 1)
