@@ -75,6 +75,8 @@ def mean_of(column: str, metric: str = "", **options: Any) -> Figure:
 
 def share_of(column: str, metric: str = "", **options: Any) -> Figure:
     """The share of items whose 0/1 score is 1, with Wilson's interval."""
+    if options.get("higher_is_better", True) is False:
+        options = {"worst": 1.0, **options}
     return mean_of(column, metric, interval="wilson", **options)
 
 
@@ -207,13 +209,6 @@ def _reasons(column: npt.ArrayLike | None, n: int) -> npt.NDArray[np.bool_]:
     return np.array([bool(r) and r == r for r in np.asarray(column, dtype=object)], dtype=bool)
 
 
-def _why_none(columns: Columns) -> str:
-    """Why no item has a value, by the named reasons of the items; empty where they have none."""
-    listed = [str(r) for name in ("unscored", "undefined") for r in np.asarray(columns.get(name, ()), object)]
-    named = counted(reason for reason in listed if " " not in reason)
-    return f"no item has a value: {named}" if named else ""
-
-
 def _estimate_one(
     figure: Figure,
     value: float,
@@ -236,11 +231,12 @@ def _estimate_one(
     n, n_unscored = int(has_value.sum()), int((unscored & ~has_value).sum())
     if not n:
         value = np.nan
+    why = counted(np.asarray(columns.get("unscored", ()), dtype=object)[unscored]) if n_unscored else ""
     notes, method, (low, high) = [], f"percentile bootstrap, {n_resamples} resamples", interval
     if clustered:
         method = f"clustered {method}"
     if not np.isfinite(value):
-        notes.append(figure.undefined if n else _why_none(columns) or figure.undefined)
+        notes.append(f"every item is unscored: {why}" if n_unscored == len(unscored) else figure.undefined)
     elif n_units < 2:
         notes.append("no interval: fewer than two units")
     elif figure.interval == "wilson" and (not clustered or totals[0] in (0, totals[1])):

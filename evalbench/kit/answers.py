@@ -47,7 +47,8 @@ def answer_of(reply: Reply) -> str | None:
 
 def remarks(items: pd.DataFrame) -> list[str]:
     """Notes that count the items without a score, and those without a reference."""
-    without = items["undefined"].where(items["undefined"] == NO_REFERENCE, "")
+    lacking = items["undefined"].str.split("; ").str[0] == NO_REFERENCE
+    without = lacking.map({True: NO_REFERENCE, False: ""})
     listed = {"Unscored": items["unscored"], "Undefined": without}
     return [
         f"{name}: {int((reasons != '').sum())} of {len(items)} items ({counted(reasons)})."

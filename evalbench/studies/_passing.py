@@ -134,7 +134,8 @@ def verdict(
     if len(without):
         sentence += f" {len(without)} of {len(items)} have no value ({counted(without)})."
     if held_back:
-        sentence += f" {held_back}, so the light stays grey; the figures alone would give {light}."
+        alone = "" if light == "grey" else f"; the figures alone would give {light}"
+        sentence += f" {held_back}, so the light stays grey{alone}."
     rule = (
         f"{what[:1].lower()}{what[1:]}, the worst model decides: green ≥ {threshold:g}; red < {threshold:g}"
     )

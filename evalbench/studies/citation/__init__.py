@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalbench.core.result import Result
 from evalbench.errors import BadInput
+from evalbench.kit.answers import remarks
 from evalbench.models.accounting import merged
 from evalbench.models.entail import holds_back
 from evalbench.readers.dataset import Dataset
@@ -61,7 +62,14 @@ SCHEMA: Mapping[str, Table] = {
                 empty_ok=True,
                 help="one right answer or several; without, correctness is undefined",
             ),
-            Column("model_answer", "text", required=False, empty_ok=True, help="with marks such as [1]"),
+            Column(
+                "model_answer",
+                "text",
+                required=False,
+                empty_ok=True,
+                keep_null=True,
+                help="with marks such as [1]; null: unscored",
+            ),
             Column(
                 "citations",
                 "json",
@@ -274,7 +282,7 @@ def _tables(
 
 
 def _remarks(items: pd.DataFrame, found: Judged, check_urls: bool) -> list[str]:
-    out = []
+    out = remarks(items)
     uncited = int(((items["n_citations"] == 0) & (items["unscored"] == "")).sum())
     if uncited:
         out.append(f"Answers that cite nothing, so that support and verification count 0: {uncited}.")

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from evalbench.errors import BadInput
+from evalbench.kit.answers import why_unscored
 from evalbench.studies._sampling import sample_ids
 from evalbench.text.citation_marks import Statement, statements
 
@@ -43,7 +44,8 @@ class Answer:
     id, model, lang, question : str
     gold : tuple of str
         Empty where there is no right answer to compare with.
-    text : str
+    text : str or None
+        None where there is no answer.
     citations : tuple of Citation
         By number.
     statements : tuple of Statement
@@ -56,7 +58,7 @@ class Answer:
     lang: str
     question: str
     gold: tuple[str, ...]
-    text: str
+    text: str | None
     citations: tuple[Citation, ...]
     statements: tuple[Statement, ...]
     unscored: str = ""
@@ -109,17 +111,19 @@ def given(rows: pd.DataFrame) -> Collected:
             "the table answers has no column model_answer; give one, or a model to collect answers from (--model)"
         )
     answers, faults = [], []
-    for row in rows.to_dict("records"):
+    unscored = why_unscored(rows["model_answer"])
+    for row, reason in zip(rows.to_dict("records"), unscored, strict=True):
         citations, found = _citations(row.get("citations"), str(row["id"]))
         faults += found
-        answers.append(_answer(row, str(row.get("model", UNNAMED)), row["model_answer"], citations))
+        model, text = str(row.get("model", UNNAMED)), None if reason else row["model_answer"]
+        answers.append(_answer(row, model, text, () if reason else citations, reason))
     if faults:
         raise BadInput.listing("lists of citations are faulty:", faults)
     return Collected(tuple(answers))
 
 
 def _answer(
-    row: Mapping[str, Any], model: str, text: str, citations: tuple[Citation, ...], unscored: str = ""
+    row: Mapping[str, Any], model: str, text: str | None, citations: tuple[Citation, ...], unscored: str = ""
 ) -> Answer:
     lang = str(row.get("lang") or "en")
     return Answer(
@@ -130,7 +134,7 @@ def _answer(
         gold=tuple(g for g in row.get("gold_answer") or () if g.strip()),
         text=text,
         citations=citations,
-        statements=tuple(statements(text, lang)),
+        statements=tuple(statements(text or "", lang)),
         unscored=unscored,
     )
 
@@ -222,7 +226,7 @@ def collected(
     replies = collect(requests, model)
     answers = []
     for row, reply in zip(asked, replies, strict=True):
-        text = reply.value.answer if reply.value is not None else ""  # type: ignore[attr-defined]
+        text = reply.value.answer if reply.value is not None else None  # type: ignore[attr-defined]
         entries = reply.value.citations if reply.value is not None else []  # type: ignore[attr-defined]
         # A number that a model uses twice names its first entry.
         unique = {e.n: Citation(e.n, e.claim, e.url, e.title, e.quote) for e in reversed(entries)}

@@ -81,7 +81,8 @@ def worst(result: Result, rows: int = 10) -> pd.DataFrame:
     """The answers with the lowest final score, beside the right ones."""
     import pandas as pd
 
-    items = result.items.sort_values(["final", "id", "model"], kind="stable").head(rows)
+    scored = result.items.dropna(subset=["final"])
+    items = scored.sort_values(["final", "id", "model"], kind="stable").head(rows)
     merged = items.merge(
         result.tables["answers"][["id", "model", "lang", "question", "gold_answer", "answer"]],
         on=["id", "model"],
@@ -112,8 +113,12 @@ def _right(gold: str) -> str:
 
 
 def _answered(row: dict[str, Any]) -> Html:
-    scores = ", ".join(f"{name} {'–' if row[c] != row[c] else f'{row[c]:.2f}'}" for c, name in _PARTS.items())
+    scores = ", ".join(f"{name} {_score(row[c])}" for c, name in _PARTS.items())
     return Html(f"{text_block(row['answer'], code=row['lang'])}<strong>{escape(scores)}</strong>")
+
+
+def _score(value: float) -> str:
+    return "–" if value != value else f"{value:.2f}"
 
 
 def annotated(result: Result, n: int = 4) -> Html:
@@ -135,7 +140,7 @@ def _annotated_one(result: Result, item: dict[str, Any]) -> Html:
     answer = answers.iloc[0]
     lang = {"question": answer["lang"], "text": answer["lang"]}
     head = (
-        f'<p class="eb-doc-title">{escape(item["id"])}, {escape(item["model"])}: final {item["final"]:.2f}, '
+        f'<p class="eb-doc-title">{escape(item["id"])}, {escape(item["model"])}: final {_score(item["final"])}, '
         f"answer {escape(item['correctness_label'].lower().replace('_', ' ') or 'not compared with a right one')}</p>"
         f"<p{language_attributes(answer['question'], answer['lang'])}>{escape(answer['question'])}</p>"
     )

@@ -247,6 +247,8 @@ def _item(
         "n_dangling": len(answer.dangling),
         "n_unmarked": sum(c.n not in answer.marked for c in answer.citations),
     }
+    if answer.unscored:
+        out |= dict.fromkeys((name for name in out if name.startswith("n_")), math.nan)
     out |= _of_citations(citations, answer, options) | _of_statements(statements, answer)
     failed = [answer.unscored, verdict.unscored]
     if citations is not None:
@@ -275,7 +277,8 @@ def _of_citations(citations: pd.DataFrame | None, answer: Answer, options: Optio
     if citations is None:
         # The system was to cite and did not: that is a score of 0, not a missing one.
         score = math.nan if answer.unscored else 0.0
-        nothing = {"n_verified": 0, "n_uncertain": 0, "n_fabricated": 0}
+        count = math.nan if answer.unscored else 0
+        nothing = dict.fromkeys(("n_verified", "n_uncertain", "n_fabricated"), count)
         means = dict.fromkeys(("interpretability", "support", "verification"), score)
         means["claim_consistency_seed"] = math.nan
         return {**means, "source_credibility": math.nan, **nothing}

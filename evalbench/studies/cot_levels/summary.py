@@ -30,7 +30,7 @@ def _of_model(threshold: float) -> tuple[Figure, ...]:
         mean_of("final", bands=bands_of(threshold)),
         share_of("passed"),
         share_of("answer", "level 1 answer"),
-        mean_of("steps", "level 2 steps", undefined="the reference has no step"),
+        mean_of("steps", "level 2 steps", undefined="no reference has a step"),
         mean_of("similarity", "level 3 similarity"),
         mean_of("coherence", "level 4 coherence", undefined="no response has an equation"),
         share_of("answer_strict", "answer, strict"),

@@ -63,7 +63,8 @@ def worst(result: Result, rows: int = 10) -> pd.DataFrame:
     if merged["question"].isna().all():
         return shown
     asked = [
-        _text(q, folded("right answer", r)) for q, r in zip(merged["question"], merged["right"], strict=True)
+        _text(q, folded("right answer", r) if r else "")
+        for q, r in zip(merged["question"], merged["right"], strict=True)
     ]
     said = [_text(text, "") for text in merged["said"]]
     return shown.assign(

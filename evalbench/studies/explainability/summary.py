@@ -12,6 +12,7 @@ from evalbench.core.figures import Estimated, Figure, estimate, mean_of, ratio, 
 from evalbench.core.result import Estimate, Summary
 from evalbench.core.seeds import rng
 from evalbench.core.stats import percentile_interval
+from evalbench.core.unscored import counted
 from evalbench.core.verdict import Light, Verdict
 from evalbench.studies._passing import bands_of, held, held_back_by, reaches
 from evalbench.studies.explainability.parts import PARTS, STUDY_OF, Part
@@ -164,13 +165,19 @@ def _verdict(
     halves = {name: done[name].estimates[0] for name in PARTS}
     said = "; ".join(f"{STUDY_OF[name].replace('_', ' ')} {_said(e)}, n {e.n}" for name, e in halves.items())
     sentence = f"Overall explainability {_said(overall)}, threshold {threshold:g}: {said}."
+    left_out = counted(items["unscored"])
+    if left_out:
+        sentence += (
+            f" {int((items['unscored'] != '').sum())} of {len(items)} could not be scored ({left_out})."
+        )
     shares = (items["unscored"] != "").groupby(items["part"]).mean()
     crowded = [STUDY_OF[str(name)] for name, share in shares.items() if share > max_unscored]
     if crowded:
-        sentence += f" More than {max_unscored:.0%} of {' and '.join(crowded)} could not be scored: not enough evidence for a light."
+        sentence += f" That is more than {max_unscored:.0%} of {' and '.join(crowded)}: not enough evidence for a light."
     held_back = held_back_by(judge)
     if held_back:
-        sentence += f" {held_back}, so the light stays grey; the figures alone would give {overall.light}."
+        alone = "" if overall.light == "grey" else f"; the figures alone would give {overall.light}"
+        sentence += f" {held_back}, so the light stays grey{alone}."
     light: Light = "grey" if crowded or held_back else overall.light
     lights = bands_of(threshold).lights(replicates)
     stability = float(np.mean(lights == overall.light)) if replicates.size else None

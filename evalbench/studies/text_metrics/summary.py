@@ -146,7 +146,8 @@ def _estimated(
 ) -> Estimated:
     entry = card(name)
     unscored = reasons_of(rows["unscored_metrics"], name)
-    why = in_words(next(iter(filter(None, unscored)), "") or "no text has a value")
+    given = set(filter(None, unscored))
+    why = counted(unscored) if len(given) > 1 else in_words(next(iter(given), "no text has a value"))
     share = sum(map(bool, unscored)) / len(unscored)
     listed = [
         figure
@@ -159,7 +160,9 @@ def _estimated(
     if share <= max_unscored:
         return found
     first = found.estimates[0]
-    note = "; ".join(filter(None, [first.note if first.note != why else "", f"{share:.0%} unscored: {why}"]))
+    note = "; ".join(
+        filter(None, ["" if first.value is None else first.note, f"{share:.0%} unscored: {why}"])
+    )
     held = replace(first, light="unlit" if bands is None else "grey", note=note)
     return Estimated((held, *found.estimates[1:]), found.replicates)
 
