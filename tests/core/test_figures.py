@@ -193,3 +193,34 @@ def test_figures_of_several_sums_count_the_items_that_have_them_all():
     columns = {"hits": hits, "total": total, "unscored": ["", "", "", "timeout"]}
     one = estimate(columns, [rate], units=list("abcd"), seed=0).estimates[0]
     assert (one.value, one.n, one.n_undefined, one.n_unscored) == (4 / 6, 2, 1, 1)
+
+
+def test_an_item_is_scored_unscored_or_undefined_once():
+    scores = np.array([0.5, 1.0, np.nan, np.nan, 0.25])
+    reasons = np.array(
+        ["", "", "cut", "", "no-output"], dtype=object
+    )  # the last one has a value of this figure
+    out = one({"score": scores, "unscored": reasons}, mean_of("score"))
+    assert (out.n, out.n_unscored, out.n_undefined) == (3, 1, 1)
+    assert out.value == pytest.approx(1.75 / 3)
+    assert "0.438 if every unscored item were the worst" in out.note
+
+
+@pytest.mark.parametrize(
+    "figure",
+    [mean_of("x"), share_of("x"), Figure("count", ("x",), np.asarray), f1_of("x", "x", "x")],
+    ids=["mean", "share", "count", "f1"],
+)
+def test_no_figure_has_a_value_where_every_item_is_unscored(figure):
+    columns = {"x": np.full(3, np.nan), "unscored": np.array(["no-output", "cut", "no-output"], dtype=object)}
+    out = one(columns, figure)
+    assert (out.value, out.n, out.n_unscored, out.n_undefined) == (None, 0, 3, 0)
+    assert out.note == "every item is unscored: 2 no output, 1 cut"
+
+
+def test_the_worst_share_of_what_should_be_low_is_one():
+    columns = {"x": np.array([0.0, 0.0, np.nan]), "unscored": np.array(["", "", "cut"], dtype=object)}
+    assert (
+        "0.333 if every unscored item were the worst"
+        in one(columns, share_of("x", higher_is_better=False)).note
+    )
