@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 import math
 import numbers
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalbench.draw.html import (
     Html,
     attribute,
+    breakable,
     count,
     counted,
     decimals_for,
@@ -43,6 +45,8 @@ __all__ = [
 ]
 
 NUMERIC = ' class="n"'
+# 0.71 [0.63, 0.78], < 0.001, 2026-11-22T10:00:00Z
+_FIGURE = re.compile(r"[\s\d.,:;()\[\]<>=≤≥±+−–%TZ-]*")
 NO_VALUE = Html('<span class="eb-none" title="no value">–</span>')
 
 
@@ -128,17 +132,21 @@ def _cell(value: Any, decimals: int | None, clamp: int, code: str | None, width:
     if _is_bool(value):
         return f"<td{width}>{'yes' if value else 'no'}</td>"
     text = _as_text(value)
-    return f"<td{width}{language_attributes(text, code)}>{clamped(text, clamp)}</td>"
+    # A name without spaces breaks at its joints, or it would push the last columns out of sight.
+    shown = (
+        breakable(text) if len(text) <= clamp and not any(map(str.isspace, text)) else clamped(text, clamp)
+    )
+    return f"<td{width}{language_attributes(text, code)}>{shown}</td>"
 
 
 def _width_class(present: Sequence[Any], numeric: bool) -> str:
-    """Numbers stand right; names do not break; prose gets room."""
+    """Numbers are right-aligned; figures with intervals and dates do not break; prose gets room."""
     if numeric:
         return NUMERIC
-    longest = max((len(_as_text(v)) for v in present if not isinstance(v, Html)), default=0)
-    if any(isinstance(v, Html) for v in present) or longest > 60:
+    texts = [_as_text(v) for v in present if not isinstance(v, Html)]
+    if len(texts) < len(present) or max(map(len, texts), default=0) > 60:
         return ' class="l"'
-    return ' class="w"' if longest <= 32 else ""
+    return ' class="w"' if texts and all(_FIGURE.fullmatch(text) for text in texts) else ""
 
 
 def _column_cells(values: Sequence[Any], clamp: int, code: str | None) -> tuple[str, list[str]]:

@@ -102,12 +102,20 @@ def _nearest(values: Any, wanted: float) -> int:
 
 
 def fits(result: Result) -> pd.DataFrame:
-    """F1 in training and held out, weights and thresholds, of every fold, of the defaults, and of all texts."""
+    """F1 in training and held out, weights and thresholds: a column for every fold, the defaults, and all texts."""
+    import pandas as pd
+
     table = result.tables["fits"]
     figures = ["fold", "pairs_trained_on", "f1_in_training", "f1_held_out", "f1_of_defaults_held_out"]
     rest = [c for c in table.columns if c not in figures]
     names = {c: _words(c).replace("f1", "F1").replace("similarity", "sim.") for c in table.columns}
-    return table[[*figures, *rest]].rename(columns=names)
+    shown = {"": [names[c] for c in [*figures[1:], *rest]]}
+    for _, row in table.iterrows():
+        values = [row[c] for c in [*figures[1:], *rest]]
+        shown[f"fold {row['fold']}" if row["fold"].isdigit() else row["fold"]] = [
+            "–" if pd.isna(v) else f"{v}" if isinstance(v, int) else f"{v:.2f}" for v in values
+        ]
+    return pd.DataFrame(shown)
 
 
 def sensitivity(result: Result) -> pd.DataFrame:
@@ -130,8 +138,7 @@ def disagreements(result: Result, rows: int = 20) -> pd.DataFrame:
     own = texts.loc[held["pair_id"]].reset_index()
     columns = {
         "sample": own["sample_id"],
-        "true": own["truth_id"],
-        "predicted": own["prediction_id"],
+        "true / predicted": own["truth_id"].astype(str) + " / " + own["prediction_id"].astype(str),
         "humans": own["human"],
         "calibrated": held["predicted"].to_numpy(),
         "defaults": default.loc[held["pair_id"]].to_numpy(),
