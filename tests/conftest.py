@@ -5,9 +5,10 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -72,6 +73,18 @@ def chromium() -> str:
     if not found:
         pytest.skip("no chromium on PATH")
     return found
+
+
+@pytest.fixture(scope="session")
+def browser(chromium: str) -> Iterator[Any]:
+    """A chromium that playwright drives, without requests of its own."""
+    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    quiet = ("quic", "background-networking", "component-update", "sync")
+    flags = ["--no-sandbox", "--disable-gpu", "--no-first-run", *(f"--disable-{name}" for name in quiet)]
+    with api.sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=chromium, args=flags)
+        yield launched
+        launched.close()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

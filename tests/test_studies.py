@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -185,3 +186,22 @@ def test_a_run_compared_with_itself_is_the_same(finished: tuple[str, Run]) -> No
     assert found.rows
     assert {row.comparison.outcome for row in found.rows} <= {"same", "undefined"}
     assert not found.notes
+
+
+# Boxes that scroll sideways, and labels of pictures that reach beyond their box.
+CUT = """() => [
+  ...[...document.querySelectorAll('.eb-scroll')].filter(box => box.scrollWidth > box.clientWidth + 1)
+    .map(box => 'scrolls: ' + box.getAttribute('aria-label')),
+  ...[...document.querySelectorAll('.eb-svg text')].filter(text => {
+    const own = text.getBoundingClientRect(), box = text.closest('.eb-scroll').getBoundingClientRect();
+    return own.left < box.left - 0.5 || own.right > box.right + 0.5;
+  }).map(text => 'cut: ' + text.textContent),
+]"""
+
+
+@pytest.mark.browser
+def test_no_column_and_no_label_is_cut_at_1240_pixels(finished: tuple[str, Run], browser: Any) -> None:
+    page = browser.new_page(viewport={"width": 1240, "height": 900})
+    page.goto((finished[1].folder / "report.html").as_uri())
+    assert page.evaluate(CUT) == []
+    page.close()

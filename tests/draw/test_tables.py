@@ -33,7 +33,9 @@ def test_a_cell_comes_out_as_text(text):
 
     out = html_table(pd.DataFrame({"output": [text]}))
     cell = re.search(r"<td[^>]*>(.*)</td>", out)[1]
-    shown = html.unescape(re.sub(r'<span class="eb-ctl"[^>]*>RLO</span>', "\u202e", cell.replace("<wbr>", "")))
+    shown = html.unescape(
+        re.sub(r'<span class="eb-ctl"[^>]*>RLO</span>', "\u202e", cell.replace("<wbr>", ""))
+    )
     assert shown == text
     assert "no value" not in out
 

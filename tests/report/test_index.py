@@ -267,67 +267,52 @@ def test_the_command_rebuilds_the_index_and_ends_orphans(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.browser
-def test_two_thousand_runs_open_in_a_second_and_pass_axe(tmp_path):
+def test_two_thousand_runs_open_in_a_second_and_pass_axe(tmp_path, browser):
     from axe_playwright_python.sync_playwright import Axe
-    from playwright.sync_api import sync_playwright
 
     synthetic.write_runs(tmp_path, 2000)
     page_path = write_index(tmp_path)
-    with sync_playwright() as p:
-        browser = p.chromium.launch(executable_path=_chromium(), args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1400, "height": 900})
-        faults = []
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.on("console", lambda message: faults.append(message.text))
-        took_ms = []
-        while len(took_ms) < 3 or (min(took_ms) >= 1000 and len(took_ms) < 12):
-            page.goto(page_path.as_uri())
-            took_ms.append(page.evaluate("performance.getEntriesByType('navigation')[0].duration"))
-        assert min(took_ms) < 1000, took_ms
-        assert page.locator("#table tbody tr").count() == 2000
-        page.select_option("select[name=study]", "rag")
-        page.select_option("select[name=light]", "failed")
-        shown = page.locator("#table tbody tr:visible")
-        assert shown.count() > 0
-        assert all("rag" in text and "failed" in text for text in shown.all_inner_texts())
-        assert page.url.endswith("#study=rag&light=failed")
-        page.select_option("select[name=study]", "")
-        page.select_option("select[name=light]", "")
-        page.get_by_role("button", name="value").click()
-        values = page.eval_on_selector_all(
-            "#table td.n[data-v]:nth-child(7)", "cells => cells.slice(0, 50).map(c => +c.dataset.v)"
-        )
-        assert values == sorted(values)
-        for width in (1400, 400):
-            page.set_viewport_size({"width": width, "height": 900})
-            assert page.evaluate("document.documentElement.scrollWidth") <= width
-        report = Axe().run(page)
-        assert report.violations_count == 0, report.generate_report()
-        assert faults == []
-        browser.close()
+    page = browser.new_page(viewport={"width": 1400, "height": 900})
+    faults = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("console", lambda message: faults.append(message.text))
+    took_ms = []
+    while len(took_ms) < 3 or (min(took_ms) >= 1000 and len(took_ms) < 12):
+        page.goto(page_path.as_uri())
+        took_ms.append(page.evaluate("performance.getEntriesByType('navigation')[0].duration"))
+    assert min(took_ms) < 1000, took_ms
+    assert page.locator("#table tbody tr").count() == 2000
+    page.select_option("select[name=study]", "rag")
+    page.select_option("select[name=light]", "failed")
+    shown = page.locator("#table tbody tr:visible")
+    assert shown.count() > 0
+    assert all("rag" in text and "failed" in text for text in shown.all_inner_texts())
+    assert page.url.endswith("#study=rag&light=failed")
+    page.select_option("select[name=study]", "")
+    page.select_option("select[name=light]", "")
+    page.get_by_role("button", name="value").click()
+    values = page.eval_on_selector_all(
+        "#table td.n[data-v]:nth-child(7)", "cells => cells.slice(0, 50).map(c => +c.dataset.v)"
+    )
+    assert values == sorted(values)
+    for width in (1400, 400):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    report = Axe().run(page)
+    assert report.violations_count == 0, report.generate_report()
+    assert faults == []
+    page.close()
 
 
 @pytest.mark.browser
-def test_on_paper_a_run_is_a_few_lines_and_nothing_is_cut(tmp_path):
-    from playwright.sync_api import sync_playwright
+def test_on_paper_a_run_is_a_few_lines_and_nothing_is_cut(tmp_path, browser):
 
     judged = "12 metrics: " + ", ".join(f"sentence_similarity_{i}" for i in range(12))
     add(tmp_path, 1, made(0.7, judged=judged))
-    with sync_playwright() as p:
-        browser = p.chromium.launch(executable_path=_chromium(), args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1000, "height": 700})  # A4 across, without its margins
-        page.goto(write_index(tmp_path).as_uri())
-        page.emulate_media(media="print")
-        row = page.locator("#table tbody tr").bounding_box()
-        assert row["height"] < 120
-        assert page.evaluate("document.documentElement.scrollWidth") <= 1000
-        browser.close()
-
-
-def _chromium() -> str:
-    import shutil
-
-    path = shutil.which("chromium")
-    if path is None:
-        pytest.skip("no chromium on PATH")
-    return path
+    page = browser.new_page(viewport={"width": 1000, "height": 700})  # A4 across, without its margins
+    page.goto(write_index(tmp_path).as_uri())
+    page.emulate_media(media="print")
+    row = page.locator("#table tbody tr").bounding_box()
+    assert row["height"] < 120
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1000
+    page.close()

@@ -11,10 +11,6 @@ from evalbench.report.render import render
 
 pytestmark = pytest.mark.browser
 
-FLAGS = (
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-)  # fmt: skip
 HOSTILE = (
     "<script>alert(1)</script>",
     '<img src=x onerror="alert(1)">',
@@ -24,18 +20,6 @@ HOSTILE = (
     "Пейте воду",
     "多喝水",
 )
-
-
-@pytest.fixture(scope="module")
-def browser():
-    executable = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if executable is None:
-        pytest.skip("no chromium on PATH")
-    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    with api.sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=executable, args=list(FLAGS))
-        yield launched
-        launched.close()
 
 
 @pytest.fixture

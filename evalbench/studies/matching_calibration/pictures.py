@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalbench.draw.figures import ACCENT, MUTED, PAPER, heat_map, new_figure, title_at_top
+from evalbench.draw.html import Html
+from evalbench.draw.tables import text_block
 from evalbench.studies._pictures import estimate_bars
 
 if TYPE_CHECKING:
@@ -128,6 +130,8 @@ def sensitivity(result: Result) -> pd.DataFrame:
 
 def disagreements(result: Result, rows: int = 20) -> pd.DataFrame:
     """Judged pairs that the calibrated settings still call otherwise than the humans, held out; the surest first."""
+    import pandas as pd
+
     items = result.items
     held = items[(items["settings"] == "calibrated, held out") & (items["agreement"] < 0.5)]
     default = items[items["settings"] == "seed defaults"].set_index("pair_id")["predicted"]
@@ -136,6 +140,10 @@ def disagreements(result: Result, rows: int = 20) -> pd.DataFrame:
         ["far", "pair_id"], ascending=[False, True], kind="stable"
     )
     own = texts.loc[held["pair_id"]].reset_index()
+    rules = [
+        Html(text_block(true) + text_block(predicted))
+        for true, predicted in zip(own["truth_rule"], own["prediction_rule"], strict=True)
+    ]
     columns = {
         "sample": own["sample_id"],
         "true / predicted": own["truth_id"].astype(str) + " / " + own["prediction_id"].astype(str),
@@ -145,9 +153,6 @@ def disagreements(result: Result, rows: int = 20) -> pd.DataFrame:
         "score": held["score"].to_numpy(),
         "overlap": own["text_overlap"],
         "rule similarity": own["rule_similarity"],
-        "true rule": own["truth_rule"],
-        "predicted rule": own["prediction_rule"],
+        "true rule, predicted rule": pd.Series(rules, index=own.index, dtype=object),
     }
-    import pandas as pd
-
     return pd.DataFrame(columns).head(rows)
