@@ -77,7 +77,7 @@ SCHEMA: Mapping[str, Table] = {
         (
             Column("doc_id", "id"),
             Column("system", "id", required=False),
-            Column("output", "text", required=False, empty_ok=True),
+            Column("output", "text", required=False, empty_ok=True, keep_null=True, help="null: unscored"),
             Column("reference", "texts", required=False, empty_ok=True),
             Column("context", "texts", required=False, empty_ok=True),
             Column("prompt", "text", required=False, empty_ok=True, help="the request"),
@@ -108,6 +108,7 @@ class _Scores(NamedTuple):
 
     scores: dict[str, np.ndarray]
     unscored: dict[str, np.ndarray]
+    undefined: dict[str, np.ndarray]
     notes: tuple[str, ...]
     tables: dict[str, pd.DataFrame]
     accounting: dict[str, Any]
@@ -191,7 +192,7 @@ def evaluate(
     }  # fmt: skip
     bench = bench_of(judges, judge_criteria or {}, list(readings.frame.columns), language=language, seed=seed)
     found = _scores(readings, metrics, options, bench)
-    items = items_of(readings, found.scores, found.unscored)
+    items = items_of(readings, found.scores, found.unscored, found.undefined)
     analysis = analyse(items, level=level, coefficient=coefficient, seed=seed, n_resamples=n_resamples)
     trust = trust_of(analysis, trusted, trust_from)
     lower = tuple(lower_is_better)
@@ -267,6 +268,7 @@ def _scores(readings: Readings, metrics: Sequence[str], options: Mapping[str, An
     return _Scores(
         scores | {e.name: found.columns[e.name] for e in entries} | marks.scores,
         unscored | {e.name: found.unscored[e.name] for e in entries} | marks.unscored,
+        {e.name: found.undefined[e.name] for e in entries} | marks.undefined,
         (*found.notes, *marks.notes),
         calls_of(found, verdicts=marks.verdicts),
         roles("", found, options, verdicts=marks.verdicts),

@@ -10,6 +10,7 @@ import numpy as np
 
 from evalbench.errors import BadInput, ModelUnavailable
 from evalbench.judge.verdicts import BASELINE, InProcess, Task, Verdicts, judge, mark_task
+from evalbench.kit.answers import why_unscored
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,6 +36,7 @@ class Marks:
 
     scores: dict[str, np.ndarray] = field(default_factory=dict)
     unscored: dict[str, np.ndarray] = field(default_factory=dict)
+    undefined: dict[str, np.ndarray] = field(default_factory=dict)
     verdicts: list[Verdicts] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -59,16 +61,22 @@ class Bench:
     def _mark(self, frame: pd.DataFrame, by: str | InProcess, criterion: Criterion, found: Marks) -> None:
         name = by if isinstance(by, str) else getattr(by, "__name__", type(by).__name__)
         scorer = f"{name}: {criterion.name}"
-        items = items_for(frame, criterion)
+        unscored = why_unscored(frame["output"])
+        bare = (
+            frame[criterion.basis].map(len).to_numpy() == 0 if criterion.basis else np.zeros(len(frame), bool)
+        )
+        scores, asked = np.full(len(frame), np.nan), np.flatnonzero((unscored == "") & ~bare)
+        found.scores[scorer], found.unscored[scorer] = scores, unscored
+        found.undefined[scorer] = np.where(bare, f"no-{criterion.basis}", "")
+        items = items_for(frame.iloc[asked], criterion)
         try:
             verdicts = judge(items, by=by, task=criterion.task, language=self.language, seed=self.seed)
         except ModelUnavailable as error:
-            found.scores[scorer] = np.full(len(frame), np.nan)
-            found.unscored[scorer] = np.full(len(frame), str(error), object)
+            unscored[asked] = str(error)
             found.notes.append(f"{scorer} is unscored: {error}")
             return
-        found.scores[scorer] = np.array([row.value for row in verdicts.rows], dtype=float)
-        found.unscored[scorer] = np.array([row.unscored for row in verdicts.rows], object)
+        scores[asked] = [row.value for row in verdicts.rows]
+        unscored[asked] = [row.unscored for row in verdicts.rows]
         found.verdicts.append(verdicts)
 
 

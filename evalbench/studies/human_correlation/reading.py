@@ -157,7 +157,10 @@ def _few_annotators(ratings: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...
 
 
 def items_of(
-    readings: Readings, scores: dict[str, np.ndarray], unscored: dict[str, np.ndarray]
+    readings: Readings,
+    scores: dict[str, np.ndarray],
+    unscored: dict[str, np.ndarray],
+    undefined: dict[str, np.ndarray] | None = None,
 ) -> pd.DataFrame:
     """One row per document, system, metric and criterion: everything that the figures need.
 
@@ -168,6 +171,8 @@ def items_of(
         Metric → one score per row of ``readings.frame``.
     unscored : dict
         Metric → why a score is missing, empty where it is not the instrument's fault.
+    undefined : dict, optional
+        Metric → why there is no score to be had, e.g. ``no-reference``.
     """
     import pandas as pd
 
@@ -183,10 +188,12 @@ def items_of(
         mean = human[list(by_annotator.columns)].mean(axis=1).to_numpy()
         for scorer in scores:
             reason = np.asarray(unscored[scorer], dtype=object)
+            given = (undefined or {}).get(scorer, np.full(len(frame), "", dtype=object))
+            why = np.where(given == "", "the metric has no value", given)
             missing = np.where(
                 np.isnan(mean),
                 "no-reference",
-                np.where(np.isnan(scores[scorer]), "the metric has no value", ""),
+                np.where(np.isnan(scores[scorer]), why, ""),
             )
             parts.append(
                 human.assign(

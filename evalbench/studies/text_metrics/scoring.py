@@ -190,7 +190,21 @@ def score_all(
         scored = Scored(failed=why_unscored(frame["output"], replies), judge=judge, spent=spent)
         for entry in entries:
             _score_one(frame, entry, options, scored)
+    scored.notes += _without_inputs(scored, len(frame))
     return scored
+
+
+def _without_inputs(scored: Scored, total: int) -> list[str]:
+    """How many texts lack what metrics need of the table, and which metrics these are."""
+    found = []
+    for column in _NEED.values():
+        counts = {name: int((why == f"no-{column}").sum()) for name, why in scored.undefined.items()}
+        names = [name for name, count in counts.items() if count]
+        if names:
+            found.append(
+                f"No {column}: {counts[names[0]]} of {total} texts; undefined there: {', '.join(names)}."
+            )
+    return found
 
 
 def _check_columns(frame: pd.DataFrame, entries: Sequence[Card]) -> None:
