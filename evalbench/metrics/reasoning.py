@@ -5,7 +5,8 @@ What a step, an equation and a final answer are, :mod:`evalbench.text.solutions`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Sequence, Set
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -16,13 +17,17 @@ import numpy.typing as npt
 
 from evalbench.metrics.registry import metric
 from evalbench.text.arithmetic import plain_latex
+from evalbench.text.equations import Equation, places
+from evalbench.text.final_answers import MARKERS
 from evalbench.text.number_words import number_words
 from evalbench.text.numbers import find_numbers
-from evalbench.text.solutions import MARKERS, Solution, parse_solution, same_number
+from evalbench.text.solutions import Solution, parse_solution, same_number
 
 Floats = npt.NDArray[np.float64]
 Extractor = Literal["strict", "flexible"]
+FaultKind = Literal["wrong", "unsourced", "unread"]
 
+_PERCENT = re.compile(r"\d\s?[%％]|\bper ?cent\b|процент|百分之", re.IGNORECASE)
 LEVELS = ("answer", "steps", "similarity", "coherence")
 WEIGHTS = (0.3, 0.2, 0.2, 0.3)
 CONSTANTS = {
@@ -37,6 +42,30 @@ _MILK = {
 }
 
 
+class Fault(NamedTuple):
+    """What is wrong with one step, as data.
+
+    Attributes
+    ----------
+    kind : {"wrong", "unsourced", "unread"}
+        An equation whose sides differ, a number without a source, an equation that cannot be read.
+    equation : str
+    number : str
+        The number without a source as it is written, else empty.
+    detail : str
+        The value of a wrong equation's left side, or why an equation cannot be read; else empty.
+    start, end : int
+        Where the equation or number stands in the step's text; equal where it is not found.
+    """
+
+    kind: FaultKind
+    equation: str
+    number: str
+    detail: str
+    start: int
+    end: int
+
+
 class StepCheck(NamedTuple):
     """What level 4 saw in one step.
 
@@ -47,9 +76,8 @@ class StepCheck(NamedTuple):
     text : str
     equations : tuple of str
     accurate, coherent : bool or None
-        None for a step without an equation.
-    reason : str
-        What made it inaccurate or incoherent.
+        None for a step without an equation that can be read.
+    faults : tuple of Fault
     """
 
     number: int
@@ -57,11 +85,11 @@ class StepCheck(NamedTuple):
     equations: tuple[str, ...]
     accurate: bool | None
     coherent: bool | None
-    reason: str
+    faults: tuple[Fault, ...]
 
 
 class Coherence(NamedTuple):
-    """Level 4 of one solution; NaN where it has no equation."""
+    """Level 4 of one solution; NaN where it has no equation that can be read."""
 
     accuracy: float
     coherence: float
@@ -106,7 +134,9 @@ def final_answer_accuracy(
     """
     truth = parse_solution(reference, markers).strict
     if truth is None:
-        raise ValueError(f"the reference has no number behind {' or '.join(markers)}: {reference[-60:]!r}")
+        raise ValueError(
+            f"the reference has no number behind a marker ({', '.join(markers)}): {reference[-60:]!r}"
+        )
     return float(same_number(getattr(parse_solution(response, markers), extractor), truth))
 
 
@@ -224,7 +254,8 @@ def step_coherence(
 
     Accuracy is the share of equations whose sides are equal.  Coherence is the share of steps whose numbers
     all have a source: the question (or ``common_constants``), or the result of an earlier coherent step.  The
-    numbers of a step are those on the left sides of its equations.  A step without an equation is left out.
+    numbers of a step are those on the left sides of its equations.  An equation that cannot be read is left out of
+    both, and so is a step without one that can.
 
     Parameters
     ----------
@@ -240,43 +271,43 @@ def step_coherence(
     Returns
     -------
     Coherence
-        NaN where the solution has no equation.
+        NaN where the solution has no equation that can be read.
 
     Notes
     -----
     The result of an incoherent step is no source for later steps.  A sign is an operator: −2 is a source of 2.
+    A percentage may come from its face (20% from 20), and 100% from any percentage that the question names.
 
     Examples
     --------
     >>> c = step_coherence(parse_solution("<<2*3=6>>\\n<<7=7>>\\n<<6*7=42>>"), "Two cows, three pails each, for a week.")
-    >>> c.accuracy, round(c.coherence, 3), c.steps[1].reason
-    (1.0, 0.333, '7 has no source')
+    >>> c.accuracy, round(c.coherence, 3), c.steps[1].faults[0].number
+    (1.0, 0.333, '7')
     """
     known = set(map(abs, given_numbers(question, article_as_one=article_as_one)))
     known.update(abs(Fraction(str(constant))) for constant in common_constants)
+    of_all: Set[Fraction] = frozenset({Fraction(100)}) if _PERCENT.search(question) else frozenset()
     checks = []
     for number, step in enumerate(solution.steps, 1):
-        if not step.equations:
-            checks.append(StepCheck(number, step.text, (), None, None, ""))
-            continue
-        faults = [f"{e.text}: {e.fault}" for e in step.equations if e.fault]
-        wrong = [
-            f"{e.text} is wrong: the left side is {_shown(e.sides[0].value, 9)}"
-            for e in step.equations
-            if not e.fault and not e.holds(relative_tolerance)
+        read = [e for e in step.equations if e.sides]
+        faults = [
+            *(_fault("unread", e, e.fault) for e in step.equations if not e.sides),
+            *(_fault("wrong", e, shown(e.sides[0].value)) for e in read if not e.holds(relative_tolerance)),
         ]
-        unsourced = [n for e in step.equations for n in e.used if n not in known]
-        coherent = not faults and not unsourced
-        if coherent:
-            known.update(abs(e.result) for e in step.equations if e.result is not None)
-        reasons = [*faults, *wrong]
-        if unsourced:
-            reasons.append(_without_source(unsourced))
-        texts = tuple(e.text for e in step.equations)
+        unsourced = [f for e in read for f in _unsourced(e, step.text, known, of_all)]
+        if not unsourced:
+            known.update(abs(e.result) for e in read if e.result is not None)
         checks.append(
-            StepCheck(number, step.text, texts, not faults and not wrong, coherent, "; ".join(reasons))
+            StepCheck(
+                number,
+                step.text,
+                tuple(e.text for e in step.equations),
+                not any(f.kind == "wrong" for f in faults) if read else None,
+                not unsourced if read else None,
+                (*faults, *unsourced),
+            )
         )
-    equations = solution.equations
+    equations = [e for e in solution.equations if e.sides]
     if not equations:
         return Coherence(np.nan, np.nan, np.nan, tuple(checks))
     accuracy = sum(e.holds(relative_tolerance) for e in equations) / len(equations)
@@ -285,12 +316,25 @@ def step_coherence(
     return Coherence(accuracy, share, 0.75 * accuracy + 0.25 * share, tuple(checks))
 
 
-def _without_source(numbers: Sequence[Fraction]) -> str:
-    shown = ", ".join(dict.fromkeys(_shown(n, 6) for n in numbers))
-    return f"{shown} {'has' if len(set(numbers)) == 1 else 'have'} no source"
+def _unsourced(
+    equation: Equation, text: str, known: Set[Fraction], percentages: Set[Fraction]
+) -> list[Fault]:
+    lacking = [
+        n.value not in known
+        and not (n.text.endswith("%") and (n.value * 100 in known or n.value * 100 in percentages))
+        for n in equation.written
+    ]
+    if not any(lacking):
+        return []
+    found = zip(equation.written, places(text, equation), lacking, strict=True)
+    return [Fault("unsourced", equation.text, n.text, "", *place) for n, place, lacks in found if lacks]
 
 
-def _shown(number: Fraction, digits: int) -> str:
+def _fault(kind: FaultKind, equation: Equation, detail: str) -> Fault:
+    return Fault(kind, equation.text, "", detail, *equation.span)
+
+
+def shown(number: Fraction, digits: int = 9) -> str:
     """A number of any size, rounded to so many significant digits."""
     rounded = f"{Decimal(number.numerator) / Decimal(number.denominator):.{digits}g}"
     return rounded.rstrip("0").rstrip(".") if "." in rounded and "e" not in rounded else rounded

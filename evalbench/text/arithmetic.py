@@ -29,6 +29,7 @@ _TOKEN = re.compile(
     r"|(?P<operator>\*\*|[-+*/:^()%])"
     r"|(?P<space>[\s$€£¥₽]+)"
 )
+_WORD = re.compile(r"[^\W\d_]+")
 _SPELLINGS = (
     ("\\times", "*"), ("\\cdot", "*"), ("\\div", "/"), ("\\$", ""), ("\\%", "%"), ("\\left", ""), ("\\right", ""), ("\\,", " "), ("{,}", ","),
 )  # fmt: skip
@@ -47,21 +48,33 @@ class ArithmeticFault(ValueError):
     """An expression that has no value here; the message says why."""
 
 
+class Written(NamedTuple):
+    """A number of an expression: what it is worth and how it is written (``100%`` is worth 1)."""
+
+    value: Fraction
+    text: str
+
+
 class Expression(NamedTuple):
     """A parsed expression.
 
     Attributes
     ----------
     value : fractions.Fraction
-    numbers : tuple of fractions.Fraction
-        The numbers written in it, in order; ``20%`` is 1/5, and the sign of ``-3`` is an operator.
+    written : tuple of Written
+        The numbers written in it, in order; ``20%`` is worth 1/5, and the sign of ``-3`` is an operator.
     operators : frozenset of str
         Which of ``+ - * / ^`` occur; the minus of a negative number does not count.
     """
 
     value: Fraction
-    numbers: tuple[Fraction, ...]
+    written: tuple[Written, ...]
     operators: frozenset[str]
+
+    @property
+    def numbers(self) -> tuple[Fraction, ...]:
+        """What its numbers are worth, in order."""
+        return tuple(number.value for number in self.written)
 
 
 def spell_operators(text: str) -> str:
@@ -137,7 +150,7 @@ def parse(expression: str) -> Expression:
     tokens = _tokens(spell_operators(expression))
     if not tokens:
         raise ArithmeticFault("empty")
-    numbers: list[Fraction] = []
+    numbers: list[Written] = []
     operators: set[str] = set()
     value, end = _sum(tokens, 0, 0, numbers, operators)
     if end != len(tokens):
@@ -150,7 +163,8 @@ def _tokens(text: str) -> list[str]:
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
-            raise ArithmeticFault(f"cannot read {text[at : at + 12]!r}")
+            word = _WORD.match(text, at)
+            raise ArithmeticFault(f"cannot read {word.group()[:12] if word else text[at]!r}")
         if match.lastgroup != "space":
             out.append(match.group())
         at = match.end()
@@ -161,7 +175,7 @@ def _tokens(text: str) -> list[str]:
 
 
 def _sum(
-    tokens: list[str], at: int, depth: int, numbers: list[Fraction], operators: set[str]
+    tokens: list[str], at: int, depth: int, numbers: list[Written], operators: set[str]
 ) -> tuple[Fraction, int]:
     value, at = _product(tokens, at, depth, numbers, operators)
     while at < len(tokens) and tokens[at] in "+-":
@@ -173,7 +187,7 @@ def _sum(
 
 
 def _product(
-    tokens: list[str], at: int, depth: int, numbers: list[Fraction], operators: set[str]
+    tokens: list[str], at: int, depth: int, numbers: list[Written], operators: set[str]
 ) -> tuple[Fraction, int]:
     value, at = _signed(tokens, at, depth, numbers, operators)
     while at < len(tokens) and tokens[at] in _OF_PRODUCTS:
@@ -188,7 +202,7 @@ def _product(
 
 
 def _signed(
-    tokens: list[str], at: int, depth: int, numbers: list[Fraction], operators: set[str]
+    tokens: list[str], at: int, depth: int, numbers: list[Written], operators: set[str]
 ) -> tuple[Fraction, int]:
     negative = False
     while at < len(tokens) and tokens[at] in "+-":
@@ -199,7 +213,7 @@ def _signed(
 
 
 def _power(
-    tokens: list[str], at: int, depth: int, numbers: list[Fraction], operators: set[str]
+    tokens: list[str], at: int, depth: int, numbers: list[Written], operators: set[str]
 ) -> tuple[Fraction, int]:
     base, at = _atom(tokens, at, depth, numbers, operators)
     if at < len(tokens) and tokens[at] in ("^", "**"):
@@ -216,7 +230,7 @@ def _power(
 
 
 def _atom(
-    tokens: list[str], at: int, depth: int, numbers: list[Fraction], operators: set[str]
+    tokens: list[str], at: int, depth: int, numbers: list[Written], operators: set[str]
 ) -> tuple[Fraction, int]:
     if at >= len(tokens):
         raise ArithmeticFault("ends where a number is expected")
@@ -229,10 +243,10 @@ def _atom(
         return value, at + 1
     if not tokens[at][0].isnumeric() and tokens[at][0] != ".":
         raise ArithmeticFault(f"unexpected {tokens[at]!r}")
-    value, at = _value(tokens[at]), at + 1
+    value, text, at = _value(tokens[at]), tokens[at], at + 1
     while at < len(tokens) and tokens[at] == "%":
-        value, at = value / 100, at + 1
-    numbers.append(_bounded(value))
+        value, text, at = value / 100, f"{text}%", at + 1
+    numbers.append(Written(_bounded(value), text))
     return value, at
 
 

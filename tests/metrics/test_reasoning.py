@@ -7,6 +7,7 @@ from timing import least
 
 from evalbench.metrics.reasoning import (
     CONSTANTS,
+    Fault,
     final_answer_accuracy,
     given_numbers,
     step_coherence,
@@ -29,7 +30,7 @@ RESPONSE = "Ada <<2=2>>2\nlargest <<2*3=6>>6\nlast <<2+1=3>>3\nall <<2+6+3=11>>1
 
 
 def test_refusals():
-    with pytest.raises(ValueError, match="the reference has no number behind #### or A:"):
+    with pytest.raises(ValueError, match="the reference has no number behind a marker"):
         final_answer_accuracy("#### 3", "three")
     with pytest.raises(ValueError, match="counts of response steps"):
         steps_ratio_score([1, 2], [1])
@@ -49,7 +50,7 @@ def test_the_worked_check():
     assert coherence.coherence == pytest.approx(4 / 6)
     assert coherence.score == pytest.approx(0.917, abs=5e-4)
     assert [c.coherent for c in coherence.steps] == [True, True, True, True, False, False]
-    assert coherence.steps[5].reason == "7 has no source"
+    assert [(f.kind, f.number) for f in coherence.steps[5].faults] == [("unsourced", "7")]
     final = weighted_mean([1, 1, 0.853, 0.917])
     assert round(float(final), 3) == 0.946
     assert round(float(weighted_mean([1, 1, 0.853, 0.917], [1, 1, 1, 1])), 3) == 0.942
@@ -123,11 +124,9 @@ def test_percent_answers_match_either_reading():
         ("30×2＝60（元），", ["30*2=60"]),
         ("He drives 60 / 2 = 30/hour.", ["60 / 2 = 30"]),
         ("2 * (5 + 3) = 16 and (5 + 3) * 2 = 16", ["2 * (5 + 3) = 16", "(5 + 3) * 2 = 16"]),
-        ("6 / x = 3 and 2 * 3 = 6/x", []),
         ("- 5 + 3 = 8", ["5 + 3 = 8"]),
         ("1. 2 x 3 = 6 apples", ["2 * 3 = 6"]),
         ("3 × 12 000 = 36 000 ₽", ["3 * 12 000 = 36 000 ₽"]),
-        ("x - 4 = 116 and 4x + 20 = 100", []),
         ("25% of 80 = 20", []),
         ("3 apples + 4 apples = 7 apples", []),
         ("Total = 5", []),
@@ -163,12 +162,15 @@ def test_an_incoherent_result_is_no_source_and_a_step_without_equation_is_left_o
     assert [c.coherent for c in got.steps] == [False, None, False, True, True]
     assert got.coherence == 0.5
     assert got.accuracy == 0.75
-    assert got.steps[3].reason == "2+2=5 is wrong: the left side is 4"
+    assert [f[:4] for f in got.steps[3].faults] == [("wrong", "2+2=5", "", "4")]
 
 
 def test_constants_and_articles_are_sources_by_option():
     solution = parse_solution("<<7*1=7>>")
-    assert step_coherence(solution, "a week").steps[0].reason == "7, 1 have no source"
+    assert step_coherence(solution, "a week").steps[0].faults == (
+        Fault("unsourced", "7*1=7", "7", "", 2, 3),
+        Fault("unsourced", "7*1=7", "1", "", 4, 5),
+    )
     assert step_coherence(solution, "a week", article_as_one=True, common_constants=[7]).score == 1
     assert 7 in CONSTANTS["everyday"]
 
@@ -204,16 +206,16 @@ def test_given_numbers_in_three_languages():
         "\x00=1",
     ],
 )
-def test_hostile_equations_are_wrong_with_a_reason_and_cheap(equation):
+def test_hostile_equations_are_left_out_with_a_reason_and_cheap(equation):
     def judged():
         parse_solution.cache_clear()
         return step_coherence(parse_solution(f"<<{equation}>>\n#### 1"), "1")
 
     got = judged()
     assert least(judged, goal=0.05, rounds=1) < 0.05
-    assert got.accuracy == 0
-    assert got.coherence == 0
-    assert got.steps[0].reason
+    assert math.isnan(got.score)
+    assert [f.kind for f in got.steps[0].faults] == ["unread"]
+    assert got.steps[0].faults[0].detail
 
 
 @pytest.mark.parametrize(
@@ -225,6 +227,11 @@ def test_hostile_equations_are_wrong_with_a_reason_and_cheap(equation):
         "(" * 100_000 + "1=1",
         "1=1 " * 20_000,
         "#### " * 20_000,
+        "\\boxed{1" * 20_000,
+        "Answer:\n" * 20_000,
+        "*_" * 50_000 + "A: Answer",
+        "1=(1" * 20_000,
+        "Step 1 - " * 20_000,
     ],
 )
 def test_hostile_texts_take_linear_time(text):

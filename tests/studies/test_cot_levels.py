@@ -59,7 +59,9 @@ def test_faulty_options_are_listed_at_once(sample):
 
 def test_references_without_an_answer_are_listed():
     rows = [PROBLEM | {"id": str(i), "reference": "no idea", "response": "#### 5"} for i in (1, 2)]
-    with pytest.raises(BadInput, match=r"(?s)2 references have no number behind #### or A:.*id 1.*id 2"):
+    with pytest.raises(
+        BadInput, match=r"(?s)2 references have no number behind a marker .####, .*id 1.*id 2"
+    ):
         cot_levels.evaluate(frames(rows))
 
 
@@ -142,8 +144,8 @@ def test_hostile_responses_are_scored_and_escaped():
         PROBLEM | {"id": "2", "model": "m", "response": "<<" + "(" * 10_000 + ">>"},
     ]
     result = cot_levels.evaluate(frames(rows))
-    assert result.items["accuracy"].tolist() == [0, 0]
-    assert "division by zero" in result.tables["steps"]["reason"].iloc[0]
+    assert result.items["unscored"].tolist() == ["unparsed", "unparsed"]
+    assert "division by zero" in result.tables["faults"]["detail"].tolist()
     assert "<script>" not in cot_levels.annotated(result)
 
 
@@ -193,9 +195,18 @@ def test_gsm8k_files_are_read_as_they_are(external_data):
 def test_tables_of_faults_say_what_is_wrong_in_figures():
     response = "<b> <<2+3=6>>\n<<7*4=28>>\n<<1/0=1>>\n#### 24"
     result = cot_levels.evaluate(frames([PROBLEM | {"response": response, "model": "m"}]), n_resamples=20)
-    assert result.tables["steps"]["reason"].tolist() == [
-        "2+3=6 is wrong: the left side is 5", "7, 4 have no source", "1/0=1: division by zero",
-    ]  # fmt: skip
+    faults = result.tables["faults"]
+    assert faults[["kind", "equation", "number", "detail"]].to_numpy().tolist() == [
+        ["wrong", "2+3=6", "", "5"],
+        ["unsourced", "7*4=28", "7", ""],
+        ["unsourced", "7*4=28", "4", ""],
+        ["unread", "1/0=1", "", "division by zero"],
+    ]
+    marked = [response.split("\n")[r.step - 1][r.start : r.end] for r in faults.itertuples()]
+    assert marked == ["2+3=6", "7", "4", "1/0=1"]
+    page = cot_levels.annotated(result)
+    for words in ("2+3=6 is wrong: the left side is 5", "7, 4 have no source", "1/0=1: division by zero"):
+        assert words in page
     table = cot_levels.reasons(result)
     assert dict(zip(table["what is wrong"], table["steps"], strict=True)) == {
         "4 has no source": 1, "7 has no source": 1, "an equation cannot be read": 1, "an equation is wrong": 1,
@@ -204,3 +215,76 @@ def test_tables_of_faults_say_what_is_wrong_in_figures():
     assert "&lt;b&gt;" in lowest["the response and its levels"]
     assert "answer 0.00, steps 0.50" in lowest["the response and its levels"]
     assert "reference solution" in lowest["the problem"]
+
+
+def problems(*responses, model="m"):
+    return [PROBLEM | {"id": str(i), "response": r, "model": model} for i, r in enumerate(responses)]
+
+
+def test_a_marker_that_most_responses_lack_makes_the_light_grey():
+    rows = problems(*["So 2 + 3 = 5 it is."] * 11, *["That is 2 + 3 = 5.\n#### 5"] * 9)
+    result = cot_levels.evaluate(frames(rows), n_resamples=50)
+    assert result.figure("answer marked", model="m").value == 9 / 20
+    assert result.light == "grey"
+    assert result.figures.verdict.would_be == "red"
+    assert result.figure("final", model="m").light == "grey"
+    sentence = result.figures.verdict.sentence
+    assert "9 of 20 responses mark their final answer" in sentence
+    assert "strict extraction finds 9 of 20, flexible finds 20 of 20" in sentence
+    flexible = cot_levels.evaluate(frames(rows), n_resamples=50, answer_extractor="flexible")
+    assert flexible.light == "green"
+
+
+def test_one_response_without_the_marker_is_wrong():
+    rows = problems("So 2 + 3 = 5 it is.", *["That is 2 + 3 = 5.\n#### 5"] * 19)
+    result = cot_levels.evaluate(frames(rows), n_resamples=50)
+    assert result.light == "green"
+    assert result.figure("level 1 answer", model="m").value == 19 / 20
+    assert any("without a marker of the final answer" in n and "1 of 20" in n for n in result.notes)
+    assert not any("%" in n for n in result.notes)
+    assert any("strict extraction finds 19 of 20, flexible finds 20 of 20" in n for n in result.notes)
+
+
+def test_empty_responses_do_not_make_the_marker_fail():
+    result = cot_levels.evaluate(frames(problems("", "", "", "2 + 3 = 5\n#### 5")), n_resamples=50)
+    assert result.light == "red"
+    assert result.figure("answer marked", model="m").n == 1
+    nothing = cot_levels.evaluate(frames(problems("", "")), n_resamples=50)
+    assert nothing.light == "red"
+
+
+def test_every_model_has_its_own_marker():
+    rows = [*problems(*["2 + 3 = 5\n#### 5"] * 4, model="a"), *problems(*["2 + 3 = 5"] * 4, model="b")]
+    result = cot_levels.evaluate(frames(rows), n_resamples=50)
+    assert [result.figure("final", model=m).light for m in "ab"] == ["green", "grey"]
+    assert result.light == "grey"
+    assert "b: 0 of 4 responses mark" in result.figures.verdict.sentence
+
+
+def test_equations_that_cannot_be_read_are_left_out_and_counted():
+    rows = problems("<<x+2=5>>\n<<2+3=5>>\n#### 5", "<<x+2=5>>\n#### 5", "words\n#### 5", "<<2+3=6>>\n#### 5")
+    result = cot_levels.evaluate(frames(rows), n_resamples=50)
+    items = result.items.set_index("id")
+    assert items["unscored"].tolist() == ["", "unparsed", "", ""]
+    assert items["undefined"].tolist() == ["", "", "no equation, level 4 has no value", ""]
+    assert items["accuracy"].fillna(-1).tolist() == [1, -1, -1, 0]
+    assert items["n_unread"].tolist() == [1, 1, 0, 0]
+    assert items["answer"].tolist() == [1, 1, 1, 1]
+    assert items.loc["1", ["final", "steps", "similarity", "coherence"]].isna().all()
+    assert any("cannot be read" in n and "2 of 4; most often: cannot read 'x' (2)" in n for n in result.notes)
+    for name in ("final", "answer", "coherence", "steps"):
+        figure = next(f for f in result.summary if f.metric.endswith(name))
+        assert figure.n + figure.n_unscored + figure.n_undefined == 4, figure
+    assert result.figure("level 1 answer", model="m").n_unscored == 0
+
+
+def test_faults_are_data_that_parquet_and_json_hold(result, tmp_path):
+    faults = result.tables["faults"]
+    faults.to_parquet(tmp_path / "faults.parquet")
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "faults.parquet"), faults)
+    json.loads(faults.to_json(orient="records"))
+    assert set(faults["kind"]) <= {"wrong", "unsourced", "unread"}
+    steps = result.tables["steps"].set_index(["id", "model", "step"])["text"]
+    for fault in faults.itertuples():
+        shown = steps[fault.id, fault.model, fault.step][fault.start : fault.end]
+        assert shown == (fault.number or fault.equation), fault

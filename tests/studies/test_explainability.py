@@ -198,3 +198,21 @@ def test_the_lowest_scores_of_runs_that_kept_no_texts_stand_alone(tmp_path):
     cited = finished(tmp_path / "citation", "citation", with_mean(0.7, 3), "openai/gpt-4o")
     found = explainability.evaluate(load({}, study="explainability"), cot_run=cot, citation_run=cited)
     assert explainability.worst(found).columns.tolist() == ["id", "part", "score"]
+
+
+def test_answers_that_were_not_found_make_the_light_grey(sample, tmp_path):
+    problems = load("word_problems@1.0.0", study="cot_levels")
+    unmarked = problems["items"].assign(
+        response=problems["items"]["response"].str.replace("####", "so", regex=False), model="oak-7b"
+    )
+    table = unmarked.drop_duplicates("id")
+    record(
+        cot_levels.evaluate(load({"items": table}, study="cot_levels"), n_resamples=50), out=tmp_path / "cot"
+    )
+    cited = finished(tmp_path / "cited", "citation", with_mean(0.9, 40), judge="gpt-4o")
+    result = explainability.evaluate(
+        sample, cot_run=str(tmp_path / "cot"), citation_run=cited, answered_by="", n_resamples=50
+    )
+    assert result.light == "grey"
+    assert result.figure("score", part="cot").light == "grey"
+    assert "mark their final answer" in result.sentence

@@ -27,9 +27,9 @@ from evalbench.studies.cot_levels.pictures import (
     reasons,
     worst,
 )
-from evalbench.studies.cot_levels.scoring import NO_EQUATION, Options, items_of, options_of
-from evalbench.studies.cot_levels.summary import figures, summarise, with_sums
-from evalbench.text.solutions import MARKERS
+from evalbench.studies.cot_levels.scoring import NO_EQUATION, Options, Scored, items_of, options_of
+from evalbench.studies.cot_levels.summary import figures, found, summarise, with_sums
+from evalbench.text.final_answers import MARKERS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,6 +116,7 @@ def evaluate(
     answer_extractor : {"strict", "flexible"}
         What level 1 counts; both are reported.
     answer_markers : sequence of str
+        What introduces the final answer, the most reliable first.
     weights : mapping of level to float
         Of ``answer, steps, similarity, coherence``.
     common_constants : str
@@ -133,7 +134,7 @@ def evaluate(
     Returns
     -------
     Result
-        ``items``: one row per problem and model.  ``tables``: ``steps``, ``solutions`` and, where collected, ``calls``.
+        ``items``: one row per problem and model.  ``tables``: ``steps``, ``faults`` of steps, ``solutions`` and, where collected, ``calls``.
 
     Raises
     ------
@@ -147,9 +148,15 @@ def evaluate(
     rows = sampled(data["items"], sample_method, n_samples, random_state)
     settings = {"prompt": prompt, "temperature": temperature, "max_tokens": max_tokens, "seed": seed}
     answers = collected(rows, model, **settings) if model else given(rows)
-    items, steps, solutions = items_of(answers.rows, options)
+    scored = items_of(answers.rows, options)
+    items = scored.items
     summary = summarise(
-        items, threshold=threshold, max_unscored=max_unscored, seed=seed, n_resamples=n_resamples
+        items,
+        answer_extractor=answer_extractor,
+        threshold=threshold,
+        max_unscored=max_unscored,
+        seed=seed,
+        n_resamples=n_resamples,
     )
     judged = sorted(items["model"].unique())
     return Result(
@@ -167,26 +174,36 @@ def evaluate(
         by=("model",),
         items=items,
         figures=summary,
-        tables={"steps": steps, "solutions": solutions, **answers.tables},
-        notes=(*data.notes, *_remarks(items, answers, options)),
+        tables={"steps": scored.steps, "faults": scored.faults, "solutions": scored.solutions, **answers.tables},
+        notes=(*data.notes, *_remarks(scored, answers, options)),
         method=_method(options, threshold),
         accounting=answers.accounting,
     )  # fmt: skip
 
 
-def _remarks(items: pd.DataFrame, answers: Collected, options: Options) -> list[str]:
+def _remarks(scored: Scored, answers: Collected, options: Options) -> list[str]:
+    items = scored.items
     out = [*answers.notes, *remarks(items)]
     renormalised = int((items["undefined"] == NO_EQUATION).sum())
     if renormalised:
         out.append(
             f"Responses without an equation, so that level 4 is undefined and the final score is the mean of the others: {renormalised}."
         )
-    gap = float((items["answer_flexible"] - items["answer_strict"]).mean())
-    if abs(gap) > 0.02:
-        better, worse = ("flexible", "strict") if gap > 0 else ("strict", "flexible")
+    unread = int(items["n_unread"].sum())
+    if unread:
+        details = scored.faults.loc[scored.faults["kind"] == "unread", "detail"].value_counts()
+        named = ", ".join(f"{detail} ({n})" for detail, n in details.head(3).items())
         out.append(
-            f"The {better} extractor finds {abs(gap):.0%} more right answers than the {worse} one; level 1 counts {options.extractor}."
+            f"Equations that cannot be read, so that level 4 leaves them out: {unread} of {int(items['n_equations'].sum())}; "
+            f"most often: {named}. Responses all of whose equations are such, unscored: {int((items['unscored'] == 'unparsed').sum())}."
         )
+    lacking = int((items["marked"] == 0).sum())
+    if lacking:
+        out.append(
+            f"Responses without a marker of the final answer ({', '.join(options.markers)}): {lacking} of {int(items['marked'].count())}."
+        )
+    if abs(items["answer_flexible"].mean() - items["answer_strict"].mean()) > 0.02:
+        out.append(f"R{found(items)[1:]}; level 1 counts {options.extractor}.")
     return out
 
 
@@ -194,13 +211,15 @@ def _method(options: Options, threshold: float) -> tuple[str, ...]:
     weights = " + ".join(f"{w:g} × {name}" for name, w in zip(LEVELS, options.weights, strict=True))
     return (
         f"Final score = {weights}, divided by the weights' sum; passed from {threshold:g} on.",
-        "Level 1, answer: equal numbers within 1e-6; strict reads the number behind the first of "
-        f"{' or '.join(options.markers)}, flexible the last number of the response.",
+        "Level 1, answer: equal numbers within 1e-6; strict reads the number behind the first of these markers that has one, "
+        f"{', '.join(options.markers)}; flexible the last number of the response. Where fewer than half of a model's "
+        "responses have a marker, strict extraction does not suit them and the light is grey.",
         "Level 2, steps: r = steps of the response / of the reference; 1 for 0.8 ≤ r ≤ 1.2, max(0.2, r/0.8) below, max(0.5, 1.2/r) above.",
         "Level 3, similarity: 0.4 Jaccard of operators + 0.4 of numbers in equations + 0.2 of words without digits.",
         f"Level 4, coherence: 0.75 × share of equations with sides equal within 1e-6 or {options.relative_tolerance:g} of the first + 0.25 × share of steps all of whose left-hand numbers come from "
         "the question or from the result of an earlier coherent step; steps without an equation are left out.",
         f"Common constants that need no source: {', '.join(f'{c:g}' for c in options.constants) or 'none'}.",
-        "An empty response scores 0 on every level. An equation that cannot be read is wrong, with the reason in the table of steps.",
+        "An empty response scores 0 on every level. An equation that cannot be read is left out, with the reason in the table of faults; "
+        "a response none of whose equations can be read is unscored. 100% has a source where the question names a percentage.",
         "Levels, weights and threshold: fourth document of the seeds; intervals resample problems.",
     )

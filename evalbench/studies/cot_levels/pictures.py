@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +11,6 @@ from evalbench.draw.html import Html, escape, language_attributes
 from evalbench.draw.spans import Span, highlight
 from evalbench.draw.tables import clamped, folded, html_table, text_block
 from evalbench.metrics.reasoning import LEVELS
-from evalbench.text.numbers import find_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
     from evalbench.core.result import Result
 
 LONGEST_STEP = 1000
-_UNSOURCED = re.compile(r"(.*) ha(?:s|ve) no source")
 _LEVEL_NAMES = {
     "answer": "1 answer",
     "steps": "2 steps",
@@ -59,33 +56,36 @@ def figure_scores(result: Result) -> tuple[Picture, str]:
 
 
 def reasons(result: Result, rows: int = 20) -> pd.DataFrame:
-    """The most frequent reasons for a wrong or unsourced step: how many steps of each model, and of all."""
-    import pandas as pd
+    """The most frequent faults of steps: how many steps of each model, and of all."""
 
-    steps = result.tables["steps"]
-    named = [
-        (m, kind)
-        for m, reason in zip(steps["model"], steps["reason"], strict=True)
-        for kind in _kinds(reason)
-    ]
-    counts = (
-        pd.DataFrame(named, columns=["model", "what is wrong"]).value_counts().unstack("model", fill_value=0)
-    )
-    counts = counts.reindex(columns=sorted(steps["model"].unique()), fill_value=0)
+    faults = result.tables["faults"]
+    named = faults.assign(
+        **{"what is wrong": [_kind(k, n) for k, n in zip(faults["kind"], faults["number"], strict=True)]}
+    ).drop_duplicates(["id", "model", "step", "what is wrong"])
+    counts = named.value_counts(["model", "what is wrong"]).unstack("model", fill_value=0)
+    counts = counts.reindex(columns=sorted(result.items["model"].unique()), fill_value=0)
     table = counts.assign(steps=counts.sum(axis=1).astype(int)).reset_index().rename_axis(columns=None)
     return table.sort_values(["steps", "what is wrong"], ascending=[False, True]).head(rows)
 
 
-def _kinds(reason: str) -> set[str]:
-    """A step's reasons without what is particular to it: its equation, its other numbers."""
-    kinds = set()
-    for part in filter(None, reason.split("; ")):
-        unsourced = _UNSOURCED.fullmatch(part)
-        if unsourced:
-            kinds.update(f"{number} has no source" for number in unsourced[1].split(", "))
-        else:
-            kinds.add("an equation is wrong" if " is wrong: " in part else "an equation cannot be read")
-    return kinds
+def _kind(kind: str, number: str) -> str:
+    """A fault without what is particular to its step."""
+    return {
+        "wrong": "an equation is wrong",
+        "unread": "an equation cannot be read",
+        "unsourced": f"{number} has no source",
+    }[kind]
+
+
+def faults_in_words(faults: pd.DataFrame) -> str:
+    """The faults of one step as a reader sees them."""
+    said = [f"{r.equation}: {r.detail}" for r in faults[faults["kind"] == "unread"].itertuples()]
+    wrong = faults[faults["kind"] == "wrong"].itertuples()
+    said += [f"{r.equation} is wrong: the left side is {r.detail}" for r in wrong]
+    numbers = list(dict.fromkeys(faults.loc[faults["kind"] == "unsourced", "number"]))
+    if numbers:
+        said.append(f"{', '.join(numbers)} {'has' if len(numbers) == 1 else 'have'} no source")
+    return "; ".join(said)
 
 
 def worst(result: Result, rows: int = 10) -> pd.DataFrame:
@@ -138,16 +138,20 @@ def _annotated_one(result: Result, name: str, model: str) -> Html:
 
     solution = _row(result.tables["solutions"], name, model)
     item = _row(result.items, name, model)
-    steps = result.tables["steps"]
-    shown = steps[(steps["id"] == name) & (steps["model"] == model)]
-    said = [_said(t, r) for t, r in zip(shown["text"], shown["reason"], strict=True)]
+    shown, faults = (_rows(result.tables[table], name, model) for table in ("steps", "faults"))
+    of_step = [faults[faults["step"] == step] for step in shown["step"]]
+    said = [_said(text, own) for text, own in zip(shown["text"], of_step, strict=True)]
     table = pd.DataFrame(
         {
             "step": shown["step"].to_numpy(),
             "what the response says": pd.Series(said, dtype=object),
-            "equations right": [_mark(v) for v in shown["accurate"]],
-            "numbers sourced": [_mark(v) for v in shown["coherent"]],
-            "what is wrong": shown["reason"].to_numpy(),
+            "equations right": [
+                _mark(v, e) for v, e in zip(shown["accurate"], shown["equations"], strict=True)
+            ],
+            "numbers sourced": [
+                _mark(v, e) for v, e in zip(shown["coherent"], shown["equations"], strict=True)
+            ],
+            "what is wrong": [faults_in_words(own) for own in of_step],
         }
     )
     head = (
@@ -157,27 +161,25 @@ def _annotated_one(result: Result, name: str, model: str) -> Html:
     return Html(head + html_table(table, caption=f"Steps of {model} on {name}", rows=40))
 
 
-def _said(text: str, reason: str) -> Html:
+def _said(text: str, faults: pd.DataFrame) -> Html:
     """A step with its unsourced numbers marked; of a very long one the beginning, until it is opened."""
     if len(text) > LONGEST_STEP:
         return clamped(text, LONGEST_STEP)
-    return highlight(text, _faulty_numbers(text, reason))
+    unsourced = faults[(faults["kind"] == "unsourced") & (faults["end"] > faults["start"])]
+    return highlight(text, [Span(r.start, r.end, "unsourced", "no source") for r in unsourced.itertuples()])
 
 
 def _row(frame: pd.DataFrame, name: str, model: str) -> Any:
-    return frame[(frame["id"] == name) & (frame["model"] == model)].iloc[0]
+    return _rows(frame, name, model).iloc[0]
 
 
-def _mark(value: Any) -> str:
+def _rows(frame: pd.DataFrame, name: str, model: str) -> pd.DataFrame:
+    return frame[(frame["id"] == name) & (frame["model"] == model)]
+
+
+def _mark(value: Any, equations: str) -> str:
     import pandas as pd
 
     if pd.isna(value):
-        return "– no equation"
+        return "– cannot be read" if equations else "– no equation"
     return "✓ yes" if value else "✗ no"
-
-
-def _faulty_numbers(text: str, reason: str) -> list[Span]:
-    """The numbers of a step that its reason calls unsourced, as spans."""
-    unsourced = [part for part in reason.split("; ") if part.endswith("no source")]
-    wanted = {n.value for part in unsourced for n in find_numbers(part)}
-    return [Span(n.start, n.end, "unsourced", "no source") for n in find_numbers(text) if n.value in wanted]

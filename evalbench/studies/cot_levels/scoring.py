@@ -13,6 +13,7 @@ from evalbench.metrics.reasoning import (
     CONSTANTS,
     LEVELS,
     Coherence,
+    Fault,
     similarity,
     step_coherence,
     steps_ratio_score,
@@ -86,8 +87,17 @@ def options_of(
     )
 
 
-def items_of(rows: pd.DataFrame, options: Options) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Items, their steps and their solutions, each sorted by id and model.
+class Scored(NamedTuple):
+    """Items, their steps, the steps' faults and the solutions, each sorted by id and model."""
+
+    items: pd.DataFrame
+    steps: pd.DataFrame
+    faults: pd.DataFrame
+    solutions: pd.DataFrame
+
+
+def items_of(rows: pd.DataFrame, options: Options) -> Scored:
+    """Score the responses of all rows.
 
     Raises
     ------
@@ -100,13 +110,13 @@ def items_of(rows: pd.DataFrame, options: Options) -> tuple[pd.DataFrame, pd.Dat
     references = {text: parse_solution(text, options.markers) for text in rows["reference"].unique()}
     nameless = rows.loc[[t != "" and references[t].strict is None for t in rows["reference"]], "id"].unique()
     if len(nameless):
-        markers = " or ".join(options.markers)
         raise BadInput.listing(
-            f"{len(nameless)} references have no number behind {markers}:",
+            f"{len(nameless)} references have no number behind a marker ({', '.join(options.markers)}):",
             [f"id {i}" for i in nameless],
         )
     records: list[dict[str, Any]] = []
     steps: list[dict[str, Any]] = []
+    faults: list[dict[str, Any]] = []
     ceilings: dict[tuple[str, str], float] = {}
     for row in rows.itertuples(index=False):
         reference = references[row.reference]
@@ -116,6 +126,8 @@ def items_of(rows: pd.DataFrame, options: Options) -> tuple[pd.DataFrame, pd.Dat
         shared = {"id": row.id, "model": row.model}
         solution = parse_solution("" if row.unscored else row.response, options.markers)
         coherence = _coherence(solution, row.question, options)
+        n_read = sum(bool(e.sides) for e in solution.equations)
+        reason = row.unscored or ("unparsed" if solution.equations and not n_read else "")
         records.append(
             shared
             | (
@@ -127,13 +139,15 @@ def items_of(rows: pd.DataFrame, options: Options) -> tuple[pd.DataFrame, pd.Dat
                 "n_steps": len(solution.steps),
                 "n_reference_steps": len(reference.steps),
                 "n_equations": len(solution.equations),
+                "n_unread": len(solution.equations) - n_read,
                 "reference_coherence": ceilings[key],
-                "unscored": row.unscored,
+                "unscored": reason,
             }
         )
-        steps += [
-            shared | check._asdict() | {"equations": "; ".join(check.equations)} for check in coherence.steps
-        ]
+        for check in coherence.steps:
+            placed = shared | {"step": check.number}
+            faults += [placed | fault._asdict() for fault in check.faults]
+            steps.append(placed | check._asdict() | {"equations": "; ".join(check.equations)})
     items = pd.DataFrame(records)
     items["steps"] = np.where(
         items["steps"].isna(),
@@ -141,24 +155,42 @@ def items_of(rows: pd.DataFrame, options: Options) -> tuple[pd.DataFrame, pd.Dat
         items["steps"],
     )
     unscored, no_reference = items["unscored"] != "", (rows["reference"] == "").to_numpy()
-    for column in ("steps", "n_steps", "n_equations"):
-        items[column] = items[column].mask(unscored)
+    for column in ("steps", "n_steps", "n_equations", "n_unread"):
+        items[column] = items[column].mask((rows["unscored"] != "").to_numpy())
     for column in (*_BY_REFERENCE, "n_reference_steps"):
         items[column] = items[column].mask(no_reference)
+    # Nothing of a response without a readable equation is scored but what its final answer says.
+    for column in ("steps", "similarity", "coherence", "accuracy", "sourced"):
+        items[column] = items[column].mask(unscored)
     # Level 4 alone is no final score: where a reference is missing there is none.
     items["final"] = weighted_mean(items[list(LEVELS)].to_numpy(), options.weights)
-    items["final"] = items["final"].mask(no_reference)
+    items["final"] = items["final"].mask(unscored | no_reference)
     no_equation = items["coherence"].isna()
     items["undefined"] = np.select(
         [unscored, no_reference, no_equation], ["", NO_REFERENCE, NO_EQUATION], default=""
     )
-    step_columns = ["id", "model", "number", "text", "equations", "accurate", "coherent", "reason"]
-    step_table = pd.DataFrame(steps, columns=step_columns).rename(columns={"number": "step"})
+    step_columns = ["id", "model", "step", "text", "equations", "accurate", "coherent"]
+    step_table = pd.DataFrame(steps, columns=step_columns)
     flags = step_table[["accurate", "coherent"]].astype("boolean")
     solutions = rows[["id", "model", "question", "reference", "response"]].reset_index(drop=True)
-    columns = ["id", "model", "final", *LEVELS, "answer_strict", "answer_flexible", "accuracy", "sourced"]
+    columns = [
+        "id",
+        "model",
+        "final",
+        *LEVELS,
+        "answer_strict",
+        "answer_flexible",
+        "accuracy",
+        "sourced",
+        "marked",
+    ]
     rest = [c for c in items.columns if c not in columns]
-    return items[[*columns, *rest]], step_table.assign(**flags), solutions
+    return Scored(
+        items[[*columns, *rest]],
+        step_table.assign(**flags),
+        pd.DataFrame(faults, columns=["id", "model", "step", *Fault._fields]),
+        solutions,
+    )
 
 
 def _coherence(solution: Solution, question: str, options: Options) -> Coherence:
@@ -176,7 +208,7 @@ def _levels(
 ) -> dict[str, float]:
     """The levels of one response; ``steps`` is filled in for all at once, except where the response is empty."""
     if not response.strip():
-        return dict.fromkeys(_SCORES, 0.0)
+        return dict.fromkeys(_SCORES, 0.0) | {"marked": np.nan}
     strict = float(same_number(solution.strict, reference.strict))
     flexible = float(same_number(solution.flexible, reference.strict))
     return {
@@ -188,6 +220,7 @@ def _levels(
         "coherence": coherence.score,
         "accuracy": coherence.accuracy,
         "sourced": coherence.coherence,
+        "marked": float(solution.strict is not None),
     }
 
 
@@ -202,6 +235,7 @@ _SCORES = (
     "coherence",
     "accuracy",
     "sourced",
+    "marked",
 )
 
 

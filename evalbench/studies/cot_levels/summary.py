@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evalbench.core.figures import Figure, estimate, mean_of, share_of
+from evalbench.core.figures import Estimated, Figure, estimate, mean_of, share_of
 from evalbench.core.result import Summary
-from evalbench.studies._passing import bands_of, estimated_by_model, reaches, verdict
+from evalbench.studies._passing import bands_of, estimated_by_model, held, reaches, verdict
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+LEAST_MARKED = 0.5
 CEILING = mean_of(
     "reference_once",
     "level 4 of the references",
@@ -35,6 +36,7 @@ def _of_model(threshold: float) -> tuple[Figure, ...]:
         mean_of("coherence", "level 4 coherence", undefined="no response has an equation"),
         share_of("answer_strict", "answer, strict"),
         share_of("answer_flexible", "answer, flexible"),
+        share_of("marked", "answer marked", undefined="no response has a text", worst=None),
         mean_of("accuracy", "right equations", undefined="no response has an equation"),
         mean_of("sourced", "sourced steps", undefined="no response has an equation"),
     )
@@ -51,6 +53,7 @@ def with_sums(items: pd.DataFrame, *, threshold: float = 0.8) -> pd.DataFrame:
 def summarise(
     items: pd.DataFrame,
     *,
+    answer_extractor: str = "strict",
     threshold: float = 0.8,
     max_unscored: float = 0.05,
     seed: int = 0,
@@ -62,6 +65,8 @@ def summarise(
     ----------
     items : DataFrame
         One row per problem and model.
+    answer_extractor : {"strict", "flexible"}
+        With ``strict``, a model whose responses mostly lack a marker of the answer makes the light grey.
     threshold : float
         A model passes if its mean final score reaches it; the worst model decides the light.
     max_unscored : float
@@ -75,7 +80,10 @@ def summarise(
     done = estimated_by_model(rows, _of_model(threshold), seed=seed, n_resamples=n_resamples)
     problems = rows.drop_duplicates("id").assign(unscored="", undefined="")
     ceiling = estimate(problems, [CEILING], units=problems["id"], seed=seed, n_resamples=n_resamples)
-    estimates = [e for one in done for e in one.estimates] + list(ceiling.estimates)
+    lost = {str(m): said for m, own in rows.groupby("model") if (said := unmarked(own))}
+    if answer_extractor != "strict":
+        lost = {}
+    estimates = [e for one in done for e in held(one.estimates, lost.get(_model(one), ""))]
     light = verdict(
         rows,
         done,
@@ -86,5 +94,28 @@ def summarise(
         max_unscored=max_unscored,
         seed=seed,
         n_resamples=n_resamples,
+        held_back="; ".join(f"{name}: {said}" for name, said in lost.items()),
     )
-    return Summary(tuple(estimates), light)
+    return Summary((*estimates, *ceiling.estimates), light)
+
+
+def _model(one: Estimated) -> str:
+    return one.estimates[0].group["model"]
+
+
+def unmarked(items: pd.DataFrame) -> str:
+    """What a model's answers are found by, where fewer than half of its responses mark theirs; else empty.
+
+    A response without a marker is wrong; a marker that most lack says that the marker does not suit the responses.
+    """
+    marked = items["marked"].dropna()
+    if marked.empty or marked.mean() >= LEAST_MARKED:
+        return ""
+    return f"{int(marked.sum())} of {len(marked)} responses mark their final answer ({found(items)})"
+
+
+def found(items: pd.DataFrame) -> str:
+    """How many right answers each extractor finds."""
+    n = int(items["answer_strict"].notna().sum())
+    strict, flexible = int(items["answer_strict"].sum()), int(items["answer_flexible"].sum())
+    return f"right answers: strict extraction finds {strict} of {n}, flexible finds {flexible} of {n}"

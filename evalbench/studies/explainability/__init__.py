@@ -176,7 +176,7 @@ def evaluate(
     options = {
         "weight_cot": weight_cot, "weight_citation": weight_citation, "cot_threshold": parts["cot"].threshold,
         "citation_threshold": parts["citation"].threshold, "threshold": threshold, "max_unscored": max_unscored,
-        "judge": parts["citation"].judge, "seed": seed, "n_resamples": n_resamples,
+        "judge": parts["citation"].judge, "cot_unmarked": parts["cot"].unmarked, "seed": seed, "n_resamples": n_resamples,
     }  # fmt: skip
     summary = summarise(items, **options)
     content = final_results(summary, parts, options)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from evalbench.core.result import DataLabel, Result
 from evalbench.errors import BadInput
 from evalbench.readers.dataset import Dataset
+from evalbench.studies.cot_levels.summary import unmarked
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,6 +36,8 @@ class Part(NamedTuple):
     model, judge : str
     data : DataLabel
     threshold : float
+    unmarked : str
+        Why the final answers of its chains of thought were not found rather than wrong; else empty.
     """
 
     items: pd.DataFrame
@@ -42,6 +45,7 @@ class Part(NamedTuple):
     judge: str
     data: DataLabel
     threshold: float
+    unmarked: str
 
 
 class Finished(NamedTuple):
@@ -143,6 +147,7 @@ def part_of(source: Result | Finished, model: str) -> Part:
         str(source.parameters.get("judge", "")),
         source.data,
         float(source.parameters["threshold"]),
+        unmarked(rows) if source.parameters.get("answer_extractor") == "strict" and "marked" in rows else "",
     )
 
 

@@ -74,6 +74,7 @@ def summarise(
     threshold: float = 0.8,
     max_unscored: float = 0.05,
     judge: str = "baseline/lexical",
+    cot_unmarked: str = "",
     seed: int = 0,
     n_resamples: int = 2000,
 ) -> Summary:
@@ -89,6 +90,8 @@ def summarise(
         See :func:`evaluate`.
     judge : str
         Who judged the cited answers: on ``baseline/lexical`` the light stays grey.
+    cot_unmarked : str
+        Why the final answers of the chains of thought were not found rather than wrong; then the light stays grey.
     seed, n_resamples : int
 
     Returns
@@ -101,11 +104,11 @@ def summarise(
     }
     weights = _weights(weight_cot, weight_citation)
     overall, replicates = _overall(done, weights, threshold)
-    verdict = _verdict(items, done, overall, replicates, threshold, max_unscored, judge)
-    half = {
-        name: held(done[name].estimates, held_back_by(judge) if name == "citation" else "") for name in PARTS
-    }
-    return Summary((*held([overall], held_back_by(judge)), *half["cot"], *half["citation"]), verdict)
+    why = {"cot": cot_unmarked, "citation": held_back_by(judge)}
+    held_back = "; ".join(filter(None, why.values()))
+    verdict = _verdict(items, done, overall, replicates, threshold, max_unscored, held_back)
+    half = [e for name in PARTS for e in held(done[name].estimates, why[name])]
+    return Summary((*held([overall], held_back), *half), verdict)
 
 
 def _half(rows: pd.DataFrame, name: str, threshold: float, seed: int, n_resamples: int) -> Estimated:
@@ -160,7 +163,7 @@ def _verdict(
     replicates: np.ndarray,
     threshold: float,
     max_unscored: float,
-    judge: str,
+    held_back: str,
 ) -> Verdict:
     halves = {name: done[name].estimates[0] for name in PARTS}
     said = "; ".join(f"{STUDY_OF[name].replace('_', ' ')} {_said(e)}, n {e.n}" for name, e in halves.items())
@@ -174,7 +177,6 @@ def _verdict(
     crowded = [STUDY_OF[str(name)] for name, share in shares.items() if share > max_unscored]
     if crowded:
         sentence += f" That is more than {max_unscored:.0%} of {' and '.join(crowded)}: not enough evidence for a light."
-    held_back = held_back_by(judge)
     if held_back:
         alone = "" if overall.light == "grey" else f"; the figures alone would give {overall.light}"
         sentence += f" {held_back}, so the light stays grey{alone}."
