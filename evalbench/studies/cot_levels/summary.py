@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from evalbench.core.figures import Estimated, Figure, estimate, mean_of, share_of
 from evalbench.core.result import Summary
 from evalbench.studies._passing import bands_of, estimated_by_model, held, reaches, verdict
@@ -45,6 +47,8 @@ def _of_model(threshold: float) -> tuple[Figure, ...]:
 def with_sums(items: pd.DataFrame, *, threshold: float = 0.8) -> pd.DataFrame:
     """The items with what the figures sum beside their columns: who passed, and each problem's reference once."""
     again = items.duplicated("id")
+    if "marked" not in items:  # of a run before markers were counted
+        items = items.assign(marked=np.nan)
     return items.assign(
         passed=reaches(items["final"], threshold), reference_once=items["reference_coherence"].mask(again)
     )
