@@ -8,7 +8,6 @@ public, and the connection goes to the address that was checked.  Size, time, re
 from __future__ import annotations
 
 import http.client
-import ipaddress
 import socket
 import ssl
 import threading
@@ -22,12 +21,14 @@ from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
+from evalbench.errors import BadInput
 from evalbench.models.page_text import decoded, html_text
+from evalbench.models.public_address import is_public
 from evalbench.models.redact import redactor
 
 Outcome = Literal[
-    "ok", "not-found", "no-such-host", "dns", "bad-url", "refused-scheme", "refused-address", "too-many-redirects",
-    "timeout", "connection", "http-error", "wrong-type", "too-large", "bad-encoding",
+    "ok", "not-found", "no-such-host", "dns", "bad-url", "refused-scheme", "refused-port", "refused-address",
+    "too-many-redirects", "timeout", "connection", "http-error", "wrong-type", "too-large", "bad-encoding",
 ]  # fmt: skip
 FABRICATED: frozenset[Outcome] = frozenset({"not-found", "no-such-host"})
 MAX_REDIRECTS = 3
@@ -39,8 +40,7 @@ _REDIRECTS = (301, 302, 303, 307, 308)
 _CONTROL_HOST = "example.com"
 # Written in an address as they are; everything else is percent-encoded, what is encoded already stays.
 _IN_ADDRESS = "%/:=&?~+!$,;'@()*[]|"
-# Site-local, 6to4 relays and a documentation block, which some versions of the ipaddress module call global.
-_NOT_PUBLIC = tuple(map(ipaddress.ip_network, ("fec0::/10", "192.88.99.0/24", "3fff::/20")))
+_PORTS = {"http": 80, "https": 443}
 
 Resolve = Callable[[str], Sequence[str]]
 Connect = Callable[[str, int, float], socket.socket]
@@ -117,34 +117,6 @@ def connect_to(address: str, port: int, timeout: float) -> socket.socket:
     return socket.create_connection((address, port), timeout)
 
 
-def is_public(address: str) -> bool:
-    """Whether an address lies in the public internet; addresses wrapped in IPv6 are unwrapped first.
-
-    Examples
-    --------
-    >>> [is_public(a) for a in ("1.1.1.1", "10.0.0.1", "169.254.169.254", "::1", "::ffff:127.0.0.1", "64:ff9b::a00:1")]
-    [True, False, False, False, False, False]
-    """
-    parsed = ipaddress.ip_address(address.split("%")[0])
-    if any(parsed in network for network in _NOT_PUBLIC):
-        return False
-    for inner in _wrapped(parsed):
-        if not is_public(str(inner)):
-            return False
-    if isinstance(parsed, ipaddress.IPv6Address) and parsed.ipv4_mapped:
-        return True
-    return parsed.is_global and not (parsed.is_multicast or parsed.is_reserved)
-
-
-def _wrapped(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> Iterable[ipaddress.IPv4Address]:
-    if isinstance(address, ipaddress.IPv4Address):
-        return ()
-    inner = [address.ipv4_mapped, address.sixtofour, *(address.teredo or ())]
-    if address in ipaddress.ip_network("64:ff9b::/96") or ((int(address) >> 32) == 0 and int(address) > 1):
-        inner.append(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
-    return [a for a in inner if a is not None]
-
-
 @dataclass(frozen=True)
 class Fetcher:
     """Bounds of a fetch, and the two doors to the network, which tests replace.
@@ -152,7 +124,8 @@ class Fetcher:
     Attributes
     ----------
     allow : collection of str
-        Hosts (as written in the address) that may resolve to non-public addresses.
+        Hosts (as written in the address) that may resolve to non-public addresses; ``HOST:PORT`` for another port than
+        80 and 443, which alone are asked otherwise.
     max_redirects, max_bytes : int
         ``max_bytes`` bounds the body before and after decompression.
     timeout : float
@@ -169,6 +142,11 @@ class Fetcher:
     timeout: float = TIMEOUT
     resolve: Resolve = resolve_host
     connect: Connect = connect_to
+
+    def __post_init__(self) -> None:
+        faults = [f"{entry!r} is not a host or HOST:PORT" for entry in self.allow if _place(entry) is None]
+        if faults:
+            raise BadInput.listing("allowed hosts:", faults)
 
     def fetch(self, url: str) -> Page:
         """Fetch one page; whatever goes wrong on the way is an outcome, never an exception."""
@@ -192,6 +170,7 @@ class Fetcher:
                 raise _Stop("too-many-redirects", f"more than {self.max_redirects} redirects")
             parts = _split(url)
             hops.append(url)
+            self._check_port(parts)
             address = self._checked_address(parts, deadline)
             location, text, status = self._ask(parts, address, deadline)
             if location is None:
@@ -200,6 +179,18 @@ class Fetcher:
                 url = urljoin(url, _as_written(location))
             except ValueError as error:
                 raise _Stop("bad-url", f"redirected to what is no address: {error}", status) from None
+
+    def _allowed(self) -> set[tuple[str, int | None]]:
+        return {place for place in map(_place, self.allow) if place}
+
+    def _check_port(self, parts: SplitResult) -> None:
+        host, port = parts.hostname or "", _port(parts)
+        if port not in _PORTS.values() and (host, port) not in self._allowed():
+            shown = f"[{host}]" if ":" in host else host
+            raise _Stop(
+                "refused-port",
+                f"port {port}: only 80 and 443 are asked, unless {shown}:{port} is an allowed host",
+            )
 
     def _checked_address(self, parts: SplitResult, deadline: float) -> str:
         """The address to connect to: looked up once, refused unless all of the host's addresses are public."""
@@ -217,7 +208,7 @@ class Fetcher:
             raise _Stop("dns", f"looking up {host} failed: {error}") from None
         if not addresses:
             raise _Stop("dns", f"{host} has no address")
-        if private and host not in {allowed.casefold() for allowed in self.allow}:
+        if private and not {(host, None), (host, _port(parts))} & self._allowed():
             raise _Stop("refused-address", f"{host} is at {private[0]}, which is not public")
         return addresses[0]
 
@@ -236,7 +227,7 @@ class Fetcher:
 
     def _ask(self, parts: SplitResult, address: str, deadline: float) -> tuple[str | None, str, int]:
         """One request to one checked address: where it redirects to, or its text; and the status."""
-        port = parts.port or (443 if parts.scheme == "https" else 80)
+        port = _port(parts)
         expired = threading.Event()
         opened: list[socket.socket] = []
 
@@ -338,6 +329,22 @@ def _split(url: str) -> SplitResult:
     if parts.username is not None or parts.password is not None:
         raise _Stop("bad-url", "user or password in the address")
     return parts
+
+
+def _port(parts: SplitResult) -> int:
+    return _PORTS[parts.scheme] if parts.port is None else parts.port
+
+
+def _place(allowed: str) -> tuple[str, int | None] | None:
+    """Host and port of an allowed host; None where it is no such thing."""
+    try:
+        parts = urlsplit(f"//{allowed}")
+        bare = (
+            not (parts.path or parts.query or parts.fragment or "@" in allowed) and allowed == allowed.strip()
+        )
+        return (parts.hostname, parts.port) if parts.hostname and bare else None
+    except ValueError:
+        return None
 
 
 def _as_written(location: str) -> str:

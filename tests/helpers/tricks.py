@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from evalbench.models.webfetch import Fetcher, HostUnknown, is_public
+from evalbench.models.public_address import is_public
+from evalbench.models.webfetch import Fetcher, HostUnknown
 
 PUBLIC = "93.184.215.14"
 PATIENCE = 30  # seconds after which an endless answer ends after all

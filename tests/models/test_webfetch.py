@@ -6,7 +6,9 @@ import time
 import pytest
 from tricks import PATIENCE, PUBLIC, Site, trick_server
 
-from evalbench.models.webfetch import Fetcher, is_public
+from evalbench.errors import BadInput
+from evalbench.models.public_address import is_public
+from evalbench.models.webfetch import Fetcher
 
 
 @pytest.fixture(scope="module")
@@ -103,9 +105,80 @@ def test_a_charset_declared_in_the_page_is_heeded(site):
     assert site.get("http://site.example/mojibake").text == "Мир"
 
 
-@pytest.mark.parametrize("address", ["fec0::1", "192.88.99.1", "3fff::1", "fe80::1%eth0"])
+SPECIAL = [
+    "192.0.0.1", "192.0.0.192", "192.0.0.255", "168.63.129.16", "192.31.196.0", "192.31.196.255", "192.52.193.7",
+    "192.175.48.48", "192.88.99.1",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("address", ["fec0::1", "3fff::1", "fe80::1%eth0", "2620:4f:8000::6", *SPECIAL])
 def test_special_blocks_are_not_public(address):
     assert not is_public(address)
+
+
+@pytest.mark.parametrize(
+    "address", ["192.0.1.1", "168.63.129.15", "192.31.197.0", "192.52.192.255", "192.175.49.0"]
+)
+def test_the_neighbours_of_special_blocks_are_public(address):
+    assert is_public(address)
+
+
+@pytest.mark.parametrize("address", SPECIAL)
+def test_special_blocks_are_refused_in_every_disguise(site, address):
+    a, b, c, d = (int(part) for part in address.split("."))
+    disguises = [
+        address, f"::ffff:{address}", f"::{address}", f"64:ff9b::{address}", f"2002:{a:02x}{b:02x}:{c:02x}{d:02x}::1",
+    ]  # fmt: skip
+    assert not any(is_public(one) for one in disguises)
+    for one in disguises:
+        site.names["named.example"] = [one]
+        assert site.get("http://named.example/").outcome == "refused-address"
+        page = site.redirect_to("http://named.example/page")
+        assert (page.outcome, page.verification) == ("refused-address", "UNCERTAIN")
+        written = f"http://[{one}]/" if ":" in one else f"http://{one}/"
+        site.names[one] = [one]
+        assert site.redirect_to(written).outcome == "refused-address"
+    assert {path for _, path, _ in site.asked} == {"/redirect"}
+
+
+@pytest.mark.parametrize("port", [0, 22, 25, 6379, 8080, 65535])
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_other_ports_are_refused(site, port, scheme):
+    url = f"{scheme}://site.example:{port}/page"
+    page = site.get(url)
+    assert (page.outcome, page.verification) == ("refused-port", "UNCERTAIN")
+    assert f"unless site.example:{port} is an allowed host" in page.detail
+    assert site.asked == site.connected == site.looked_up == []
+    assert site.redirect_to(url).outcome == "refused-port"
+    assert [path for _, path, _ in site.asked] == ["/redirect"]
+
+
+def test_both_web_ports_are_asked_for_either_scheme(site):
+    assert site.get("http://site.example:80/page").outcome == "ok"
+    assert site.get("http://site.example:443/page").outcome == "ok"
+
+
+def test_an_allowed_port_is_allowed_for_its_host_alone(site):
+    def inside(_, port, seconds):
+        ports.append(port)
+        return socket.create_connection(("127.0.0.1", site.port), seconds)
+
+    ports = []
+    site.names |= {"wiki.example": ["10.0.0.7"], "other.example": [PUBLIC]}
+    options = {"allow": {"Wiki.example:8080"}, "connect": inside}
+    assert site.get("http://wiki.example:8080/page", **options).outcome == "ok"
+    assert ports == [8080]
+    assert site.get("http://wiki.example:8081/page", **options).outcome == "refused-port"
+    assert site.get("http://other.example:8080/page", **options).outcome == "refused-port"
+    assert site.get("http://wiki.example/page", **options).outcome == "refused-address"
+
+
+def test_allowed_hosts_that_are_none_are_refused_at_once():
+    with pytest.raises(BadInput) as error:
+        Fetcher(allow=["wiki.example", "[::1]:8080", "http://wiki.example", "a b/", "x:99999", "", "me@x"])
+    for entry in ("http://wiki.example", "a b/", "x:99999", "", "me@x"):
+        assert f"{entry!r} is not a host or HOST:PORT" in str(error.value)
+    assert "::1" not in str(error.value)
 
 
 def test_a_name_with_one_private_address_is_refused(site):

@@ -154,7 +154,7 @@ def evaluate(
     check_urls : bool
         Whether addresses without a supplied text are fetched from the web, see :mod:`evalbench.models.webfetch`.
     allow_hosts : sequence of str
-        Hosts that may lie in a private network.
+        Hosts that may lie in a private network; ``host:port`` for a port other than 80 and 443.
     sources_complete : bool
         Whether the supplied sources are all that the model had: an unknown one is then fabricated.
     quote_threshold : float
