@@ -59,11 +59,11 @@ test: $(VENV)/.dev
 	$(PYTEST) -m "not slow and not browser and not benchmark"
 
 check: $(VENV)/.dev lint
-	EVALBENCH_TEST_GENERATED=all $(BIN)/python -m pytest -q -m "(slow or browser or generated) and not benchmark"
-	$(BIN)/python -m pytest -q -m benchmark -s
+	EVALBENCH_TEST_GENERATED=all EVALBENCH_TEST_MACHINE=complete $(PYTEST) -m "(slow or browser or generated or external or wordnet) and not benchmark"
 
+# One after another and alone; with ALL=1 the large ones too, into the table that is committed.
 bench: $(VENV)/.dev
-	$(BIN)/python -m pytest -q -m benchmark -s
+	$(BIN)/python -m pytest -q tests/benchmarks $(if $(ALL),--table docs/benchmarks,-m "not large" --budget 300 --table build/benchmarks)
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .

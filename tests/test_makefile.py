@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -38,3 +39,82 @@ def test_bytecode_is_written_where_the_environment_forbids_it(tmp_path: Path) ->
 def test_the_tests_run_in_as_many_processes_as_are_asked_for() -> None:
     assert "-n 2 --dist worksteal" in recipe("test")
     assert "-n 5 --dist worksteal" in recipe("test", "WORKERS=5")
+
+
+def test_check_runs_what_test_had_to_skip_and_no_benchmark() -> None:
+    assert 'pytest -q -n 2 --dist worksteal -m "not slow and not browser and not benchmark"' in recipe("test")
+    check = recipe("check")
+    assert "EVALBENCH_TEST_GENERATED=all EVALBENCH_TEST_MACHINE=complete" in check
+    assert '-m "(slow or browser or generated or external or wordnet) and not benchmark"' in check
+    assert "tests/benchmarks" not in check
+
+
+def test_bench_runs_the_large_ones_by_hand_only() -> None:
+    assert 'pytest -q tests/benchmarks -m "not large" --budget 300' in recipe("bench")
+    everything = recipe("bench", "ALL=1")
+    assert "not large" not in everything
+    assert "--table docs/benchmarks" in everything
+
+
+SKIPPED = """
+import pytest
+
+@pytest.mark.parametrize("reason", ["no WordNet here", "external data x", "no chromium on PATH"])
+def test_that_needs_more(reason):
+    pytest.skip(reason)
+
+def test_that_never_may():
+    pytest.skip("not on this platform")
+"""
+
+
+@pytest.mark.parametrize("processes", [(), ("-n", "1")], ids=["one process", "another process"])
+def test_in_ci_nothing_is_skipped_for_want_of_anything_where_all_is_installed(
+    tmp_path: Path, processes: tuple[str, ...]
+) -> None:
+    shutil.copy(ROOT / "tests" / "conftest.py", tmp_path)
+    (tmp_path / "test_some.py").write_text(SKIPPED)
+
+    def outcome(**variables: str) -> tuple[int, str]:
+        kept = {k: v for k, v in os.environ.items() if k not in ("CI", "EVALBENCH_TEST_MACHINE")}
+        asked = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "--rootdir",
+            ".",
+            *processes,
+            ".",
+        ]
+        done = subprocess.run(asked, cwd=tmp_path, env={**kept, **variables}, capture_output=True, text=True)
+        return done.returncode, done.stdout
+
+    assert outcome()[0] == outcome(CI="true")[0] == outcome(EVALBENCH_TEST_MACHINE="complete")[0] == 0
+    code, said = outcome(CI="true", EVALBENCH_TEST_MACHINE="complete")
+    assert code == 1
+    assert all(reason in said for reason in ("]: no WordNet", "]: external data", "]: no chromium"))
+    assert "]: not on this platform" not in said
+
+
+def test_a_bare_machine_has_nothing_of_this_one(tmp_path: Path) -> None:
+    """A program and a font are planted where the script looks for such; it hides or refuses, never goes on."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "chromium").write_text("#!/bin/sh\n")
+    (tmp_path / "bin" / "chromium").chmod(0o755)
+    (tmp_path / ".fonts").mkdir()
+    (tmp_path / ".fonts" / "some.ttf").write_text("")
+    env = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "HOME": str(tmp_path)}
+    env["EVALBENCH_EXTERNAL_DATA"] = str(tmp_path)
+    look = "which chromium; ls -A ~/.fonts ..; echo data=$EVALBENCH_EXTERNAL_DATA; exit 7"
+    done = subprocess.run(
+        [ROOT / ".ci" / "bare", "sh", "-c", look], env=env, capture_output=True, text=True, timeout=120
+    )
+    if done.returncode not in (3, 7):  # no mount namespaces here: nothing was run
+        assert done.stdout == "", done.stderr
+        return
+    assert done.returncode == 3 or done.stdout.split() == ["..:", "alone", f"{tmp_path}/.fonts:", "data="]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from benchmark_table import against
 from nbformat.v4 import new_code_cell, new_notebook
 from timing import race, seconds
 
@@ -17,6 +18,7 @@ from evalbench.runs.suite import read_suite
 
 pytestmark = [
     pytest.mark.benchmark,
+    pytest.mark.large,
     pytest.mark.timeout(1200),
     pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="two workers need two cores"),
 ]
@@ -59,7 +61,7 @@ def batch(jobs, reports: Path, fork: bool) -> None:
     assert all(outcome.ok for outcome in run_batch(jobs, reports=reports, workers=2, fork=fork))
 
 
-def test_sixteen_runs_on_two_workers(suite, tmp_path):
+def test_sixteen_runs_on_two_workers(suite, tmp_path, record):
     took = race(
         lambda n: batch(suite, tmp_path / f"forked{n}", fork=True),
         lambda n: one_after_another(suite, tmp_path / f"alone{n}"),
@@ -69,6 +71,5 @@ def test_sixteen_runs_on_two_workers(suite, tmp_path):
         most=4,
     )
     fresh = seconds(lambda: batch(suite, tmp_path / "fresh", fork=False), time.perf_counter)
-    print(f"\n16 runs: one after another {took.peer:.1f} s; two workers with forked kernels {took.ours:.1f} s "
-          f"({1 / took.ratio:.2f}), with fresh ones {fresh:.1f} s ({fresh / took.peer:.2f})")  # fmt: skip
-    assert took.ours <= MOST_OF_ALONE * took.peer
+    record(against("16 runs, two workers, forked", took, "one after another", 1 / MOST_OF_ALONE))
+    record(against("16 runs, two workers, fresh kernels", took._replace(ours=fresh), "one after another", 1))

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from benchmark_table import against, at_most
 from nbformat.v4 import new_code_cell, new_notebook
-from timing import least, race, seconds
+from timing import least, race
 
 from evalbench.runs.fork import can_fork
 from evalbench.runs.kernel import execute
@@ -36,23 +37,19 @@ def executed(path: Path, fork: bool) -> None:
     assert ended.status == "ok", ended.error
 
 
-def test_a_study_that_needs_only_base_starts_well_under_two_and_a_half_seconds(tmp_path):
+def test_a_study_that_needs_only_base_starts_well_under_two_and_a_half_seconds(tmp_path, record):
     path = notebook(tmp_path / "base.ipynb", BASE)
     executed(path, fork=False)
     took = least(lambda: executed(path, fork=False), goal=MOST_SECONDS, clock=time.perf_counter)
-    print(f"\nfresh kernel, base only: {took:.2f} s")
-    assert took < MOST_SECONDS
+    record(at_most("a notebook in a fresh kernel", took, MOST_SECONDS, "s"))
 
 
 @pytest.mark.skipif(not can_fork(), reason="this platform does not fork safely")
-def test_a_forked_kernel_is_done_sooner(tmp_path):
+def test_a_forked_kernel_is_done_sooner(tmp_path, record):
     path = notebook(tmp_path / "plot.ipynb", PLOT)
-    first = seconds(lambda: executed(path, True), time.perf_counter)
+    executed(path, True)  # the first preloads
     executed(path, False)
     took = race(
         lambda _: executed(path, True), lambda _: executed(path, False), goal=1, clock=time.perf_counter
     )
-    print(
-        f"\nplotting notebook, forked against fresh kernel: {took}; the first, with preloading, {first:.2f} s"
-    )
-    assert took.ratio > 1
+    record(against("a plotting notebook, forked kernel", took, "a fresh kernel", 1))

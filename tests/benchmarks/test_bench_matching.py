@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
+from benchmark_table import against, at_most
 from peak_memory import peak_bytes
 from scipy.optimize import linear_sum_assignment
-from timing import alone, least, race
+from timing import Race, alone, least, race
 
 from evalbench import load, matching
 from evalbench.text.words import words as words_of
@@ -137,7 +140,7 @@ def study(data: dict[str, pd.DataFrame]):
     return matching.evaluate(load(data, study="matching"), embed="jaccard")
 
 
-def a_million_pairs() -> dict[str, float]:
+def a_million_pairs() -> dict[str, Any]:
     """Processor seconds and bytes; both peers find what we find."""
     study(tables(50))  # imports and first calls
     data, tenth = tables(10_000), tables(1_000)
@@ -154,19 +157,20 @@ def a_million_pairs() -> dict[str, float]:
     strong = race(
         lambda _: matching.evaluate(checked, embed="jaccard"), lambda _: loop(data), goal=1, rounds=2
     )
-    return {"seconds": took, "peak": peak, "plain": 10 * plain.ratio, "strong": strong.ratio}
+    return {"seconds": took, "peak": peak, "plain": plain._replace(peer=10 * plain.peer), "strong": strong}
 
 
-def test_a_million_pairs():
+@pytest.mark.large
+def test_a_million_pairs(record):
     found = alone(a_million_pairs)
-    print(
-        f"\nmatching, a million pairs: {found['seconds']:.2f} s from frames to Result, peak {found['peak'] / 1e9:.2f} GB, "
-        f"{found['plain']:.0f}× a plain loop; without the checks {found['strong']:.1f}× a loop over word sets made beforehand"
+    record(at_most("matching a million pairs, frames to Result", found["seconds"], MOST_SECONDS, "s"))
+    record(at_most("matching a million pairs, memory", found["peak"], 2e9, "B"))
+    record(against("matching a million pairs", Race(*found["plain"]), "a plain loop", LEAST_OF_A_FAIR_LOOP))
+    record(
+        against(
+            "matching a million pairs, no checks", Race(*found["strong"]), "a loop over ready word sets", 1
+        )
     )
-    assert found["peak"] < 2e9
-    assert found["seconds"] <= MOST_SECONDS
-    assert found["plain"] >= LEAST_OF_A_FAIR_LOOP
-    assert found["strong"] > 1
 
 
 def growth() -> float:
@@ -176,8 +180,7 @@ def growth() -> float:
     return took.ratio
 
 
-def test_time_grows_linearly():
+def test_time_grows_linearly(record):
     """Time that grew with the square would be 64 times as long."""
     times = alone(growth)
-    print(f"\nmatching, 8 × the samples take {times:.1f} × the time")
-    assert times < 16
+    record(at_most("matching 8 × the samples", times, 16, "×"))

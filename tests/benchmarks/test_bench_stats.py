@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from benchmark_table import against, at_most
 from peak_memory import peak_bytes
 from scipy import stats as scipy_stats
 from timing import Race, alone, least, race, seconds
@@ -69,10 +70,9 @@ def bootstrap_of_a_mean(kind):
 @pytest.mark.parametrize(
     "kind", ["right or wrong", "marks 0 to 1 in twentieths", "shares of tokens", "all different"]
 )
-def test_bootstrap_of_a_mean(kind):
+def test_bootstrap_of_a_mean(kind, record):
     took = Race(*alone(bootstrap_of_a_mean, kind))
-    print(f"\nmean of 10 000 scores, {kind}: {took}")
-    assert took.ratio >= LEAST_OF_SCIPY
+    record(against(f"bootstrap of a mean, 10 000 {kind}", took, "scipy", LEAST_OF_SCIPY))
 
 
 def bootstrap_of_f1():
@@ -88,10 +88,9 @@ def bootstrap_of_f1():
     return against_scipy(counts, f1, tuple(counts.T), reference)
 
 
-def test_bootstrap_of_f1():
+def test_bootstrap_of_f1(record):
     took = Race(*alone(bootstrap_of_f1))
-    print(f"\nF1 of 10 000 documents: {took}")
-    assert took.ratio >= LEAST_OF_SCIPY
+    record(against("bootstrap of F1, 10 000 documents", took, "scipy", LEAST_OF_SCIPY))
 
 
 def twenty_against_one():
@@ -103,12 +102,9 @@ def twenty_against_one():
     return race(lambda _: resampled(table), lambda _: resampled(table[:, :1]), goal=1 / 3)
 
 
-def test_twenty_figures_cost_at_most_three_times_one():
+def test_twenty_figures_cost_at_most_three_times_one(record):
     took = Race(*alone(twenty_against_one))
-    print(
-        f"\ntwenty means {took.ours * 1e3:.1f} ms, one {took.peer * 1e3:.1f} ms, {1 / took.ratio:.1f} times"
-    )
-    assert took.ours <= 3 * took.peer
+    record(against("bootstrap of twenty means", took, "of one", 1 / 3))
 
 
 def a_million_units():
@@ -123,11 +119,10 @@ def a_million_units():
     return {"peak": peak_bytes(), "mean": [mean_score.value, mean_score.ci_low, mean_score.ci_high]}
 
 
-def test_a_million_units_take_less_than_a_gigabyte():
+def test_a_million_units_take_less_than_a_gigabyte(record):
     """The whole process, data included."""
     found = alone(a_million_units)
-    print(f"\nthree figures over 1 000 000 units: {found['peak'] / 1e6:.0f} MB")
-    assert found["peak"] < 1e9
+    record(at_most("three figures over a million units, memory", found["peak"], 1e9, "B"))
     value, low, high = found["mean"]
     assert low < value < high
     assert high - low == pytest.approx(2 * 1.96 * np.sqrt(1 / 12 / 1e6), rel=0.1)
@@ -144,8 +139,7 @@ def alpha_with_interval(level):
 
 
 @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
-def test_alpha_over_100_000_ratings(level):
+def test_alpha_over_100_000_ratings(level, record):
     """With its interval of 2 000 resamples: four annotators, 25 000 texts, marks 1 to 5."""
     took = alone(alpha_with_interval, level)
-    print(f"\nalpha ({level}) over 100 000 ratings with interval: {took:.2f} s")
-    assert took < MOST_SECONDS_OF_ALPHA
+    record(at_most(f"alpha ({level}) of 100 000 ratings, with interval", took, MOST_SECONDS_OF_ALPHA, "s"))

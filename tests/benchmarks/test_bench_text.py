@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from benchmark_table import against, at_most
 from peak_memory import peak_bytes
 from scipy import stats
 from timing import Race, alone, least, race, seconds
@@ -54,11 +55,10 @@ def rouge_against_rouge_score():
     return took._replace(peer=took.peer * PAIRS / FEW)
 
 
-def test_rouge_is_five_times_as_fast_as_rouge_score_with_the_same_values():
+def test_rouge_is_five_times_as_fast_as_rouge_score_with_the_same_values(record):
     pytest.importorskip("rouge_score", reason="peer not importable: rouge_score")
     took = Race(*alone(rouge_against_rouge_score))
-    print(f"\nROUGE-1/2/L over {PAIRS} pairs: {took}")
-    assert took.ratio >= LEAST_OF_ROUGE_SCORE
+    record(against(f"ROUGE-1/2/L of {PAIRS} pairs", took, "rouge-score", LEAST_OF_ROUGE_SCORE))
 
 
 LEXICAL = [
@@ -74,11 +74,11 @@ def all_lexical_metrics():
     return peak_bytes()
 
 
+@pytest.mark.large
 @pytest.mark.timeout(900)
-def test_all_lexical_metrics_over_100_000_pairs_stay_below_1_gb():
+def test_all_lexical_metrics_over_100_000_pairs_stay_below_1_gb(record):
     peak = alone(all_lexical_metrics)
-    print(f"\n{len(LEXICAL)} lexical metrics over 100 000 pairs: {peak / 1e6:.0f} MB at most")
-    assert peak < 1e9
+    record(at_most(f"{len(LEXICAL)} lexical metrics over 100 000 pairs, memory", peak, 1e9, "B"))
 
 
 def table_against_scipy():
@@ -106,10 +106,12 @@ def table_against_scipy():
     return ours, theirs
 
 
-def test_a_correlation_table_takes_a_fraction_of_scipy_s_time():
-    ours, theirs = alone(table_against_scipy)
-    print(
-        "\n12 metrics × 4 criteria × 1 600 rows, 3 levels, 3 coefficients and partial, 2 000 resamples: "
-        f"{ours:.1f} s; scipy's pooled Spearman and Kendall alone {theirs:.0f} s ({theirs / ours:.0f}×)"
+@pytest.mark.large
+def test_a_correlation_table_takes_a_fraction_of_scipy_s_time(record):
+    """12 metrics × 4 criteria × 1 600 rows, 3 levels, 3 coefficients and partial ones, 2 000 resamples."""
+    took = Race(*alone(table_against_scipy), rounds=1)
+    record(
+        against(
+            "a whole correlation table", took, "scipy's pooled Spearman and Kendall alone", LEAST_OF_SCIPY
+        )
     )
-    assert theirs / ours >= LEAST_OF_SCIPY
