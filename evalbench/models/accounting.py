@@ -113,7 +113,7 @@ def accounting(replies: Sequence[Reply]) -> dict[str, Any]:
         ``calls`` = ``cache_hits`` + those that were sent for; ``requests`` (HTTP requests sent), ``retries``,
         ``reasks``, ``errors`` by kind, ``tokens_in``, ``tokens_out``, ``call_seconds`` and ``cost`` are of this run only;
         ``cached_tokens`` and ``cached_cost`` are what the cache hits cost once. A cost is None where a price is not
-        known. ``unscored`` counts replies by reason, cached ones too.
+        known. ``unscored`` counts replies by reason, cached ones too; ``not_kept`` those that the cache could not take.
     """
     sent = [reply for reply in replies if not reply.cached]
     hits = [reply for reply in replies if reply.cached]
@@ -129,6 +129,7 @@ def accounting(replies: Sequence[Reply]) -> dict[str, Any]:
         "reasks": sum(reply.reasks for reply in sent),
         "errors": _counted(error for reply in sent for error in reply.errors),
         "unscored": _counted(reply.unscored for reply in replies if reply.unscored),
+        "not_kept": _counted(reply.not_kept for reply in replies if reply.not_kept),
         "not_taken": sorted({name for reply in replies for name in reply.not_taken}),
         "tokens_in": sum(reply.tokens_in or 0 for reply in sent),
         "tokens_out": sum(reply.tokens_out or 0 for reply in sent),
@@ -191,6 +192,13 @@ def count_embeddings(
             "cached_cost": None if cached and not free else 0.0,
         }
     )
+
+
+def count_not_kept(reason: str, vectors: int) -> None:
+    """Count vectors that the cache could not take, as ``not_kept`` counts replies."""
+    accounts = _embeddings.get()
+    if accounts is not None:
+        accounts.append({**accounting([]), "not_kept": {reason: vectors}})
 
 
 def merged(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

@@ -21,6 +21,15 @@ _TABLE = """CREATE TABLE IF NOT EXISTS replies (
 _LAYOUT = 1  # of every file that is opened here
 _IN_ONE_QUERY = 500
 _LOCK_WAIT_S = 60.0
+_OF_THE_DISK = (
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_PROTOCOL,
+    sqlite3.SQLITE_NOLFS,
+)
 _making = threading.Lock()
 
 
@@ -44,6 +53,11 @@ def cache_folder() -> Path:
     return Path(home) / "evalbench"
 
 
+def usual_file() -> Path:
+    """Where replies are kept if nothing else is said."""
+    return cache_folder() / "replies.sqlite"
+
+
 class ReplyCache:
     """Replies by the SHA-256 of their request.
 
@@ -62,7 +76,7 @@ class ReplyCache:
     """
 
     def __init__(self, path: Path | str | None = None) -> None:
-        self.path = Path(path) if path else cache_folder() / "replies.sqlite"
+        self.path = Path(path) if path else usual_file()
         self._connection = open_database(self.path, _TABLE)
 
     def get_many(self, keys: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -72,7 +86,7 @@ class ReplyCache:
             marks = ",".join("?" * len(part))
             # As bytes: SQLite would refuse the whole answer for one row that is not UTF-8.
             query = f"SELECT key, CAST(reply AS BLOB) FROM replies WHERE key IN ({marks})"  # noqa: S608
-            with damage_told(self.path):
+            with faults_told(self.path):
                 rows = self._connection.execute(query, part).fetchall()
             for key, reply in rows:
                 try:
@@ -95,16 +109,17 @@ class ReplyCache:
             (key, model, host, now, json.dumps(reply, ensure_ascii=False, separators=(",", ":")))
             for key, model, host, reply in entries
         ]
-        with writing(self._connection) as connection:
+        with writing(self._connection, self.path) as connection:
             verb = "REPLACE" if instead else "IGNORE"
             connection.executemany(f"INSERT OR {verb} INTO replies VALUES (?, ?, ?, ?, ?)", rows)  # noqa: S608
 
     def entries(self) -> list[Entries]:
         """What is kept, by model and endpoint."""
-        rows = self._connection.execute(
-            "SELECT model, host, COUNT(*), SUM(LENGTH(CAST(reply AS BLOB))), MIN(created), MAX(created)"
-            " FROM replies GROUP BY model, host ORDER BY model, host"
-        )
+        with faults_told(self.path):
+            rows = self._connection.execute(
+                "SELECT model, host, COUNT(*), SUM(LENGTH(CAST(reply AS BLOB))), MIN(created), MAX(created)"
+                " FROM replies GROUP BY model, host ORDER BY model, host"
+            ).fetchall()
         return [Entries(*row) for row in rows]
 
     def prune(self, *, model: str | None = None, before: float | None = None) -> int:
@@ -118,10 +133,11 @@ class ReplyCache:
         conditions = {"model = ?": model, "created < ?": before}
         given = {condition: value for condition, value in conditions.items() if value is not None}
         where = f" WHERE {' AND '.join(given)}" if given else ""
-        with writing(self._connection) as connection:
+        with writing(self._connection, self.path) as connection:
             removed = connection.execute(f"DELETE FROM replies{where}", list(given.values())).rowcount  # noqa: S608
-        self._connection.execute("VACUUM")
-        self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        with faults_told(self.path):
+            self._connection.execute("VACUUM")
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return removed
 
     def close(self) -> None:
@@ -135,28 +151,61 @@ class ReplyCache:
 
 
 @contextmanager
-def writing(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-    """One transaction that takes the write lock at once, so that waiting for it never fails half-way."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield connection
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
+def writing(connection: sqlite3.Connection, path: Path) -> Iterator[sqlite3.Connection]:
+    """One transaction that takes the write lock at once, so that waiting for it never fails half-way.
+
+    Raises
+    ------
+    BadInput
+        As :func:`faults_told`; nothing is written then.
+    """
+    with faults_told(path):
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield connection
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:  # a full disk has rolled it back already
+                connection.execute("ROLLBACK")
+            raise
 
 
 @contextmanager
-def damage_told(path: Path) -> Iterator[None]:
-    """A file that is no whole database is the user's to delete."""
+def faults_told(path: Path) -> Iterator[None]:
+    """What the disk does to a cache is said in one message; faults of our SQL stay what they are.
+
+    Raises
+    ------
+    BadInput
+        If the file is damaged, the disk full, the folder not writable, or another process holds the file for a minute.
+    """
     try:
         yield
-    except sqlite3.OperationalError:
-        raise
     except sqlite3.DatabaseError as error:
-        raise BadInput(
-            f"the cache {path} is damaged ({error}): delete the file, it will be filled again"
-        ) from error
+        said = _said(error, path)
+        if not said:
+            raise
+        raise BadInput(said) from error
+
+
+def _said(error: sqlite3.DatabaseError, path: Path) -> str:
+    if type(error) is sqlite3.DatabaseError:
+        return f"the cache {path} is damaged ({error}): delete the file, it will be filled again"
+    if _is_busy(error):
+        return (
+            f"the cache {path} is held by another process for more than {_LOCK_WAIT_S:g} s: end that, or set "
+            "EVALBENCH_CACHE to another folder"
+        )
+    if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF in _OF_THE_DISK:
+        return (
+            f"the cache {path} cannot be written ({error}): make room on its disk, or set EVALBENCH_CACHE to a folder "
+            "that can be written"
+        )
+    return ""
+
+
+def _is_busy(error: sqlite3.Error) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 def open_database(path: Path, table: str) -> sqlite3.Connection:
@@ -174,9 +223,10 @@ def open_database(path: Path, table: str) -> sqlite3.Connection:
         raise BadInput(
             f"the cache {path} cannot be written ({error.strerror}): set EVALBENCH_CACHE to a folder that can"
         ) from error
-    connection = sqlite3.connect(path, timeout=_LOCK_WAIT_S, isolation_level=None)
+    with faults_told(path):
+        connection = sqlite3.connect(path, timeout=_LOCK_WAIT_S, isolation_level=None)
     try:
-        with damage_told(path):
+        with faults_told(path):
             _use_write_ahead_log(connection)
             connection.execute("PRAGMA synchronous=NORMAL")
             layout = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -221,7 +271,7 @@ def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
         try:
             connection.execute("PRAGMA journal_mode=WAL")
             return
-        except sqlite3.OperationalError:
-            if time.monotonic() > give_up:
+        except sqlite3.OperationalError as error:
+            if not _is_busy(error) or time.monotonic() > give_up:
                 raise
             time.sleep(0.01)

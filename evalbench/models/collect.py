@@ -13,12 +13,13 @@ from typing import Any, TypeVar
 
 from evalbench.errors import BadInput
 from evalbench.models import local, names
-from evalbench.models.cache import ReplyCache
+from evalbench.models.cache import ReplyCache, usual_file
 from evalbench.models.calls import Line, Plan, answer
-from evalbench.models.claims import LIFETIME_S, Claims
+from evalbench.models.claims import LIFETIME_S
 from evalbench.models.endpoint import Model, client
 from evalbench.models.exchange import Reply, Request
-from evalbench.models.kept import for_cache, from_cache, is_an_answer
+from evalbench.models.keeping import Keeping
+from evalbench.models.kept import from_cache
 from evalbench.models.limits import limiter
 from evalbench.models.progress import Progress, progress_bar
 from evalbench.models.redact import redactor
@@ -80,7 +81,8 @@ def collect(
     EndpointFault
         If there is no key, or the endpoint refuses the key or the model. What was answered is kept.
     BadInput
-        If an option is out of range.
+        If an option is out of range, or the cache cannot be read or written before anything is asked. One that fails later
+        (a full disk) ends nothing: replies that it could not take are marked ``not_kept``.
     """
     target = names.model(model) if isinstance(model, str) else model
     _check_options(concurrency, max_retries, max_reasks, timeout)
@@ -130,12 +132,12 @@ async def _collect(
     for key, request in zip(keys, requests, strict=True):
         first_of.setdefault(key, request)
     with ExitStack() as stack:
-        store = _opened(cache, stack)
+        keeping = _opened(cache, stack)
         known: dict[str, Reply] = {}
 
         def look_up(keys: Sequence[str]) -> None:
-            if store is not None:
-                for key, kept in store.get_many(keys):
+            if keeping is not None:
+                for key, kept in keeping.known(keys):
                     reply = from_cache(key, first_of[key], plan.target, kept)
                     if reply is not None:
                         known[key] = reply
@@ -144,13 +146,8 @@ async def _collect(
         missing = [key for key in first_of if key not in known]
         bar = stack.enter_context(progress_bar(len(first_of), progress if missing else False))
         bar.skip(len(known))
-        claims = stack.enter_context(Claims(store.path)) if store is not None and missing else None
-        queue = _unanswered(missing, known, look_up, claims, bar)
-        fresh = (
-            await _ask_all(queue, len(missing), first_of, plan, endpoint, store, claims, bar)
-            if missing
-            else {}
-        )
+        queue = _unanswered(missing, known, look_up, keeping, bar)
+        fresh = await _ask_all(queue, len(missing), first_of, plan, endpoint, keeping, bar) if missing else {}
     return list(_in_order(requests, keys, known, fresh))
 
 
@@ -173,7 +170,7 @@ async def _unanswered(
     keys: Sequence[str],
     known: Mapping[str, Reply],
     look_up: Callable[[Sequence[str]], None],
-    claims: Claims | None,
+    keeping: Keeping | None,
     bar: Progress,
 ) -> AsyncIterator[str]:
     """The keys to ask for. What another process is asking is waited for, and asked once that one gives it up."""
@@ -182,8 +179,8 @@ async def _unanswered(
         for start in range(0, len(keys), _CLAIMED_AT_ONCE):
             part = keys[start : start + _CLAIMED_AT_ONCE]
             mine = set(part)
-            if claims is not None:
-                mine = claims.take(part)
+            if keeping is not None:
+                mine = keeping.claim(part)
                 look_up(part)  # after the claim: whoever gave it up may have kept a reply just before
                 bar.skip(sum(key in known for key in part))
             for key in part:
@@ -194,20 +191,21 @@ async def _unanswered(
                 else:
                     elsewhere.append(key)
         keys = elsewhere
+        bar.wait(len(keys))
         if keys:
             await asyncio.sleep(_WAIT_FOR_OTHERS_S)
 
 
 @asynccontextmanager
-async def _renewing(claims: Claims | None) -> AsyncIterator[None]:
+async def _renewing(keeping: Keeping | None) -> AsyncIterator[None]:
     """Renew the claims until the block ends."""
 
-    async def renew(claims: Claims) -> None:
+    async def renew(keeping: Keeping) -> None:
         while True:
             await asyncio.sleep(LIFETIME_S / 3)
-            claims.renew()
+            keeping.renew()
 
-    task = asyncio.create_task(renew(claims)) if claims is not None else None
+    task = asyncio.create_task(renew(keeping)) if keeping is not None else None
     try:
         yield
     finally:
@@ -221,8 +219,7 @@ async def _ask_all(
     requests: dict[str, Request],
     plan: Plan,
     endpoint: str,
-    store: ReplyCache | None,
-    claims: Claims | None,
+    keeping: Keeping | None,
     bar: Progress,
 ) -> dict[str, Reply]:
     """Ask for every key of the queue, at most ``count``; a worker takes the next one as soon as its last reply is kept."""
@@ -246,16 +243,13 @@ async def _ask_all(
                     continue
                 reply = await answer(requests[wanted], line)
                 failed_in_a_row = failed_in_a_row + 1 if reply.unscored in PASSING else 0
-                if store is not None and is_an_answer(reply):
-                    store.put(wanted, target.name, target.host, for_cache(reply))
-                    reply = replace(reply, key=wanted)
-                elif claims is not None:
-                    claims.release(wanted)
+                if keeping is not None:
+                    reply = keeping.keep(wanted, reply)
                 fresh[wanted] = latest = reply
                 bar.add(reply)
 
         try:
-            async with AsyncExitStack() as clients, _renewing(claims), asyncio.TaskGroup() as group:
+            async with AsyncExitStack() as clients, _renewing(keeping), asyncio.TaskGroup() as group:
                 for worker in range(min(plan.concurrency, count)):
                     if worker % _CONNECTIONS == 0:
                         opened = client(target, base_url=base_url, key=key, timeout=plan.timeout)
@@ -283,12 +277,11 @@ def endpoint_identity(target: Model) -> str:
     return f"{target.base_url}#{target.id}#{target.api_version}"
 
 
-def _opened(cache: bool | str | Path | ReplyCache, stack: ExitStack) -> ReplyCache | None:
-    if isinstance(cache, ReplyCache):
-        return stack.enter_context(ReplyCache(cache.path))
-    if isinstance(cache, bool):
-        return stack.enter_context(ReplyCache()) if cache else None
-    return stack.enter_context(ReplyCache(cache))
+def _opened(cache: bool | str | Path | ReplyCache, stack: ExitStack) -> Keeping | None:
+    if cache is False:
+        return None
+    path = cache.path if isinstance(cache, ReplyCache) else usual_file() if cache is True else Path(cache)
+    return stack.enter_context(Keeping(path))
 
 
 def _check_options(concurrency: int | None, max_retries: int, max_reasks: int, timeout: float) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 import regex
 
 from evalbench.errors import BadInput, ModelUnavailable
-from evalbench.models.accounting import count_embeddings
+from evalbench.models.accounting import count_embeddings, count_not_kept
 from evalbench.models.encoders import (
     DTYPES,
     Card,
@@ -256,11 +256,16 @@ def _embed_distinct(texts: Sequence[str], by: Embedder) -> Vectors:
     if known and is_model_name(by.name):
         count_embeddings(model(by.name), cached=len(known))
     missing = [text for text in wanted if text not in known]
+    keeps = by.cache is not None
     for start in range(0, len(missing), _TEXTS_PER_CHUNK):
         part = missing[start : start + _TEXTS_PER_CHUNK]
         new = dict(zip(part, load_encoder(by.name, by.dtype)(part), strict=True))
-        if by.cache:
-            write_vectors(by.cache, identity(by.name), by.dtype, new)
+        if by.cache and keeps:
+            try:
+                write_vectors(by.cache, identity(by.name), by.dtype, new)
+            except BadInput as error:  # what is computed is not lost for it
+                keeps = False
+                count_not_kept(str(error.__cause__ or error), len(missing) - start)
         known.update(new)
     dimension = len(next(iter(known.values()))) if known else by.card.dimension or 1
     blank = np.zeros(dimension, dtype=np.float32)

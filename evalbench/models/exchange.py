@@ -153,7 +153,9 @@ class Reply:
     not_taken : tuple of str
         Parameters that the endpoint refused and that were left out.
     key : str
-        Its key in the cache; empty where it is not kept.
+        Its key in the cache; empty where it is not for keeping.
+    not_kept : str
+        Why the cache could not take it; empty where it did, or nothing was to be kept.
     """
 
     request: Request
@@ -178,6 +180,7 @@ class Reply:
     errors: tuple[str, ...] = ()
     not_taken: tuple[str, ...] = ()
     key: str = ""
+    not_kept: str = ""
 
 
 def as_messages(prompt: str | Sequence[Mapping[str, str]]) -> tuple[Mapping[str, str], ...]:

@@ -16,6 +16,7 @@ class Progress(Protocol):
 
     def skip(self, count: int) -> None: ...
     def add(self, reply: Reply) -> None: ...
+    def wait(self, count: int) -> None: ...
 
 
 class _Silent:
@@ -23,6 +24,9 @@ class _Silent:
         """Nothing is shown."""
 
     def add(self, reply: Reply) -> None:
+        """Nothing is shown."""
+
+    def wait(self, count: int) -> None:
         """Nothing is shown."""
 
 
@@ -48,6 +52,10 @@ class _Bar:
         unscored = f", {self._unscored} unscored" if self._unscored else ""
         self._bar.set_postfix_str(f"{self._tokens} tokens{cost}{unscored}", refresh=False)
         self._bar.update()
+
+    def wait(self, count: int) -> None:
+        """So many replies are being asked for by another process, and waited for."""
+        self._bar.set_description_str(f"{count} asked for by another process" if count else "")
 
 
 @contextmanager
