@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from evalbench.models.endpoint import Model
+from evalbench.models.endpoint import Model, is_another_model
 from evalbench.models.redact import redactor
 
 if TYPE_CHECKING:
@@ -113,7 +113,8 @@ def accounting(replies: Sequence[Reply]) -> dict[str, Any]:
         ``calls`` = ``cache_hits`` + those that were sent for; ``requests`` (HTTP requests sent), ``retries``,
         ``reasks``, ``errors`` by kind, ``tokens_in``, ``tokens_out``, ``call_seconds`` and ``cost`` are of this run only;
         ``cached_tokens`` and ``cached_cost`` are what the cache hits cost once. A cost is None where a price is not
-        known. ``unscored`` counts replies by reason, cached ones too; ``not_kept`` those that the cache could not take.
+        known. ``unscored`` counts replies by reason, cached ones too; ``other_models`` those that
+        another model gave than was asked for, ``not_kept`` those that the cache could not take.
     """
     sent = [reply for reply in replies if not reply.cached]
     hits = [reply for reply in replies if reply.cached]
@@ -129,6 +130,9 @@ def accounting(replies: Sequence[Reply]) -> dict[str, Any]:
         "reasks": sum(reply.reasks for reply in sent),
         "errors": _counted(error for reply in sent for error in reply.errors),
         "unscored": _counted(reply.unscored for reply in replies if reply.unscored),
+        "other_models": _counted(
+            _another(reply.model, reply.served_by) for reply in replies if reply.another
+        ),
         "not_kept": _counted(reply.not_kept for reply in replies if reply.not_kept),
         "not_taken": sorted({name for reply in replies for name in reply.not_taken}),
         "tokens_in": sum(reply.tokens_in or 0 for reply in sent),
@@ -174,12 +178,16 @@ def count_embeddings(
     accounts = _embeddings.get()
     if accounts is None:
         return
+    served_by = sorted(set(served_by))
     free = cost(target, 0, 0) == cost(target, 1, 1) == 0
     accounts.append(
         {
             **accounting([]),
             "models": [target.name],
-            "served_by": sorted(set(served_by)),
+            "served_by": served_by,
+            "other_models": {
+                _another(target.name, name): texts for name in served_by if is_another_model(target, name)
+            },
             "endpoints": [target.host],
             "calls": texts + cached,
             "cache_hits": cached,
@@ -218,6 +226,10 @@ def _joined(left: Any, right: Any) -> Any:
     if isinstance(left, list):
         return sorted({*left, *right})
     return left + right
+
+
+def _another(asked: str, served_by: str) -> str:
+    return f"{asked} → {served_by}"
 
 
 def _counted(names: Iterable[str]) -> dict[str, int]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from evalbench.models import accounting, shapes, structured
-from evalbench.models.endpoint import Model
+from evalbench.models.endpoint import Model, is_another_model
 from evalbench.models.exchange import Reply, Request
 from evalbench.models.limits import Limiter, estimated_tokens
 from evalbench.models.transport import Outcome, send, unreadable
@@ -68,6 +68,7 @@ async def answer(request: Request, line: Line) -> Reply:
         model=target.name,
         host=target.host,
         served_by=outcome.served_by,
+        another=is_another_model(target, outcome.served_by),
         text=outcome.text,
         value=value,
         unscored="unparsed" if fault else reason,

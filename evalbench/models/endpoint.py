@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -97,6 +98,36 @@ class Model:
                 "ASCII): set it anew"
             )
         return found
+
+
+# gpt-4-0613, gpt-4-1106-preview, gpt-4o-2024-08-06, gemini-1.5-flash-002, llama3:latest
+_BUILD = re.compile(r"([-@:](latest|preview|\d{3,8}([-.]\d\d){0,2}))+$")
+
+
+def is_another_model(target: Model, served_by: str) -> bool:
+    """Whether an endpoint names another model than was asked for; a build of the one that was asked for is not another.
+
+    An Azure deployment may have any name, so nothing is said of it, nor where the endpoint names none.
+
+    Examples
+    --------
+    >>> asked = Model(name="openai/gpt-4o", provider="openai", id="gpt-4o")
+    >>> is_another_model(asked, "gpt-4o-2024-08-06"), is_another_model(asked, "gpt-4o-mini")
+    (False, True)
+    """
+    if not served_by or target.provider == "azure":
+        return False
+    asked, served = _bare(target.id), _bare(served_by)
+    if asked == served:
+        return False
+    family, build = _BUILD.sub("", asked), _BUILD.search(asked)
+    names_a_build = build is not None and any(c.isdigit() for c in build[0])
+    return _BUILD.sub("", served) != family or (names_a_build and served != family)
+
+
+def _bare(name: str) -> str:
+    """Without folders, the ending of a file, and case."""
+    return name.rpartition("/")[2].casefold().removesuffix(".gguf")
 
 
 def client(target: Model, *, base_url: str = "", key: str = "", timeout: float = 60.0) -> openai.AsyncOpenAI:

@@ -120,6 +120,8 @@ class Reply:
     request : Request
     model, served_by, host : str
         The name that was asked for, the model as the endpoint named it, the endpoint's host.
+    another : bool
+        The endpoint names another model than was asked for (:func:`evalbench.models.endpoint.is_another_model`).
     text : str
         The answer, without a reasoning block in ``<think>`` tags.
     value : pydantic.BaseModel or None
@@ -162,6 +164,7 @@ class Reply:
     model: str
     host: str
     served_by: str = ""
+    another: bool = False
     text: str = ""
     value: BaseModel | None = None
     unscored: Unscored = ""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalbench.models import accounting, structured
 from evalbench.models.cache import ReplyCache
-from evalbench.models.endpoint import Model
+from evalbench.models.endpoint import Model, is_another_model
 from evalbench.models.exchange import Reply, Request, TokenLogprob
 from evalbench.models.redact import redactor
 from evalbench.models.transport import missing_text, without_reasoning
@@ -92,6 +92,7 @@ def _from_cache(key: str, request: Request, target: Model, kept: dict[str, Any])
         request=request,
         model=target.name,
         host=target.host,
+        another=is_another_model(target, kept["served_by"]),
         value=value,
         unscored=unscored,
         detail=detail,

@@ -261,8 +261,8 @@ def _completion(body: bytes, started: float, redact: Callable[[str], str]) -> Ou
     known: dict[str, Any] = {
         "raw": text,
         "text": without_reasoning(text),
-        "finish": told(choices[0].get("finish_reason")),
-        "served_by": told(parsed.get("model")),
+        "finish": told(choices[0].get("finish_reason"))[:LONGEST_DETAIL],
+        "served_by": told(parsed.get("model"))[:LONGEST_DETAIL],
         "tokens_in": usage_count(parsed, "prompt_tokens"),
         "tokens_out": usage_count(parsed, "completion_tokens"),
     }

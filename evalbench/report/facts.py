@@ -24,7 +24,7 @@ _GROUPS: Mapping[str, Sequence[str]] = {
     "Software": ("python", "versions"),
     "Models and calls": (
         "models", "served_by", "endpoints", "prompt_hashes", "calls", "cache_hits", "requests", "retries", "reasks", "errors",
-        "unscored", "not_taken", "tokens_in", "tokens_out", "call_seconds", "cost", "cached_tokens", "cached_cost",
+        "unscored", "other_models", "not_kept", "not_taken", "tokens_in", "tokens_out", "call_seconds", "cost", "cached_tokens", "cached_cost",
     ),
 }  # fmt: skip
 _SAID_ELSEWHERE = {"study", "error", "parameters", "given", "edited_defaults", "data"}
@@ -185,20 +185,29 @@ def settings(
     )
 
 
+_WARNINGS = {
+    "edited_defaults": "This run used an edited notebook: its defaults are not the study's own.",
+    "other_models": "An endpoint answered with another model than was asked for:",
+    "not_kept": "The cache could not take everything that was paid for; another run asks for it again:",
+}
+
+
 def warnings(run: Mapping[str, Any]) -> tuple[Html, ...]:
     """What a reader must know of a run before believing its figures."""
-    edits = run.get("edited_defaults")
-    if not isinstance(edits, Mapping) or not edits:
-        return ()
-    changed = "".join(
-        f"<li><code>{escape(name)}</code>: {_edit_html(sides)}</li>" for name, sides in edits.items()
-    )
-    return (
+    given = {name: run.get(name) for name in _WARNINGS}
+    return tuple(
         Html(
-            "<p>This run used an edited notebook: its defaults are not the study's own.</p>"
-            f"<ul>{changed}</ul>"
-        ),
+            f"<p>{escape(_WARNINGS[name])}</p><ul>{''.join(_warned_of(name, *one) for one in said.items())}</ul>"
+        )
+        for name, said in given.items()
+        if isinstance(said, Mapping) and said
     )
+
+
+def _warned_of(warning: str, name: str, said: Any) -> Html:
+    if warning == "edited_defaults":
+        return Html(f"<li><code>{escape(name)}</code>: {_edit_html(said)}</li>")
+    return Html(f"<li>{escape(name)}: <b>{value_html(said)}</b> replies or texts</li>")
 
 
 def _edit_html(sides: Any) -> Html:

@@ -30,7 +30,7 @@ def test_calls_tokens_and_cost(priced):
     assert account.pop("call_seconds") > 0
     assert account == {
         **{name: value for name, value in accounting([]).items() if name != "call_seconds"},
-        "models": ["mine"], "served_by": ["tiny-embed-2"], "endpoints": [priced.url.split("/")[2]], "calls": 2,
+        "models": ["mine"], "served_by": ["tiny-embed-2"], "other_models": {"mine → tiny-embed-2": 2}, "endpoints": [priced.url.split("/")[2]], "calls": 2,
         "requests": 1, "tokens_in": 9, "cost": pytest.approx(18e-6), "cached_cost": 0.0,
     }  # fmt: skip
 
@@ -90,3 +90,11 @@ def test_blocks_count_apart(priced):
         embed(["a", "b"], "mine")
     assert [account["cache_hits"] for account in inner] == [0]
     assert [account["cache_hits"] for account in outer] == [2]
+
+
+def test_another_embedding_model_than_asked_for_is_counted(scripted, fresh_cache):
+    row = {"object": "embedding", "index": 0, "embedding": [1.0, 2.0]}
+    scripted.gives({"object": "list", "data": [row], "model": "huge"})
+    with embeddings_counted() as spent:
+        embed(["one text"], scripted.name)
+    assert merged(spent)["other_models"] == {f"{scripted.name} → huge": 1}

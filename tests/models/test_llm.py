@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evalbench.errors import BadInput
+from evalbench.models.endpoint import is_another_model
 from evalbench.models.llm import EndpointFault, Limits, Price, aliases, ask, client, model
 
 KEYS = (
@@ -177,3 +178,32 @@ def test_ask_gives_one_reply(server):
 def test_a_proxy_of_the_environment_is_not_used_for_this_machine(server, monkeypatch):
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     assert ask("past the proxy", server.url + "#tiny", cache=False, max_retries=0).text == "fine"
+
+
+@pytest.mark.parametrize(
+    ("asked", "served", "another"),
+    [
+        ("openai/gpt-4o", "gpt-4o", False),
+        ("openai/gpt-4o", "GPT-4o", False),
+        ("openai/gpt-4o", "gpt-4o-2024-08-06", False),
+        ("openai/gpt-4", "gpt-4-0613", False),
+        ("openai/gpt-4", "gpt-4-1106-preview", False),
+        ("openai/gpt-4-0613", "gpt-4", False),
+        ("openai/gpt-4o-latest", "gpt-4o-2024-11-20", False),
+        ("gemini/gemini-1.5-flash", "models/gemini-1.5-flash-002", False),
+        ("ollama/llama3.1", "llama3.1:latest", False),
+        ("http://127.0.0.1:1/v1#org/tiny", "/weights/tiny.gguf", False),
+        ("openai/gpt-4o", "", False),
+        ("azure/mine", "gpt-4o", False),
+        ("openai/gpt-4o", "gpt-4o-mini", True),
+        ("openai/gpt-4o-mini", "gpt-4o", True),
+        ("openai/gpt-4", "gpt-4.1", True),
+        ("openai/gpt-4", "gpt-4-turbo-2024-04-09", True),
+        ("openai/gpt-4-0613", "gpt-4-0314", True),
+        ("ollama/llama3.1:8b", "llama3.1:70b", True),
+        ("http://127.0.0.1:1/v1#tiny", "huge", True),
+    ],
+)
+def test_another_model_than_asked_for_is_told_from_a_build_of_it(monkeypatch, asked, served, another):
+    monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", "https://mine.example.net/")
+    assert is_another_model(model(asked), served) is another

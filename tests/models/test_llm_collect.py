@@ -380,3 +380,14 @@ def test_ctrl_c_keeps_everything_that_was_answered(fresh_cache):
         )
         assert sum(reply.cached for reply in replies) >= asked_before - 4
         assert server.stats()["requests"] <= 200 + 4
+
+
+def test_another_model_than_asked_for_is_counted_from_the_cache_too(scripted, fresh_cache):
+    asked = [Request("which"), Request("which one")]
+    scripted.says("fine", model="huge")
+    for cached in (False, True):
+        replies = collect(asked, scripted.name)
+        assert [(reply.another, reply.cached) for reply in replies] == [(True, cached)] * 2
+        assert accounting(replies)["other_models"] == {f"{scripted.name} → huge": 2}
+    scripted.says("fine")
+    assert accounting(collect(asked, scripted.name, cache=False))["other_models"] == {}
