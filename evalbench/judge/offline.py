@@ -145,7 +145,7 @@ def _entailed(items: list[dict[str, Any]], by: str, task: Task) -> list[Verdict]
 
 def _likelihoods(by: str, row: Sequence[float]) -> str:
     if by == BASELINE:
-        return f"supported with probability {row[0]:.2f}, by the words, numbers and meaning that both share"
+        return f"with probability {row[0]:.2f} of support, by the words, numbers and vectors of both"
     return ", ".join(f"{label.lower()} {p:.2f}" for label, p in zip(LABELS, row, strict=True))
 
 

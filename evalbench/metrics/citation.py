@@ -200,13 +200,13 @@ def source_verdict(*, located: bool, judged: str) -> tuple[Verification, str]:
     Examples
     --------
     >>> source_verdict(located=False, judged="NEUTRAL")
-    ('LIKELY_FABRICATED', 'the quote is not in the source, which does not show the claim')
+    ('LIKELY_FABRICATED', 'the quote is not in the source, which was judged not to show the claim')
     """
     if judged not in SUPPORT:
         raise ValueError(f"judged is {judged!r}; one of {', '.join(SUPPORT)}")
-    says = {"ENTAILMENT": "supports", "NEUTRAL": "does not show", "CONTRADICTION": "contradicts"}[judged]
+    says = {"ENTAILMENT": "to support", "NEUTRAL": "not to show", "CONTRADICTION": "to contradict"}[judged]
     where = "is in the source" if located else "is not in the source"
-    return _VERDICTS[located, judged], f"the quote {where}, which {says} the claim"
+    return _VERDICTS[located, judged], f"the quote {where}, which was judged {says} the claim"
 
 
 @metric(

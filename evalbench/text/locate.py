@@ -79,6 +79,28 @@ def locate(context: str, text: str, threshold: float = 0.8) -> Location | None:
     return _but_for_white_space(context, text) or _fuzzy(context, text, threshold)
 
 
+def likeliest_place(context: str, text: str, width: int) -> int:
+    """Middle of the stretch of a text that shares most n-grams with a context, rare ones first; 0 where it shares none.
+
+    Parameters
+    ----------
+    context, text : str
+        The context need not stand in the text, nor its words in the same order.
+    width : int
+        About how long the stretch is.
+    """
+    known, grams = np.unique(_grams(context, SEED)), _grams(text, SEED)
+    places = _members(known, grams) if len(known) else known
+    if not len(places):
+        return 0
+    which = np.searchsorted(known, grams[places])
+    weights = 1.0 / np.bincount(which)[which]
+    sums = np.concatenate([[0.0], np.cumsum(weights)])
+    ends = np.searchsorted(places, places + width)
+    best = int(np.argmax(sums[ends] - sums[:-1]))
+    return int(places[best] + places[ends[best] - 1]) // 2
+
+
 def _but_for_white_space(context: str, text: str) -> Location | None:
     bare, stripped = "".join(context.split()), "".join(text.split())
     at = stripped.find(bare)

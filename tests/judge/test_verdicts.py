@@ -124,11 +124,11 @@ def test_the_schema_asks_for_the_reason_first() -> None:
 
 def test_the_baseline_judges_pairs_and_holds_back() -> None:
     found = judge(PAIRS, by=BASELINE, task="entailment")
-    assert [row.label for row in found.rows] == ["ENTAILMENT", "CONTRADICTION", "NEUTRAL"]
-    assert [row.value for row in found.rows] == [1.0, 0.0, 0.5]
+    assert [row.label for row in found.rows] == ["ENTAILMENT", "NEUTRAL", "NEUTRAL"]
+    assert [row.value for row in found.rows] == [1.0, 0.5, 0.5]
     assert found.rows[0].probability > 0.5 > found.rows[1].probability
     assert found.holds_back
-    assert found.rows[0].reason.startswith("entailment 0.9")
+    assert found.rows[0].reason.startswith("with probability 0.9")
 
 
 def test_the_baseline_judges_answers_against_all_gold_answers() -> None:

@@ -105,6 +105,59 @@ def test_the_baseline_says_of_real_sources_neither_contradiction_nor_fabricated(
     assert "fabricated" not in page
 
 
+QUOTED = [
+    ("“The bridge fell on 3 March 1908.”", "VERIFIED"),
+    ("The bridge … on 3 March 1908", "VERIFIED"),
+    ("The bridge fell [...] 3 March 1908", "VERIFIED"),
+    ("The bridge fell ... 4 March 1908", "LIKELY_FABRICATED"),
+    ("The bridge fell … and nobody was there", "LIKELY_FABRICATED"),
+]
+
+
+@pytest.mark.parametrize(("quote", "verification"), QUOTED)
+def test_a_quote_may_leave_words_out_and_have_other_quotation_marks(quote, verification):
+    entry = {"n": 1, "claim": "It was sad", "url": "https://lexica.example/a", "quote": quote}
+    assert judged(row("1908 [1].", [entry])).tables["citations"]["verification_label"].tolist() == [
+        verification
+    ]
+
+
+def test_typesetting_is_no_fabrication():
+    source = {"url": "s", "text": "“We — that is, ‘the firm’ — didn’t sell”, she said."}
+    entry = {"n": 1, "claim": "It was sad", "url": "s", "quote": "\"We - that is, 'the firm' - didn't sell\""}
+    assert judged(row("No [1].", [entry]), sources=[source]).tables["citations"]["located"].tolist() == [
+        "exact"
+    ]
+
+
+def test_of_a_long_source_the_judge_reads_where_the_claim_is_found():
+    filling = "Nothing of note was written down that day by anybody in the town. " * 400
+    source = {"url": "s", "text": filling + "The bridge over the Lenne fell on 3 March 1908. " + filling}
+    told = row("It fell [1].", [{"n": 1, "claim": "The bridge over the Lenne fell", "url": "s"}])
+    other = row(
+        "It fell [1].", [{"n": 1, "claim": "Lenne: bridge falls in March of 1908", "url": "s"}], id="other"
+    )
+    result = judged(told, other, sources=[source])
+    found = result.tables["citations"].set_index("id")
+    assert found.loc["q", "support"] == 1
+    assert found.loc["other", "located"] == ""
+    for begin, characters in zip(found["read_start"], found["read_characters"], strict=True):
+        assert "The bridge over the Lenne fell" in source["text"][begin : begin + characters]
+    assert "Citations whose source has more than 6000 characters: 2." in " ".join(result.notes)
+    assert "The bridge over the Lenne" in citation.annotated(result)
+
+
+def test_verdicts_are_told_as_the_judge_s():
+    tables = {"answers": pd.DataFrame([row("1908 [1].", [
+        {"n": 1, "claim": "The bridge fell on 3 March 1908", "url": "https://lexica.example/a", "quote": "The bridge rose on 9 May"},
+    ])]), "sources": pd.DataFrame(SOURCES)}  # fmt: skip
+    result = citation.evaluate(load(tables, study="citation"), n_resamples=50)
+    page = citation.annotated(result)
+    assert "<strong>supported</strong>: with probability 0." in page
+    assert "the quote is not in the source, which was judged to support the claim" in page
+    assert "Citations of q, judged by baseline/lexical" in page
+
+
 @pytest.mark.external
 def test_published_right_claims_are_neither_contradicted_nor_fabricated_by_the_baseline(external_data):
     """Real passages with claims that annotators hold to be in them; nothing is known against any of these citations."""

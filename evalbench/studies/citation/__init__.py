@@ -34,7 +34,13 @@ from evalbench.studies.citation.pictures import (
     worst,
 )
 from evalbench.studies.citation.scoring import NO_QUOTE, Judged, Options, items_of, judged
-from evalbench.studies.citation.sources import SHORTEST_QUOTE, Shelf, read_credibility, sources_of
+from evalbench.studies.citation.sources import (
+    MAX_PASSAGE,
+    SHORTEST_QUOTE,
+    Shelf,
+    read_credibility,
+    sources_of,
+)
 from evalbench.studies.citation.summary import figures, summarise, with_sums
 
 if TYPE_CHECKING:
@@ -298,6 +304,12 @@ def _remarks(items: pd.DataFrame, found: Judged, check_urls: bool) -> list[str]:
             f"Citations without a quote that could be looked for in their supplied source: {unquoted} of {len(found.citations)}. Their "
             "verification is undefined and not averaged with support, which it would only repeat."
         )
+    long = int((found.citations["source_text"].str.len() > MAX_PASSAGE).sum())
+    if long:
+        out.append(
+            f"Citations whose source has more than {MAX_PASSAGE} characters: {long}. The judge read so many of them, around the quote or "
+            "where most of the claim is found; quotes were looked for in the whole source."
+        )
     if check_urls:
         out.append("Pages were fetched from the live web: another day may give other figures (table pages).")
     return out
@@ -311,7 +323,7 @@ def _method(options: Options, threshold: float, judge: str, sources_complete: bo
         f"Final = {f[0]:g} × interpretability + {f[1]:g} × correctness, divided likewise; passed from {threshold:g} on.",
         f"Support per citation: the source against the claim, supported 1, not shown 0.5, contradicted 0, by {judge}"
         + (
-            ", which never says *contradicted*: support is at least 0.5 wherever the source has a text"
+            ", which never says 'contradicted': support is at least 0.5 wherever the source has a text"
             if holds_back(judge)
             else ""
         )

@@ -54,7 +54,7 @@ def figure_labels(result: Result) -> tuple[Picture, str]:
         matrix,
         [_name(s) for s in rows],
         [_name(v) for v in columns],
-        title=f"{len(citations)} citations: does the source support the claim, and does it hold the quote?",
+        title=f"{len(citations)} citations by support of their claim and by verification of their source",
         text=[[f"{int(v)}" for v in line] for line in matrix],
         unit="citations",
         low=0,
@@ -148,7 +148,7 @@ def _annotated_one(result: Result, item: dict[str, Any]) -> Html:
         {
             "statement": statements["text"].to_numpy(),
             "cites": [f"[{c}]" if c else "nothing" for c in statements["cites"]],
-            "entailed by what it cites": [_yes(v) for v in statements["recalled"]],
+            "supported by what it cites": [_yes(v) for v in statements["recalled"]],
         }
     )
     records = citations.to_dict("records")
@@ -161,8 +161,14 @@ def _annotated_one(result: Result, item: dict[str, Any]) -> Html:
     )
     return Html(
         head
-        + html_table(said, caption=f"Statements of {item['id']}", lang_columns={"statement": lang["text"]})
-        + html_table(sources, caption=f"Citations of {item['id']}", clamp=400)
+        + html_table(
+            said,
+            caption=f"Statements of {item['id']}, judged by {result.parameters['judge']}",
+            lang_columns={"statement": lang["text"]},
+        )
+        + html_table(
+            sources, caption=f"Citations of {item['id']}, judged by {result.parameters['judge']}", clamp=400
+        )
     )
 
 
@@ -174,13 +180,14 @@ def _claim(row: dict[str, Any]) -> Html:
 
 
 def _said(row: dict[str, Any]) -> Html:
-    """The verdict on a citation, and why."""
-    return Html(f"<strong>{escape(_verdict(row))}</strong>: {escape(row['verification_reason'])}")
-
-
-def _verdict(row: dict[str, Any]) -> str:
-    verified = row["verification_label"]
-    return _name(row["support_label"]) + ("" if verified == NO_QUOTE else f", {_name(verified)}")
+    """The verdicts on a citation, and why; a reason that both have stands once."""
+    told = [("support", row["support_reason"]), ("verification", row["verification_reason"])]
+    parts = [
+        f"<strong>{escape(_name(row[f'{what}_label']))}</strong>"
+        + ("" if what == "support" and reason == told[1][1] else f": {escape(reason)}")
+        for what, reason in told
+    ]
+    return Html(f"{parts[0]}<br>{parts[1]}")
 
 
 def _source(row: dict[str, Any]) -> Html:
@@ -189,8 +196,10 @@ def _source(row: dict[str, Any]) -> Html:
         return escape(row["url"] or row["title"] or "no source named")
     start, end = max(0, row["located_start"] - 300), row["located_end"] + 300
     if row["located_start"] < 0:
-        shown = text[:600]
-        return Html(f"{escape(shown)}{'…' if len(text) > len(shown) else ''}")
+        # The beginning, or of a long source the middle of what the judge read.
+        begin = row["read_start"] and row["read_start"] + max(0, row["read_characters"] // 2 - 300)
+        shown = text[begin : begin + 600]
+        return Html(f"{'…' if begin else ''}{escape(shown)}{'…' if begin + len(shown) < len(text) else ''}")
     span = Span(row["located_start"] - start, row["located_end"] - start, "located", "found in the source")
     return highlight(text[start:end], [span])
 

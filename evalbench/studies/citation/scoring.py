@@ -108,17 +108,19 @@ def _citations(
                 "located": "" if location is None else location.how,
                 "located_start": -1 if location is None else location.start,
                 "located_end": -1 if location is None else location.end,
+                "read_start": found[key].start, "read_characters": len(found[key].passage),
                 "unscored": verdict.unscored or claim.unscored,
             }
         )  # fmt: skip
     columns = [
         "id", "model", "n", "claim", "quote", "url", "title", "marked", "support_label", "support", "support_reason",
         "consistency_label", "claim_consistency_seed", "verification_label", "verification", "verification_reason",
-        "source_kind", "source_credibility", "source_text", "located", "located_start", "located_end", "unscored",
+        "source_kind", "source_credibility", "source_text", "located", "located_start", "located_end",
+        "read_start", "read_characters", "unscored",
     ]  # fmt: skip
     numbers = {
         "n": int, "marked": bool, "support": float, "claim_consistency_seed": float, "verification": float,
-        "source_credibility": float, "located_start": int, "located_end": int,
+        "source_credibility": float, "located_start": int, "located_end": int, "read_start": int, "read_characters": int,
     }  # fmt: skip
     return pd.DataFrame(rows, columns=columns).astype({c: numbers.get(c, str) for c in columns})
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,7 +13,7 @@ from urllib.parse import urlsplit
 
 from evalbench.errors import BadInput
 from evalbench.studies.citation.answers import Answer, Citation
-from evalbench.text.locate import Location, locate
+from evalbench.text.locate import Location, likeliest_place, locate
 from evalbench.text.numbers import find_numbers
 
 if TYPE_CHECKING:
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 MAX_PASSAGE = 6000
 # A few letters stand in any text: finding them proves nothing.
 SHORTEST_QUOTE = 8
+# Words left out of a quote, with or without brackets.
+_LEFT_OUT = re.compile(r"[\[(]?(?:…|\.{3,}|(?:\. ){2,}\.)[\])]?")
+# One sign for one, so that places stay: quotation marks and dashes are the typesetter's, not the author's.
+_PLAIN = str.maketrans("“”„‟«»‘’‚‛′`–—−‐‑―", '"' * 6 + "'" * 6 + "-" * 6)
 SHIPPED = Path(__file__).with_name("credibility.yaml")
 
 
@@ -125,10 +130,14 @@ def _elsewhere(citation: Citation, pages: Mapping[str, Page], sources_complete: 
 
 
 class Found(NamedTuple):
-    """Where a citation's quote, or its claim, stands in its source, and the passage around it."""
+    """Where a citation's quote, or its claim, stands in its source, and the passage that the judge reads.
+
+    ``start``: where the passage begins in the source's text.
+    """
 
     location: Location | None
     passage: str
+    start: int = 0
 
 
 def quotes(citation: Citation) -> bool:
@@ -139,25 +148,47 @@ def quotes(citation: Citation) -> bool:
     >>> quotes(Citation(1, "It sank.", quote="in the")), quotes(Citation(1, "It sank.", quote="sank in 1912"))
     (False, True)
     """
-    inked = [c for c in citation.quote if c.isalnum()]
+    return long_enough(citation.quote)
+
+
+def long_enough(quote: str) -> bool:
+    """Whether finding these words proves something."""
+    inked = [c for c in quote if c.isalnum()]
     return len(inked) + sum(east_asian_width(c) in "WF" for c in inked) >= SHORTEST_QUOTE
 
 
 def find_passage(citation: Citation, source: Source, threshold: float) -> Found:
-    """Locate a citation's quote (without one, its claim) in its source; long sources are cut to the passage around it.
+    """Locate a citation's quote (without one, its claim) in its source.
 
-    A passage that is alike but lacks one of the numbers is another passage.
+    Of a long source the judge reads the passage around it, or else around what shares most with the claim.
     """
     text = source.text or ""
     wanted = citation.quote if quotes(citation) else citation.claim
-    location = locate(wanted, text, threshold) if text else None
-    if location is not None and _numbers(wanted) - _numbers(text[location.start : location.end]):
-        location = None
+    location = _located(wanted, text, threshold) if text else None
     if len(text) <= MAX_PASSAGE:
         return Found(location, source.premise)
-    middle = (location.start + location.end) // 2 if location else 0
+    if location is not None:
+        middle = (location.start + location.end) // 2
+    else:
+        middle = likeliest_place(citation.claim, text, MAX_PASSAGE)
     start = max(0, min(middle - MAX_PASSAGE // 2, len(text) - MAX_PASSAGE))
-    return Found(location, f"{source.title}\n{text[start : start + MAX_PASSAGE]}".strip())
+    return Found(location, f"{source.title}\n{text[start : start + MAX_PASSAGE]}".strip(), start)
+
+
+def _located(wanted: str, text: str, threshold: float) -> Location | None:
+    """Where a quote stands, whatever its quotation marks and dashes; one that leaves words out, if all its parts stand there.
+
+    A passage that is alike but lacks one of the numbers is another passage.
+    """
+    parts = [part for part in _LEFT_OUT.split(wanted) if long_enough(part)]
+    if len(parts) > 1:
+        places = [_located(part, text, threshold) for part in parts]
+        first = places[0]
+        return first._replace(how="in parts") if first and all(places) else None
+    location = locate(wanted.translate(_PLAIN), text.translate(_PLAIN), threshold)
+    if location is None or _numbers(wanted) - _numbers(text[location.start : location.end]):
+        return None
+    return location
 
 
 def _numbers(text: str) -> set[Fraction]:
