@@ -160,7 +160,8 @@ def heat_map(
     rows, cols : sequences of str
     title : str
     text : (n_rows, n_cols) nested sequences of str, optional
-        What is written in the cells; by default the values with two decimals.
+        What is written in the cells; by default the values with two decimals.  Where there is no value it is a dash, or
+        nothing where the text is empty.
     unit : str
         Of the values, for the alt text and the line below the map.
     low, high : float, optional
@@ -188,7 +189,8 @@ def heat_map(
         # One hue whose opacity grows: legible on paper and on a dark ground alike.
         strength = 0.0 if math.isnan(value) else 0.06 + 0.5 * min(max((value - floor) / reach, 0), 1)
         ax.add_patch(_cell(j, i, strength))
-        written = "–" if math.isnan(value) else (text[i][j] if text is not None else signed(f"{value:.2f}"))
+        written = signed(f"{value:.2f}") if text is None else text[i][j]
+        written = "–" if math.isnan(value) and written else written
         ax.text(j, i, written, ha="center", va="center", fontsize=FONT_SIZE - (len(cols) > 12), color=INK)
     ax.set_xlim(-0.5, len(cols) - 0.5)
     ax.set_xticks(range(len(cols)), names)

@@ -115,12 +115,11 @@ class TestFigures:
         ).all()
 
     def test_a_level_without_comparisons_says_why(self):
-        shown = study.best_comparisons(evaluate(*panel(systems=3), metrics=["good", "bad"]), "system")
-        assert shown.to_dict("list") == {
-            "why": ["no comparison: fewer than four systems"], "pairs of metrics × criteria": [2]
-        }  # fmt: skip
-        alone = study.best_comparisons(evaluate(*panel(), metrics=["good"]))
-        assert alone["note"].tolist() == ["one metric: nothing to compare"]
+        result = evaluate(*panel(systems=3), metrics=["good", "bad"])
+        assert study.best_comparisons(result, "system") is None
+        lost = study.uncompared(result).set_index(["level", "why"])["pairs of metrics × criteria"].to_dict()
+        assert lost["system", "no comparison: fewer than four systems"] == 2
+        assert study.best_comparisons(evaluate(*panel(), metrics=["good"])) is None
 
     def test_labels_needed_are_the_worked_ones(self):
         from evalbench.core.planning import units_for_correlation
@@ -207,8 +206,8 @@ def test_equal_metrics_on_few_documents_are_rarely_told_apart():
         quality = draw.normal(size=60)
         x = quality[:, None] + draw.normal(size=(60, 2))
         y = (quality + draw.normal(0, 0.5, 60))[:, None]
-        none = np.full(x.shape, "", dtype=object)
-        shown = Panel(("a", "b"), ("c",), ("",), document, system, x, y, y[:, :, None], none)
+        none = np.full(x.shape, "", dtype=object), np.ones((2, 1), dtype=bool)
+        shown = Panel(("a", "b"), ("c",), ("",), document, system, x, y, y[:, :, None], *none)
         table = comparison_table(Analysis(shown, "summary", "spearman", seed, 200), ())
         wrong.append((table.set_index("level").loc[["summary", "dataset"], "p"] <= 0.05).tolist())
     rates = np.mean(wrong, axis=0)

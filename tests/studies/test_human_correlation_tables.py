@@ -51,7 +51,7 @@ class TestRefusals:
             BadInput, match=r"yellow_at and green_at must ascend within −1 to 1, got 0\.7 and 0\.4"
         ):
             evaluate(frame, ratings, metrics=["good"], yellow_at=0.7, green_at=0.4)
-        with pytest.raises(BadInput, match="metrics must be a list"):
+        with pytest.raises(BadInput, match=r"metrics: a list of names, e\.g\. \[.good.\]"):
             evaluate(frame, ratings, metrics="good")
 
     def test_options_out_of_range_and_lists_that_are_texts(self):

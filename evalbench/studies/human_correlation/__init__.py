@@ -23,11 +23,11 @@ import numpy as np
 from evalbench.core.result import Result
 from evalbench.errors import BadInput
 from evalbench.readers.dataset import Dataset
-from evalbench.readers.schema import Column, Table
 from evalbench.studies._passing import check_resamples, check_shares
 from evalbench.studies.human_correlation.analysis import Analysis, analyse
 from evalbench.studies.human_correlation.cases import disagreements
 from evalbench.studies.human_correlation.judging import Bench, bench_of
+from evalbench.studies.human_correlation.pairs import pairs_table, preferred
 from evalbench.studies.human_correlation.pictures import (
     agreement,
     best_comparisons,
@@ -39,11 +39,14 @@ from evalbench.studies.human_correlation.pictures import (
     labels_needed,
     matrix,
     partials,
+    uncompared,
     undefined,
 )
 from evalbench.studies.human_correlation.reading import Readings, items_of, read
+from evalbench.studies.human_correlation.schema import SCHEMA
 from evalbench.studies.human_correlation.summary import summarise, summary_of
 from evalbench.studies.human_correlation.tables import (
+    DEFINITIONS,
     agreement_table,
     comparison_table,
     correlation_frame,
@@ -62,7 +65,7 @@ if TYPE_CHECKING:
 __all__ = [
     "METRICS", "QUESTION", "SCHEMA", "agreement", "best_comparisons", "disagreements", "documents_needed", "evaluate",
     "figure_agreement",
-    "figure_criterion", "figure_heat_map", "figure_scatter", "labels_needed", "matrix", "partials", "summarise", "undefined",
+    "figure_criterion", "figure_heat_map", "figure_scatter", "labels_needed", "matrix", "partials", "preferred", "summarise", "uncompared", "undefined",
     "weighted",
 ]  # fmt: skip
 
@@ -71,36 +74,6 @@ METRICS = (
     "f1_score", "jaccard_similarity", "rouge1", "rouge2", "rougeL", "chrf", "sacrebleu",
     "sentence_transformers_similarity", "request_similarity", "length", "language_match",
 )  # fmt: skip
-
-SCHEMA: Mapping[str, Table] = {
-    "items": Table(
-        (
-            Column("doc_id", "id"),
-            Column("system", "id", required=False),
-            Column("output", "text", required=False, empty_ok=True, keep_null=True, help="null: unscored"),
-            Column("reference", "texts", required=False, empty_ok=True),
-            Column("context", "texts", required=False, empty_ok=True),
-            Column("prompt", "text", required=False, empty_ok=True, help="the request"),
-            Column("samples", "texts", required=False, empty_ok=True),
-            Column("annotator", "id", required=False),
-            Column("criterion", "id", required=False),
-            Column("score", "float", required=False, empty_ok=True),
-        ),
-        help="one row per document and system, with a column per criterion and per ready-made metric; "
-        "or one row per human score, with annotator, criterion, score",
-    ),
-    "ratings": Table(
-        (
-            Column("doc_id", "id"),
-            Column("system", "id", required=False),
-            Column("annotator", "id"),
-            Column("criterion", "id"),
-            Column("score", "float", empty_ok=True),
-        ),
-        required=False,
-        help="one row per human score",
-    ),
-}
 
 
 class _Scores(NamedTuple):
@@ -121,6 +94,7 @@ def evaluate(
     criteria: Sequence[str] = (),
     judges: Sequence[str | InProcess] = (),
     judge_criteria: Mapping[str, Mapping[str, Any]] | None = None,
+    own_criterion: Mapping[str, str] | None = None,
     trusted: Sequence[str] = (),
     trust_from: float = 0.4,
     level: str = "auto",
@@ -148,7 +122,8 @@ def evaluate(
     data : Dataset
         ``load(…, study="human_correlation")``.
     metrics : sequence of str
-        Columns of the table, or names of the registry's text metrics; a column goes first.
+        Columns of the table, or names of the registry's text metrics; a column goes first.  With neither metrics nor
+        judges the study is of the annotators' agreement alone.
     criteria : sequence of str
         Human criteria; needed where each is a column, else by default all.
     judges : sequence of str or callable
@@ -157,6 +132,9 @@ def evaluate(
     judge_criteria : mapping
         Criterion → ``definition``, ``scale`` (mark → when it is given), and if wanted ``examples`` and ``basis``
         (``"reference"`` or ``"context"``: the column that the judge is shown beside the output).
+    own_criterion : mapping
+        Metric → the only criterion that it is compared with, as a judge's marks of fluency with people's fluency; a metric
+        that is not named is compared with every criterion.
     trusted, trust_from, level, coefficient, green_at, yellow_at, max_ci_width, lower_is_better
         See :func:`summarise`.
     language, normalise, meteor_synonyms, bleu_tokenize, embed, bert_model, bert_layers, judge
@@ -177,11 +155,9 @@ def evaluate(
         For faults of the tables or the options.
     """
     bands = bands_of(yellow_at, green_at)
-    if not (metrics or judges) or isinstance(metrics, str) or isinstance(judges, str):
-        raise BadInput(
-            "metrics must be a list of columns or of names of metrics, judges a list: at least one of either"
-        )
-    _check_lists(criteria=criteria, trusted=trusted, lower_is_better=lower_is_better)
+    _check_lists(
+        metrics=metrics, judges=judges, criteria=criteria, trusted=trusted, lower_is_better=lower_is_better
+    )
     check_shares(max_unscored=max_unscored)
     check_resamples(n_resamples)
     metrics = _computed_by_synonyms(data, metrics, meteor_synonyms, language)
@@ -192,7 +168,8 @@ def evaluate(
     }  # fmt: skip
     bench = bench_of(judges, judge_criteria or {}, list(readings.frame.columns), language=language, seed=seed)
     found = _scores(readings, metrics, options, bench)
-    items = items_of(readings, found.scores, found.unscored, found.undefined)
+    own = _own(own_criterion or {}, list(found.scores), readings.criteria)
+    items = items_of(readings, found.scores, found.unscored, found.undefined, own)
     analysis = analyse(items, level=level, coefficient=coefficient, seed=seed, n_resamples=n_resamples)
     trust = trust_of(analysis, trusted, trust_from)
     lower = tuple(lower_is_better)
@@ -206,11 +183,11 @@ def evaluate(
     return Result(
         study="human_correlation",
         question=QUESTION,
-        judged=f"metric {names[0]}" if len(names) == 1 else f"{len(names)} metrics: {', '.join(names)}",
+        judged=_judged(names),
         parameters={
             "metrics": list(metrics), "criteria": list(readings.criteria),
             "judges": [name if isinstance(name, str) else "a function" for name in judges],
-            "judge_criteria": {k: dict(v) for k, v in (judge_criteria or {}).items()}, "trusted": list(trusted),
+            "judge_criteria": {k: dict(v) for k, v in (judge_criteria or {}).items()}, "own_criterion": own, "trusted": list(trusted),
             "trust_from": trust_from, "level": level, "coefficient": coefficient, "green_at": green_at,
             "yellow_at": yellow_at, "max_ci_width": max_ci_width, "lower_is_better": list(lower),
             **{k: v for k, v in options.items() if k not in ("tokenize", "num_layers", "judge")},
@@ -220,16 +197,13 @@ def evaluate(
         },
         data=data.label,
         id="doc_id",
-        by=("scorer", "criterion"),
-        items_of="outputs × metrics × criteria",
+        by=("scorer", "criterion") if names else ("criterion",),
+        items_of=_items_of(names, own),
         items=items,
         figures=figures,
         tables={
-            "correlations": correlation_frame(analysis, lower),
+            **(_of_metrics(analysis, lower, yellow_at, readings.pairs) if names else {}),
             "agreement": agreement_table(analysis, trust),
-            "comparisons": comparison_table(analysis, lower),
-            "label_plan": label_plan(analysis, lower, yellow_at),
-            "system_plan": system_plan(analysis),
             "texts": readings.frame,
             **found.tables,
         },
@@ -275,6 +249,52 @@ def _scores(readings: Readings, metrics: Sequence[str], options: Mapping[str, An
     )
 
 
+def _of_metrics(
+    analysis: Analysis, lower: tuple[str, ...], against: float, pairs: pd.DataFrame | None
+) -> dict[str, pd.DataFrame]:
+    return {
+        "correlations": correlation_frame(analysis, lower),
+        "comparisons": comparison_table(analysis, lower),
+        "pairs": pairs_table(analysis, lower, pairs),
+        "label_plan": label_plan(analysis, lower, against),
+        "system_plan": system_plan(analysis),
+    }
+
+
+def _judged(names: Sequence[str]) -> str:
+    if not names:
+        return "the annotators' agreement"
+    return f"metric {names[0]}" if len(names) == 1 else f"{len(names)} metrics: {', '.join(names)}"
+
+
+def _items_of(names: Sequence[str], own: Mapping[str, str]) -> str:
+    if not names:
+        return "outputs × criteria"
+    return "outputs × metrics" if set(names) <= set(own) else "outputs × metrics × criteria"
+
+
+def _own(own: Mapping[str, str], scorers: Sequence[str], criteria: Sequence[str]) -> dict[str, str]:
+    """The metrics' own criteria.
+
+    Raises
+    ------
+    BadInput
+        For metrics and criteria that do not exist, all at once.
+    """
+    if not isinstance(own, Mapping):
+        raise BadInput(f'own_criterion: a mapping of metric to criterion, e.g. {{"judge": "{criteria[0]}"}}')
+    faults = [
+        f"{name} is not a metric here; there are {', '.join(scorers)}" for name in own if name not in scorers
+    ]
+    faults += [
+        f"{name}: {criterion!r} is not a criterion; there are {', '.join(criteria)}"
+        for name, criterion in own.items() if criterion not in criteria
+    ]  # fmt: skip
+    if faults:
+        raise BadInput.listing("own_criterion:", faults)
+    return dict(own)
+
+
 def _check_lists(**options: Sequence[str]) -> None:
     faults = [
         f"{name}: a list of names, e.g. [{value!r}]"
@@ -295,6 +315,8 @@ def _unread(data: Dataset, metrics: Sequence[str], criteria: Sequence[str]) -> t
 
 def _remarks(analysis: Analysis, trust: Any) -> tuple[str, ...]:
     panel = analysis.panel
+    if not panel.scorers:
+        return ()
     said = [
         f"{len(panel.scorers)} metrics were tried: the best of many looks better than it is"
         if len(panel.scorers) > 1 else "",
@@ -308,7 +330,13 @@ def _method(analysis: Analysis, trust: Any) -> tuple[str, ...]:
     return (
         "Levels: summary, the correlation over systems within a document, mean over documents where both vary; dataset, "
         "over all rows pooled; system, over the systems' means (Deutsch, Dror & Roth 2021).",
-        f"Intervals: percentile bootstrap over {analysis.panel.n_documents} documents, the same resamples for every figure.",
+        f"Intervals: percentile bootstrap over {analysis.panel.n_documents} documents, the same resamples for every figure; at "
+        "system level over systems and documents (their Boot-Both), and none under ten systems.",
+        *(
+            f"{name}: {said}."
+            for name, said in DEFINITIONS.items()
+            if analysis.panel.has_systems and "_" in name
+        ),
         "Ceiling: each annotator against the mean of the others, averaged over annotators.",
         f"Trusted criteria: {', '.join(trust.trusted) or 'none'} ({trust.why}).",
         "Comparisons: paired bootstrap over documents at summary and dataset level (p from Student's t); Williams' test "

@@ -53,6 +53,8 @@ class Panel:
     ratings : (n, q, a) array
     unscored : (n, p) object array
         Why the instrument gave no score, empty where it did, or where it has none to give.
+    compared : (p, q) array of bool
+        Which metric is compared with which criterion.
     """
 
     scorers: tuple[str, ...]
@@ -64,6 +66,7 @@ class Panel:
     y: Array
     ratings: Array
     unscored: Array
+    compared: Array
 
     @classmethod
     def of_items(cls, items: pd.DataFrame) -> Panel:
@@ -84,11 +87,14 @@ class Panel:
         ratings = np.full((len(keys), len(criteria), len(columns)), np.nan)
         unscored = np.full(x.shape, "", dtype=object)
         by = s >= 0
+        compared = np.zeros((len(scorers), len(criteria)), dtype=bool)
+        compared[s[by], c[by]] = True
         x[at[by], s[by]], unscored[at[by], s[by]] = items.loc[by, "score"], items.loc[by, "unscored"]
         y[at, c], ratings[at, c] = items["human"], items[columns].to_numpy(dtype=float)
         return cls(
             tuple(scorers), tuple(criteria), tuple(n.removeprefix("rating_") for n in columns),
             keys.get_level_values(0).to_numpy(), keys.get_level_values(1).to_numpy(), x, y, ratings, unscored,
+            compared,
         )  # fmt: skip
 
     @property
@@ -232,13 +238,14 @@ class Analysis:
         n = 0 if np.isnan(found.values[i, j]) else int(found.n[i, j])
         if level == "dataset":
             return Counted(n, int(failed.sum()), len(both) - n - int(failed.sum()))
-        unit, fewest = (self._documents, 2) if level == "summary" else (self._systems, 1)
+        unit, fewest = (self.document_codes, 2) if level == "summary" else (self._systems, 1)
         lost = np.bincount(unit, weights=failed) > 0
         unscored = int((lost & (np.bincount(unit, weights=both) < fewest)).sum())
         return Counted(n, unscored, len(lost) - n - unscored)
 
     @cached_property
-    def _documents(self) -> Array:
+    def document_codes(self) -> Array:
+        """Each row's document, in ascending order."""
         return np.unique(self.panel.document, return_inverse=True)[1]
 
     @cached_property
@@ -249,13 +256,13 @@ class Analysis:
         """Documents that a correlation rests on, at summary level those where both vary; systems at system level."""
         if level != "dataset":
             return int(self.tables[level, "spearman" if level == "summary" else self.coefficient].n[i, j])
-        return int(self._documents_with_both[i, j])
+        return int(self._with_both[i, j])
 
     @cached_property
-    def _documents_with_both(self) -> Array:
+    def _with_both(self) -> Array:
         has_x, has_y = np.isfinite(self.panel.x), np.isfinite(self.panel.y)
         return np.array(
-            [[len(np.unique(self._documents[a & b])) for b in has_y.T] for a in has_x.T], dtype=int
+            [[len(np.unique(self.document_codes[a & b])) for b in has_y.T] for a in has_x.T], dtype=int
         ).reshape(has_x.shape[1], has_y.shape[1])  # fmt: skip
 
     @cached_property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evalbench.studies.human_correlation.analysis import direction
+from evalbench.studies.human_correlation.pictures import best_metric, first_trusted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
 _TEXTS = ("output", "reference", "prompt")
 
 
-def disagreements(result: Result, scorer: str = "", criterion: str = "", rows: int = 10) -> pd.DataFrame:
+def disagreements(
+    result: Result, scorer: str = "", criterion: str = "", rows: int = 10
+) -> pd.DataFrame | None:
     """The outputs that a metric and the annotators place farthest apart.
 
     Parameters
@@ -31,12 +34,15 @@ def disagreements(result: Result, scorer: str = "", criterion: str = "", rows: i
     DataFrame
         One row per output, with both scores.  Places count from the best, 1, among the outputs with both; ties share
         their mean place.  ``places apart``: place by the annotators − place by the metric, positive where the metric
-        flatters the output.
+        flatters the output.  None without a metric.
     """
     import pandas as pd
 
-    scorer, criterion = scorer or _best(result), criterion or _first_trusted(result)
-    items = result.items
+    if "correlations" not in result.tables:
+        return None
+
+    items, scorer = result.items, scorer or best_metric(result)
+    criterion = criterion or first_trusted(result, scorer)
     both = items[(items["scorer"] == scorer) & (items["criterion"] == criterion)].dropna(
         subset=["score", "human"]
     )
@@ -60,19 +66,3 @@ def disagreements(result: Result, scorer: str = "", criterion: str = "", rows: i
         shown = shown.assign(reference=shown["reference"].map("\n".join))
     found = places.loc[order].head(rows).merge(shown, on=keys, how="left")
     return found if (found["system"] != "").any() else found.drop(columns="system")
-
-
-def _best(result: Result) -> str:
-    lower = tuple(result.parameters["lower_is_better"])
-    means = {
-        e.group["scorer"]: direction(e.group["scorer"], lower) * e.value
-        for e in result.summary
-        if e.metric == "trusted_mean" and e.value is not None
-    }
-    return max(means, key=lambda name: means[name]) if means else str(result.items["scorer"].iloc[0])
-
-
-def _first_trusted(result: Result) -> str:
-    agreement = result.tables["agreement"]
-    named = agreement.loc[agreement["trusted"], "criterion"]
-    return str(named.iloc[0] if len(named) else agreement["criterion"].iloc[0])

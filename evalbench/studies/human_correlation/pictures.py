@@ -10,6 +10,7 @@ from evalbench.draw.figures import ACCENT, GRID, INK, MUTED, heat_map, interval_
 from evalbench.draw.html import p_text
 from evalbench.draw.verdict import rounded
 from evalbench.studies._pictures import estimate_bars
+from evalbench.studies.human_correlation.analysis import direction
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,17 +30,41 @@ def _level(result: Result) -> str:
     )
 
 
-def matrix(result: Result, level: str = "", coefficient: str = "") -> pd.DataFrame:
-    """Metrics × criteria: value with interval as text, a dash with no reason hidden (see :func:`undefined`)."""
+def best_metric(result: Result) -> str:
+    """The metric of the headline: of the highest mean over trusted criteria, else of the highest correlation."""
+    lower = tuple(result.parameters["lower_is_better"])
+    named = {e.metric for e in result.summary if "scorer" in e.group}
+    wanted = (
+        "trusted_mean" if "trusted_mean" in named else f"{result.parameters['coefficient']}_{_level(result)}"
+    )
+    known = [e for e in result.summary if e.metric == wanted and e.value is not None]
+    if not known:
+        return str(result.items["scorer"].iloc[0])
+    return max(known, key=lambda e: direction(e.group["scorer"], lower) * (e.value or 0.0)).group["scorer"]
+
+
+def first_trusted(result: Result, scorer: str = "") -> str:
+    """The first trusted criterion that a metric is compared with, else the first."""
+    items, table = result.items, result.tables["agreement"]
+    asked = items.loc[items["scorer"] == scorer, "criterion"].unique() if scorer else table["criterion"]
+    table = table[table["criterion"].isin(asked)]
+    named = table.loc[table["trusted"], "criterion"]
+    return str(named.iloc[0] if len(named) else table["criterion"].iloc[0])
+
+
+def matrix(result: Result, level: str = "", coefficient: str = "") -> pd.DataFrame | None:
+    """Metrics × criteria: value with interval as text, a dash with no reason hidden (see :func:`undefined`).
+
+    None where nothing has a value, or without a metric.
+    """
+    if "correlations" not in result.tables:
+        return None
     table = _selected(result, level, coefficient)
-    table = table.assign(
-        text=[_cell(*v) for v in table[["value", "ci_low", "ci_high"]].to_numpy(dtype=float)]
-    )
-    return (
-        table.pivot(index="scorer", columns="criterion", values="text")
-        .reset_index()
-        .rename_axis(columns=None)
-    )
+    if table["value"].isna().all():
+        return None
+    table = table.assign(text=[cell(*v) for v in table[["value", "ci_low", "ci_high"]].to_numpy(dtype=float)])
+    shown = table.pivot(index="scorer", columns="criterion", values="text").fillna("")
+    return shown.reset_index().rename_axis(columns=None)
 
 
 _PARTIALS = {
@@ -51,16 +76,18 @@ _PARTIALS = {
 }
 
 
-def partials(result: Result) -> pd.DataFrame:
-    """Pooled correlations beside those with the system held fixed; without rows where there are no systems."""
+def partials(result: Result) -> pd.DataFrame | None:
+    """Pooled correlations beside those with the system held fixed; None where there are no systems, or no metric."""
+    if "correlations" not in result.tables:
+        return None
     table = result.tables["correlations"]
+    if table.loc[table["coefficient"].str.contains("_"), "value"].isna().all():
+        return None
     table = table[(table["level"] == "dataset") & table["coefficient"].isin(_PARTIALS)]
-    cells = [_cell(*v) for v in table[["value", "ci_low", "ci_high"]].to_numpy(dtype=float)]
+    cells = [cell(*v) for v in table[["value", "ci_low", "ci_high"]].to_numpy(dtype=float)]
     shown = table.assign(text=cells).pivot(
         index=["scorer", "criterion"], columns="coefficient", values="text"
     )
-    if "partial_spearman" not in shown:
-        shown = shown.iloc[:0].reindex(columns=list(_PARTIALS))
     return shown[list(_PARTIALS)].rename(columns=_PARTIALS).reset_index().rename_axis(columns=None)
 
 
@@ -72,7 +99,8 @@ def _selected(result: Result, level: str, coefficient: str) -> pd.DataFrame:
     return table[wanted]
 
 
-def _cell(value: float, low: float, high: float, sep: str = " ") -> str:
+def cell(value: float, low: float, high: float, sep: str = " ") -> str:
+    """A figure with its interval; a dash for none."""
     if np.isnan(value):
         return "–"
     interval = f"{sep}[{_short(low)}, {_short(high)}]" if np.isfinite(low) else ""
@@ -87,32 +115,50 @@ def _signed(text: str) -> str:
     return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
 
 
-def figure_heat_map(result: Result, level: str = "", coefficient: str = "") -> tuple[Figure, str]:
-    """Metric × criterion with intervals in the cells; the best metric on top."""
+def figure_heat_map(result: Result, level: str = "", coefficient: str = "") -> tuple[Figure, str] | None:
+    """Metric × criterion with intervals in the cells; the best metric on top.  None without a metric."""
+    if "correlations" not in result.tables:
+        return None
     table = _selected(result, level, coefficient)
     values = table.pivot(index="scorer", columns="criterion", values="value")
     agreeing = table.assign(value=table["value"].where(table["agreement_is"] == "positive", -table["value"]))
     means = agreeing.groupby("scorer")["value"].mean().fillna(-2)
     order = means.sort_values(ascending=False, kind="stable").index
-    values = values.loc[order]
+    values, asked = values.loc[order], table.pivot(index="scorer", columns="criterion", values="n").loc[order]
     low, high = (
         table.pivot(index="scorer", columns="criterion", values=c).loc[order] for c in ("ci_low", "ci_high")
     )
+    frames = (values, low, high, asked.notna())
     text = [
-        [_cell(v, a, b, "\n") for v, a, b in zip(*rows, strict=True)]
-        for rows in zip(values.to_numpy(), low.to_numpy(), high.to_numpy(), strict=True)
+        [cell(v, a, b, "\n") if compared else "" for v, a, b, compared in zip(*rows, strict=True)]
+        for rows in zip(*(f.to_numpy() for f in frames), strict=True)
     ]
+    unit = "correlation" + (", 95 % interval below" if low.notna().to_numpy().any() else "")
+    if (values.isna() & asked.notna()).to_numpy().any():
+        unit += "; a dash: undefined"
     kind = _NAMES[coefficient or result.parameters["coefficient"]]
     figure, alt = heat_map(
         values.to_numpy(dtype=float), list(values.index), list(values.columns),
-        title=f"{kind} with the annotators' mean, {level or _level(result)} level",
-        text=text, unit="correlation, 95 % interval below; a dash: undefined", low=0.0, high=1.0,
+        title=f"{kind} with the {_human(result)}, {level or _level(result)} level",
+        text=text, unit=unit, low=0.0, high=1.0,
     )  # fmt: skip
     return figure, alt
 
 
-def figure_criterion(result: Result, criterion: str) -> tuple[Figure, str]:
-    """All metrics on one criterion, and the ceiling: how well one annotator agrees with the others."""
+def _human(result: Result) -> str:
+    """What the metrics are compared with, in words."""
+    several = sum(str(c).startswith("rating_") for c in result.items.columns) > 1
+    return "annotators' mean" if several else "human score"
+
+
+def figure_criterion(result: Result, criterion: str = "") -> tuple[Figure, str] | None:
+    """All metrics on one criterion, by default the first trusted one, and the ceiling where there is one.
+
+    The ceiling is how well one annotator agrees with the others.  None without a metric.
+    """
+    if "correlations" not in result.tables:
+        return None
+    criterion = criterion or first_trusted(result)
     level, kind = _level(result), result.parameters["coefficient"]
     rows = [
         e for e in result.summary if e.metric == f"{kind}_{level}" and e.group.get("criterion") == criterion
@@ -121,13 +167,13 @@ def figure_criterion(result: Result, criterion: str) -> tuple[Figure, str]:
     figure, alt = estimate_bars(
         [e.group["scorer"] for e in rows],
         rows,
-        title=f"{criterion}: how well each metric follows the annotators",
+        title=f"{criterion}: how well each metric follows the {_human(result)}",
         xlabel=f"{_NAMES[kind]}, {level} level",
         domain=(min([-0.1, *(e.ci_low for e in rows if e.ci_low is not None)]), 1.0),
     )  # fmt: skip
     ceiling = result.figure("ceiling", criterion=criterion)
     if ceiling.value is None:
-        return figure, f"{alt} No ceiling: {ceiling.note}."
+        return figure, alt
     ax = figure.axes[0]
     if ceiling.ci_low is not None and ceiling.ci_high is not None:
         ax.axvspan(ceiling.ci_low, ceiling.ci_high, color=MUTED, alpha=0.13, linewidth=0, zorder=0)
@@ -140,8 +186,11 @@ def figure_criterion(result: Result, criterion: str) -> tuple[Figure, str]:
     return figure, f"{alt} Dashed line: one annotator against the mean of the others, {ceiling.value:.2f}."
 
 
-def figure_agreement(result: Result) -> tuple[Figure, str]:
-    """How far the annotators agree with each other, criterion by criterion: alpha, and the ceiling."""
+def figure_agreement(result: Result) -> tuple[Figure, str] | None:
+    """How far the annotators agree with each other, criterion by criterion: alpha, and the ceiling.
+
+    None where neither has a value, as with one annotator.
+    """
     names = {"alpha_ordinal": "alpha", "ceiling": "one against the others"}
     rows = [
         (f"{e.group['criterion']}: {names[e.metric]}", e)
@@ -149,7 +198,9 @@ def figure_agreement(result: Result) -> tuple[Figure, str]:
         for e in result.summary
         if e.group == {"criterion": criterion} and e.metric in names
     ]
-    rows.sort(key=lambda row: row[0])
+    rows = sorted((row for row in rows if row[1].value is not None), key=lambda row: row[0])
+    if not rows:
+        return None
     return interval_bars(
         [label for label, _ in rows], [e.value for _, e in rows], [e.ci_low for _, e in rows],
         [e.ci_high for _, e in rows], title="How far the annotators agree with each other",
@@ -158,9 +209,15 @@ def figure_agreement(result: Result) -> tuple[Figure, str]:
     )  # fmt: skip
 
 
-def figure_scatter(result: Result, scorer: str, criterion: str) -> tuple[Figure, str]:
-    """One metric against one criterion: every output, with the spread of its annotators."""
-    items = result.items
+def figure_scatter(result: Result, scorer: str = "", criterion: str = "") -> tuple[Figure, str] | None:
+    """One metric against one criterion: every output, with the spread of its annotators.
+
+    By default the metric of the headline and the first trusted criterion.  None without a metric.
+    """
+    if "correlations" not in result.tables:
+        return None
+    items, scorer = result.items, scorer or best_metric(result)
+    criterion = criterion or first_trusted(result, scorer)
     rows = items[(items["scorer"] == scorer) & (items["criterion"] == criterion)].dropna(
         subset=["score", "human"]
     )
@@ -172,7 +229,8 @@ def figure_scatter(result: Result, scorer: str, criterion: str) -> tuple[Figure,
             x, np.nanmin(ratings, axis=1), np.nanmax(ratings, axis=1), color=ACCENT, alpha=0.18, linewidth=1
         )
     ax.plot(x, y, "o", color=ACCENT, markersize=4, alpha=0.6, markeredgewidth=0)
-    ax.set(xlabel=f"{scorer}", ylabel=f"{criterion}, mean of the annotators")
+    spans = " (lines: lowest to highest)" if ratings.shape[1] > 1 else ""
+    ax.set(xlabel=f"{scorer}", ylabel=f"{criterion}, {_human(result)}{spans}")
     title_at_top(figure, f"{scorer} against {criterion}")
     level, kind = _level(result), result.parameters["coefficient"]
     found = result.figure(f"{kind}_{level}", scorer=scorer, criterion=criterion)
@@ -185,14 +243,16 @@ def figure_scatter(result: Result, scorer: str, criterion: str) -> tuple[Figure,
     return figure, f"{scorer} (across) against {criterion} (up) of {len(rows)} outputs{spread}. {value}."
 
 
-def agreement(result: Result) -> pd.DataFrame:
-    """Agreement of the annotators with intervals, and whether each criterion is trusted."""
+def agreement(result: Result) -> pd.DataFrame | None:
+    """Agreement of the annotators with intervals, and whether each criterion is trusted; None with one annotator."""
     import pandas as pd
 
     table = result.tables["agreement"]
+    if _human(result) == "human score":
+        return None
 
     def text(value: str, low: str, high: str) -> list[str]:
-        return [_cell(*row) for row in table[[value, low, high]].to_numpy(dtype=float)]
+        return [cell(*row) for row in table[[value, low, high]].to_numpy(dtype=float)]
 
     return pd.DataFrame(
         {
@@ -208,42 +268,54 @@ def agreement(result: Result) -> pd.DataFrame:
     )
 
 
-def best_comparisons(result: Result, level: str = "summary", rows: int = 20) -> pd.DataFrame:
-    """The largest differences between two metrics at one level, or why there are none."""
-    import pandas as pd
-
-    table = result.tables["comparisons"]
-    table = table[table["level"] == level]
-    if not table["difference"].notna().any():
-        why = table["verdict"].value_counts().sort_index()
-        return pd.DataFrame({"why": why.index, "pairs of metrics × criteria": why.to_numpy()}) if len(why) else (
-            pd.DataFrame({"note": ["one metric: nothing to compare"]})
-        )  # fmt: skip
-    table = table[table["difference"].notna()]
+def best_comparisons(result: Result, level: str = "", rows: int = 20) -> pd.DataFrame | None:
+    """The largest differences between two metrics at one level, by default the headline's; None where there are none."""
+    table = result.tables.get("comparisons")
+    if table is None or not len(table):
+        return None
+    level = level or _level(result)
+    table = table[(table["level"] == level) & table["difference"].notna()]
+    if not len(table):
+        return None
     order = table["difference"].abs().sort_values(ascending=False, kind="stable").index
     table = table.loc[order].head(rows).reset_index(drop=True)
-    said = [_cell(*row) for row in table[["difference", "ci_low", "ci_high"]].to_numpy(dtype=float)]
-    shown = table[["criterion", "scorer_a", "scorer_b", "verdict"]].rename(
+    said = [cell(*row) for row in table[["difference", "ci_low", "ci_high"]].to_numpy(dtype=float)]
+    shown = table[["criterion", "level", "scorer_a", "scorer_b", "verdict"]].rename(
         columns={"scorer_a": "A", "scorer_b": "B"}
     )
-    shown.insert(3, "difference, A − B", said)
+    shown.insert(4, "difference, A − B", said)
     return shown.assign(**{"p, Holm": [p_text(p) for p in table["p_holm"]]})
 
 
-def labels_needed(result: Result) -> pd.DataFrame:
-    """How many items tell a correlation of the size seen here from the threshold, for reading."""
-    table = result.tables["label_plan"]
+def uncompared(result: Result) -> pd.DataFrame | None:
+    """Why pairs of metrics have no comparison, level by level; None where all have one."""
+    table = result.tables.get("comparisons")
+    if table is None or table["difference"].notna().all():
+        return None
+    lost = table[table["difference"].isna()].rename(columns={"verdict": "why"})
+    return (
+        lost.groupby(["level", "why"], sort=True).size().rename("pairs of metrics × criteria").reset_index()
+    )
+
+
+def labels_needed(result: Result) -> pd.DataFrame | None:
+    """How many items tell a correlation of the size seen here from the threshold, for reading; None without a metric."""
+    table = result.tables.get("label_plan")
+    if table is None:
+        return None
     side = (table["side"] + " " + table["against"].map("{:g}".format)).where(table["side"] != "", "")
     shown = table.drop(columns=["against", "documents_here"]).assign(side=side)
     return shown.rename(columns=_words)
 
 
-def documents_needed(result: Result) -> pd.DataFrame:
+def documents_needed(result: Result) -> pd.DataFrame | None:
     """How many documents tell two neighbouring systems apart by a metric alone, for reading.
 
-    Metrics have scales of their own, so each row is rounded by itself.
+    Metrics have scales of their own, so each row is rounded by itself.  None without systems or a metric.
     """
-    table = result.tables["system_plan"]
+    table = result.tables.get("system_plan")
+    if table is None or not len(table):
+        return None
     rounded_rows = {
         name: [_significant(v) for v in table[name]] for name in ("difference", "sd_over_documents")
     }
@@ -258,9 +330,11 @@ def _significant(value: float) -> str:
     return "–" if np.isnan(value) else rounded(value, 0.0, abs(value) or None).partition(" ")[0]
 
 
-def undefined(result: Result) -> pd.DataFrame:
-    """Every correlation without a value, and why."""
-    table = result.tables["correlations"]
+def undefined(result: Result) -> pd.DataFrame | None:
+    """Every correlation without a value, and why; None where all have one."""
+    table = result.tables.get("correlations")
+    if table is None or table["value"].notna().all():
+        return None
     lost = table[table["value"].isna()]
     keys = ["criterion", "level", "note"]
     counted = lost.groupby(keys, sort=True)["scorer"].nunique().rename("metrics").reset_index()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,8 @@ import numpy as np
 
 from evalbench.errors import BadInput
 from evalbench.readers.dataset import Dataset
+from evalbench.studies.human_correlation.analysis import NO_METRIC
+from evalbench.studies.human_correlation.pairs import compared_outputs, share_won
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,21 +33,26 @@ class Readings:
         doc_id, system, criterion, annotator, score; no gaps.
     criteria : tuple of str
     notes : tuple of str
+    pairs : DataFrame or None
+        doc_id, better, worse (systems), criterion, annotator, where people compared outputs.
     """
 
     frame: pd.DataFrame
     ratings: pd.DataFrame
     criteria: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    pairs: pd.DataFrame | None = None
 
 
 def read(data: Dataset, metrics: Sequence[str], criteria: Sequence[str]) -> Readings:
-    """Bring any of the three shapes of human scores to one.
+    """Bring any shape of human scores to one.
 
     Parameters
     ----------
     data : Dataset
         Table ``items``, with one column per criterion, or long with ``annotator, criterion, score``; or table ``ratings``.
+        Pairs: table ``pairs``, or ``items`` with the texts ``better`` and ``worse``; an output's score is then the share
+        of its comparisons that it won.
     metrics : sequence of str
         Those that are columns of the table are read as numbers.
     criteria : sequence of str
@@ -59,15 +66,21 @@ def read(data: Dataset, metrics: Sequence[str], criteria: Sequence[str]) -> Read
     items = data["items"].copy()
     if not len(items):
         raise BadInput("the table has no rows")
+    faults: list[str] = []
+    items, pairs = compared_outputs(items, data.get("pairs"), metrics, faults)
     if "system" not in items:
         items["system"] = ""
-    faults: list[str] = []
     for name in [m for m in metrics if m in items.columns]:
         items[name] = numbers(items[name], name, faults)
-    ratings, form = _ratings(data, items, criteria, metrics, faults)
+    ratings, form = _ratings(data, items, criteria, metrics, faults, pairs)
     if faults:
         raise BadInput.listing("human scores:", faults)
-    used = tuple(criteria) or tuple(sorted(ratings["criterion"].unique()))
+    asked = {*criteria, *([] if pairs is None else pairs["criterion"])}
+    used = (
+        (*criteria, *sorted(asked - set(criteria)))
+        if criteria
+        else tuple(sorted(ratings["criterion"].unique()))
+    )
     ratings = ratings[ratings["criterion"].isin(used)].dropna(subset=["score"])
     faults += [f"criterion {c}: no score" for c in used if c not in set(ratings["criterion"])]
     repeated = ratings.duplicated([*KEYS, "criterion", "annotator"], keep=False)
@@ -86,20 +99,34 @@ def read(data: Dataset, metrics: Sequence[str], criteria: Sequence[str]) -> Read
     strangers = set(map(tuple, ratings[KEYS].to_numpy())) - set(map(tuple, frame[KEYS].to_numpy()))
     if strangers:
         faults.append(
-            f"table ratings: {len(strangers)} documents and systems are not in items, first {min(strangers)}"
+            f"table {'ratings' if pairs is None else 'ratings or pairs'}: {len(strangers)} documents and systems are not in "
+            f"items, first {min(strangers)}"
         )
     if faults:
         raise BadInput.listing("human scores:", faults)
     ratings, notes = _few_annotators(ratings)
-    return Readings(frame.sort_values(KEYS, kind="stable", ignore_index=True), ratings, used, notes)
+    return Readings(frame.sort_values(KEYS, kind="stable", ignore_index=True), ratings, used, notes, pairs)
 
 
 def _ratings(
-    data: Dataset, items: pd.DataFrame, criteria: Sequence[str], metrics: Sequence[str], faults: list[str]
+    data: Dataset,
+    items: pd.DataFrame,
+    criteria: Sequence[str],
+    metrics: Sequence[str],
+    faults: list[str],
+    pairs: pd.DataFrame | None,
 ) -> tuple[pd.DataFrame, str]:
     """All human scores in long form, and the shape that they came in."""
     import pandas as pd
 
+    if pairs is not None:
+        won = share_won(pairs)
+        by_columns = [c for c in criteria if c not in set(won["criterion"])]
+        scored = data.get("ratings") is not None or {"criterion", "score"} <= set(items.columns)
+        if not (scored or by_columns):
+            return won, "pairs"
+        rest, form = _ratings(data, items, by_columns, metrics, faults, None)
+        return pd.concat([rest, won[~won["criterion"].isin(rest["criterion"])]]), form
     columns = [*KEYS, "criterion", "annotator", "score"]
     separate = data.get("ratings")
     if separate is not None:
@@ -158,9 +185,10 @@ def _few_annotators(ratings: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...
 
 def items_of(
     readings: Readings,
-    scores: dict[str, np.ndarray],
-    unscored: dict[str, np.ndarray],
-    undefined: dict[str, np.ndarray] | None = None,
+    scores: Mapping[str, np.ndarray],
+    unscored: Mapping[str, np.ndarray],
+    undefined: Mapping[str, np.ndarray] | None = None,
+    own: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
     """One row per document, system, metric and criterion: everything that the figures need.
 
@@ -173,6 +201,13 @@ def items_of(
         Metric → why a score is missing, empty where it is not the instrument's fault.
     undefined : dict, optional
         Metric → why there is no score to be had, e.g. ``no-reference``.
+    own : mapping, optional
+        Metric → the only criterion that it is compared with.
+
+    Returns
+    -------
+    DataFrame
+        Without metrics: one row per document, system and criterion, of no scorer.
     """
     import pandas as pd
 
@@ -186,7 +221,12 @@ def items_of(
             left_on=KEYS, right_index=True, how="left",
         )  # fmt: skip
         mean = human[list(by_annotator.columns)].mean(axis=1).to_numpy()
-        for scorer in scores:
+        if not scores:
+            nothing = human.assign(
+                scorer=NO_METRIC, criterion=criterion, score=np.nan, human=mean, unscored=""
+            )
+            parts.append(nothing.assign(undefined=np.where(np.isnan(mean), "no-reference", "")))
+        for scorer in (name for name in scores if (own or {}).get(name, criterion) == criterion):
             reason = np.asarray(unscored[scorer], dtype=object)
             given = (undefined or {}).get(scorer, np.full(len(frame), "", dtype=object))
             why = np.where(given == "", "the metric has no value", given)

@@ -34,6 +34,8 @@ def verdict_of(
     pairs : sequence of Estimate
         Metric × criterion.
     """
+    if not analysis.panel.scorers:
+        return Verdict("unlit", _agreement_alone(analysis))
     rule = (
         f"{analysis.coefficient} with the annotators' mean at {analysis.level} level, averaged over trusted criteria, "
         f"of the best metric: {judge.bands}; grey where its interval is wider than {judge.max_ci_width:g}, or "
@@ -73,6 +75,21 @@ def verdict_of(
     return Verdict(
         best.light, sentence, rule, stability, would_be if best.light == "grey" else None, best.place
     )  # type: ignore[arg-type]
+
+
+def _agreement_alone(analysis: Analysis) -> str:
+    """How far the annotators agree, of a study that no metric takes part in."""
+    said = []
+    for criterion, measures in analysis.agreement.items():
+        alpha, ceiling = measures["alpha_ordinal"], measures["ceiling"]
+        if alpha.value is None:
+            said.append(f"{criterion}: no alpha ({alpha.note})")
+            continue
+        interval = f" [{alpha.ci_low:.2f}, {alpha.ci_high:.2f}]" if alpha.ci_low is not None else ""
+        follows = f", one against the others {ceiling.value:.2f}" if ceiling.value is not None else ""
+        said.append(f"{criterion} {alpha.value:.2f}{interval}{follows}")
+    named = f"Ordinal alpha of {_counted(len(analysis.panel.annotators), 'annotator')}, without a metric"
+    return f"{named}: {'; '.join(said)}; {_evidence(analysis, analysis.panel.criteria)}."
 
 
 def _untrusted(analysis: Analysis, judge: Judge, trust: Trust, pairs: Sequence[Estimate]) -> str:

@@ -9,12 +9,13 @@ import numpy as np
 
 from evalbench.core.result import Estimate, Summary
 from evalbench.core.stats import Measured
-from evalbench.studies.human_correlation.analysis import UNITS, Analysis, analyse, direction
+from evalbench.studies.human_correlation.analysis import UNITS, Analysis, Counted, analyse, direction
 from evalbench.studies.human_correlation.sentence import verdict_of
 from evalbench.studies.human_correlation.trust import (
     Judge,
     Trust,
     agreement_of,
+    asked_columns,
     bands_of,
     trust_of,
     trusted_columns,
@@ -112,7 +113,8 @@ def _pairs(analysis: Analysis, judge: Judge, i: int, *, lit: bool) -> list[Estim
     level, kind = analysis.level, analysis.coefficient
     gaps = f"no score for {panel.n_unscored[i]} of {len(panel.x)} outputs" if panel.n_unscored[i] else ""
     found = []
-    for j, criterion in enumerate(panel.criteria):
+    for j in np.flatnonzero(panel.compared[i]):
+        criterion = panel.criteria[j]
         measured = analysis.measured(i, j, level, kind)
         light = judge.light(measured, scorer, share, analysis.n_units(i, j, level))[0]
         found.append(
@@ -136,12 +138,16 @@ def _trusted_mean(analysis: Analysis, judge: Judge, trust: Trust, i: int) -> Est
     scorer, share = panel.scorers[i], panel.n_unscored[i] / len(panel.x)
     value, replicates = trusted_replicates(analysis, trust, i)
     columns = trusted_columns(analysis, trust, i)
-    named = [j for j, c in enumerate(panel.criteria) if c in trust.trusted]
-    counted = min(analysis.counted(i, j, level, kind) for j in columns or named)
+    asked = asked_columns(analysis, trust, i)
+    counted = min(
+        analysis.counted(i, j, level, kind) for j in columns or asked or np.flatnonzero(panel.compared[i])
+    )
     n_units = min((analysis.n_units(i, j, level) for j in columns), default=0)
     sign = direction(scorer, judge.lower_is_better)
     if np.isnan(value):
-        measured = Measured(None, note=analysis.reason(i, named[0], level))
+        why = analysis.reason(i, asked[0], level) if asked else "its own criterion is not trusted"
+        measured = Measured(None, note=why)
+        counted = Counted(0, counted.n_unscored, counted.n_undefined + counted.n)
     else:
         measured = analysis.with_interval(value, replicates, level, n=counted.n, n_units=n_units)
     over = f"over {', '.join(panel.criteria[j] for j in columns)}" if columns else ""

@@ -44,7 +44,8 @@ def correlation_frame(analysis: Analysis, lower_is_better: tuple[str, ...]) -> p
     rows: list[dict[str, Any]] = []
     for i, scorer in enumerate(panel.scorers):
         agreeing = "negative" if direction(scorer, lower_is_better) < 0 else "positive"
-        for j, criterion in enumerate(panel.criteria):
+        for j in np.flatnonzero(panel.compared[i]):
+            criterion = panel.criteria[j]
             for level, kind in named:
                 found = analysis.measured(i, j, level, kind)
                 rows.append(
@@ -86,7 +87,7 @@ def comparison_table(analysis: Analysis, lower_is_better: tuple[str, ...]) -> pd
     signs = np.array([direction(s, lower_is_better) for s in panel.scorers], dtype=float)
     rows = []
     for j, criterion in enumerate(panel.criteria):
-        for a, b in combinations(range(len(panel.scorers)), 2):
+        for a, b in combinations(np.flatnonzero(panel.compared[:, j]).tolist(), 2):
             for level in ("summary", "dataset"):
                 rows.append(_bootstrapped(analysis, signs, a, b, j, level))
             rows.append(_williams(analysis, signs, a, b, j))
@@ -198,7 +199,7 @@ def label_plan(analysis: Analysis, lower_is_better: tuple[str, ...], against: fl
     found = analysis.tables["dataset", analysis.coefficient]
     rows = []
     for i, scorer in enumerate(panel.scorers):
-        for j, criterion in enumerate(panel.criteria):
+        for j, criterion in ((j, panel.criteria[j]) for j in np.flatnonzero(panel.compared[i])):
             r = direction(scorer, lower_is_better) * float(found.values[i, j])
             note = (
                 analysis.reason(i, j, "dataset") if np.isnan(r)

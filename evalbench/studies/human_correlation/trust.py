@@ -94,10 +94,15 @@ def agreement_of(e: Estimate, judge: Judge) -> float:
 
 
 def trusted_columns(analysis: Analysis, trust: Trust, i: int) -> list[int]:
-    """The trusted criteria on which scorer i has a value."""
+    """The trusted criteria that scorer i is compared with and has a value on."""
     values = analysis.tables[analysis.level, analysis.coefficient].values
-    criteria = analysis.panel.criteria
-    return [j for j, c in enumerate(criteria) if c in trust.trusted and np.isfinite(values[i, j])]
+    return [j for j in asked_columns(analysis, trust, i) if np.isfinite(values[i, j])]
+
+
+def asked_columns(analysis: Analysis, trust: Trust, i: int) -> list[int]:
+    """The trusted criteria that scorer i is compared with."""
+    panel = analysis.panel
+    return [j for j, c in enumerate(panel.criteria) if c in trust.trusted and panel.compared[i, j]]
 
 
 def trusted_replicates(analysis: Analysis, trust: Trust, i: int) -> tuple[float, np.ndarray]:

@@ -45,6 +45,8 @@ class Weighted:
         return {**self._correlations(panel, counts), **self._agreement(panel, counts)}
 
     def _correlations(self, panel: Panel, counts: Array) -> dict[Key, Array]:
+        if not panel.scorers:
+            return {}
         r = self._table(panel, panel.x, panel.y, counts)
         at = {c: j for j, c in enumerate(panel.criteria)}
         found: dict[Key, Array] = {}
@@ -53,7 +55,7 @@ class Weighted:
             mean = r[:, i, over].mean(axis=1) if over else np.full(len(counts), np.nan)
             if self.trusted:
                 found["trusted_mean", (("scorer", scorer),)] = mean
-            for criterion, j in at.items():
+            for criterion, j in ((c, j) for c, j in at.items() if panel.compared[i, j]):
                 group = (("criterion", criterion), ("scorer", scorer))
                 found[f"{self.coefficient}_{self.level}", group] = r[:, i, j]
         return found
@@ -132,12 +134,14 @@ def weighted(
     panel = analysis.panel
     trust = trust_of(analysis, [c for c in trusted if c in panel.criteria], trust_from)
     own = Weighted(analysis.level, coefficient, {})
-    if not trust.trusted:
+    if not trust.trusted or not panel.scorers:
         return own
     values = own._table(panel, panel.x, panel.y, np.ones((1, panel.n_documents)))[0]
     over = {
         scorer: tuple(
-            c for j, c in enumerate(panel.criteria) if c in trust.trusted and np.isfinite(values[i, j])
+            c
+            for j, c in enumerate(panel.criteria)
+            if c in trust.trusted and panel.compared[i, j] and np.isfinite(values[i, j])
         )
         for i, scorer in enumerate(panel.scorers)
     }

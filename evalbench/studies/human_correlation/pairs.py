@@ -1,0 +1,235 @@
+"""Pairs of which people prefer one: how often a metric prefers the same, as shared tasks and ranking sets count it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalbench.core.seeds import rng
+from evalbench.core.stats import Measured, percentile_interval, resample_counts
+from evalbench.studies.human_correlation.analysis import Analysis, Array, direction
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evalbench.core.result import Result
+
+_SIDES = ("better", "worse")
+# What is counted of each pair: the metric prefers the better, the worse, neither; it lacks a score; people prefer neither.
+_COUNTS = ("concordant", "discordant", "tied", "unscored", "undecided")
+
+
+def pairs_table(
+    analysis: Analysis, lower_is_better: Sequence[str], given: pd.DataFrame | None
+) -> pd.DataFrame:
+    """How often each metric prefers the output that people prefer.
+
+    Parameters
+    ----------
+    analysis : Analysis
+    lower_is_better : sequence of str
+    given : DataFrame, optional
+        Pairs as people judged them: doc_id, better, worse (systems), criterion.  On other criteria: every two outputs of
+        a document, the better by the mean of the annotators; those with equal means are ``undecided``.
+
+    Returns
+    -------
+    DataFrame
+        One row per metric, criterion and level.  ``level``: *document*, two outputs of one document, with an interval
+        over documents; *system*, two systems by their means over documents (Kocmi et al. 2021), without one: its pairs
+        share systems.  ``accuracy``: concordant / pairs; ``tau``: (concordant − discordant − tied) / pairs, as WMT's daRR
+        counts a metric's tie; ``tau_without_ties``: (concordant − discordant) / (concordant + discordant).  ``pairs``
+        are those with a preference of people and two scores.
+
+    References
+    ----------
+    Ma et al. (2019), Results of the WMT19 metrics shared task, section 5 (daRR); Kocmi et al. (2021), To ship or not to
+    ship, WMT, for pairwise accuracy of systems.
+    """
+    import pandas as pd
+
+    panel = analysis.panel
+    signs = np.array([direction(s, tuple(lower_is_better)) for s in panel.scorers], dtype=float)
+    x = panel.x * signs
+    by_document = _of_documents(x, panel.y, analysis.document_codes)
+    if given is not None:
+        judged = [panel.criteria.index(c) for c in sorted(given["criterion"].unique())]
+        by_document[:, :, judged] = _of_given(analysis, x, given)[:, :, judged]
+    rows = _rows(analysis, by_document, "document")
+    if analysis.system_means is not None:
+        means_x, means_y = analysis.system_means
+        together = np.zeros(len(means_x), dtype=int)
+        rows += _rows(analysis, _of_documents(means_x * signs, means_y, together), "system")
+    frame = pd.DataFrame(rows)
+    return frame.astype(dict.fromkeys(("accuracy", "ci_low", "ci_high", "tau", "tau_without_ties"), float))
+
+
+def _of_documents(x: Array, y: Array, document: Array) -> Array:
+    """Counts (documents, p, q, 5) over every two rows of a document."""
+    order = np.argsort(document, kind="stable")
+    x, y, document = x[order], y[order], document[order]
+    found = np.zeros((int(document.max(initial=-1)) + 1, x.shape[1], y.shape[1], len(_COUNTS)))
+    largest = int(np.bincount(document).max(initial=0))
+    # The rows of a document lie together: all pairs at a distance at once.
+    for lag in range(1, largest):
+        same = np.flatnonzero(document[lag:] == document[:-lag])
+        _add(found, document[same], *(_signs(columns, same + lag, same) for columns in (x, y)))
+    return found
+
+
+def _of_given(analysis: Analysis, x: Array, given: pd.DataFrame) -> Array:
+    """Counts (documents, p, q, 5) over pairs that people judged."""
+    import pandas as pd
+
+    panel = analysis.panel
+    keys = pd.MultiIndex.from_arrays([panel.document, panel.system])
+    better, worse = (
+        keys.get_indexer(pd.MultiIndex.from_frame(given[["doc_id", c]])) for c in ("better", "worse")
+    )
+    document = analysis.document_codes[better]
+    shape = (panel.n_documents, x.shape[1], len(panel.criteria), len(_COUNTS))
+    found = np.zeros(shape)
+    prefers = np.full((len(given), len(panel.criteria)), np.nan)
+    prefers[np.arange(len(given)), [panel.criteria.index(c) for c in given["criterion"]]] = 1.0
+    _add(found, document, _signs(x, better, worse), prefers)
+    return found
+
+
+def _signs(columns: Array, one: Array, other: Array) -> Array:
+    """Which of two rows is higher, column by column; a difference by rounding is none."""
+    difference = columns[one] - columns[other]
+    largest = np.nanmax(np.abs(np.concatenate([columns, np.zeros((1, columns.shape[1]))])), axis=0)
+    return np.asarray(np.sign(np.where(np.abs(difference) <= 1e-12 * largest, 0.0, difference)))
+
+
+def _add(found: Array, document: Array, metric: Array, people: Array) -> None:
+    """Count pairs by the signs of the metrics' (m, p) and people's (m, q) differences; NaN where there is none."""
+    for j, prefers in enumerate(people.T[:, :, None]):
+        agree, decided = metric * prefers, np.abs(prefers) == 1
+        tied, unscored = (metric == 0) & decided, np.isnan(metric) & decided
+        undecided = np.broadcast_to(prefers == 0, metric.shape)
+        np.add.at(
+            found[:, :, j], document, np.stack([agree > 0, agree < 0, tied, unscored, undecided], axis=2)
+        )
+
+
+def _rows(analysis: Analysis, counts: Array, level: str) -> list[dict[str, Any]]:
+    panel, total = analysis.panel, counts.sum(axis=0)
+    replicates = _accuracies(analysis, counts) if level == "document" else None
+    rows = []
+    for i, j in zip(*np.nonzero(panel.compared), strict=True):
+        n = dict(zip(_COUNTS, (int(k) for k in total[i, j]), strict=True))
+        rows.append(
+            {"scorer": panel.scorers[i], "criterion": panel.criteria[j], "level": level}
+            | _figures(n, None if replicates is None else replicates[:, i, j], counts[:, i, j])
+        )
+    return rows
+
+
+def _figures(n: dict[str, int], replicates: Array | None, by_unit: Array) -> dict[str, Any]:
+    good, bad, tied = (n[name] for name in _COUNTS[:3])
+    pairs = good + bad + tied
+    note = "" if pairs else "no pair with a preference and two scores"
+    found = Measured(good / pairs if pairs else None, note=note)
+    units = int((by_unit[:, :3].sum(axis=1) > 0).sum())
+    if pairs and replicates is None:
+        found = found._replace(note="no interval: pairs of systems share systems")
+    elif pairs and replicates is not None and units > 1:
+        low, high = percentile_interval(replicates)
+        found = found._replace(ci_low=float(low), ci_high=float(high))
+    elif pairs:
+        found = found._replace(note="no interval: fewer than two documents")
+    return {
+        "accuracy": found.value, "ci_low": found.ci_low, "ci_high": found.ci_high,
+        "tau": (good - bad - tied) / pairs if pairs else None,
+        "tau_without_ties": (good - bad) / (good + bad) if good + bad else None,
+        "pairs": pairs, **n, "note": found.note,
+    }  # fmt: skip
+
+
+def _accuracies(analysis: Analysis, counts: Array) -> Array:
+    """Accuracy in resamples of documents, (r, p, q): those of the correlations."""
+    good, all_pairs = counts[..., 0], counts[..., :3].sum(axis=3)
+    parts = []
+    for drawn in resample_counts(len(counts), rng(analysis.seed, "correlation/table"), analysis.n_resamples):
+        with np.errstate(all="ignore"):
+            parts.append(np.tensordot(drawn, good, axes=1) / np.tensordot(drawn, all_pairs, axes=1))
+    return np.concatenate(parts)
+
+
+def compared_outputs(
+    items: pd.DataFrame, given: pd.DataFrame | None, metrics: Sequence[str], faults: list[str]
+) -> tuple[pd.DataFrame, pd.DataFrame | None]:
+    """One row per output, and the pairs, of items that may hold the two texts of a pair, and of a table of pairs.
+
+    A ready-made metric of such a pair is two columns, ``METRIC_better`` and ``METRIC_worse``.
+    """
+    import pandas as pd
+
+    if {"better", "worse"} <= set(items.columns):
+        clash = [name for name in ("output", "system") if name in items.columns]
+        faults += [f"column {name} beside better and worse: a row is an output or a pair" for name in clash]
+        faults += (
+            ["a table pairs beside the columns better and worse: which is it?"] if given is not None else []
+        )
+        ready = [m for m in metrics if {f"{m}_better", f"{m}_worse"} <= set(items.columns)]
+        both = [f"{m}_{side}" for m in ready for side in _SIDES]
+        rest = items.drop(columns=[*_SIDES, *clash, *both])
+        parts = [
+            rest.assign(system=side, output=items[side], **{m: items[f"{m}_{side}"] for m in ready}) for side in _SIDES
+        ]  # fmt: skip
+        given = items[["doc_id"]].assign(better="better", worse="worse")
+        items = pd.concat(parts, ignore_index=True)
+    if given is None:
+        return items, None
+    pairs = given.assign(
+        criterion=given.get("criterion", "preference"), annotator=given.get("annotator", "")
+    )[["doc_id", *_SIDES, "criterion", "annotator"]]
+    same = pairs[pairs["better"] == pairs["worse"]]
+    if len(same):
+        faults.append(
+            f"table pairs: in {len(same)} the better and the worse are one output, first {same.iloc[0]['doc_id']}"
+        )
+    return items, pairs
+
+
+def share_won(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Human scores from pairs: the share of its comparisons that an output won, by criterion and annotator."""
+    import pandas as pd
+
+    keys = ["doc_id", "criterion", "annotator"]
+    sides = [pairs[keys].assign(system=pairs[side], score=float(side == "better")) for side in _SIDES]
+    by = ["doc_id", "system", "criterion", "annotator"]
+    return pd.concat(sides).groupby(by, sort=True)["score"].mean().reset_index()
+
+
+def preferred(result: Result) -> pd.DataFrame | None:
+    """How often each metric prefers the output that people prefer, the best first; None where there is no pair."""
+    import pandas as pd
+
+    from evalbench.studies.human_correlation.pictures import cell
+
+    table = result.tables.get("pairs")
+    if table is None or not (table["pairs"] > 0).any():
+        return None
+    table = table[table["pairs"] > 0].sort_values(
+        ["criterion", "level", "accuracy"], ascending=[True, True, False], kind="stable"
+    )
+    return pd.DataFrame(
+        {
+            "criterion": table["criterion"],
+            "two of a": table["level"],
+            "metric": table["scorer"],
+            "accuracy": [
+                cell(*row) for row in table[["accuracy", "ci_low", "ci_high"]].to_numpy(dtype=float)
+            ],
+            "tau": table["tau"],
+            "tau without the metric's ties": table["tau_without_ties"],
+            "pairs": table["pairs"],
+            "tied by the metric": table["tied"],
+            "tied by people": table["undecided"],
+            "pairs without a score": table["unscored"],
+        }
+    )

@@ -1,0 +1,213 @@
+"""Human correlation: pairs of which people prefer one, a metric against its own criterion, annotators without a metric."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from rated_panels import evaluate, panel
+
+from evalbench.errors import BadInput
+from evalbench.readers.dataset import load
+from evalbench.studies import human_correlation as study
+
+
+def row(result, scorer, criterion="preference", level="document"):
+    table = result.tables["pairs"].set_index(["scorer", "criterion", "level"])
+    return table.loc[(scorer, criterion, level)]
+
+
+def compared(**columns):
+    """Five comparisons over three documents of three systems: the metric is right in three, ties in one, wrong in one."""
+    keys = [("d1", "a", 3.0), ("d1", "b", 2.0), ("d1", "c", 2.0), ("d2", "a", 1.0), ("d2", "b", 5.0), ("d3", "a", 0.0),
+            ("d3", "c", 1.0)]  # fmt: skip
+    items = pd.DataFrame(keys, columns=["doc_id", "system", "m"]).assign(**columns)
+    pairs = pd.DataFrame(
+        [("d1", "a", "b"), ("d1", "a", "c"), ("d1", "b", "c"), ("d2", "a", "b"), ("d3", "c", "a")],
+        columns=["doc_id", "better", "worse"],
+    )
+    return items, pairs
+
+
+def judged(items, pairs, **options):
+    dataset = load({"items": items, "pairs": pairs}, study.SCHEMA)
+    return study.evaluate(dataset, **{"metrics": ["m"], "n_resamples": 60, **options})
+
+
+def test_pairs_are_counted_as_by_hand():
+    result = judged(*compared())
+    found = row(result, "m")
+    assert found[["concordant", "discordant", "tied", "unscored", "pairs"]].tolist() == [3, 1, 1, 0, 5]
+    assert (found["accuracy"], found["tau"]) == (pytest.approx(3 / 5), pytest.approx((3 - 1 - 1) / 5))
+    assert found["tau_without_ties"] == pytest.approx((3 - 1) / 4)
+    assert found["ci_low"] < found["accuracy"] < found["ci_high"]
+    # The share of its comparisons that an output won is its human score.
+    human = result.items.set_index(["doc_id", "system"])["human"]
+    assert human.to_dict() == {
+        ("d1", "a"): 1, ("d1", "b"): 0.5, ("d1", "c"): 0, ("d2", "a"): 1, ("d2", "b"): 0, ("d3", "a"): 0, ("d3", "c"): 1,
+    }  # fmt: skip
+    assert study.preferred(result)["pairs"].tolist()[0] == 5
+
+
+def test_an_output_without_a_score_or_an_empty_output_is_a_pair_without_a_score():
+    items, pairs = compared()
+    items.loc[0, "m"] = np.nan
+    found = row(judged(items, pairs), "m")
+    assert found[["concordant", "discordant", "tied", "unscored", "pairs"]].tolist() == [1, 1, 1, 2, 3]
+
+
+def test_of_a_metric_of_which_less_is_better_less_is_preferred():
+    items, pairs = compared()
+    found = row(judged(items, pairs, lower_is_better=["m"]), "m")
+    assert found[["concordant", "discordant", "tied"]].tolist() == [1, 3, 1]
+
+
+def test_a_ranking_set_of_two_texts_a_row():
+    frame = pd.DataFrame(
+        {
+            "doc_id": ["1", "2", "3"], "better": ["red apple", "green pear", "x"], "worse": ["blue", "green pear", "x y"],
+            "reference": ["red apple", "green pear", "x y"], "mark_better": [1.0, 2, 3], "mark_worse": [0.0, 3, 1],
+        }
+    )  # fmt: skip
+    result = evaluate(frame, metrics=["f1_score", "mark"])
+    assert row(result, "f1_score")[["concordant", "discordant", "tied"]].tolist() == [1, 1, 1]
+    assert row(result, "mark")[["concordant", "discordant", "tied"]].tolist() == [2, 1, 0]
+    assert set(result.tables["texts"]["system"]) == {"better", "worse"}
+    assert "p, Holm" not in result.sentence
+    assert 'trusted=["preference"]' in result.sentence
+
+
+def test_ratings_make_pairs_as_well():
+    frame, ratings = panel(documents=12)
+    result = evaluate(frame, ratings, metrics=["good", "errors"], lower_is_better=["errors"])
+    human = ratings[ratings.criterion == "quality"].groupby(["doc_id", "system"])["score"].mean()
+    counts = dict.fromkeys(("concordant", "discordant", "tied", "undecided"), 0)
+    both = frame.set_index(["doc_id", "system"]).assign(human=human)
+    for _, group in both.groupby("doc_id"):
+        for i in range(len(group)):
+            for j in range(i):
+                people = np.sign(round(group["human"].iloc[i] - group["human"].iloc[j], 9))
+                metric = np.sign(group["good"].iloc[i] - group["good"].iloc[j])
+                name = (
+                    "undecided"
+                    if people == 0
+                    else {1: "concordant", -1: "discordant", 0: "tied"}[people * metric]
+                )
+                counts[name] += 1
+    found = row(result, "good", "quality")
+    assert {name: found[name] for name in counts} == counts
+    systems = row(result, "good", "quality", "system")
+    assert (systems["pairs"], systems["accuracy"]) == (6, 1.0)
+    assert np.isnan(systems["ci_low"])
+    assert row(result, "good", "complete")["note"] == "no pair with a preference and two scores"
+    assert row(result, "errors", "quality")["accuracy"] > 0.7
+
+
+def test_the_interval_is_that_of_resampled_documents():
+    frame, ratings = panel(documents=40)
+    result = evaluate(frame, ratings, metrics=["bad"], n_resamples=1000)
+    found = row(result, "bad", "quality")
+    assert 0.35 < found["ci_low"] < 0.5 < found["ci_high"] < 0.65
+
+
+def test_faults_of_pairs():
+    items, pairs = compared()
+    with pytest.raises(BadInput, match="in 1 the better and the worse are one output, first d1"):
+        judged(items, pd.concat([pairs, pd.DataFrame([{"doc_id": "d1", "better": "a", "worse": "a"}])]))
+    with pytest.raises(
+        BadInput, match="1 documents and systems are not in items, first \\('d9', 'a'\\)|2 documents"
+    ):
+        judged(items, pd.concat([pairs, pd.DataFrame([{"doc_id": "d9", "better": "a", "worse": "b"}])]))
+    both = pd.DataFrame({"doc_id": ["1"], "better": ["x"], "worse": ["y"], "output": ["z"]})
+    with pytest.raises(BadInput, match="column output beside better and worse"):
+        evaluate(both, metrics=["length"])
+
+
+# -- a metric against its own criterion ------------------------------------------------------------------------------
+
+
+def test_a_metric_against_its_own_criterion_only():
+    frame, ratings = panel(documents=24)
+    tone = ratings[ratings.criterion == "quality"].assign(criterion="tone")
+    ratings = pd.concat([ratings, tone])
+    options = {"metrics": ["good", "bad", "errors"], "own_criterion": {"good": "quality", "errors": "tone"}}
+    result = evaluate(frame, ratings, **options, lower_is_better=["errors"], trusted=["quality"])
+    found = {
+        (e.group["scorer"], e.group["criterion"]) for e in result.summary if e.metric == "spearman_summary"
+    }
+    assert found == {
+        ("good", "quality"), ("errors", "tone"), ("bad", "complete"), ("bad", "quality"), ("bad", "tone")
+    }  # fmt: skip
+    for name in ("correlations", "label_plan", "pairs"):
+        assert set(map(tuple, result.tables[name][["scorer", "criterion"]].to_numpy())) == found
+    comparisons = result.tables["comparisons"]
+    assert set(comparisons["criterion"]) == {"quality", "tone"}
+    other = result.figure("trusted_mean", scorer="errors")
+    assert (other.value, other.note) == (
+        None,
+        "its own criterion is not trusted; lower is better: agreement is negative",
+    )
+    assert other.n + other.n_unscored + other.n_undefined == 24
+    assert result.sentence.startswith("good, the best of 2")
+    assert study.matrix(result).set_index("scorer").loc["good", "tone"] == ""
+    figure, _ = study.figure_heat_map(result)
+    assert "" in [t.get_text() for t in figure.axes[0].texts]
+    everything = evaluate(frame, ratings, metrics=options["metrics"], trusted=["quality"])
+    assert result.figure("trusted_mean", scorer="good") == everything.figure("trusted_mean", scorer="good")
+    kernel = study.weighted(result.items, trusted=["quality"])
+    keys = set(kernel(result.items, np.ones((1, 24))))
+    assert keys == {(e.metric, tuple(sorted(e.group.items()))) for e in result.summary}
+
+
+def test_own_criteria_that_do_not_exist_are_refused_at_once():
+    with pytest.raises(BadInput) as caught:
+        evaluate(*panel(), metrics=["good"], own_criterion={"godo": "quality", "good": "tone"})
+    assert "godo is not a metric here; there are good" in str(caught.value)
+    assert "good: 'tone' is not a criterion; there are complete, quality" in str(caught.value)
+
+
+# -- annotators without a metric -------------------------------------------------------------------------------------
+
+
+def test_the_agreement_of_annotators_alone():
+    frame, ratings = panel(documents=24)
+    alone = evaluate(frame, ratings, metrics=[])
+    beside = evaluate(frame, ratings, metrics=["good"])
+    agreement = [e for e in beside.summary if "scorer" not in e.group]
+    assert [e.row() for e in alone.summary] == [e.row() for e in agreement]
+    assert alone.light == "unlit"
+    alpha = alone.figure("alpha_ordinal", criterion="quality").value
+    assert alone.sentence.startswith(
+        "Ordinal alpha of 3 annotators, without a metric: complete: no alpha (all ratings"
+    )
+    assert f"quality {alpha:.2f} [" in alone.sentence
+    assert set(alone.tables) == {"agreement", "texts"}
+    assert alone.by == ("criterion",)
+    again = study.summarise(alone.items, n_resamples=60)
+    assert again == alone.figures
+    assert set(study.weighted(alone.items)(alone.items, np.ones((1, 24)))) == {
+        (e.metric, tuple(e.group.items())) for e in alone.summary
+    }
+
+
+SHOWN = ("figure_heat_map", "undefined", "figure_criterion", "figure_scatter", "disagreements", "matrix", "partials",
+         "best_comparisons", "uncompared", "preferred", "labels_needed", "documents_needed")  # fmt: skip
+
+
+def test_without_a_metric_every_section_about_metrics_is_empty():
+    result = evaluate(*panel(), metrics=[])
+    assert [name for name in SHOWN if getattr(study, name)(result) is not None] == []
+    assert study.figure_agreement(result) is not None
+    assert len(study.agreement(result)) == 2
+
+
+def test_without_annotators_the_sections_about_them_are_empty_and_no_picture_speaks_of_a_ceiling():
+    frame, ratings = panel(documents=24)
+    result = evaluate(frame, ratings[ratings.annotator == "a0"], metrics=["good"])
+    assert study.figure_agreement(result) is None
+    assert study.agreement(result) is None
+    assert study.best_comparisons(result) is None
+    assert study.uncompared(result) is None
+    for name in ("figure_heat_map", "figure_criterion", "figure_scatter"):
+        figure, alt = getattr(study, name)(result)
+        said = alt + " ".join(t.get_text() for t in figure.findobj(lambda a: hasattr(a, "get_text")))
+        for word in ("ceiling", "annotator", "ashed"):
+            assert word not in said, (name, word)
