@@ -49,7 +49,14 @@ from evalbench.studies.matching_calibration.search import (
 )
 from evalbench.studies.matching_calibration.summary import RULE as RULE
 from evalbench.studies.matching_calibration.summary import figures, summarise
-from evalbench.studies.matching_calibration.verdicts import CONSENSUS, PAIR, items_of, judged_pairs, training
+from evalbench.studies.matching_calibration.verdicts import (
+    CONSENSUS,
+    NO_VERDICTS,
+    PAIR,
+    items_of,
+    judged_pairs,
+    training,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,7 +78,7 @@ SCHEMA: Mapping[str, Table] = {
     "pair_verdicts": Table(
         (
             *(Column(name, "id") for name in PAIR),
-            Column("is_match", "float", low=0, high=1, help="0 no, 1 yes, or a score between"),
+            Column("is_match", "float", empty_ok=True, low=0, high=1, help="0 no, 1 yes, or a score between; empty: no verdict"),
             Column("annotator", "id", required=False, help="who judged; needed where a pair has several verdicts"),
         ),
         unique=(*PAIR, "annotator"),
@@ -323,10 +330,12 @@ def described(
 
 def _notes(judged: pd.DataFrame, score: str, stated: Mapping[str, Any]) -> list[str]:
     counts = judged["verdicts"].str.count(",") + 1
-    split = int(judged["human"].isna().sum())
+    silent = judged["verdicts"] == NO_VERDICTS
+    split = int((judged["human"].isna() & ~silent).sum())
     out = [
         f"{len(judged)} judged pairs, {int((counts > 1).sum())} of them by several annotators"
-        + (f"; on {split} the annotators are split, which are left out." if split else ".")
+        + (f"; on {split} the annotators are split, which are left out" if split else "")
+        + (f"; {int(silent.sum())} have no verdict and are left out." if silent.any() else ".")
     ]
     weights = ", ".join(f"{k} {v:g}" for k, v in stated[f"{score}_weights"].items())
     limits = stated["ha_thresholds"] if score == "ha" else {k: stated[f"{k}_threshold"] for k in SEARCHED}

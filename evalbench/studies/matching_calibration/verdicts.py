@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalbench.errors import BadInput
+from evalbench.kit.answers import NO_REFERENCE
 from evalbench.metrics.matching import COMPONENTS
 from evalbench.studies.matching_calibration.search import Setting, Training, calls
 
@@ -21,6 +22,7 @@ DEFAULTS, BOUNDS = "seed defaults", "thresholds alone, held out"
 HELD_OUT, TRAINED = "calibrated, held out", "calibrated, in training"
 SETTINGS = (DEFAULTS, BOUNDS, HELD_OUT, TRAINED)
 SPLIT = "the annotators are split"
+NO_VERDICTS = "[]"
 
 
 def judged_pairs(pairs: pd.DataFrame, verdicts: pd.DataFrame, consensus: str = "majority") -> pd.DataFrame:
@@ -31,14 +33,14 @@ def judged_pairs(pairs: pd.DataFrame, verdicts: pd.DataFrame, consensus: str = "
     pairs : DataFrame
         Every pair with its components, see :meth:`evalbench.studies.matching.Pairs.frame`.
     verdicts : DataFrame
-        ``sample_id, checker, truth_id, prediction_id, is_match`` (0–1) and, optionally, ``annotator``.
+        ``sample_id, checker, truth_id, prediction_id, is_match`` (0–1, NaN for none) and, optionally, ``annotator``.
     consensus : {"majority", "mean"}
         The verdict of most annotators (0 or 1; a tie is undefined), or the mean of their verdicts.
 
     Returns
     -------
     DataFrame
-        Sorted by ids; ``human`` is NaN where the annotators are split, ``verdicts`` a JSON list.
+        Sorted by ids; ``human`` is NaN where the annotators are split or gave no verdict, ``verdicts`` a JSON list.
 
     Raises
     ------
@@ -55,14 +57,14 @@ def judged_pairs(pairs: pd.DataFrame, verdicts: pd.DataFrame, consensus: str = "
         )
     human = judged["mean"].to_numpy(dtype=float)
     if consensus == "majority":
-        human = np.where(human == 0.5, np.nan, (human > 0.5).astype(float))
+        human = np.where((human == 0.5) | np.isnan(human), np.nan, (human > 0.5).astype(float))
     known = human[~np.isnan(human)]
     if not len(known) or known.min() == known.max():
         raise BadInput(
             f"pair_verdicts: nothing to learn from {len(judged)} judged pairs: the humans must call some of them a match and some not"
         )
     judged["human"] = human
-    judged["verdicts"] = [json.dumps(sorted(values)) for values in judged["list"]]
+    judged["verdicts"] = [json.dumps(sorted(v for v in values if v == v)) for values in judged["list"]]
     judged["pair_id"] = judged[list(PAIR)].agg("|".join, axis=1)
     return judged[["pair_id", *PAIR, *COMPONENTS, "human", "verdicts"]]
 
@@ -130,5 +132,7 @@ def _rows(judged: pd.DataFrame, settings: str, score: np.ndarray, predicted: np.
         fn=human * (1 - predicted),
         agreement=1 - np.abs(human - predicted),
         unscored="",
-        undefined=np.where(np.isnan(human), SPLIT, ""),
+        undefined=np.where(
+            ~np.isnan(human), "", np.where(judged["verdicts"] == NO_VERDICTS, NO_REFERENCE, SPLIT)
+        ),
     )
