@@ -161,10 +161,10 @@ def combined(result: Result, metrics: Sequence[str], script: str = "") -> pd.Dat
     if find_spec("evaluate") is None:
         return pd.DataFrame({"note": ["evaluate is not installed: pip install evaluate"]})
     evaluate = _import_evaluate()
-    texts = result.tables["texts"]
+    texts = result.tables["texts"].dropna(subset=["output"])
     texts = texts[texts["reference"].map(len) > 0] if "reference" in texts else texts.iloc[:0]
     if not len(texts):
-        return pd.DataFrame({"note": ["no text has a reference"]})
+        return pd.DataFrame({"note": ["no text has an output and a reference"]})
     parts = [metric(name, **_options(name, result)) for name in metrics]
     if script:
         parts.append(load_script(script))

@@ -89,3 +89,19 @@ def chat_endpoint(answer: Callable[[str], str], delay: float = 0.0) -> Iterator[
     finally:
         server.shutdown()
         server.server_close()
+
+
+def solve(prompt: str) -> str:
+    """A solution, always the same, right for one of our problems."""
+    return "It makes <<6*9=54>>54.\nThen <<54-14=40>>40.\n#### 40"
+
+
+def cite(prompt: str) -> str:
+    """A cited answer for a question, a verdict for a judge; out of the one source that the prompt shows."""
+    if "ENTAILMENT" in prompt:
+        return json.dumps({"reason": "it says so", "label": "ENTAILMENT"})
+    if "INCORRECT" in prompt:
+        return json.dumps({"reason": "it is so", "label": "CORRECT"})
+    url = prompt.split("https://", 1)[1].split(",", 1)[0].split()[0]
+    entries = [{"n": 1, "claim": "It is so.", "url": f"https://{url}", "title": "", "quote": "not there"}]
+    return json.dumps({"answer": "It is so [1].", "citations": entries})

@@ -1,13 +1,12 @@
 """Responses and cited answers are asked of a model, kept as they come, and never asked twice."""
 
-import json
 import os
 import signal
 import subprocess
 import sys
 
 import pytest
-from chat import chat_endpoint
+from chat import chat_endpoint, cite, solve
 from waiting import wait_until
 
 from evalbench import citation, cot_levels, load
@@ -17,21 +16,6 @@ from evalbench import citation, cot_levels, load
 def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("EVALBENCH_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
-
-
-def solve(prompt):
-    return "It makes <<6*9=54>>54.\nThen <<54-14=40>>40.\n#### 40"
-
-
-def cite(prompt):
-    """A cited answer for a question, a verdict for a judge; out of the one source that the prompt shows."""
-    if "ENTAILMENT" in prompt:
-        return json.dumps({"reason": "it says so", "label": "ENTAILMENT"})
-    if "INCORRECT" in prompt:
-        return json.dumps({"reason": "it is so", "label": "CORRECT"})
-    url = prompt.split("https://", 1)[1].split(",", 1)[0].split()[0]
-    entries = [{"n": 1, "claim": "It is so.", "url": f"https://{url}", "title": "", "quote": "not there"}]
-    return json.dumps({"answer": "It is so [1].", "citations": entries})
 
 
 def test_responses_are_collected_scored_and_accounted(cache):
