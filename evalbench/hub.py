@@ -179,8 +179,10 @@ def _options(name: str, result: Result) -> dict[str, Any]:
     import inspect
 
     taken = inspect.signature(card(name).function).parameters
-    stated = {**result.parameters, "tokenize": result.parameters["bleu_tokenize"]}
-    return {k: stated[k] for k in ("language", "normalise", "tokenize") if k in taken}
+    given = result.parameters
+    stated = {**given, "tokenize": given["bleu_tokenize"], "several": given["references"]}
+    names = ("language", "normalise", "tokenize", "several", "stem", "sentence_split")
+    return {k: stated[k] for k in names if k in taken}
 
 
 def load_script(script: str) -> evaluate.Metric:

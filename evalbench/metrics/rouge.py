@@ -1,17 +1,17 @@
 """ROUGE in any language, over whole columns at once; on English text equal to rouge-score.
 
-N-grams are integer codes whose multiset intersections are taken for all pairs together; longest common
-subsequences are bit-parallel (Hyyrö 2004).
+N-grams are integer codes whose multiset intersections are taken for all pairs together.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
 
+from evalbench.errors import BadInput
+from evalbench.metrics.lcs import lcs_lengths, union_lcs_hits
 from evalbench.metrics.overlap import PAIRS_AT_ONCE, common_tokens, joined
 from evalbench.metrics.registry import metric
 from evalbench.metrics.text import (
@@ -23,14 +23,18 @@ from evalbench.metrics.text import (
     Texts,
     best_of,
     f_measure,
+    mean_of_pairs,
     pairs,
+    require,
     share,
 )
 from evalbench.text.sentences import sentences
+from evalbench.text.stems import stemmer, stemmer_name
 from evalbench.text.words import TokenIds, alphanumeric_runs, token_ids
 
 _LIN = "Lin 2004, ROUGE: a package for automatic evaluation of summaries"
 SentenceSplit = Literal["newline", "sentences"]
+Several = Literal["best", "mean"]
 Tokenize = Callable[[str], list[str]]
 
 
@@ -64,75 +68,9 @@ def _rouge_n(tokens: TokenIds, n_pairs: int, n: int) -> Scores:
     return _prf(found.common.astype(float), found.left.astype(float), found.right.astype(float))
 
 
-def lcs_lengths(tokens: TokenIds, n_pairs: int) -> Floats:
-    """Length of the longest common subsequence of texts ``i`` and ``n_pairs + i``, ``(n_pairs,)``."""
-    from rapidfuzz.distance import LCSseq
-    from rapidfuzz.process import cpdist
-
-    if not n_pairs:
-        return np.zeros(0)
-    # A token is written as one character, so that the comparison runs over plain strings.
-    characters = tokens.ids.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
-    texts = [characters[a:b] for a, b in zip(tokens.offsets[:-1], tokens.offsets[1:], strict=True)]
-    lengths: Floats = cpdist(texts[:n_pairs], texts[n_pairs:], scorer=LCSseq.similarity, dtype=np.float64)
-    return lengths
-
-
 def _rouge_l(tokens: TokenIds, n_pairs: int) -> Scores:
     lengths = tokens.lengths.astype(float)
     return _prf(lcs_lengths(tokens, n_pairs), lengths[:n_pairs], lengths[n_pairs:])
-
-
-def union_lcs_hits(output: Sequence[Sequence[str]], reference: Sequence[Sequence[str]]) -> int:
-    """Reference tokens in the union of each reference sentence's LCS with every output sentence.
-
-    Clipped so that no token counts more often than either side holds it (ROUGE-1.5.5).
-    """
-    left = Counter(token for sentence in output for token in sentence)
-    right = Counter(token for sentence in reference for token in sentence)
-    hits = 0
-    for sentence in reference:
-        for position in sorted(set().union(*(lcs_positions(sentence, other) for other in output))):
-            token = sentence[position]
-            if left[token] > 0 and right[token] > 0:
-                hits += 1
-                left[token] -= 1
-                right[token] -= 1
-    return hits
-
-
-def lcs_positions(reference: Sequence[str], output: Sequence[str]) -> set[int]:
-    """Positions in the reference of one longest common subsequence.
-
-    Of several, the one that the table's backtracking in rouge-score reads out: up where that is no loss.
-
-    Examples
-    --------
-    >>> lcs_positions("a b c".split(), "a c b".split())
-    {0, 1}
-    """
-    full = (1 << len(output)) - 1
-    places: dict[str, int] = {}
-    for j, token in enumerate(output):
-        places[token] = places.get(token, 0) | 1 << j
-    # Row i of the table as bits: a zero at j where the LCS grows from column j to j + 1.
-    rows = [full]
-    for token in reference:
-        row = rows[-1]
-        matched = row & places.get(token, 0)
-        rows.append(((row + matched) | (row - matched)) & full)
-
-    found, i, j = set(), len(reference), len(output)
-    while i and j:
-        if reference[i - 1] == output[j - 1]:
-            i, j = i - 1, j - 1
-            found.add(i)
-        elif (rows[i] & ((1 << j - 1) - 1)).bit_count() + 1 < (rows[i - 1] & ((1 << j) - 1)).bit_count():
-            # The zeros are the LCS's length, so fewer ones before column j - 1 mean a longer one.
-            j -= 1
-        else:
-            i -= 1
-    return found
 
 
 def _rouge_lsum(flat: Pairs, split: Callable[[str], list[str]], tokenize: Tokenize) -> Scores:
@@ -157,11 +95,30 @@ def _lines(text: str) -> list[str]:
     return [line for line in text.split("\n") if line]
 
 
+def stemmed(tokenize: Tokenize, language: str) -> Tokenize:
+    """A tokenizer that reduces words of more than three characters to their stems, as rouge-score does.
+
+    Raises
+    ------
+    BadInput
+        If the language has no stemmer.
+    Unavailable
+        Without nltk.
+    """
+    if not stemmer_name(language):
+        raise BadInput(f"stem: there is no stemmer for language {language!r}")
+    require("nltk", "nltk", "stem")
+    stem = stemmer(language)
+    return lambda text: [stem(token) if len(token) > 3 else token for token in tokenize(text)]
+
+
 def rouge(
     outputs: Texts,
     references: References,
     types: Sequence[str] = ("rouge1", "rouge2", "rougeL"),
     *,
+    several: Several = "best",
+    stem: bool = False,
     sentence_split: SentenceSplit = "newline",
     language: str = "en",
     tokenize: Tokenize = alphanumeric_runs,
@@ -172,15 +129,20 @@ def rouge(
     ----------
     outputs : sequence of str
     references : sequence of str or of sequences of str
-        Per score, the reference with the best F1 counts.
     types : sequence of str
         ``rouge1`` … ``rouge9``, ``rougeL``, ``rougeLsum``.
+    several : {"best", "mean"}
+        Of several references: the one with the best F1, per score, as rouge-score takes them; or the mean over all, as
+        most published tables have it.
+    stem : bool
+        Compare stems of words, see :func:`stemmed`.
     sentence_split : {"newline", "sentences"}
-        What ROUGE-Lsum takes for sentences: lines, as rouge-score does, or sentences of ``language``.
+        What ROUGE-Lsum takes for sentences: lines, as rouge-score does, or sentences of ``language``.  Of texts on one
+        line, split by lines, it equals ROUGE-L.
     language : str
-        ISO code, for ``sentence_split="sentences"``.
+        ISO code, for ``stem`` and ``sentence_split="sentences"``.
     tokenize : callable
-        Runs of letters and digits by default, without stemming.
+        Runs of letters and digits by default.
 
     Returns
     -------
@@ -191,9 +153,9 @@ def rouge(
     Raises
     ------
     BadInput
-        For malformed columns.
+        For malformed columns, or ``stem`` in a language without a stemmer.
     ValueError
-        For an unknown type.
+        For an unknown type, or an unknown ``several``.
 
     References
     ----------
@@ -208,6 +170,10 @@ def rouge(
     for name in types:
         if name not in {"rougeL", "rougeLsum"} and not (name[:5] == "rouge" and name[5:] in set("123456789")):
             raise ValueError(f"no ROUGE type {name!r}; there are rouge1 … rouge9, rougeL, rougeLsum")
+    if several not in ("best", "mean"):
+        raise ValueError(f"several is {several!r}; best or mean")
+    tokenize = stemmed(tokenize, language) if stem else tokenize
+    over_references = best_of if several == "best" else mean_of_pairs
     flat = pairs(outputs, references)
     parts: dict[str, list[Scores]] = {name: [] for name in types}
     for start in range(0, max(len(flat.outputs), 1), PAIRS_AT_ONCE):
@@ -223,7 +189,7 @@ def rouge(
             else:
                 parts[name].append(_rouge_n(tokens, len(left), int(name[5:])))
     return {
-        name: best_of(
+        name: over_references(
             {key: np.concatenate([s[key] for s in scores]) for key in ("f1", "precision", "recall")},
             flat.first,
         )
@@ -238,7 +204,14 @@ def rouge(
     example=({"outputs": ["the cat sat"], "references": ["the cat ran"]}, [2 / 3]),
     reference=f"{_LIN}, section 2",
 )
-def rouge1(outputs: Texts, references: References) -> Scores:
+def rouge1(
+    outputs: Texts,
+    references: References,
+    *,
+    several: Several = "best",
+    stem: bool = False,
+    language: str = "en",
+) -> Scores:
     """ROUGE-1: overlap of single words.
 
     Parameters and returns as :func:`rouge`.
@@ -248,7 +221,7 @@ def rouge1(outputs: Texts, references: References) -> Scores:
     >>> rouge1(["кот спит"], ["кот ест"])["f1"]
     array([0.5])
     """
-    return rouge(outputs, references, ["rouge1"])["rouge1"]
+    return rouge(outputs, references, ["rouge1"], several=several, stem=stem, language=language)["rouge1"]
 
 
 @metric(
@@ -258,7 +231,14 @@ def rouge1(outputs: Texts, references: References) -> Scores:
     example=({"outputs": ["the cat sat"], "references": ["the cat ran"]}, [0.5]),
     reference=f"{_LIN}, section 2",
 )
-def rouge2(outputs: Texts, references: References) -> Scores:
+def rouge2(
+    outputs: Texts,
+    references: References,
+    *,
+    several: Several = "best",
+    stem: bool = False,
+    language: str = "en",
+) -> Scores:
     """ROUGE-2: overlap of pairs of adjacent words.
 
     A text of one word scores 0.  Parameters and returns as :func:`rouge`.
@@ -268,7 +248,7 @@ def rouge2(outputs: Texts, references: References) -> Scores:
     >>> rouge2(["the cat sat"], ["the cat ran"])["f1"]
     array([0.5])
     """
-    return rouge(outputs, references, ["rouge2"])["rouge2"]
+    return rouge(outputs, references, ["rouge2"], several=several, stem=stem, language=language)["rouge2"]
 
 
 @metric(
@@ -280,7 +260,14 @@ def rouge2(outputs: Texts, references: References) -> Scores:
     example=({"outputs": ["a b c"], "references": ["a c b"]}, [2 / 3]),
     reference=f"{_LIN}, section 3.1",
 )
-def rouge_l(outputs: Texts, references: References) -> Scores:
+def rouge_l(
+    outputs: Texts,
+    references: References,
+    *,
+    several: Several = "best",
+    stem: bool = False,
+    language: str = "en",
+) -> Scores:
     """ROUGE-L: longest common subsequence of words.
 
     Parameters and returns as :func:`rouge`.
@@ -290,7 +277,7 @@ def rouge_l(outputs: Texts, references: References) -> Scores:
     >>> rouge_l(["a b c d"], ["a c d"])["recall"]
     array([1.])
     """
-    return rouge(outputs, references, ["rougeL"])["rougeL"]
+    return rouge(outputs, references, ["rougeL"], several=several, stem=stem, language=language)["rougeL"]
 
 
 @metric(
@@ -303,7 +290,13 @@ def rouge_l(outputs: Texts, references: References) -> Scores:
     reference=f"{_LIN}, section 3.2",
 )
 def rouge_lsum(
-    outputs: Texts, references: References, *, sentence_split: SentenceSplit = "newline", language: str = "en"
+    outputs: Texts,
+    references: References,
+    *,
+    several: Several = "best",
+    stem: bool = False,
+    sentence_split: SentenceSplit = "newline",
+    language: str = "en",
 ) -> Scores:
     """ROUGE-Lsum: union of the sentences' longest common subsequences.
 
@@ -314,8 +307,8 @@ def rouge_lsum(
     >>> rouge_lsum(["a b\\nc d"], ["c d\\na b"])["f1"], rouge_l(["a b\\nc d"], ["c d\\na b"])["f1"]
     (array([1.]), array([0.5]))
     """
-    found = rouge(outputs, references, ["rougeLsum"], sentence_split=sentence_split, language=language)
-    return found["rougeLsum"]
+    options = {"several": several, "stem": stem, "sentence_split": sentence_split, "language": language}
+    return rouge(outputs, references, ["rougeLsum"], **options)["rougeLsum"]  # type: ignore[arg-type]
 
 
 @metric(
@@ -326,7 +319,9 @@ def rouge_lsum(
     example=({"outputs": ["a b"], "contexts": ["a b c d"]}, [2 / 3]),
     reference=f"{_LIN}, sections 2–3, with the context as reference",
 )
-def rouge_for_context(outputs: Texts, contexts: References) -> Scores:
+def rouge_for_context(
+    outputs: Texts, contexts: References, *, stem: bool = False, language: str = "en"
+) -> Scores:
     """ROUGE-1, ROUGE-2 and ROUGE-L F1 of the output against its context.
 
     Parameters
@@ -334,6 +329,8 @@ def rouge_for_context(outputs: Texts, contexts: References) -> Scores:
     outputs : sequence of str
     contexts : sequence of str or of sequences of str
         Several passages of one output are joined, a line each.
+    stem, language
+        As in :func:`rouge`.
 
     Returns
     -------
@@ -346,7 +343,7 @@ def rouge_for_context(outputs: Texts, contexts: References) -> Scores:
     >>> rouge_for_context(["a b"], [["a b", "c d"]])["rougeL_precision"]
     array([1.])
     """
-    found = rouge(outputs, joined(contexts, len(outputs)))
+    found = rouge(outputs, joined(contexts, len(outputs)), stem=stem, language=language)
     return {
         "rougeL": found["rougeL"]["f1"],
         "rouge1": found["rouge1"]["f1"],

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from evalbench.core.imports import import_without
 from evalbench.errors import BadInput
 from evalbench.metrics.registry import metric
 from evalbench.metrics.text import (
@@ -28,6 +27,7 @@ from evalbench.metrics.text import (
     pairs,
     require,
 )
+from evalbench.text.stems import import_nltk, stemmer, stemmer_name
 from evalbench.text.words import words
 
 MAX_ORDER = 4
@@ -267,11 +267,11 @@ def _meteor(
     name: str, outputs: Texts, references: References, language: str, synsets: Callable[[str], Sequence[Any]]
 ) -> Floats:
     require("nltk", "nltk", name)
-    _import_nltk()
+    import_nltk()
     from nltk.translate.meteor_score import single_meteor_score
 
     flat = pairs(outputs, references)
-    tools = {"stemmer": _stemmer(language), "wordnet": SimpleNamespace(synsets=synsets)}
+    tools = {"stemmer": SimpleNamespace(stem=stemmer(language)), "wordnet": SimpleNamespace(synsets=synsets)}
     tokens = {text: words(text, lower=True) for text in {*flat.outputs, *flat.references}}
     values = [
         single_meteor_score(tokens[reference], tokens[output], **tools)
@@ -279,11 +279,6 @@ def _meteor(
     ]
     scores = np.array(values, float)
     return scores[best_pair(scores, flat.first)]
-
-
-def _import_nltk() -> None:
-    """nltk without its classifiers and association measures, whose libraries take six times as long as nltk itself."""
-    import_without("nltk", "sklearn", "scipy.stats")
 
 
 def meteor_stages(name: str = "meteor", language: str = "en") -> tuple[str, ...]:
@@ -296,32 +291,8 @@ def meteor_stages(name: str = "meteor", language: str = "en") -> tuple[str, ...]
     >>> meteor_stages("meteor_synonyms")
     ('exact', 'stem', 'synonym')
     """
-    stem = ("stem",) if _stemmer_name(language) else ()
+    stem = ("stem",) if stemmer_name(language) else ()
     return ("exact", *stem, *(("synonym",) if name == "meteor_synonyms" else ()))
-
-
-_SNOWBALL = {
-    "ar": "arabic", "da": "danish", "nl": "dutch", "fi": "finnish", "fr": "french", "de": "german", "hu": "hungarian",
-    "it": "italian", "no": "norwegian", "pt": "portuguese", "ro": "romanian", "ru": "russian", "es": "spanish",
-    "sv": "swedish",
-}  # fmt: skip
-
-
-def _stemmer_name(language: str) -> str:
-    return "porter" if language == "en" else _SNOWBALL.get(language, "")
-
-
-@functools.cache
-def _stemmer(language: str) -> Any:
-    """An object with ``stem``, each word stemmed once."""
-    name = _stemmer_name(language)
-    if not name:
-        return SimpleNamespace(stem=lambda word: word)
-    _import_nltk()
-    from nltk.stem import PorterStemmer, SnowballStemmer
-
-    stemmer = PorterStemmer() if name == "porter" else SnowballStemmer(name)
-    return SimpleNamespace(stem=functools.lru_cache(1 << 17)(stemmer.stem))
 
 
 @functools.cache
@@ -357,7 +328,7 @@ def _wordnet_places() -> Iterable[Path]:
         yield Path(os.environ["WNSEARCHDIR"])
     if "WNHOME" in os.environ:
         yield Path(os.environ["WNHOME"]) / "dict"
-    _import_nltk()
+    import_nltk()
     import nltk.data
 
     for folder in nltk.data.path:

@@ -55,7 +55,8 @@ from evalbench.studies.human_correlation.tables import (
 )
 from evalbench.studies.human_correlation.trust import Judge, bands_of, trust_of
 from evalbench.studies.human_correlation.weighted import weighted
-from evalbench.studies.text_metrics.scoring import by_synonyms, stages_of
+from evalbench.studies.text_metrics.rouge import rouge_options
+from evalbench.studies.text_metrics.scoring import by_synonyms, ways_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,6 +106,9 @@ def evaluate(
     lower_is_better: Sequence[str] = (),
     language: str = "en",
     normalise: str = "full",
+    references: str = "best",
+    stem: bool = False,
+    sentence_split: str = "newline",
     meteor_synonyms: bool = False,
     bleu_tokenize: str = "13a",
     embed: str = "use-multilingual",
@@ -137,7 +141,7 @@ def evaluate(
         that is not named is compared with every criterion.
     trusted, trust_from, level, coefficient, green_at, yellow_at, max_ci_width, lower_is_better
         See :func:`summarise`.
-    language, normalise, meteor_synonyms, bleu_tokenize, embed, bert_model, bert_layers, judge
+    language, normalise, references, stem, sentence_split, meteor_synonyms, bleu_tokenize, embed, bert_model, bert_layers, judge
         For metrics that are computed; see :func:`evalbench.studies.text_metrics.evaluate`.
     max_unscored : float
     seed, n_resamples : int
@@ -162,9 +166,11 @@ def evaluate(
     check_resamples(n_resamples)
     metrics = _computed_by_synonyms(data, metrics, meteor_synonyms, language)
     readings = read(data, metrics, criteria)
+    by_rouge = {"references": references, "stem": stem, "sentence_split": sentence_split}
     options = {
         "language": language, "normalise": normalise, "tokenize": bleu_tokenize, "embed": embed,
         "bert_model": bert_model, "num_layers": bert_layers, "judge": judge,
+        **rouge_options(_computed(readings.frame, metrics), **by_rouge, language=language),
     }  # fmt: skip
     bench = bench_of(judges, judge_criteria or {}, list(readings.frame.columns), language=language, seed=seed)
     found = _scores(readings, metrics, options, bench)
@@ -190,7 +196,7 @@ def evaluate(
             "judge_criteria": {k: dict(v) for k, v in (judge_criteria or {}).items()}, "own_criterion": own, "trusted": list(trusted),
             "trust_from": trust_from, "level": level, "coefficient": coefficient, "green_at": green_at,
             "yellow_at": yellow_at, "max_ci_width": max_ci_width, "lower_is_better": list(lower),
-            **{k: v for k, v in options.items() if k not in ("tokenize", "num_layers", "judge")},
+            **{k: options[k] for k in ("language", "normalise", "embed", "bert_model")}, **by_rouge,
             "meteor_synonyms": meteor_synonyms, "bleu_tokenize": bleu_tokenize, "bert_layers": bert_layers,
             "judge": judge if isinstance(judge, str) else "a function", "max_unscored": max_unscored, "seed": seed,
             "n_resamples": n_resamples,
@@ -208,7 +214,7 @@ def evaluate(
             **found.tables,
         },
         notes=(*_unread(data, names, readings.criteria), *readings.notes, *found.notes, *_remarks(analysis, trust)),
-        method=(*_method(analysis, trust), *stages_of(_computed(readings.frame, metrics), language)),
+        method=(*_method(analysis, trust), *ways_of(_computed(readings.frame, metrics), options)),
         accounting=found.accounting,
     )  # fmt: skip
 

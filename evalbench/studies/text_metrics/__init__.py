@@ -31,6 +31,7 @@ from evalbench.studies.text_metrics.pictures import (
     unscored,
     worst_texts,
 )
+from evalbench.studies.text_metrics.rouge import rouge_options
 from evalbench.studies.text_metrics.scoring import (
     answered,
     by_synonyms,
@@ -76,7 +77,7 @@ SCHEMA: Mapping[str, Table] = {
                 "texts",
                 required=False,
                 empty_ok=True,
-                help="a text, or a JSON list: the best counts",
+                help="a text, or a JSON list: the best counts (ROUGE: see references)",
             ),
             Column("context", "texts", required=False, empty_ok=True),
             Column("prompt", "text", required=False, empty_ok=True, help="the request"),
@@ -99,6 +100,9 @@ def evaluate(
     model: str = "",
     language: str = "en",
     normalise: str = "full",
+    references: str = "best",
+    stem: bool = False,
+    sentence_split: str = "newline",
     meteor_synonyms: bool = False,
     bleu_tokenize: str = "13a",
     embed: str = "use-multilingual",
@@ -127,6 +131,12 @@ def evaluate(
     normalise : str
         For token F1, Jaccard, normalised exact match: ``full``, ``squad``, ``none``, or ``full`` without steps, as in
         ``full-stop_words``; see :func:`evalbench.text.normalise.tokenizer`.
+    references : {"best", "mean"}
+        ROUGE over several references: the one with the best F1, or the mean over all.
+    stem : bool
+        ROUGE compares stems of words (Porter's in English, as rouge-score).
+    sentence_split : {"newline", "sentences"}
+        What ROUGE-Lsum takes for sentences: lines, or sentences of ``language``.
     meteor_synonyms : bool
         ``meteor`` matches English words by WordNet's synonyms too; its figure is then called ``meteor_synonyms``.
     bleu_tokenize : str
@@ -178,17 +188,19 @@ def evaluate(
     lights = {chosen([name])[0].name: tuple(cuts) for name, cuts in (lights or {}).items()}
     lights = {renamed.get(name, name): cuts for name, cuts in lights.items()}
     tokenizer(normalise, "")  # refused even where no chosen metric asks for it: the page states it
-    bands_of(lights, [card.name for card in cards])
-    frame, replies = (
-        answered(frame_of(data["items"]), prompt, model) if prompt else (frame_of(data["items"]), [])
-    )
+    names = [card.name for card in cards]
+    bands_of(lights, names)
+    by_rouge = {"references": references, "stem": stem, "sentence_split": sentence_split}
     options = {
         "language": language, "normalise": normalise, "tokenize": bleu_tokenize, "embed": embed,
         "bert_model": bert_model, "num_layers": bert_layers, "judge": judge,
+        **rouge_options(names, **by_rouge, language=language),
     }  # fmt: skip
+    frame, replies = (
+        answered(frame_of(data["items"]), prompt, model) if prompt else (frame_of(data["items"]), [])
+    )
     scored = score_all(frame, cards, options, replies)
     items = items_of(frame, scored)
-    names = [card.name for card in cards]
     stated = {
         "metrics": names,
         "lights": lights,
@@ -208,7 +220,7 @@ def evaluate(
         parameters={
             **stated, "lights": {k: list(v) for k, v in lights.items()}, "prompt": prompt, "model": model,
             "judge": judge if isinstance(judge, str) else "a function",
-            **{k: v for k, v in options.items() if k not in ("tokenize", "num_layers", "judge")},
+            **{k: options[k] for k in ("language", "normalise", "embed", "bert_model")}, **by_rouge,
             "meteor_synonyms": meteor_synonyms, "bleu_tokenize": bleu_tokenize, "bert_layers": bert_layers,
         },
         data=data.label,
@@ -218,6 +230,6 @@ def evaluate(
         figures=figures,
         tables={"texts": frame, **comparisons, **calls_of(scored, replies)},
         notes=(*data.notes, *remarks(items), *scored.notes),
-        method=methods(cards, language),
+        method=methods(cards, options),
         accounting=roles(model, scored, options, replies),
     )  # fmt: skip

@@ -18,6 +18,7 @@ from evalbench.metrics.text import COLUMNS, Unavailable, score
 from evalbench.metrics.translation import NO_WORDNET, meteor_stages, wordnet_folder, wordnet_version
 from evalbench.models.entail import BASELINE
 from evalbench.studies.text_metrics.contradiction import BLIND, NEEDED, Contradictions
+from evalbench.studies.text_metrics.rouge import rouge_said, without_lines
 from evalbench.text.sentences import sentences, splitter
 from evalbench.text.words import words
 
@@ -175,7 +176,8 @@ def score_all(
     replies : sequence of Reply, optional
         What the outputs were collected from: says why one is null.
     options : mapping
-        ``language``, ``normalise``, ``tokenize``, ``embed``, ``bert_model``, ``num_layers``, ``judge``.
+        ``language``, ``normalise``, ``tokenize``, ``embed``, ``bert_model``, ``num_layers``, ``judge``, and those of
+        :func:`evalbench.studies.text_metrics.rouge.rouge_options`.
 
     Raises
     ------
@@ -191,6 +193,7 @@ def score_all(
         for entry in entries:
             _score_one(frame, entry, options, scored)
     scored.notes += _without_inputs(scored, len(frame))
+    scored.notes += without_lines(frame, scored.unscored, options)
     return scored
 
 
@@ -307,17 +310,21 @@ def _shared(reasons: Mapping[str, Any]) -> list[str]:
     ]
 
 
-# Metrics that cut texts into sentences; ROUGE-Lsum cuts at line ends, as rouge-score does.
 _BY_SENTENCE = {"selfcheck_nli", "context_contradiction"}
 
 
-def methods(entries: Sequence[Card], language: str) -> tuple[str, ...]:
+def methods(entries: Sequence[Card], options: Mapping[str, Any]) -> tuple[str, ...]:
     """What each metric is, and what cuts sentences where one needs them."""
     said = [f"{entry.name}: {entry.summary.rstrip('.')}. {entry.reference}." for entry in entries]
     cut = [entry.name for entry in entries if entry.name in _BY_SENTENCE]
     if cut:
-        said.append(f"Sentences of {', '.join(cut)} are cut by {splitter(language)}.")
-    return (*said, *stages_of([entry.name for entry in entries], language))
+        said.append(f"Sentences of {', '.join(cut)} are cut by {splitter(options['language'])}.")
+    return (*said, *ways_of([entry.name for entry in entries], options))
+
+
+def ways_of(names: Sequence[str], options: Mapping[str, Any]) -> tuple[str, ...]:
+    """By which of their ways METEOR and ROUGE were computed; nothing where they are not among the metrics."""
+    return (*stages_of(names, options["language"]), *rouge_said(names, options))
 
 
 def stages_of(names: Iterable[str], language: str) -> tuple[str, ...]:

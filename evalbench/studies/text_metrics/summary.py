@@ -114,7 +114,7 @@ def summarise(
     -------
     Summary
     """
-    names = list(metrics) or [name for name in items.columns if _is_metric(name)]
+    names = list(metrics) or _metrics_of(items)
     bands = bands_of(lights or {}, names)
     by_model = "model" in items and items["model"].nunique() > 0
     models = sorted(items["model"].unique()) if by_model else []
@@ -126,6 +126,13 @@ def summarise(
     ]
     estimates = tuple(e for _, one in done for e in one.estimates)
     return Summary(estimates, _verdict(items, done, bands, seed, n_resamples))
+
+
+def _metrics_of(items: pd.DataFrame) -> list[str]:
+    """The columns that are named as text metrics, without those that came with a metric as its parts."""
+    names = [name for name in items.columns if _is_metric(name)]
+    parts = {f"{name}_{part}" for name in names for part in ("precision", "recall")}
+    return [name for name in names if name not in parts]
 
 
 def _is_metric(name: str) -> bool:
