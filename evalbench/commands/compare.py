@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import json
 import os
@@ -36,7 +37,7 @@ def run_folder(name: str, reports: Path) -> Path:
     if path.is_dir():
         return path.resolve()
     found = (
-        sorted(p for p in reports.glob(f"*/{Path(name).name}") if p.is_dir())
+        sorted(p for p in reports.glob(f"*/{glob.escape(Path(name).name)}") if p.is_dir())
         if Path(name).name == name
         else []
     )
@@ -56,11 +57,11 @@ def read_side(folder: Path) -> Side:
     BadInput
         If the folder is not that of a finished run.
     """
-    from evalbench.runs.folder import read_json
-    from evalbench.runs.record import read_items, read_results
+    from evalbench.core.run_files import FINISHED, read_results, read_run
+    from evalbench.runs.record import read_items
 
-    run = read_json(folder / "run.json") if (folder / "run.json").is_file() else {}
-    if run.get("status") not in ("ok", "interactive"):
+    run = read_run(folder) if (folder / "run.json").is_file() else {}
+    if run.get("status") not in FINISHED:
         raise BadInput(f"{folder}: not the folder of a finished run (status {run.get('status', 'unknown')})")
     return Side(folder.name, read_results(folder), run, read_items(folder))
 

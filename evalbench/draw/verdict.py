@@ -115,7 +115,7 @@ def _domain(rows: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
     known = [float(v) for r in rows for v in (r["value"], r.get("ci_low"), r.get("ci_high")) if v is not None]
     if named:
         low, high = (float(end.replace("−", "-")) for end in named.groups())
-        if all(low <= v <= high for v in known):
+        if low < high and all(low <= v <= high for v in known):
             return low, high
     low, high = min([0.0, *known]), max([0.0, *known])
     return (low, high) if high > low else (low, low + 1.0)
@@ -256,7 +256,7 @@ def _best(group: Sequence[Mapping[str, Any]], grid: tuple[str, str] | None) -> S
     other, each = grid
     best: dict[Any, Mapping[str, Any]] = {}
     for row in group:
-        at = row[each]
+        at = row.get(each)
         if at not in best or _goodness(row) > _goodness(best[at]):
             best[at] = row
     return [row if row["value"] is not None else {**row, other: "none"} for row in best.values()]

@@ -14,10 +14,12 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from evalbench.core.result import deciding_row
+from evalbench.core.run_files import FINISHED, read_results, read_run
 from evalbench.draw.verdict import data_label
+from evalbench.errors import BadInput
 
 NOT_COUNTED = ("data", "columns", "seed", "n_resamples")
-FINISHED = ("ok", "interactive")
+UNREADABLE = "cannot be read"  # the status of a run whose files are damaged
 HISTORY = 60  # runs that a history shows
 
 
@@ -134,32 +136,25 @@ class Standing(NamedTuple):
 
 def read_runs(reports: Path) -> list[Run]:
     """Every run below a folder of reports, newest first."""
-    found = [_run(path.parent, path) for path in reports.glob("*/*/run.json")]
+    found = [_run(path.parent) for path in reports.glob("*/*/run.json")]
     return sorted(found, key=lambda run: (run.started, run.run_id), reverse=True)
 
 
-def _run(folder: Path, path: Path) -> Run:
+def _run(folder: Path) -> Run:
     study, run_id = folder.parent.name, folder.name
     href = f"{quote(study)}/{quote(run_id)}/report.html" if (folder / "report.html").is_file() else ""
     try:
-        record = _object(path)
+        record = read_run(folder)
         status = str(record["status"])
-        results = _object(folder / "results.json") if status in FINISHED else None
-    except (OSError, ValueError, KeyError) as error:
-        return Run(study, run_id, "unreadable", f"{type(error).__name__}: {error}", "", None, href=href)
+        results = read_results(folder) if status in FINISHED else None
+    except BadInput as error:
+        return Run(study, run_id, UNREADABLE, str(error).replace(f"{folder}/", ""), "", None, href=href)
     seconds = record.get("seconds")
     started = str(record.get("started") or "")
     known = record.get("data")
     data = data_label(known) if isinstance(known, Mapping) else ""
     base = Run(study, run_id, status, str(record.get("error") or ""), started, seconds, data=data, href=href)
     return base if results is None else _with_results(base, results)
-
-
-def _object(path: Path) -> dict[str, Any]:
-    content = json.loads(path.read_bytes())
-    if not isinstance(content, dict):
-        raise ValueError(f"{path.name} is not a JSON object")
-    return content
 
 
 def _with_results(run: Run, results: Mapping[str, Any]) -> Run:

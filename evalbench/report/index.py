@@ -10,7 +10,7 @@ from pathlib import Path
 from evalbench.draw.html import Html, attribute, breakable, css, escape, signed
 from evalbench.draw.verdict import light_word, rounded_parts
 from evalbench.report.facts import took
-from evalbench.report.history import Figure, Line, Run, lines, read_runs, standings
+from evalbench.report.history import UNREADABLE, Figure, Line, Run, lines, read_runs, standings
 from evalbench.report.page import environment, policy, write_atomically
 
 INDEX = "index.html"
@@ -143,7 +143,7 @@ def tally(runs: Iterable[Run]) -> list[tuple[str, int]]:
         "died",
         "timeout",
         "no-result",
-        "unreadable",
+        UNREADABLE,
         "red",
         "yellow",
         "green",

@@ -12,10 +12,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evalbench.draw.html import Html, attribute
+from evalbench.core import run_files
+from evalbench.draw.html import Html, attribute, escape
 from evalbench.draw.verdict import data_label, headline_table, notes_html, verdict_html
 from evalbench.errors import BadInput
 from evalbench.report.facts import files, provenance, settings, warnings
+from evalbench.report.history import UNREADABLE
 from evalbench.report.narrative import (
     Heading,
     Narrative,
@@ -28,13 +30,13 @@ from evalbench.report.narrative import (
 from evalbench.report.page import page_html, write_atomically
 
 PAGE = "report.html"
-FINISHED = ("ok", "interactive")
 _STATUS = {
     "failed": "The run failed",
     "died": "The run died",
     "timeout": "The run ran out of time",
     "no-result": "The run ended without a result",
     "running": "The run has not finished",
+    UNREADABLE: "The run's files cannot be read",
 }
 _OWN_IDS = ("verdict", "figures", "about", "method", "provenance", "contents", "main")
 _NOTHING = Narrative("", (), Html(""), Html(""))
@@ -46,6 +48,7 @@ class Source(NamedTuple):
     run: Mapping[str, Any]
     results: Mapping[str, Any] | None
     notebook: Mapping[str, Any] | None
+    unread: str = ""
 
 
 def read_run(folder: Path) -> Source:
@@ -54,26 +57,40 @@ def read_run(folder: Path) -> Source:
     Raises
     ------
     BadInput
-        If it holds no ``run.json``, or a finished run lacks ``results.json``.
+        If it holds no ``run.json``.  One that cannot be read, or results that cannot, are a run that says why.
     """
     if not (folder / "run.json").is_file():
         raise BadInput(f"{folder} is not the folder of a run: it has no run.json")
-    run = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-    results = None
-    if run.get("status") in FINISHED:
-        if not (folder / "results.json").is_file():
-            raise BadInput(f"{folder}: the run's status is {run['status']}, but there is no results.json")
-        results = json.loads((folder / "results.json").read_text(encoding="utf-8"))
-    return Source(run, results, _notebook(folder / "notebook.ipynb"))
+    run: Mapping[str, Any] = {"run_id": folder.name, "study": folder.parent.name}
+    notebook, unread = _notebook(folder / "notebook.ipynb")
+    try:
+        run = run_files.read_run(folder)
+        results = run_files.read_results(folder) if run["status"] in run_files.FINISHED else None
+    except BadInput as error:
+        return Source({**run, "status": UNREADABLE, "error": str(error)}, None, notebook, unread)
+    return Source(run, results, notebook, unread)
 
 
-def _notebook(path: Path) -> Mapping[str, Any] | None:
+def _notebook(path: Path) -> tuple[Mapping[str, Any] | None, str]:
+    """The executed notebook, or why it cannot be read: a kernel that was killed may have left half of it."""
     if not path.is_file():
-        return None
+        return None, ""
     import nbformat
 
-    read: Mapping[str, Any] = nbformat.read(path, as_version=4)
-    return read
+    try:
+        content = run_files.read_json(path)
+        nbformat.validate(content)
+        read: Mapping[str, Any] = nbformat.reads(json.dumps(content), as_version=4)
+    except BadInput as error:
+        return None, str(error)
+    except (
+        nbformat.ValidationError,
+        AttributeError,
+        KeyError,
+        TypeError,
+    ) as error:  # it looks before it checks
+        return None, f"{path}: {type(error).__name__}: {str(error).partition(chr(10))[0]}"
+    return read, ""
 
 
 def render(folder: Path) -> Path:
@@ -123,11 +140,18 @@ def _finished(source: Source, cell: tuple[Parameter, ...]) -> dict[str, Any]:
         "story": story,
         "results": results,
         "intervals": sorted({str(row["method"]) for row in results["summary"] if row.get("method")}),
-        "warnings": warnings(source.run),
+        "warnings": (*warnings(source.run), *_unread(source)),
         "settings": settings(results["parameters"], cell, source.run.get("edited_defaults")),
         "contents": _contents(story),
         "failure": "",
     }
+
+
+def _unread(source: Source) -> tuple[Html, ...]:
+    why = escape(
+        f"The executed notebook cannot be read, so its prose and pictures are missing: {source.unread}"
+    )
+    return (Html(f"<p>{why}</p>"),) if source.unread else ()
 
 
 def _unfinished(source: Source, cell: tuple[Parameter, ...]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from evalbench.core.run_files import read_results, read_run
 from evalbench.errors import BadInput
 from evalbench.models.kept import merge_calls
 from evalbench.report.index import write_index
@@ -172,7 +173,7 @@ def _history(jobs: Sequence[Job], reports: Path) -> tuple[dict[int, Path], dict[
     done, failed = {}, {}
     for job in jobs:
         equals = by_identity.get(job.plan.identity, [])
-        finished = [f for f, run in equals if run.get("status") == "ok" and (f / "results.json").is_file()]
+        finished = [f for f, run in equals if run.get("status") == "ok" and _is_whole(f)]
         failed[job.number] = sum(run.get("status") != "ok" for _, run in equals)
         if finished:
             done[job.number] = finished[-1]
@@ -301,7 +302,7 @@ class _Batch:
             folder = folders.create(self.reports, job.plan.study, job.plan.hash8)
             said = provenance_of(job.plan, folder, folders.now(), task.attempt)
             folders.write_json(folder / "run.json", {**said, "batch": self.name})
-        begun = folders.read_json(folder / "run.json")
+        begun = read_run(folder)
         if begun["status"] == "running":
             close(folder, begun, Ended(status, error))
         return _outcome(job, folder)
@@ -313,7 +314,16 @@ class _Batch:
         return None
 
 
+def _is_whole(folder: Path) -> bool:
+    """Whether a run's results can be read; where not, it is run again."""
+    try:
+        read_results(folder)
+    except BadInput:
+        return False
+    return True
+
+
 def _outcome(job: Job, folder: Path, resumed: bool = False) -> Outcome:
-    run = folders.read_json(folder / "run.json")
-    results = folders.read_json(folder / "results.json") if run["status"] == "ok" else None
+    run = read_run(folder)
+    results = read_results(folder) if run["status"] == "ok" else None
     return Outcome(job, folder, run, results, resumed)

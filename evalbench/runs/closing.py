@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from evalbench.core.run_files import read_json, read_results
 from evalbench.errors import BadInput
 from evalbench.models.redact import redacted, redactor
 from evalbench.report.render import render
@@ -36,6 +37,8 @@ def close(folder: Path, begun: Mapping[str, Any], ended: Ended, seconds: float |
     redact_errors(folder / "notebook.ipynb")
     if ended.status == "ok" and not (folder / RESULTS).is_file():
         ended = Ended("no-result", "the notebook ended without record(result), for example by sys.exit")
+    if ended.status == "ok":
+        ended = _with_whole_results(folder, ended)
     ended = _without_leaks(folder, ended)
     if ended.status != "ok":
         folders.remove_partial(folder)
@@ -56,9 +59,23 @@ def close(folder: Path, begun: Mapping[str, Any], ended: Ended, seconds: float |
 def _added(folder: Path) -> dict[str, Any]:
     """What the notebook has written into ``run.json``; nothing where it can no longer be read."""
     try:
-        return folders.read_json(folder / "run.json")
+        return read_json(folder / "run.json")
     except BadInput:
         return {}
+
+
+def _with_whole_results(folder: Path, ended: Ended) -> Ended:
+    """No result where ``results.json``, which the notebook may have written itself, is not what ``record`` writes."""
+    try:
+        results = read_results(folder)
+    except BadInput as error:
+        return ended._replace(status="no-result", error=str(error).replace(f"{folder}/", ""))
+    named = ["items.parquet", *results["tables"].values()]
+    missing = [name for name in named if not (folder / name).is_file()]
+    if missing:
+        said = f"results.json is not what record(result) writes: there is no {', '.join(missing)}"
+        return ended._replace(status="no-result", error=said)
+    return ended
 
 
 def _without_leaks(folder: Path, ended: Ended) -> Ended:

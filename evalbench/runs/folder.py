@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import json
 import os
 import platform
@@ -12,11 +13,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from evalbench.core.run_files import read_json, read_run
 from evalbench.errors import BadInput
 
 RUN = "EVALBENCH_RUN"  # names the folder to the kernel that works for it
 RUN_SCHEMA_VERSION = 1
-STATUSES = ("running", "ok", "failed", "died", "timeout", "no-result", "interactive")
 
 
 def now() -> str:
@@ -81,23 +82,6 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """A JSON object.
-
-    Raises
-    ------
-    BadInput
-        If it is not there or not an object.
-    """
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise BadInput(f"{path}: cannot be read ({error})") from error
-    if not isinstance(content, dict):
-        raise BadInput(f"{path}: expected a JSON object")
-    return content
-
-
 def remove_partial(folder: Path) -> None:
     """Take the results and tables out of a folder whose run did not end well; replies that were paid for stay."""
     for file in folder.iterdir():
@@ -112,19 +96,20 @@ def update_run(folder: Path, **changes: Any) -> dict[str, Any]:
     return content
 
 
-def runs(reports: Path, study: str = "*", hash8: str = "") -> Iterator[tuple[Path, dict[str, Any]]]:
+def runs(reports: Path, study: str = "", hash8: str = "") -> Iterator[tuple[Path, dict[str, Any]]]:
     """Folders of runs with their ``run.json``, in the order of their names; what cannot be read is left out.
 
     Parameters
     ----------
     reports : Path
     study : str
+        Only those of this study.
     hash8 : str
         Only those whose name carries it.
     """
-    pattern = f"{study}/*-{hash8}*/run.json" if hash8 else f"{study}/*/run.json"
-    for path in sorted(reports.glob(pattern)):
+    pattern = f"*-{glob.escape(hash8)}*" if hash8 else "*"
+    for path in sorted(reports.glob(f"{glob.escape(study) or '*'}/{pattern}/run.json")):
         try:
-            yield path.parent, read_json(path)
+            yield path.parent, read_run(path.parent)
         except BadInput:
             continue

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalbench.errors import BadInput
-from evalbench.runs.folder import RUN, RUN_SCHEMA_VERSION, now, read_json, update_run, whole_file, write_json
+from evalbench.runs.folder import RUN, RUN_SCHEMA_VERSION, now, update_run, whole_file, write_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,13 +90,6 @@ def read_items(folder: Path) -> pd.DataFrame:
     if not path.is_file():
         raise BadInput(f"{folder}: has no items.parquet; is it the folder of a finished run?")
     return pd.read_parquet(path)
-
-
-def read_results(folder: Path) -> dict[str, Any]:
-    """The ``results.json`` of a finished run."""
-    if not (folder / "results.json").is_file():
-        raise BadInput(f"{folder}: has no results.json; is it the folder of a finished run?")
-    return read_json(folder / "results.json")
 
 
 def _how_to_render(result: Result) -> str:

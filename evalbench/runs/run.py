@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evalbench import studies
+from evalbench.core.run_files import read_results
 from evalbench.errors import BadInput
 from evalbench.models.redact import redactor
 from evalbench.readers import catalog
@@ -276,7 +277,7 @@ def run(
         shutil.rmtree(folder)
         raise BadInput(redactor()(ended.error.removeprefix(f"{ended.kind}: ")))
     ended = close(folder, begun, ended, time.monotonic() - clock)
-    results = folders.read_json(folder / "results.json") if ended.status == "ok" else None
+    results = read_results(folder) if ended.status == "ok" else None
     return Run(folder, ended.status, ended.error, results)
 
 

@@ -118,7 +118,11 @@ def own_folder(reports: Path, task: Task) -> Path | None:
     """The folder in which this very task has ended before: Dask may compute a lost result again."""
     for folder, content in folders.runs(reports, task.study, task.identity[:8]):
         mine = content.get("batch") == task.batch and content.get("attempt") == task.attempt
-        if mine and content["sha256"].get("identity") == task.identity and content["status"] != "running":
+        if (
+            mine
+            and (content.get("sha256") or {}).get("identity") == task.identity
+            and content["status"] != "running"
+        ):
             return folder
     return None
 

@@ -64,5 +64,6 @@ def results(
         "schema_version": 1, "study": study, "question": "?", "judged": judged, "parameters": parameters or {"k": 5, "seed": 0},
         "data": {"name": name, "version": version, "sha256": sha256, "synthetic": version != ""}, "id": "id",
         "by": list(by), "light": light, "sentence": "…", "light_stability": 0.9, "light_rule": "", "would_be_light": None, "decided_by": None,
+        "items": {"n": 120, "unscored": 0, "of": ""},
         "summary": [row], "notes": [], "method": [], "tables": {},
     }  # fmt: skip

@@ -58,8 +58,10 @@ def test_broken_files_are_rows_too(tmp_path):
     add(tmp_path, 2)
     (add(tmp_path, 3) / "run.json").write_text("[]", encoding="utf-8")
     runs = read_runs(tmp_path)
-    assert [run.status for run in runs] == ["unreadable"] * 3
-    assert "unreadable" in index_html(runs)
+    assert [run.status for run in runs] == ["cannot be read"] * 3
+    page = index_html(runs)
+    assert page.count("</span> cannot be read</span>") >= 3
+    assert "results.json; is it the folder of a finished run?" in page
 
 
 def test_the_headline_is_the_whole_or_the_first_group():

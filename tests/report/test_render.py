@@ -52,11 +52,25 @@ def test_a_folder_that_is_not_a_runs_is_refused(tmp_path):
         render(tmp_path)
 
 
-def test_a_finished_run_without_results_is_refused(run_folder):
+def test_a_finished_run_without_results_has_a_page_that_says_so(run_folder):
     folder = run_folder()
     (folder.path / "results.json").unlink()
-    with pytest.raises(BadInput, match=r"the run's status is ok, but there is no results\.json"):
-        render(folder.path)
+    page = render(folder.path).read_text(encoding="utf-8")
+    assert "The run&#x27;s files cannot be read" in page
+    assert "has no results.json" in page
+    assert "There are no figures and no verdict" in page
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "{", '{"cells": 3, "nbformat": 4, "nbformat_minor": 5, "metadata": {}}', '{"nbformat": 4}'],
+)
+def test_a_notebook_of_which_half_is_left_costs_prose_and_pictures_only(content, run_folder):
+    folder = run_folder()
+    (folder.path / "notebook.ipynb").write_text(content, encoding="utf-8")
+    page = render(folder.path).read_text(encoding="utf-8")
+    assert "The executed notebook cannot be read, so its prose and pictures are missing" in page
+    assert "Headline figures" in page
 
 
 def test_nothing_is_left_behind_when_writing_fails(tmp_path):

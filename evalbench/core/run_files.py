@@ -1,0 +1,209 @@
+"""``results.json`` and ``run.json``: which fields they have, and their reading; a notebook, a disk or a hand may have damaged them.
+
+:data:`RESULTS` and :data:`RUN` list the fields.  A name with ``?`` may be missing; fields that are not listed may be there.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from evalbench.core.verdict import LIGHTS
+from evalbench.errors import BadInput
+
+STATUSES = ("running", "ok", "failed", "died", "timeout", "no-result", "interactive")
+FINISHED = ("ok", "interactive")  # what has results
+_SCHEMA_VERSION = 1
+_DEEPEST = 32
+_LARGEST = 1e100  # differences of figures stay finite
+
+
+class Kind(NamedTuple):
+    """What a field may hold, in words and as a test."""
+
+    word: str
+    holds: Callable[[Any], bool]
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and -_LARGEST <= value <= _LARGEST
+
+
+def _is_file_name(value: Any) -> bool:
+    return isinstance(value, str) and Path(value).name == value and value not in ("", ".", "..")
+
+
+def _one_of(*values: Any) -> Kind:
+    return Kind(" or ".join(map(str, values)), lambda value: type(value) in (str, int) and value in values)
+
+
+def _or_null(kind: Kind) -> Kind:
+    return Kind(f"{kind.word} or null", lambda value: value is None or kind.holds(value))
+
+
+ANY = Kind("a value", lambda value: True)
+TEXT = Kind("a text", lambda value: isinstance(value, str))
+YES_NO = Kind("true or false", lambda value: isinstance(value, bool))
+NUMBER = Kind("a number", _is_number)
+COUNT = Kind("a count", lambda value: type(value) is int and 0 <= value < 2**63)
+OBJECT = Kind("an object", lambda value: isinstance(value, dict))
+FILE_NAME = Kind("a file's name", _is_file_name)
+GROUP = Kind("a text, a number or null", lambda value: value is None or isinstance(value, str | int | float))
+VERSION = _one_of(_SCHEMA_VERSION)
+LIGHT = _one_of(*LIGHTS)
+
+_FIGURE = {
+    "metric": TEXT, "value": _or_null(NUMBER), "ci_low?": _or_null(NUMBER), "ci_high?": _or_null(NUMBER), "method?": TEXT,
+    "n": COUNT, "n_unscored?": COUNT, "n_undefined?": COUNT, "unit?": TEXT, "higher_is_better?": _or_null(YES_NO),
+    "light?": LIGHT, "note?": TEXT, "n_of?": TEXT,
+}  # fmt: skip
+RESULTS: Mapping[str, Any] = {
+    "schema_version": VERSION, "study": TEXT, "question": TEXT, "judged": TEXT, "parameters": OBJECT,
+    "data": {"name": TEXT, "version": TEXT, "sha256": TEXT, "synthetic?": YES_NO},
+    "id": TEXT, "by": [TEXT], "light": LIGHT, "sentence": TEXT, "light_stability": _or_null(NUMBER), "light_rule": TEXT,
+    "would_be_light?": _or_null(LIGHT), "decided_by?": _or_null(OBJECT),
+    "items": {"n": COUNT, "unscored": COUNT, "of?": TEXT}, "summary": [_FIGURE], "notes": [TEXT], "method": [TEXT],
+    "tables": {"*": FILE_NAME},
+}  # fmt: skip
+_DATA: Mapping[str, Any] = {"name": TEXT, "version?": TEXT}
+RUN: Mapping[str, Any] = {
+    "schema_version?": VERSION, "study?": TEXT, "run_id?": TEXT, "status": _one_of(*STATUSES),
+    "error?": Kind("a text, an object or null", lambda value: value is None or isinstance(value, str | dict)),
+    "started?": _or_null(TEXT), "finished?": _or_null(TEXT), "seconds?": _or_null(NUMBER), "peak_memory_mb?": _or_null(NUMBER),
+    "attempt?": COUNT, "host?": TEXT, "process?": COUNT, "batch?": TEXT, "parameters?": _or_null(OBJECT),
+    "data?": _or_null(Kind("an object with name and version", lambda value: not _faults(value, _DATA, ""))),
+    "git?": OBJECT, "versions?": OBJECT, "sha256?": {"*": TEXT}, "edited_defaults?": {"*": {"own?": ANY, "here?": ANY}},
+}  # fmt: skip
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A JSON object without NaN, infinities and needless depth.
+
+    Raises
+    ------
+    BadInput
+        If it is not there, or not such an object.
+    """
+    try:
+        content = json.loads(path.read_bytes(), parse_constant=_refuse)
+    except RecursionError:
+        raise BadInput(f"{path}: cannot be read (nested too deeply)") from None
+    except (OSError, ValueError) as error:
+        raise BadInput(
+            f"{path}: cannot be read ({error.strerror if isinstance(error, OSError) else error})"
+        ) from error
+    if not isinstance(content, dict):
+        raise BadInput(f"{path}: expected a JSON object")
+    if fault := _depth_fault(content):
+        raise BadInput(f"{path}: cannot be read ({fault})")
+    return content
+
+
+def read_results(folder: Path) -> dict[str, Any]:
+    """The ``results.json`` of a finished run.
+
+    Raises
+    ------
+    BadInput
+        If it has none, or its fields are not those of :data:`RESULTS`; lists all faults.
+    """
+    path = folder / "results.json"
+    if not path.is_file():
+        raise BadInput(f"{folder}: has no results.json; is it the folder of a finished run?")
+    content = _checked(path, RESULTS)
+    by = content["by"]
+    faults = [
+        f"summary: row {i}: {name}: expected {GROUP.word}"
+        for i, row in enumerate(content["summary"], 1)
+        for name in by
+        if not GROUP.holds(row.get(name))
+    ]
+    if faults:
+        raise BadInput.listing(f"{path}: not what record(result) writes:", faults)
+    return content
+
+
+def read_run(folder: Path) -> dict[str, Any]:
+    """The ``run.json`` of a run.
+
+    Raises
+    ------
+    BadInput
+        If it has none, or its fields are not those of :data:`RUN`; lists all faults.
+    """
+    return _checked(folder / "run.json", RUN)
+
+
+def _checked(path: Path, fields: Mapping[str, Any]) -> dict[str, Any]:
+    content = read_json(path)
+    faults = list(_faults(content, fields, ""))
+    if faults:
+        raise BadInput.listing(f"{path}: not what a run writes:", faults)
+    return content
+
+
+def _faults(content: Any, expected: Any, where: str) -> list[str]:
+    """What differs from the fields that are expected, each with its place."""
+    if isinstance(expected, Kind):
+        return (
+            [] if expected.holds(content) else [f"{where}: expected {expected.word}, found {_shown(content)}"]
+        )
+    if isinstance(expected, list):
+        if not isinstance(content, list):
+            return [f"{where}: expected a list, found {_shown(content)}"]
+        return [f for i, v in enumerate(content, 1) for f in _faults(v, expected[0], f"{where}: {i}")]
+    if not isinstance(content, dict):
+        return [f"{where}: expected an object, found {_shown(content)}"]
+    found = []
+    for name, kind in _named(content, expected):
+        key = name.removesuffix("?")
+        place = f"{where}: {key}" if where else key
+        if key in content:
+            found += _faults(content[key], kind, place)
+        elif not name.endswith("?"):
+            found.append(f"{place}: missing")
+    return found
+
+
+def _named(content: Mapping[str, Any], expected: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The expected fields; ``*`` is every one that is there."""
+    for name, kind in expected.items():
+        if name == "*":
+            yield from ((key, kind) for key in content)
+        else:
+            yield name, kind
+
+
+def _shown(value: Any) -> str:
+    text = (
+        repr(value)
+        if not isinstance(value, list | dict)
+        else "a list"
+        if isinstance(value, list)
+        else "an object"
+    )
+    return text if len(text) <= 40 else text[:39] + "…"
+
+
+def _depth_fault(content: Any) -> str:
+    """Level by level, so that no depth exhausts the stack."""
+    level = [content]
+    for _ in range(_DEEPEST):
+        if any(isinstance(value, float) and not math.isfinite(value) for value in level):
+            return "a number beyond all bounds"
+        level = [
+            inner
+            for value in level
+            if isinstance(value, dict | list)
+            for inner in (value.values() if isinstance(value, dict) else value)
+        ]
+        if not level:
+            return ""
+    return "nested too deeply"
+
+
+def _refuse(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
