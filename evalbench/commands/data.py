@@ -24,7 +24,7 @@ def list_data(root: Path | None) -> None:
 
     for label, entry in entries(root).items():
         kind = "synthetic" if entry.synthetic else "real"
-        rows = ", ".join(f"{table} {file['rows']} rows" for table, file in entry.files.items())
+        rows = ", ".join(f"{table} {file.get('rows', '?')} rows" for table, file in entry.files.items())
         click.echo(
             f"{label}  [{', '.join(entry.studies)}; {kind}; {entry.licence}]\n    {entry.title}\n    {rows}"
         )

@@ -57,19 +57,33 @@ def _entries(path: Path, changed: int, size: int) -> dict[str, Entry]:
     import yaml
 
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-    except yaml.YAMLError as error:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except RecursionError:
+        raise BadInput(f"{path}: nested too deeply") from None
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
+    except (
+        yaml.YAMLError,
+        ValueError,
+        OverflowError,
+    ) as error:  # a date that no calendar has is a ValueError
         raise BadInput(f"{path}: not valid YAML: {error}") from error
+    content = {} if content is None else content
+    if not isinstance(content, dict):
+        raise BadInput(f"{path}: expected a mapping of name@version to a data set's fields")
     found, faults = {}, []
     for label, card in content.items():
         match = NAME.match(str(label))
-        missing = [
-            key for key in ("study", "title", "licence", "synthetic", "files") if key not in (card or {})
-        ]
+        if not isinstance(card, dict):
+            faults.append(f"{label}: expected a mapping with study, title, licence, synthetic and files")
+            continue
+        missing = [key for key in ("study", "title", "licence", "synthetic", "files") if key not in card]
         if match is None:
             faults.append(f"{label}: expected name@version")
         elif missing:
             faults.append(f"{label}: lacks {', '.join(missing)}")
+        elif wrong := _wrong_fields(card):
+            faults += [f"{label}: {fault}" for fault in wrong]
         else:
             found[str(label)] = Entry(
                 match["name"],
@@ -84,6 +98,31 @@ def _entries(path: Path, changed: int, size: int) -> dict[str, Entry]:
     if faults:
         raise BadInput.listing(f"{path}:", faults)
     return found
+
+
+def _wrong_fields(card: Mapping[str, Any]) -> list[str]:
+    """Fields of an entry that are of another kind than expected."""
+    wrong = [
+        f"{key}: expected a text"
+        for key in ("title", "licence", "card")
+        if not isinstance(card.get(key, ""), str)
+    ]
+    studies = card["study"] if isinstance(card["study"], list) else [card["study"]]
+    if not all(isinstance(study, str) for study in studies):
+        wrong.append("study: expected a name or a list of names")
+    if not isinstance(card["synthetic"], bool):
+        wrong.append("synthetic: expected yes or no")
+    files = card["files"]
+    if not isinstance(files, dict) or not all(isinstance(file, dict) for file in files.values()):
+        return [*wrong, "files: expected a mapping of tables to path, sha256 and rows"]
+    kinds = {"path": lambda value: isinstance(value, str) and "\0" not in value, "sha256": lambda value: isinstance(value, str),
+             "rows": lambda value: value is None or type(value) is int}  # fmt: skip
+    return wrong + [
+        f"files: {table}: {key}: expected a {'count' if key == 'rows' else 'text'}"
+        for table, file in files.items()
+        for key, fits in kinds.items()
+        if not fits(file.get(key))
+    ]
 
 
 def entry(label: str, root: Path | None = None) -> Entry:

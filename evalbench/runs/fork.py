@@ -22,12 +22,12 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
+from evalbench.runs.sockets import short_folder
 from evalbench.runs.threads import one_thread
 
 PRELOADED = (
@@ -137,7 +137,7 @@ class Preloader:
     """
 
     def __init__(self) -> None:
-        self._folder = tempfile.mkdtemp(prefix="eb-")
+        self._folder = short_folder()
         self.address = f"{self._folder}/s"
         listener = socket.socket(socket.AF_UNIX)
         listener.bind(self.address)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -13,11 +12,29 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from evalbench.runs.sockets import short_folder
 from evalbench.runs.threads import one_thread
 
 Notebook = Any
 # A manager interrupts its kernel before it shuts it down, and a kernel that is idle by then logs that as an error.
 _QUIET = "--IPKernelApp.log_level=CRITICAL"
+
+
+_LONGEST_TIMEOUT = 365 * 86_400
+
+
+def timeout_fault(seconds: Any) -> str:
+    """What is wrong with a time limit, or nothing.
+
+    Examples
+    --------
+    >>> timeout_fault(900), timeout_fault(float("nan"))
+    ('', 'expected seconds above 0, up to a year; found nan')
+    """
+    is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+    if is_number and 0 < seconds <= _LONGEST_TIMEOUT:
+        return ""
+    return f"expected seconds above 0, up to a year; found {seconds!r}"
 
 
 class Ended(NamedTuple):
@@ -120,7 +137,7 @@ def _sockets() -> Iterator[dict[str, Any]]:
     if sys.platform == "win32":
         yield {}
         return
-    folder = tempfile.mkdtemp(prefix="eb-", dir="/tmp" if os.access("/tmp", os.W_OK) else None)  # noqa: S108
+    folder = short_folder()
     config = Config()
     config.KernelManager.transport = "ipc"
     config.KernelManager.ip = f"{folder}/k"

@@ -126,7 +126,7 @@ def checked_values(known: Mapping[str, Parameter], given: Mapping[str, Any], sou
             faults.append(
                 f"{name}: parameters are stored in clear; keys and passwords come from the environment only"
             )
-        elif fault := _secret_in(json.dumps(value, default=str, ensure_ascii=False), keys):
+        elif fault := _secret_in(_as_text(value), keys):
             faults.append(f"{name}: {fault}")
         elif name not in known:
             near = get_close_matches(name, known, n=1)
@@ -196,6 +196,14 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+def _as_text(value: Any) -> str:
+    """A value with all texts in it; nothing for what JSON cannot hold, which is refused anyway."""
+    try:
+        return json.dumps(value, default=str, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError):
+        return ""
+
+
 def _secret_in(text: str, keys: Mapping[str, str]) -> str:
     """What is wrong with a value that would put a key or a password into a run's files; it is not repeated here."""
     if user_info(text):
@@ -220,6 +228,8 @@ def _value(parameter: Parameter, value: Any) -> Any:
         raise ValueError(f"expected {parameter}, found {_shown(value)} ({kind})")
     try:
         json.dumps(value, allow_nan=False)
+    except RecursionError:
+        raise ValueError("cannot be held by JSON (nested too deeply)") from None
     except (TypeError, ValueError) as error:
         raise ValueError(f"{_shown(value)} cannot be held by JSON ({error})") from None
     low, high = LIMITS.get(parameter.name, (-math.inf, math.inf))

@@ -20,7 +20,7 @@ from evalbench.models.redact import redactor
 from evalbench.readers import catalog
 from evalbench.runs import folder as folders
 from evalbench.runs import provenance
-from evalbench.runs.kernel import Ended, execute
+from evalbench.runs.kernel import Ended, execute, timeout_fault
 from evalbench.runs.parameters import (
     Parameter,
     checked_values,
@@ -151,6 +151,11 @@ def plan(
         raise BadInput(f"{notebook.name}: never calls record(result), so its run would have no result")
     values = checked_values(known, parameters or {}, notebook.name)
     study = notebook.stem
+    if study.startswith(".") or study == "index.html":
+        raise BadInput(
+            f"{notebook.name}: the name of a notebook names the folder of its reports; "
+            "it must not begin with a dot or be that of the index: rename it"
+        )
     full = {name: p.default for name, p in known.items()} | values
     try:
         workbench = find_root(root)
@@ -258,6 +263,8 @@ def run(
     """
     from evalbench.runs.closing import close
 
+    if timeout is not None and (fault := timeout_fault(timeout)):
+        raise BadInput(f"timeout: {fault}")
     reports = out or (planned.root or Path.cwd()) / "reports"
     folder = folders.create(reports.resolve(), planned.study, planned.hash8)
     clock = time.monotonic()

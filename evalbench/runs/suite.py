@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evalbench.errors import BadInput
+from evalbench.runs.kernel import timeout_fault
 from evalbench.runs.parameters import checked_values
 from evalbench.runs.run import Plan, known_parameters, plan
 
@@ -193,10 +194,8 @@ def _combinations(entry: _Entry, faults: list[str]) -> Iterator[tuple[str, dict[
         doubled += ["data"] if data and "data" in parameters else []
         found += [f"{entry.at(str(name))}: {name}: given twice" for name in doubled]
     timeout = values.get("timeout")
-    if timeout is not None and (
-        isinstance(timeout, bool) or not isinstance(timeout, int | float) or timeout <= 0
-    ):
-        found.append(f"{entry.at('timeout')}: timeout: expected seconds above 0, found {timeout!r}")
+    if timeout is not None and (fault := timeout_fault(timeout)):
+        found.append(f"{entry.at('timeout')}: timeout: {fault}")
     faults += found
     if found:
         return
@@ -219,17 +218,25 @@ def _entries(path: Path) -> tuple[list[_Entry], list[str]]:
     try:
         text = path.read_text(encoding="utf-8-sig")
         document = yaml.compose(text, Loader=yaml.SafeLoader)
+        if document is not None and (line := _line_of_circle(document)):
+            raise BadInput(f"{path}: line {line}: this holds itself: an alias within its own anchor")
         content = yaml.safe_load(text)
     except OSError as error:
         raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except RecursionError:
+        raise BadInput(f"{path}: nested too deeply") from None
+    except (
+        yaml.YAMLError,
+        ValueError,
+        OverflowError,
+    ) as error:  # a date that no calendar has is a ValueError
         raise BadInput(f"{path}: not YAML: {error}") from error
     if not isinstance(content, dict) or not isinstance(content.get("runs"), list):
         raise BadInput(f"{path}: expected a mapping with 'runs:', a list of entries")
     assert isinstance(document, yaml.MappingNode)
     faults = [f"line {line}: {fault}" for line, fault in _doubled_keys(document)]
     faults += [f"{name}: {_unknown(str(name), _TOP)}" for name in content if name not in _TOP]
-    nodes = next(value.value for key, value in document.value if key.value == "runs")
+    nodes = next(value.value for key, value in reversed(document.value) if key.value == "runs")
     entries = []
     for number, (node, values) in enumerate(zip(nodes, content["runs"], strict=True), 1):
         line = node.start_mark.line + 1
@@ -255,6 +262,27 @@ def _key_lines(node: Any) -> Iterator[tuple[str, int]]:
         yield str(key.value), key.start_mark.line + 1
         if key.value in ("parameters", "matrix") and isinstance(value, yaml.MappingNode):
             yield from ((str(inner.value), inner.start_mark.line + 1) for inner, _ in value.value)
+
+
+def _children(node: Any) -> list[Any]:
+    import yaml
+
+    if isinstance(node, yaml.MappingNode):
+        return [child for pair in node.value for child in pair]
+    return list(node.value) if isinstance(node, yaml.SequenceNode) else []
+
+
+def _line_of_circle(node: Any, above: tuple[int, ...] = (), seen: set[int] | None = None) -> int:
+    """The line of a node that is below itself; 0 where there is none."""
+    seen = set() if seen is None else seen
+    if id(node) in above:
+        return int(node.start_mark.line) + 1
+    if id(node) in seen:
+        return 0
+    seen.add(id(node))
+    return next(
+        (line for child in _children(node) if (line := _line_of_circle(child, (*above, id(node)), seen))), 0
+    )
 
 
 def _doubled_keys(node: Any) -> Iterator[tuple[int, str]]:
