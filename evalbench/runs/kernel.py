@@ -29,12 +29,12 @@ def timeout_fault(seconds: Any) -> str:
     Examples
     --------
     >>> timeout_fault(900), timeout_fault(float("nan"))
-    ('', 'expected seconds above 0, up to a year; found nan')
+    ('', 'expected seconds above 0 and up to a year, found nan')
     """
     is_number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
     if is_number and 0 < seconds <= _LONGEST_TIMEOUT:
         return ""
-    return f"expected seconds above 0, up to a year; found {seconds!r}"
+    return f"expected seconds above 0 and up to a year, found {seconds!r}"
 
 
 class Ended(NamedTuple):

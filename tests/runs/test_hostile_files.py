@@ -61,7 +61,7 @@ def test_a_malformed_catalog_is_one_message(text, said, tmp_path):
     ("text", "said"),
     [("runs: &a [*a]", "line 1: this holds itself"), ("runs:\n- study: tiny\n  parameters: &p {k: *p}", "line 3: this holds itself"),
      ("runs:\n- &e {study: tiny, matrix: {k: [*e]}}", "line 2: this holds itself"), ("[" * 5000, "nested too deeply"),
-     ("timeout: .nan\nruns:\n- study: tiny", "timeout: expected seconds above 0, up to a year; found nan"),
+     ("timeout: .nan\nruns:\n- study: tiny", "timeout: expected seconds above 0 and up to a year, found nan"),
      ("timeout: .inf\nruns:\n- study: tiny", "found inf"), ("timeout: 1.0e+300\nruns:\n- study: tiny", "found 1e"),
      ("runs:\n- study: tiny\n  timeout: 0", "found 0"), ("runs:\n- study: tiny\n  data: 2026-13-45", "not YAML"),
      ("runs: []\nruns:\n- study: tiny", "runs stands twice"), ("runs:\n- study: tiny\n  parameters: {k: " + "[" * 200 + "]" * 200 + "}", "expected int"),
