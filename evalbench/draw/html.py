@@ -15,20 +15,19 @@ import unicodedata
 from importlib import resources
 from typing import Any
 
+from evalbench.draw.hidden import marked
+
 MARKED = "evalbench"  # key in an output's metadata: this HTML was drawn, and escaped, here
 NOTHING = "nothing"  # its value where there was nothing to draw
 
-_CONTROL = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
-    "\ufeff\ufff9-\ufffb\ufffe\uffff\ud800-\udfff\U000e0000-\U000e007f]"
-)
 _BLOCK_END = re.compile(r"</(?:p|div|td|th|tr|li|h\d|summary|article|figcaption|text|title)>")
 _TAG = re.compile(r"<[^>]*>")
 _SHORT = {
     "\u202a": "LRE", "\u202b": "RLE", "\u202c": "PDF", "\u202d": "LRO", "\u202e": "RLO",
     "\u2066": "LRI", "\u2067": "RLI", "\u2068": "FSI", "\u2069": "PDI",
     "\u200e": "LRM", "\u200f": "RLM", "\u061c": "ALM", "\u200b": "ZWSP", "\ufeff": "BOM",
-    "\u00ad": "SHY", "\u2028": "LS", "\u2029": "PS", "\u2060": "WJ",
+    "\u00ad": "SHY", "\u200c": "ZWNJ", "\u200d": "ZWJ", "\u034f": "CGJ", "\u115f": "HCF", "\u1160": "HJF", "\u3164": "HF",
+    "\uffa0": "HWHF", "\u2028": "LS", "\u2029": "PS", "\u2060": "WJ",
     "\x00": "NUL", "\x07": "BEL", "\x08": "BS", "\x1b": "ESC", "\x7f": "DEL",
 }  # fmt: skip
 _SCRIPTS = (
@@ -95,11 +94,13 @@ def without_markup(markup: Html) -> str:
 
 
 def _label(char: str) -> str:
+    for first, number in ((0xFE00, 1), (0xE0100, 17)):  # variation selectors
+        if first <= ord(char) < first + 256 and (first > 0xFE00 or ord(char) < 0xFE10):
+            return f"VS{ord(char) - first + number}"
     return _SHORT.get(char) or f"U+{ord(char):04X}"
 
 
-def _mark(found: re.Match[str]) -> str:
-    char = found[0]
+def _mark(char: str) -> str:
     name = f"U+{ord(char):04X} {unicodedata.name(char, 'control character').lower()}"
     return f'<span class="eb-ctl" title="{name}">{_label(char)}</span>'
 
@@ -125,7 +126,7 @@ def escape(text: Any) -> Html:
     """
     if isinstance(text, Html):
         return text
-    return Html(_CONTROL.sub(_mark, html.escape(str(text))))
+    return Html(marked(html.escape(str(text)), _mark))
 
 
 _BREAKS = re.compile(r"(?<=[_|/])|(?=@)")
@@ -150,7 +151,7 @@ def plain(text: Any) -> str:
     >>> plain("abc\u202edef")
     'abc‹RLO›def'
     """
-    return _CONTROL.sub(lambda found: f"‹{_label(found[0])}›", str(text))
+    return marked(str(text), lambda character: f"‹{_label(character)}›")
 
 
 def attribute(text: Any) -> Html:

@@ -208,16 +208,24 @@ def _shared_label(figure: Figure, name: str) -> str:
 
 def _as_plain_text(figure: Figure) -> None:
     """No text of the figure is read as mathematics, and none reorders or hides."""
+    from matplotlib.axis import Axis
     from matplotlib.text import Text
     from matplotlib.ticker import LogFormatterMathtext, StrMethodFormatter
 
-    for ax in figure.axes:
-        for axis in (ax.xaxis, ax.yaxis):
-            if isinstance(axis.get_major_formatter(), LogFormatterMathtext):
-                axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    for axis in figure.findobj(Axis):
+        if isinstance(axis.get_major_formatter(), LogFormatterMathtext):
+            axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        for formatter in (axis.get_major_formatter(), axis.get_minor_formatter()):
+            _in_plain_text(formatter)
     for artist in figure.findobj(Text):
         artist.set_parse_math(False)
         artist.set_text(plain(artist.get_text()))
+
+
+def _in_plain_text(formatter: Any) -> None:
+    """Tick labels are made anew whenever a figure is drawn: their maker has to be cleaned, not its labels."""
+    made = formatter.format_ticks
+    formatter.format_ticks = lambda values: [plain(label) for label in made(values)]
 
 
 def _raw_svg(figure: Figure) -> str:
@@ -230,7 +238,8 @@ def _raw_svg(figure: Figure) -> str:
             transparent=True,
             metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
         )
-    return buffer.getvalue()
+    # Cells of tables and offsets of axes are no texts that can be found before: what is left is cleaned here.
+    return plain(buffer.getvalue())
 
 
 _ID = re.compile(r'\bid="([^"]+)"')
