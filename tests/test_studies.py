@@ -17,16 +17,19 @@ from evalbench.core.result import deciding_row
 from evalbench.readers.catalog import entries
 from evalbench.report.compare import Measures, compare
 from evalbench.report.sides import with_names
+from evalbench.runs.fork import can_fork
 from evalbench.runs.golden import difference, golden_of
 from evalbench.runs.run import Run, plan, run
 
 ROOT = Path(__file__).resolve().parents[1]
+IN_A_FRESH_KERNEL = ("matching", "explainability")
 
 
 @pytest.fixture(scope="module", params=studies.names())
 def finished(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Run]:
-    """Each study once, through the real runner, on the sample that its notebook names."""
-    done = run(plan(request.param, root=ROOT), out=tmp_path_factory.mktemp("reports"), timeout=240)
+    """Each study once, through the real runner, on the sample that its notebook names; two as the command line runs them."""
+    fork = can_fork() and request.param not in IN_A_FRESH_KERNEL
+    done = run(plan(request.param, root=ROOT), out=tmp_path_factory.mktemp("reports"), timeout=240, fork=fork)
     assert done.status == "ok", done.error
     return request.param, done
 

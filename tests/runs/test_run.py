@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import shutil
@@ -14,9 +15,12 @@ import nbformat
 import pytest
 
 from evalbench import BadInput, load
-from evalbench.runs.run import plan, run
+from evalbench.runs.fork import can_fork
+from evalbench.runs.run import plan
+from evalbench.runs.run import run as run_in_a_fresh_kernel
 
 ROOT = Path(__file__).resolve().parents[2]
+run = functools.partial(run_in_a_fresh_kernel, fork=can_fork())  # as batches do
 
 TINY = """import pandas as pd
 from evalbench.core.result import DataLabel, Estimate, Result, Summary
@@ -50,7 +54,9 @@ def state(folder: Path) -> dict:
 
 
 def test_any_notebook_that_records_gets_a_whole_folder(tmp_path):
-    done = run(plan(str(notebook(tmp_path, TINY, "record(result)")), {"k": "3"}), out=tmp_path / "r")
+    done = run_in_a_fresh_kernel(
+        plan(str(notebook(tmp_path, TINY, "record(result)")), {"k": "3"}), out=tmp_path / "r"
+    )
     assert done.status == "ok"
     assert {p.name for p in done.folder.iterdir()} == {
         "run.json",
@@ -126,9 +132,9 @@ def test_a_key_of_the_environment_in_a_file_fails_the_run_and_removes_the_file(t
     assert all(b"sk-very-secret-0123" not in p.read_bytes() for p in done.folder.rglob("*") if p.is_file())
 
 
-def test_two_runs_give_the_same_bytes(tmp_path):
+def test_two_runs_give_the_same_bytes_forked_or_not(tmp_path):
     path = str(notebook(tmp_path, TINY, "record(result)"))
-    first, second = (run(plan(path), out=tmp_path / name) for name in "ab")
+    first, second = run(plan(path), out=tmp_path / "a"), run_in_a_fresh_kernel(plan(path), out=tmp_path / "b")
     for name in ("results.json", "items.parquet"):
         digests = {hashlib.sha256((r.folder / name).read_bytes()).hexdigest() for r in (first, second)}
         assert len(digests) == 1, name
