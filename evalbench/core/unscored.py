@@ -22,6 +22,7 @@ Unscored = Literal[
     "content-filter",
     "refused",
     "unparsed",
+    "not-recorded",
 ]
 REASONS: tuple[str, ...] = tuple(reason for reason in get_args(Unscored) if reason)
 """The reasons that may appear in a column ``unscored``; particulars go beside them, in a ``detail``.
@@ -29,9 +30,9 @@ REASONS: tuple[str, ...] = tuple(reason for reason in get_args(Unscored) if reas
 In the table: ``no-output`` (the answer is null or absent), ``no-value`` (a ready-made score is missing).  In a reply:
 ``no-text`` (no text at all), ``tool-call`` (a call of a tool in place of a text), ``cut`` (it ended before an answer).
 Of an endpoint, after its retries: ``rate-limited`` (429), ``server-error`` (5xx, 408, 409), ``timeout``,
-``connection``, ``bad-response`` (a 200 that is not a chat completion); ``rejected`` (another 4xx), ``content-filter``,
-``refused`` (the model's own refusal field), ``unparsed`` (nothing of the expected form could be read).  A wrong key or
-an unknown model is not a reason: it raises.
+``connection``, ``bad-response`` (a 200 that is not a chat completion, and whatever cannot be read); ``rejected``
+(another 4xx), ``content-filter``, ``refused`` (the model's own refusal field), ``unparsed`` (nothing of the expected form
+could be read).  Of a file of verdicts: ``not-recorded``.  A wrong key or an unknown model is not a reason: it raises.
 """
 
 

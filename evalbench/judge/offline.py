@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from evalbench.core.unscored import Unscored
 from evalbench.errors import BadInput
 from evalbench.judge.recorded import read_recorded
 from evalbench.judge.rows import Verdict, Verdicts, labelled
@@ -18,7 +19,7 @@ from evalbench.models.entail import BASELINE, LABELS, entailer
 
 InProcess = Callable[[dict[str, Any]], object]
 RECORDED = "recorded:"
-NOT_RECORDED = "not-recorded"
+NOT_RECORDED: Unscored = "not-recorded"
 _CORRECT_FROM, _PARTIAL_FROM = 0.5, 0.35
 
 

@@ -18,7 +18,7 @@ from evalbench.models.collect import CONCURRENCY, run_sync
 from evalbench.models.endpoint import Model, client
 from evalbench.models.limits import estimated_tokens, limiter
 from evalbench.models.redact import redactor
-from evalbench.models.transport import Outcome, failed, post, usage_count
+from evalbench.models.transport import LONGEST_DETAIL, Outcome, failed, post, usage_count
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -109,14 +109,15 @@ def _no_vectors(redact: Callable[[str], str], body: bytes, n: int, started: floa
 
 
 def _embedded(body: bytes, n: int, redact: Callable[[str], str]) -> _Embedded | None:
-    """The rows of a reply in the order of the texts; None where it is anything else."""
+    """The rows of a reply in the order of the texts; None where it is anything else, whatever that is."""
     try:
         parsed = json.loads(body)
         rows = sorted(parsed["data"], key=lambda row: row["index"])
         vectors = np.array([row["embedding"] for row in rows], dtype=np.float64)
-        in_order = [row["index"] for row in rows] == list(range(n))
-    except (ValueError, TypeError, LookupError, RecursionError):
+        whole = [row["index"] for row in rows] == list(range(n)) and vectors.ndim == 2 and vectors.size > 0
+        if not (whole and np.isfinite(vectors).all()):
+            return None
+        served_by = redact(str(parsed.get("model") or ""))[:LONGEST_DETAIL]
+        return _Embedded(vectors, served_by, usage_count(parsed, "prompt_tokens"))
+    except Exception:  # noqa: BLE001 - the net: what cannot be read is asked for again, and said
         return None
-    if not (in_order and vectors.ndim == 2 and np.isfinite(vectors).all()):
-        return None
-    return _Embedded(vectors, redact(str(parsed.get("model") or "")), usage_count(parsed, "prompt_tokens"))

@@ -27,6 +27,12 @@ WHOLE: dict[str, Any] = {
     ],
     "usage": {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18},
 }
+VECTORS: dict[str, Any] = {
+    "object": "list",
+    "data": [{"object": "embedding", "index": i, "embedding": [3.0, 4.0]} for i in range(2)],
+    "model": "tiny",
+    "usage": {"prompt_tokens": 9, "total_tokens": 9},
+}
 ERROR: dict[str, Any] = {"error": {"message": "no", "code": "x", "type": "y", "param": "seed"}}
 _VALUES: list[Any] = [
     None, True, False, 0, -1, 10**400, -(10**400), 2**63, 0.1, 1e308, float("nan"), float("inf"), float("-inf"),
@@ -60,11 +66,11 @@ class Odd(NamedTuple):
     body: bytes
 
 
-def odd_reply(number: int) -> Odd:
-    """The reply of this number: one to four mutations of its body, sometimes of its bytes, headers and status."""
+def odd_reply(number: int, whole: dict[str, Any] = WHOLE) -> Odd:
+    """The reply of this number to ``whole``'s question: one to four mutations of its body, sometimes of its bytes, headers and status."""
     draw = random.Random(f"odd reply {number}")
     status = draw.choice(_STATUSES)
-    content: Any = copy.deepcopy(WHOLE if status < 300 or draw.random() < 0.2 else ERROR)
+    content: Any = copy.deepcopy(whole if status < 300 or draw.random() < 0.2 else ERROR)
     for _ in range(draw.randint(1, 4)):
         content = _mutated(content, draw)
     body = json.dumps(content).encode()

@@ -7,22 +7,26 @@ import socketserver
 import threading
 from contextlib import contextmanager, suppress
 
+import numpy as np
 import openai
 import pandas as pd
 import pytest
 from faultserver import MODES
 from generated import one_in_twenty
-from odd_replies import odd_reply
+from odd_replies import VECTORS, odd_reply
 from pydantic import BaseModel, field_validator
 
 from evalbench.core.unscored import REASONS
-from evalbench.models import transport
+from evalbench.errors import BadInput
+from evalbench.models import endpoint_embed, transport
 from evalbench.models.accounting import accounting, calls_table
 from evalbench.models.cache import ReplyCache
 from evalbench.models.collect import collect
+from evalbench.models.endpoint_embed import endpoint_encoder
 from evalbench.models.exchange import Request
 from evalbench.models.llm import EndpointFault, ask
-from evalbench.studies import text_metrics
+from evalbench.readers.dataset import load
+from evalbench.studies import cot_levels, text_metrics
 
 ONCE = {"max_retries": 0, "max_reasks": 0, "progress": False}
 
@@ -100,6 +104,24 @@ def test_a_study_of_such_replies_scores_the_others_and_notes_them(server, fresh_
     assert any("3 of 5" in note and "tool call" in note and "no text" in note for note in result.notes)
 
 
+def test_chains_of_thought_without_a_text_are_unscored_too(server, fresh_cache):
+    modes = ["ok", "absent", "tool-stop", "empty-length", "empty"]
+    frame = pd.DataFrame(
+        {
+            "id": modes,
+            "question": [f"do:{m} What is 1 + 1?" for m in modes],
+            "reference": "1 + 1 = <<1+1=2>>2\n#### 2",
+        }
+    )
+    result = cot_levels.evaluate(
+        load({"items": frame}, cot_levels.SCHEMA), model=server.url + "#tiny", n_resamples=100
+    )
+    items = result.items.set_index("id")
+    assert items["unscored"].to_dict() == {mode: MODES[mode] for mode in modes}
+    assert (items["answer"].isna() == (items["unscored"] != "")).all()
+    assert any("3 of 5" in note and "tool call" in note and "no text" in note for note in result.notes)
+
+
 @contextmanager
 def wire(replies):
     """A loopback endpoint for tests that writes the bytes of the reply whose number the prompt names."""
@@ -108,7 +130,8 @@ def wire(replies):
         def handle(self) -> None:
             head = b"".join(iter(self.rfile.readline, b"\r\n"))
             length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
-            prompt = json.loads(self.rfile.read(length))["messages"][0]["content"]
+            asked = json.loads(self.rfile.read(length))
+            prompt = asked["messages"][0]["content"] if "messages" in asked else asked["input"][0]
             with suppress(ConnectionError):  # a client need not read to the end
                 self.wfile.write(raw(replies[int(prompt.split()[0])]))
 
@@ -139,6 +162,26 @@ def test_random_replies_end_as_scored_or_unscored_items(tmp_path, fresh_cache):
             assert {reply.unscored for reply in replies} <= {"", *REASONS}
             calls_table(replies).to_parquet(tmp_path / "calls.parquet")
             json.dumps(accounting(replies), allow_nan=False)
+
+
+@pytest.mark.generated
+def test_random_replies_to_embeddings_are_vectors_or_one_message(monkeypatch):
+    monkeypatch.setattr(endpoint_embed, "_RETRIES", 0)
+    numbers = one_in_twenty(range(200))
+    with wire({number: odd_reply(number, VECTORS) for number in numbers}) as name:
+        ended = [embedded(name, [f"{number} a", f"{number} b"]) for number in numbers]
+    assert all(
+        "gave no embeddings" in end if isinstance(end, str) else len(end) == 2 and np.isfinite(end).all()
+        for end in ended
+    )
+
+
+def embedded(name, texts):
+    """The vectors, or why there are none."""
+    try:
+        return endpoint_encoder(name)(texts)
+    except BadInput as refused:
+        return str(refused)
 
 
 def test_what_nobody_thought_of_is_one_bad_response_without_the_key(server, fresh_cache, monkeypatch):
