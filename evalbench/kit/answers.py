@@ -47,11 +47,13 @@ def answer_of(reply: Reply) -> str | None:
 
 def remarks(items: pd.DataFrame) -> list[str]:
     """Notes that count the items without a score, and those without a reference."""
-    lacking = items["undefined"].str.split("; ").str[0] == NO_REFERENCE
-    without = lacking.map({True: NO_REFERENCE, False: ""})
-    listed = {"Unscored": items["unscored"], "Undefined": without}
-    return [
-        f"{name}: {int((reasons != '').sum())} of {len(items)} items ({counted(reasons)})."
-        for name, reasons in listed.items()
-        if (reasons != "").any()
-    ]
+    unscored = int((items["unscored"] != "").sum())
+    without = int((items["undefined"].str.split("; ").str[0] == NO_REFERENCE).sum())
+    out = []
+    if unscored:
+        out.append(f"Unscored: {unscored} of {len(items)} items ({counted(items['unscored'])}).")
+    if without:
+        out.append(
+            f"Without a reference, so that what needs one is undefined: {without} of {len(items)} items."
+        )
+    return out

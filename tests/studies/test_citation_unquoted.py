@@ -24,7 +24,9 @@ def test_without_quotes_nothing_is_verified_and_support_is_not_averaged_with_it(
         "no citation has a quote to look for in a supplied source"
     )
     assert any("2 of 2. Their verification is undefined and not averaged" in note for note in result.notes)
-    assert "verified" not in citation.annotated(result)
+    assert "<strong>verified" not in citation.annotated(result)
+    fabricated = result.figure("fabricated citations", model="response")
+    assert (fabricated.value, fabricated.note) == (None, "no source or quote could be checked")
 
 
 def test_a_fabricated_source_beside_real_ones_without_quotes_costs_its_own_share_only():
@@ -34,7 +36,7 @@ def test_a_fabricated_source_beside_real_ones_without_quotes_costs_its_own_share
         sources_complete=True,
     )
     assert result.items["interpretability"].iloc[0] == pytest.approx(4 / 5)
-    assert result.items["n_fabricated"].iloc[0] == 1
+    assert result.items[["n_fabricated", "n_checked"]].iloc[0].tolist() == [1, 1]
 
 
 def test_a_table_without_right_answers_is_a_normal_one():

@@ -1,5 +1,6 @@
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -97,6 +98,20 @@ def test_the_worked_check(sample, tmp_path):
     }  # fmt: skip
     assert result.light == "green"
     assert result.data.name == "cot_levels@1 + citation@1"
+
+
+def test_halves_of_two_models_and_missing_right_answers_are_told(sample):
+    tables = dict(sample.tables)
+    tables["answers"] = tables["answers"].drop(columns="gold_answer").assign(model="reed-2")
+    tables["items"] = tables["items"][lambda t: t["model"] == "oak-7b"]
+    result = explainability.evaluate(replace(sample, tables=tables), n_resamples=50)
+    notes = " ".join(result.notes)
+    assert (
+        "The halves are of two models: the chains of thought of oak-7b, the cited answers of reed-2." in notes
+    )
+    assert "30 of 30 cited answers have no right answer to compare with" in notes
+    assert result.judged == "model oak-7b and reed-2"
+    assert "two models" not in " ".join(explainability.evaluate(sample, n_resamples=50).notes)
 
 
 def test_a_half_that_fails_shows_and_a_low_whole_is_red(sample, tmp_path):

@@ -337,6 +337,7 @@ def _method(options: Options, threshold: float, judge: str, sources_complete: bo
         "there is verified, and a supplied source is not: there is nothing to look for in it, and what it says about the claim is support "
         "already. 404, 410 and unknown hosts are likely fabricated; time-outs, refusals and sources whose text is not at hand uncertain"
         + ("; a source that was not supplied is likely fabricated." if sources_complete else "."),
+        "Fabricated citations: of those whose source or quote could be checked, the share that is likely fabricated.",
         "Correctness: correct 1, partially correct 0.5, incorrect 0, against the gold answers; undefined without one: then final is "
         "interpretability.",
         "An answer that cites nothing scores 0 on support and verification.",

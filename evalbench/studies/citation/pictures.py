@@ -25,7 +25,7 @@ _SUPPORT = ("ENTAILMENT", "NEUTRAL", "CONTRADICTION", "NO SOURCE", "")
 _VERIFIED = ("VERIFIED", "UNCERTAIN", "LIKELY_FABRICATED", NO_QUOTE, "")
 _NAMES = {
     "ENTAILMENT": "supported", "NEUTRAL": "not shown", "CONTRADICTION": "contradicted", "NO SOURCE": "no such source",
-    "": "no verdict", "LIKELY_FABRICATED": "likely fabricated", NO_QUOTE: "no quote",
+    "": "no verdict", "LIKELY_FABRICATED": "likely fabricated", NO_QUOTE: "not verified",
 }  # fmt: skip
 
 

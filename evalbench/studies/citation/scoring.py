@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from evalbench.judge.verdicts import Verdict
+from evalbench.kit.answers import NO_REFERENCE
 from evalbench.metrics.citation import VERIFICATION, Cited, cited, interpretability, source_verdict
 from evalbench.metrics.reasoning import weighted_mean
 from evalbench.studies.citation.answers import Answer, Citation
@@ -269,7 +270,7 @@ def _undefined(item: Mapping[str, Any], answer: Answer) -> list[str]:
         "verification": "no citation has a quote to look for",
     }
     lacking = [f"{why}, {name} has no value" for name, why in without.items() if math.isnan(item[name])]
-    return ["no-reference", *lacking] if not answer.gold else lacking
+    return [NO_REFERENCE, *lacking] if not answer.gold else lacking
 
 
 _CITATION_SCORES = ("support", "verification", "claim_consistency_seed", "source_credibility")
@@ -280,7 +281,7 @@ def _of_citations(citations: pd.DataFrame | None, answer: Answer, options: Optio
         # The system was to cite and did not: that is a score of 0, not a missing one.
         score = math.nan if answer.unscored else 0.0
         count = math.nan if answer.unscored else 0
-        nothing = dict.fromkeys(("n_verified", "n_uncertain", "n_fabricated"), count)
+        nothing = dict.fromkeys(("n_verified", "n_uncertain", "n_fabricated", "n_checked"), count)
         means = dict.fromkeys(("interpretability", "support", "verification"), score)
         means["claim_consistency_seed"] = math.nan
         return {**means, "source_credibility": math.nan, **nothing}
@@ -297,7 +298,14 @@ def _of_citations(citations: pd.DataFrame | None, answer: Answer, options: Optio
         "n_uncertain": "UNCERTAIN",
         "n_fabricated": "LIKELY_FABRICATED",
     }
-    return means | {name: int(labels.get(label, 0)) for name, label in counts.items()}
+    # A source whose text is not at hand was not found to be real, nor to be none.
+    looked_at = (citations["verification_label"] != "UNCERTAIN") | (citations["source_text"] != "")
+    known = looked_at & citations["verification"].notna()
+    return (
+        means
+        | {name: int(labels.get(label, 0)) for name, label in counts.items()}
+        | {"n_checked": int(known.sum())}
+    )
 
 
 def _of_statements(statements: pd.DataFrame | None, answer: Answer) -> dict[str, float]:

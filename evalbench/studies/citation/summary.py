@@ -31,7 +31,11 @@ def figures(threshold: float) -> tuple[Figure, ...]:
         mean_of("alce_recall", "citation recall (ALCE)", undefined="no statement"),
         mean_of("alce_precision", "citation precision (ALCE)", **cited),
         Figure(
-            "fabricated citations", ("n_fabricated", "n_citations"), ratio, higher_is_better=False, **cited
+            "fabricated citations",
+            ("n_fabricated", "n_checked"),
+            ratio,
+            higher_is_better=False,
+            undefined="no source or quote could be checked",
         ),
         mean_of("claim_consistency_seed", worst=None, **cited),
         mean_of("source_credibility", worst=None, **cited),

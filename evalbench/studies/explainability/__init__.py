@@ -17,12 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 from evalbench.core.result import Result, Summary
 from evalbench.errors import BadInput
+from evalbench.kit.answers import NO_REFERENCE
 from evalbench.models.accounting import merged
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Table
 from evalbench.studies import citation, cot_levels
 from evalbench.studies._passing import check_shares
 from evalbench.studies.explainability.parts import (
+    Part,
     check_tables,
     chosen_models,
     finished,
@@ -202,21 +204,32 @@ def evaluate(
             **{f"{name}_items": part.items for name, part in parts.items()},
             "texts": texts_of({"cot": cot, "citation": cited}, chosen),
         },
-        notes=tuple(dict.fromkeys([*(note for result in here for note in result.notes), *_remarks(summary, content)])),
+        notes=tuple(dict.fromkeys([*(note for result in here for note in result.notes), *_remarks(summary, content, parts)])),
         method=_method(options),
         accounting=merged([r.accounting for r in here if r.accounting]),
         files={f"FINAL_RESULTS_{today}.json": as_bytes(content)},
     )  # fmt: skip
 
 
-def _remarks(summary: Summary, content: Mapping[str, Any]) -> list[str]:
-    """Why the file may say pass where the light does not."""
-    if summary.verdict.light != "grey" or not content["overall_pass"]:
-        return []
-    return [
-        "overall_pass of FINAL_RESULTS_YYYYMMDD.json is true while the light is grey: pass compares the score with its threshold "
-        "alone, the light also asks what the score rests on."
-    ]
+def _remarks(summary: Summary, content: Mapping[str, Any], parts: Mapping[str, Part]) -> list[str]:
+    """What the halves do not share or lack, and why the file may say pass where the light does not."""
+    out = []
+    if parts["cot"].model != parts["citation"].model:
+        out.append(
+            f"The halves are of two models: the chains of thought of {parts['cot'].model}, the cited answers of {parts['citation'].model}."
+        )
+    cited = parts["citation"].items
+    without = int((cited["undefined"].str.split("; ").str[0] == NO_REFERENCE).sum())
+    if without:
+        out.append(
+            f"{without} of {len(cited)} cited answers have no right answer to compare with: their score is interpretability alone."
+        )
+    if summary.verdict.light == "grey" and content["overall_pass"]:
+        out.append(
+            "overall_pass of FINAL_RESULTS_YYYYMMDD.json is true while the light is grey: pass compares the score with its threshold "
+            "alone, the light also asks what the score rests on."
+        )
+    return out
 
 
 def _method(options: Mapping[str, Any]) -> tuple[str, ...]:
