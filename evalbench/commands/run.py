@@ -140,7 +140,8 @@ def headline(results: Mapping[str, Any], most: int = 24) -> list[str]:
     metrics: dict[str, list[str]] = {}
     for row in results["summary"]:
         group = ", ".join(str(row[k]) for k in by if row.get(k)) or ("all" if by else "")
-        line = f"  {row['metric']:<18} {_figure(row):<26} n {row['n']}  {group}".rstrip()
+        n = f"n {row['n']} {row.get('n_of') or ''}".rstrip()
+        line = f"  {row['metric']:<18} {_figure(row):<26} {n}  {group}".rstrip()
         lamp = f"  {SYMBOLS[row['light']]} {row['light']}" if row["light"] != "unlit" else ""
         metrics.setdefault(row["metric"], []).append(line + lamp + (", decides" if row is deciding else ""))
     if deciding and sum(map(len, metrics.values())) > most:

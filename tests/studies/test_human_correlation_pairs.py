@@ -44,7 +44,8 @@ def test_pairs_are_counted_as_by_hand():
     assert human.to_dict() == {
         ("d1", "a"): 1, ("d1", "b"): 0.5, ("d1", "c"): 0, ("d2", "a"): 1, ("d2", "b"): 0, ("d3", "a"): 0, ("d3", "c"): 1,
     }  # fmt: skip
-    assert study.preferred(result)["pairs"].tolist()[0] == 5
+    assert study.preferred(result)["pairs"].tolist() == [5]
+    assert study.preferred(result, "system")["pairs"].tolist() == [3]
 
 
 def test_an_output_without_a_score_or_an_empty_output_is_a_pair_without_a_score():
@@ -119,6 +120,19 @@ def test_faults_of_pairs():
     both = pd.DataFrame({"doc_id": ["1"], "better": ["x"], "worse": ["y"], "output": ["z"]})
     with pytest.raises(BadInput, match="column output beside better and worse"):
         evaluate(both, metrics=["length"])
+
+
+def test_a_difference_that_its_interval_shows_and_many_tests_hide_says_so():
+    frame, ratings = panel(documents=10, seed=3)
+    rng = np.random.default_rng(0)
+    noisy = {f"m{k}": frame["good"] + rng.normal(0, 1 + k / 4, len(frame)) for k in range(10)}
+    result = evaluate(frame.assign(**noisy), ratings, metrics=["good", *noisy], n_resamples=300)
+    table = result.tables["comparisons"]
+    hidden = table[(table["ci_low"] * table["ci_high"] > 0) & (table["p_holm"] >= 0.05)]
+    assert len(hidden)
+    assert hidden["verdict"].str.match(r"no difference shown: p \S.* alone, among 55 tests \S").all()
+    plain = table[(table["ci_low"] * table["ci_high"] <= 0) & (table["p_holm"] >= 0.05)]
+    assert (plain["verdict"] == "no difference shown").all()
 
 
 # -- a metric against its own criterion ------------------------------------------------------------------------------

@@ -53,7 +53,7 @@ from evalbench.studies.human_correlation.tables import (
     label_plan,
     system_plan,
 )
-from evalbench.studies.human_correlation.trust import Judge, bands_of, trust_of
+from evalbench.studies.human_correlation.trust import Judge, Trust, bands_of, trust_of
 from evalbench.studies.human_correlation.weighted import weighted
 from evalbench.studies.text_metrics.rouge import rouge_options
 from evalbench.studies.text_metrics.scoring import by_synonyms, ways_of
@@ -332,20 +332,26 @@ def _remarks(analysis: Analysis, trust: Any) -> tuple[str, ...]:
     return tuple(filter(None, said))
 
 
-def _method(analysis: Analysis, trust: Any) -> tuple[str, ...]:
-    return (
-        "Levels: summary, the correlation over systems within a document, mean over documents where both vary; dataset, "
-        "over all rows pooled; system, over the systems' means (Deutsch, Dror & Roth 2021).",
-        f"Intervals: percentile bootstrap over {analysis.panel.n_documents} documents, the same resamples for every figure; at "
-        "system level over systems and documents (their Boot-Both), and none under ten systems.",
-        *(
-            f"{name}: {said}."
-            for name, said in DEFINITIONS.items()
-            if analysis.panel.has_systems and "_" in name
-        ),
-        "Ceiling: each annotator against the mean of the others, averaged over annotators.",
-        f"Trusted criteria: {', '.join(trust.trusted) or 'none'} ({trust.why}).",
+def _method(analysis: Analysis, trust: Trust) -> tuple[str, ...]:
+    panel = analysis.panel
+    several, partial = len(panel.annotators) > 1, panel.has_systems and panel.scorers
+    people = "the annotators' mean" if several else "the human score"
+    of_metrics = (
+        f"Correlations are with {people}. Levels: summary, the correlation over systems within a document, mean over documents "
+        "where both vary; dataset, over all rows pooled; system, over the systems' means (Deutsch, Dror & Roth 2021).",
+        *(f"{name}: {said}." for name, said in DEFINITIONS.items() if partial and "_" in name),
         "Comparisons: paired bootstrap over documents at summary and dataset level (p from Student's t); Williams' test "
         "(Pearson) at system level only, since pooled rows are not independent. Holm over the pairs of one criterion and level.",
         "Labels needed: ((z.975 + z.80) / (atanh r − atanh r0))² + 3 (Fisher 1921).",
+        f"Trusted criteria: {', '.join(trust.trusted) or 'none'} ({trust.why}).",
+    )
+    return (
+        f"Intervals: percentile bootstrap over {panel.n_documents} documents, the same resamples for every figure; of alpha over "
+        "outputs; at system level over systems and documents (Boot-Both of Deutsch et al.), and none under ten systems.",
+        *(
+            ["Ceiling: each annotator against the mean of the others, averaged over annotators."]
+            if several
+            else []
+        ),
+        *(of_metrics if panel.scorers else ()),
     )

@@ -205,22 +205,23 @@ def share_won(pairs: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(sides).groupby(by, sort=True)["score"].mean().reset_index()
 
 
-def preferred(result: Result) -> pd.DataFrame | None:
-    """How often each metric prefers the output that people prefer, the best first; None where there is no pair."""
+def preferred(result: Result, level: str = "document") -> pd.DataFrame | None:
+    """How often each metric prefers what people prefer, the best first; None where there is no pair.
+
+    ``level``: of two outputs of a document, or of two systems.
+    """
     import pandas as pd
 
     from evalbench.studies.human_correlation.pictures import cell
 
     table = result.tables.get("pairs")
-    if table is None or not (table["pairs"] > 0).any():
+    if table is None:
         return None
-    table = table[table["pairs"] > 0].sort_values(
-        ["criterion", "level", "accuracy"], ascending=[True, True, False], kind="stable"
-    )
-    return pd.DataFrame(
+    table = table[(table["level"] == level) & (table["pairs"] > 0)]
+    table = table.sort_values(["criterion", "accuracy"], ascending=[True, False], kind="stable")
+    found = pd.DataFrame(
         {
             "criterion": table["criterion"],
-            "two of a": table["level"],
             "metric": table["scorer"],
             "accuracy": [
                 cell(*row) for row in table[["accuracy", "ci_low", "ci_high"]].to_numpy(dtype=float)
@@ -233,3 +234,4 @@ def preferred(result: Result) -> pd.DataFrame | None:
             "pairs without a score": table["unscored"],
         }
     )
+    return found if len(found) else None

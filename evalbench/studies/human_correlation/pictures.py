@@ -84,6 +84,8 @@ def partials(result: Result) -> pd.DataFrame | None:
     if table.loc[table["coefficient"].str.contains("_"), "value"].isna().all():
         return None
     table = table[(table["level"] == "dataset") & table["coefficient"].isin(_PARTIALS)]
+    known = table.groupby(["scorer", "criterion"])["value"].transform("count") > 0
+    table = table[known]
     cells = [cell(*v) for v in table[["value", "ci_low", "ci_high"]].to_numpy(dtype=float)]
     shown = table.assign(text=cells).pivot(
         index=["scorer", "criterion"], columns="coefficient", values="text"
@@ -259,8 +261,8 @@ def agreement(result: Result) -> pd.DataFrame | None:
             "criterion": table["criterion"],
             "trusted": table["trusted"],
             "alpha, ordinal": text("alpha_ordinal", "alpha_low", "alpha_high"),
-            "interval": table["alpha_interval"],
-            "nominal": table["alpha_nominal"],
+            "alpha, interval": table["alpha_interval"],
+            "alpha, nominal": table["alpha_nominal"],
             "kappa, mean of pairs": table["kappa"],
             "one against the others": text("ceiling", "ceiling_low", "ceiling_high"),
             "note": table["note"],

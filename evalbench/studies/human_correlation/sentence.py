@@ -36,8 +36,9 @@ def verdict_of(
     """
     if not analysis.panel.scorers:
         return Verdict("unlit", _agreement_alone(analysis))
+    people = "annotators' mean" if len(analysis.panel.annotators) > 1 else "human score"
     rule = (
-        f"{analysis.coefficient} with the annotators' mean at {analysis.level} level, averaged over trusted criteria, "
+        f"{analysis.coefficient} with the {people} at {analysis.level} level, averaged over trusted criteria, "
         f"of the best metric: {judge.bands}; grey where its interval is wider than {judge.max_ci_width:g}, or "
         f"has no width on fewer than {FEW_UNITS} documents"
         + (f", or on fewer than {FEWEST_SYSTEMS} systems" if analysis.level == "system" else "")
@@ -110,7 +111,7 @@ def _untrusted(analysis: Analysis, judge: Judge, trust: Trust, pairs: Sequence[E
         for e in found
     )  # fmt: skip
     return (
-        f"{analysis.coefficient} at {analysis.level} level: {'; '.join(said)}; "
+        f"Correlation at {analysis.level} level ({analysis.coefficient}): {'; '.join(said)}; "
         f"{_evidence(analysis, analysis.panel.criteria, min(found, key=lambda e: e.n), n_units)}."
         f"{_unscored(analysis, judge, i)} {trusting}"
     )

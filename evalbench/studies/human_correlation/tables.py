@@ -14,6 +14,7 @@ from evalbench.core.correlation_table import KINDS, LEVELS, PARTIAL
 from evalbench.core.planning import units_for_correlation, units_for_difference
 from evalbench.core.significance import holm
 from evalbench.core.stats import percentile_interval
+from evalbench.draw.html import p_text
 from evalbench.studies.human_correlation.analysis import UNITS, Analysis, direction
 from evalbench.studies.human_correlation.trust import Trust
 
@@ -109,18 +110,21 @@ def comparison_table(analysis: Analysis, lower_is_better: tuple[str, ...]) -> pd
     frame = frame.astype(dict.fromkeys(("difference", "ci_low", "ci_high", "p"), float))
     families = frame.groupby(["criterion", "level"], sort=True)["p"]
     frame["p_holm"] = families.transform(lambda p: holm(p.to_numpy())) if len(frame) else []
-    frame["verdict"] = [
-        note or ("no difference shown" if not p < 0.05 else f"{a if d > 0 else b} agrees better")
-        for note, p, d, a, b in zip(
-            frame["note"],
-            frame["p_holm"],
-            frame["difference"],
-            frame["scorer_a"],
-            frame["scorer_b"],
-            strict=True,
-        )
-    ]
+    frame["verdict"] = [_said(row, tests) for row, tests in zip(
+        frame.to_dict("records"), families.transform("count") if len(frame) else (), strict=True
+    )]  # fmt: skip
     return frame.drop(columns="note")
+
+
+def _said(row: dict[str, Any], tests: float) -> str:
+    """The word on a comparison; where the interval alone would say otherwise, what made it so."""
+    if row["note"]:
+        return str(row["note"])
+    if row["p_holm"] < 0.05:
+        return f"{row['scorer_a'] if row['difference'] > 0 else row['scorer_b']} agrees better"
+    if row["ci_low"] > 0 or row["ci_high"] < 0:
+        return f"no difference shown: p {p_text(row['p'])} alone, among {tests:.0f} tests {p_text(row['p_holm'])}"
+    return "no difference shown"
 
 
 def _bootstrapped(
