@@ -64,6 +64,29 @@ class TestJudges:
         again = study.summarise(result.items, **OPTIONS)
         assert again == result.figures
 
+    def test_outputs_and_bases_that_are_not_there_are_shown_to_no_judge(self):
+        frame, ratings = self.table()
+        frame["output"] = [None if i % 4 == 0 else text for i, text in enumerate(frame["output"])]
+        frame["reference"] = [None if i % 4 < 2 else text for i, text in enumerate(frame["reference"])]
+        shown = []
+
+        def short(item):
+            shown.append(item)
+            return {"mark": 1, "reason": ""}
+
+        result = evaluate(
+            frame, ratings, metrics=["good"], judges=[short], judge_criteria={"brevity": self.BRIEF | {"basis": "reference"}}
+        )  # fmt: skip
+        marks = result.items[
+            (result.items["scorer"] == "short: brevity") & (result.items["criterion"] == "quality")
+        ]
+        assert marks["unscored"].value_counts().to_dict() == {
+            "": 3 * len(frame) // 4,
+            "no-output": len(frame) // 4,
+        }
+        assert (marks["undefined"] == "no-reference").sum() == len(frame) // 4
+        assert marks["score"].notna().sum() == len(shown) == len(frame) // 2
+
     def test_what_a_judge_cannot_mark_is_unscored(self):
         frame, ratings = self.table()
 

@@ -92,6 +92,18 @@ class TestFigures:
         assert items.loc[1, ["f1_score", "rougeL", "chrf", "sacrebleu"]].tolist() == [0.0] * 4
         assert (items["unscored"] == "").all()
 
+    def test_nulls_are_left_out_by_name_and_count(self):
+        table = frame(output=["a", None, ""], reference=["a"] * 3, context=[None, "a", "a"])
+        result = evaluate(table, ["rougeL", "knowledge_f1_score", "length"])
+        assert result.items["unscored"].tolist() == ["", "no-output", ""]
+        assert result.items["undefined_metrics"].tolist() == ["knowledge_f1_score: no-context", "", ""]
+        assert result.figure("rougeL").value == 0.5
+        assert result.notes == (
+            "Unscored: 1 of 3 items (1 no output).",
+            "No context: 1 of 3 texts; undefined there: knowledge_f1_score.",
+        )
+        assert "(1 of 3 outputs unscored: 1 no output)" in result.sentence
+
     def test_a_text_without_reference_is_undefined(self):
         result = evaluate(frame(reference=["a", "", "b"]), ["rougeL", "length"])
         assert result.items["undefined_metrics"].tolist() == ["", "rougeL: no-reference", ""]

@@ -219,3 +219,10 @@ def test_a_model_that_does_not_answer_leaves_its_texts_unscored(monkeypatch):
     assert result.items["unscored"].tolist() == ["timeout", "", ""]
     figure = result.figure("rougeL", model="fake/one")
     assert (figure.n, figure.n_unscored) == (2, 1)
+
+
+def test_a_null_cell_is_nothing_in_a_prompt():
+    table = pd.DataFrame({"id": ["1", "2"], "output": ["a draft", None], "reference": ["X", "Y"]})
+    with chat_endpoint(reply_to) as chat:
+        evaluate(table, ["exact_match"], prompt="Improve: {{ output }}", model=chat.name)
+    assert sorted(chat.answered) == ["Improve: ", "Improve: a draft"]

@@ -147,7 +147,10 @@ def answered(frame: pd.DataFrame, prompt: str, model: str) -> tuple[pd.DataFrame
     from evalbench.models.exchange import Request, text_hash
 
     try:
-        template = SandboxedEnvironment(undefined=StrictUndefined, autoescape=False).from_string(prompt)
+        environment = SandboxedEnvironment(
+            undefined=StrictUndefined, autoescape=False, finalize=lambda value: "" if value is None else value
+        )
+        template = environment.from_string(prompt)
         asked = [template.render(row) for row in frame.to_dict("records")]
     except TemplateError as error:
         raise BadInput(f"prompt: {error}; the table has {', '.join(map(str, frame.columns))}") from error
