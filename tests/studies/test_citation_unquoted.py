@@ -111,7 +111,11 @@ QUOTED = [
     ("“The bridge fell on 3 March 1908.”", "VERIFIED"),
     ("The bridge … on 3 March 1908", "VERIFIED"),
     ("The bridge fell [...] 3 March 1908", "VERIFIED"),
+    ("...fell on 3 March 1908. . . .", "VERIFIED"),
+    ("The bridge … on … March 1908", "VERIFIED"),
     ("The bridge fell ... 4 March 1908", "LIKELY_FABRICATED"),
+    ("The bridge … never … on 3 March 1908", "LIKELY_FABRICATED"),
+    ("on 3 March 1908 … The bridge fell", "LIKELY_FABRICATED"),
     ("The bridge fell … and nobody was there", "LIKELY_FABRICATED"),
 ]
 

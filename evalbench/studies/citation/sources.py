@@ -176,19 +176,27 @@ def find_passage(citation: Citation, source: Source, threshold: float) -> Found:
 
 
 def _located(wanted: str, text: str, threshold: float) -> Location | None:
-    """Where a quote stands, whatever its quotation marks and dashes; one that leaves words out, if all its parts stand there.
+    """Where a quote stands, whatever its quotation marks and dashes; the first part of one that leaves words out.
 
-    A passage that is alike but lacks one of the numbers is another passage.
+    All parts must stand there, one after the other.  A passage that is alike but lacks one of the numbers is another one.
     """
-    parts = [part for part in _LEFT_OUT.split(wanted) if long_enough(part)]
-    if len(parts) > 1:
-        places = [_located(part, text, threshold) for part in parts]
-        first = places[0]
-        return first._replace(how="in parts") if first and all(places) else None
-    location = locate(wanted.translate(_PLAIN), text.translate(_PLAIN), threshold)
-    if location is None or _numbers(wanted) - _numbers(text[location.start : location.end]):
-        return None
-    return location
+    plain = text.translate(_PLAIN)
+    parts = [
+        part.strip() for part in _LEFT_OUT.split(wanted.translate(_PLAIN)) if any(map(str.isalnum, part))
+    ]
+    places: list[Location] = []
+    end = 0
+    for part in parts:
+        # What is too short to be told from other words must stand there as it is.
+        exactly = len(parts) > 1 and not long_enough(part)
+        place = locate(part, plain[end:], 1.0 if exactly else threshold)
+        if place is None or _numbers(part) - _numbers(plain[end:][place.start : place.end]):
+            return None
+        places.append(place)
+        end += place.end
+    if len(places) > 1:
+        return places[0]._replace(how="in parts")
+    return places[0] if places else None
 
 
 def _numbers(text: str) -> set[Fraction]:
