@@ -82,7 +82,7 @@ ON_THE_EDGE = {
     "citation": lambda v: {"threshold": v},
     "cot_levels": lambda v: {"threshold": v},
     "explainability": lambda v: {"threshold": v},
-    "human_correlation": lambda v: {"yellow_at": v - 0.02, "green_at": v},
+    "human_correlation": lambda v: {"yellow_from": v - 0.02, "green_from": v},
     "matching": lambda v: {"yellow_from": v - 0.02, "green_from": v + 0.02},
     "matching_calibration": lambda v: {},
     "text_metrics": lambda v: {"lights": {"rouge1": [v - 0.05, v + 0.05], "rougeL": [v - 0.2, v - 0.1]}},

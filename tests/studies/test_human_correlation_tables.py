@@ -48,9 +48,9 @@ class TestRefusals:
         with pytest.raises(BadInput, match="trusted: zeal not among the criteria complete, quality"):
             evaluate(frame, ratings, metrics=["good"], trusted=["zeal"])
         with pytest.raises(
-            BadInput, match=r"yellow_at and green_at must ascend within −1 to 1, got 0\.7 and 0\.4"
+            BadInput, match=r"yellow_from and green_from must ascend within −1 to 1, got 0\.7 and 0\.4"
         ):
-            evaluate(frame, ratings, metrics=["good"], yellow_at=0.7, green_at=0.4)
+            evaluate(frame, ratings, metrics=["good"], yellow_from=0.7, green_from=0.4)
         with pytest.raises(BadInput, match=r"metrics: a list of names, e\.g\. \[.good.\]"):
             evaluate(frame, ratings, metrics="good")
 

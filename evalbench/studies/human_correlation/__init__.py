@@ -1,13 +1,16 @@
 """Can an automatic metric stand in for annotators?
 
 Input: outputs of systems on documents, human scores by criterion (a column per criterion, or long with annotator,
-criterion, score), and ready-made metric columns; metrics that are no column are computed by the registry.
+criterion, score) or comparisons of two outputs, and ready-made metric columns; metrics that are no column are computed by
+the registry.
 
 Figures, for each metric × criterion: Spearman, Kendall's tau-b and Pearson with the mean of the annotators, at three
 levels that are always named: *summary* (over systems within each document, then mean over documents), *dataset* (all rows
-pooled), *system* (means of systems); intervals from resampled documents.  Beside them: the annotators' own agreement
+pooled), *system* (means of systems); intervals from resampled documents, at system level from resampled systems and
+documents.  Beside them: how often the metric prefers the output that people prefer, the annotators' own agreement
 (Krippendorff's alpha, Cohen's kappa), the ceiling (one annotator against the mean of the others), the partial correlation
-with the system held fixed, comparisons of metrics, and how many items would be needed.
+with the system held fixed, comparisons of metrics, and how many items would be needed.  Without a metric the study is of
+the annotators' agreement alone.
 
 Sources: Deutsch, Dror & Roth 2021 (levels, bootstrap); Graham & Baldwin 2014 (Williams' test); Krippendorff 2011;
 Fisher 1921 (sample size).
@@ -100,8 +103,8 @@ def evaluate(
     trust_from: float = 0.4,
     level: str = "auto",
     coefficient: str = "spearman",
-    green_at: float = 0.7,
-    yellow_at: float = 0.4,
+    green_from: float = 0.7,
+    yellow_from: float = 0.4,
     max_ci_width: float = 0.5,
     lower_is_better: Sequence[str] = (),
     language: str = "en",
@@ -139,7 +142,7 @@ def evaluate(
     own_criterion : mapping
         Metric → the only criterion that it is compared with, as a judge's marks of fluency with people's fluency; a metric
         that is not named is compared with every criterion.
-    trusted, trust_from, level, coefficient, green_at, yellow_at, max_ci_width, lower_is_better
+    trusted, trust_from, level, coefficient, green_from, yellow_from, max_ci_width, lower_is_better
         See :func:`summarise`.
     language, normalise, references, stem, sentence_split, meteor_synonyms, bleu_tokenize, embed, bert_model, bert_layers, judge
         For metrics that are computed; see :func:`evalbench.studies.text_metrics.evaluate`.
@@ -158,7 +161,7 @@ def evaluate(
     BadInput
         For faults of the tables or the options.
     """
-    bands = bands_of(yellow_at, green_at)
+    bands = bands_of(yellow_from, green_from)
     _check_lists(
         metrics=metrics, judges=judges, criteria=criteria, trusted=trusted, lower_is_better=lower_is_better
     )
@@ -194,8 +197,8 @@ def evaluate(
             "metrics": list(metrics), "criteria": list(readings.criteria),
             "judges": [name if isinstance(name, str) else "a function" for name in judges],
             "judge_criteria": {k: dict(v) for k, v in (judge_criteria or {}).items()}, "own_criterion": own, "trusted": list(trusted),
-            "trust_from": trust_from, "level": level, "coefficient": coefficient, "green_at": green_at,
-            "yellow_at": yellow_at, "max_ci_width": max_ci_width, "lower_is_better": list(lower),
+            "trust_from": trust_from, "level": level, "coefficient": coefficient, "green_from": green_from,
+            "yellow_from": yellow_from, "max_ci_width": max_ci_width, "lower_is_better": list(lower),
             **{k: options[k] for k in ("language", "normalise", "embed", "bert_model")}, **by_rouge,
             "meteor_synonyms": meteor_synonyms, "bleu_tokenize": bleu_tokenize, "bert_layers": bert_layers,
             "judge": judge if isinstance(judge, str) else "a function", "max_unscored": max_unscored, "seed": seed,
@@ -208,7 +211,7 @@ def evaluate(
         items=items,
         figures=figures,
         tables={
-            **(_of_metrics(analysis, lower, yellow_at, readings.pairs) if names else {}),
+            **(_of_metrics(analysis, lower, yellow_from, readings.pairs) if names else {}),
             "agreement": agreement_table(analysis, trust),
             "texts": readings.frame,
             **found.tables,

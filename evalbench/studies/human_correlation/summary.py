@@ -38,8 +38,8 @@ def summarise(
     trust_from: float = 0.4,
     level: str = "auto",
     coefficient: str = "spearman",
-    green_at: float = 0.7,
-    yellow_at: float = 0.4,
+    green_from: float = 0.7,
+    yellow_from: float = 0.4,
     max_ci_width: float = 0.5,
     lower_is_better: Sequence[str] = (),
     max_unscored: float = 0.05,
@@ -57,7 +57,7 @@ def summarise(
     level : {"auto", "summary", "dataset", "system"}
         Of the headline; auto: summary where documents have several outputs, else dataset.
     coefficient : {"spearman", "kendall", "pearson"}
-    green_at, yellow_at : float
+    green_from, yellow_from : float
         The value's light; of a metric of which less is better, the value's negative is judged, and the note says so.
     max_ci_width : float
         A wider interval makes a light grey, and so does one without width on fewer than 20 documents.
@@ -72,7 +72,7 @@ def summarise(
     Summary
     """
     analysis = analyse(items, level=level, coefficient=coefficient, seed=seed, n_resamples=n_resamples)
-    judge = Judge(bands_of(yellow_at, green_at), max_ci_width, tuple(lower_is_better), max_unscored)
+    judge = Judge(bands_of(yellow_from, green_from), max_ci_width, tuple(lower_is_better), max_unscored)
     return summary_of(analysis, judge, trust_of(analysis, trusted, trust_from))
 
 

@@ -43,18 +43,20 @@ class Judge:
         return ("grey" if held_back else would_be), would_be
 
 
-def bands_of(yellow_at: float, green_at: float) -> Bands:
-    """Green where the value reaches ``green_at``, yellow where it reaches ``yellow_at``, else red.
+def bands_of(yellow_from: float, green_from: float) -> Bands:
+    """Green where the value reaches ``green_from``, yellow where it reaches ``yellow_from``, else red.
 
     Raises
     ------
     BadInput
-        Unless −1 < yellow_at < green_at ≤ 1.
+        Unless −1 < yellow_from < green_from ≤ 1.
     """
-    if not -1 < yellow_at < green_at <= 1:
-        raise BadInput(f"yellow_at and green_at must ascend within −1 to 1, got {yellow_at} and {green_at}")
+    if not -1 < yellow_from < green_from <= 1:
+        raise BadInput(
+            f"yellow_from and green_from must ascend within −1 to 1, got {yellow_from} and {green_from}"
+        )
     return Bands((
-        Band("red", high=yellow_at), Band("yellow", yellow_at, green_at), Band("green", green_at),
+        Band("red", high=yellow_from), Band("yellow", yellow_from, green_from), Band("green", green_from),
     ))  # fmt: skip
 
 
