@@ -114,6 +114,18 @@ def test_halves_of_two_models_and_missing_right_answers_are_told(sample):
     assert "two models" not in " ".join(explainability.evaluate(sample, n_resamples=50).notes)
 
 
+def test_a_half_without_weight_holds_nothing_back(sample, tmp_path):
+    cot = finished(tmp_path / "cot", "cot_levels", with_mean(0.9, 30))
+    cited = finished(tmp_path / "cited", "citation", [*with_mean(0.9, 5), None], judge="baseline/lexical")
+    both = explainability.evaluate(sample, cot_run=cot, citation_run=cited)
+    assert both.light == "grey"
+    assert "compares words" in both.sentence
+    alone = explainability.evaluate(sample, cot_run=cot, citation_run=cited, weight_citation=0)
+    assert alone.light == "green"
+    assert "compares words" not in alone.sentence
+    assert alone.figure("score", part="citation").light == "grey"
+
+
 def test_a_half_that_fails_shows_and_a_low_whole_is_red(sample, tmp_path):
     cot = finished(tmp_path / "cot", "cot_levels", with_mean(0.5, 20))
     cited = finished(tmp_path / "cited", "citation", with_mean(0.9, 20), judge="gpt-4o")

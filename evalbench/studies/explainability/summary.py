@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -105,8 +105,10 @@ def summarise(
     weights = _weights(weight_cot, weight_citation)
     overall, replicates = _overall(done, weights, threshold)
     why = {"cot": cot_unmarked, "citation": held_back_by(judge)}
-    held_back = "; ".join(filter(None, why.values()))
-    verdict = _verdict(items, done, overall, replicates, threshold, max_unscored, held_back)
+    # A half without weight holds nothing back.
+    weighing = [name for name, w in zip(PARTS, weights, strict=True) if w > 0]
+    held_back = "; ".join(why[name] for name in weighing if why[name])
+    verdict = _verdict(items, done, overall, replicates, threshold, max_unscored, held_back, weighing)
     half = [e for name in PARTS for e in held(done[name].estimates, why[name])]
     return Summary((*held([overall], held_back), *half), verdict)
 
@@ -164,6 +166,7 @@ def _verdict(
     threshold: float,
     max_unscored: float,
     held_back: str,
+    weighing: Collection[str],
 ) -> Verdict:
     halves = {name: done[name].estimates[0] for name in PARTS}
     said = "; ".join(f"{STUDY_OF[name].replace('_', ' ')} {_said(e)}, n {e.n}" for name, e in halves.items())
@@ -174,7 +177,9 @@ def _verdict(
             f" {int((items['unscored'] != '').sum())} of {len(items)} could not be scored ({left_out})."
         )
     shares = (items["unscored"] != "").groupby(items["part"]).mean()
-    crowded = [STUDY_OF[str(name)] for name, share in shares.items() if share > max_unscored]
+    crowded = [
+        STUDY_OF[str(name)] for name, share in shares.items() if name in weighing and share > max_unscored
+    ]
     if crowded:
         sentence += f" That is more than {max_unscored:.0%} of {' and '.join(crowded)}: not enough evidence for a light."
     if held_back:
