@@ -64,7 +64,7 @@ def test_the_hooks_around_airflows_papermill_operator(tmp_path, monkeypatch):
     operators = types.ModuleType("airflow.providers.papermill.operators.papermill")
     operators.PapermillOperator = Operator
     monkeypatch.setitem(sys.modules, operators.__name__, operators)
-    for name in ("EVALBENCH_RUN", "EVALBENCH_ROOT"):
+    for name in ("EVALBENCH_RUN", "EVALBENCH_ROOT", "EVALBENCH_MARK"):
         monkeypatch.setenv(name, "")
     for name in ("notebooks", "data"):
         (tmp_path / name).symlink_to(ROOT / name)

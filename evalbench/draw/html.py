@@ -15,10 +15,8 @@ import unicodedata
 from importlib import resources
 from typing import Any
 
+from evalbench.draw import marks
 from evalbench.draw.hidden import marked
-
-MARKED = "evalbench"  # key in an output's metadata: this HTML was drawn, and escaped, here
-NOTHING = "nothing"  # its value where there was nothing to draw
 
 _BLOCK_END = re.compile(r"</(?:p|div|td|th|tr|li|h\d|summary|article|figcaption|text|title)>")
 _TAG = re.compile(r"<[^>]*>")
@@ -69,9 +67,8 @@ class Html(str):
     def _repr_mimebundle_(
         self, include: Any = None, exclude: Any = None
     ) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
-        return {"text/html": self._repr_html_(), "text/plain": without_markup(self)}, {
-            "text/html": {MARKED: "html"}
-        }
+        markup = self._repr_html_()
+        return {"text/html": markup, "text/plain": without_markup(self)}, marks.metadata("html", markup)
 
 
 def boxed(html: Html) -> str:

@@ -1,7 +1,7 @@
 """Showing things in a notebook: the only place that imports IPython.
 
 What is shown carries a mark in its output's metadata, by which the report page knows that the HTML
-was drawn, and escaped, here; all other HTML of a notebook is shown as text.
+was drawn, and escaped, here (:mod:`evalbench.draw.marks`); all other HTML of a notebook is shown as text.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evalbench.draw.html import MARKED, NOTHING, Html, boxed, plain, without_markup
+from evalbench.draw.html import Html, boxed, plain, without_markup
+from evalbench.draw.marks import NOTHING, metadata
 
 if TYPE_CHECKING:
     from evalbench.core.result import Result
@@ -26,7 +27,8 @@ class Shown:
     kind: str
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Bundle:
-        return {"text/html": boxed(self.html), "text/plain": self.text}, {"text/html": {MARKED: self.kind}}
+        markup = boxed(self.html)
+        return {"text/html": markup, "text/plain": self.text}, metadata(self.kind, markup)
 
     def __repr__(self) -> str:
         return self.text

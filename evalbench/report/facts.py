@@ -27,7 +27,7 @@ _GROUPS: Mapping[str, Sequence[str]] = {
         "unscored", "other_models", "not_kept", "not_taken", "tokens_in", "tokens_out", "call_seconds", "cost", "cached_tokens", "cached_cost",
     ),
 }  # fmt: skip
-_SAID_ELSEWHERE = {"study", "error", "parameters", "given", "edited_defaults", "data"}
+_SAID_ELSEWHERE = {"drawn", "study", "error", "parameters", "given", "edited_defaults", "data"}
 _FILES = {
     "results.json": "figures and verdict; the same for the same inputs",
     "run.json": "what varied: times, versions, calls",

@@ -1,7 +1,7 @@
 """An executed notebook as the page's prose, pictures and cases.
 
 Markdown keeps its form, raw HTML in it is shown as text.  Of the outputs only HTML that
-``evalbench.draw`` made is passed on; everything else becomes escaped text.
+``evalbench.draw`` made in this very run is passed on (:mod:`evalbench.draw.marks`); everything else becomes escaped text.
 """
 
 from __future__ import annotations
@@ -9,14 +9,16 @@ from __future__ import annotations
 import ast
 import base64
 import binascii
+import hmac
 import io
 import itertools
 import re
 import tokenize
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from evalbench.draw.html import MARKED, NOTHING, Html, attribute, counted, escape, language_attributes, plain
+from evalbench.draw.html import Html, attribute, counted, escape, language_attributes, plain
+from evalbench.draw.marks import MARKED, NOTHING, SIGNED, digest, is_safe, signature
 from evalbench.draw.style import says_nothing
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
@@ -173,18 +175,60 @@ def _image(data: Mapping[str, Any], metadata: Mapping[str, Any], mime: str) -> H
     return Html(f'<img src="data:{mime};base64,{base64.b64encode(raw).decode()}" alt="{attribute(alt)}">\n')
 
 
-def _mark(output: Mapping[str, Any]) -> Any:
-    """What ``draw`` marked an output as; None for anything else."""
-    return ((output.get("metadata") or {}).get("text/html") or {}).get(MARKED)
+class _Drawn(NamedTuple):
+    """HTML that says of itself that ``draw`` made it: as what, and with which mark."""
+
+    kind: str
+    markup: str
+    mark: str
 
 
-def output_html(output: Mapping[str, Any]) -> Html:
-    """One output of a cell; HTML passes only where ``draw`` has marked it as its own.
+def _drawn(output: Mapping[str, Any]) -> _Drawn | None:
+    said = (output.get("metadata") or {}).get("text/html")
+    markup = (output.get("data") or {}).get("text/html")
+    if not isinstance(said, Mapping) or not said.get(MARKED) or not isinstance(markup, str | list):
+        return None
+    return _Drawn(str(said[MARKED]), "".join(markup), str(said.get(SIGNED)))
+
+
+def _outputs(notebook: Mapping[str, Any]) -> Iterator[_Drawn]:
+    found = (_drawn(output) for cell in notebook["cells"] for output in cell.get("outputs") or ())
+    return (one for one in found if one is not None)
+
+
+def signed_digests(notebook: Mapping[str, Any], key: str) -> list[str]:
+    """Digests of the outputs that carry the mark of the run with this key."""
+    return [
+        digest(one.kind, one.markup)
+        for one in _outputs(notebook)
+        if hmac.compare_digest(one.mark.encode(), signature(key, one.kind, one.markup).encode())
+    ]
+
+
+def carried_digests(before: Mapping[str, Any], after: Mapping[str, Any], known: Collection[str]) -> list[str]:
+    """Digests in a copy of a notebook, in which paths were replaced, of the outputs whose digests are known."""
+    pairs = zip(_outputs(before), _outputs(after), strict=True)
+    return [digest(new.kind, new.markup) for old, new in pairs if digest(old.kind, old.markup) in known]
+
+
+def _trusted(output: Mapping[str, Any], known: Collection[str]) -> tuple[str, str]:
+    """What ``draw`` made an output as, and its HTML without the style; two empty texts for anything else."""
+    one = _drawn(output)
+    if one is None or digest(one.kind, one.markup) not in known:
+        return "", ""
+    markup = _LEADING_STYLE.sub("", one.markup, count=1)
+    return (one.kind, markup) if is_safe(markup) else ("", "")
+
+
+def output_html(output: Mapping[str, Any], known: Collection[str] = ()) -> Html:
+    """One output of a cell; HTML passes only where ``draw`` has made it in this run, and holds what shows something.
 
     Parameters
     ----------
     output : mapping
         As in a notebook, format 4.
+    known : collection of str
+        Digests of what carries the run's own mark: ``drawn`` of its ``run.json``.
     """
     kind = output["output_type"]
     if kind == "stream":
@@ -192,11 +236,11 @@ def output_html(output: Mapping[str, Any]) -> Html:
     if kind == "error":
         return Html(_preformatted("\n".join(output.get("traceback") or [output.get("evalue", "")])))
     data, metadata = output.get("data") or {}, output.get("metadata") or {}
-    mark = _mark(output)
-    if mark in ("result", NOTHING):  # the band at the top says it
+    made, markup = _trusted(output, known)
+    if made in ("result", NOTHING):  # the band at the top says it
         return Html("")
-    if mark and "text/html" in data:
-        return Html(_LEADING_STYLE.sub("", data["text/html"], count=1) + "\n")
+    if made:
+        return Html(markup + "\n")
     for mime in _PICTURES:
         if mime in data:
             return _image(data, metadata, mime)
@@ -236,7 +280,7 @@ def _without_empty_sections(parts: Iterable[_Part]) -> list[_Part]:
     return [part for section in kept for part in section]
 
 
-def narrate(notebook: Mapping[str, Any], taken: Iterable[str] = ()) -> Narrative:
+def narrate(notebook: Mapping[str, Any], taken: Iterable[str] = (), known: Collection[str] = ()) -> Narrative:
     """The notebook's cells as HTML, without its parameters cells; code with nothing in between stands in one fold.
 
     A section is left out, heading and prose with it, where all that it shows is nothing: an empty table, say.
@@ -247,9 +291,12 @@ def narrate(notebook: Mapping[str, Any], taken: Iterable[str] = ()) -> Narrative
         Format 4, as :func:`nbformat.read` gives it.
     taken : iterable of str
         Ids that the page uses already.
+    known : collection of str
+        Digests of the outputs that carry the run's own mark.
     """
     import mistune
 
+    known = frozenset(known)
     headings: list[Heading] = []
     renderer = _renderer(headings, set(taken))
     markdown = mistune.create_markdown(renderer=renderer, plugins=["table", "strikethrough"])
@@ -263,8 +310,8 @@ def narrate(notebook: Mapping[str, Any], taken: Iterable[str] = ()) -> Narrative
             parts.append(_Part(html, tuple(headings[before:]), False, False))
         elif cell["cell_type"] == "code":
             outputs = cell.get("outputs") or ()
-            shown = "".join(map(output_html, outputs))
-            nothing = any(_mark(output) == NOTHING for output in outputs)
+            shown = "".join(output_html(output, known) for output in outputs)
+            nothing = any(_trusted(output, known)[0] == NOTHING for output in outputs)
             parts.append(_Part(shown + _code(cell["source"]), (), bool(shown), nothing))
     intro: list[str] = []
     body: list[str] = []

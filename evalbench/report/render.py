@@ -123,7 +123,7 @@ def render(folder: Path) -> Path:
 
 def _finished(source: Source, cell: tuple[Parameter, ...]) -> dict[str, Any]:
     results = source.results or {}
-    story = narrate(source.notebook, _OWN_IDS) if source.notebook else _NOTHING
+    story = narrate(source.notebook, _OWN_IDS, source.run.get("drawn") or ()) if source.notebook else _NOTHING
     name, data = str(results["study"]), results["data"]
     return {
         "title": story.title or name.replace("_", " ").capitalize(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -9,10 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evalbench.core.run_files import read_results, read_run
+from evalbench.core.run_files import read_json, read_results, read_run
 from evalbench.errors import BadInput
 from evalbench.models.kept import merge_calls
 from evalbench.report.index import write_index
+from evalbench.report.narrative import carried_digests
 from evalbench.runs import folder as folders
 from evalbench.runs.closing import close, end_orphans
 from evalbench.runs.cluster import local_client, remote_client
@@ -286,7 +288,8 @@ class _Batch:
         folder = folders.claim(self.reports, job.plan.study, Path(returned.folder).name)
         renamed = {theirs: str(job.plan.files[name]) for name, theirs in (returned.paths or {}).items()}
         write_folder(folder, returned.files, {returned.folder: str(folder), **renamed})
-        said = folders.update_run(folder, run_id=folder.name, parameters=dict(job.plan.in_force))
+        drawn = _drawn_here(returned.files, folder)
+        said = folders.update_run(folder, drawn=drawn, run_id=folder.name, parameters=dict(job.plan.in_force))
         try:
             merge_calls(folder / "calls.parquet")
         except BadInput as error:
@@ -312,6 +315,23 @@ class _Batch:
             if content.get("batch") == self.name and content["status"] == "running":
                 return folder
         return None
+
+
+def _drawn_here(files: Mapping[str, bytes], folder: Path) -> list[str]:
+    """What a run drew elsewhere, by the digests that it has here, where its paths are others."""
+    try:
+        known = frozenset(json.loads(files["run.json"]).get("drawn") or ())
+        return carried_digests(
+            json.loads(files["notebook.ipynb"]), read_json(folder / "notebook.ipynb"), known
+        )
+    except (
+        KeyError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        BadInput,
+    ):  # no notebook, or half of one: nothing of it is shown
+        return []
 
 
 def _is_whole(folder: Path) -> bool:

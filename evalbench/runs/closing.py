@@ -10,6 +10,7 @@ from typing import Any
 from evalbench.core.run_files import read_json, read_results
 from evalbench.errors import BadInput
 from evalbench.models.redact import redacted, redactor
+from evalbench.report.narrative import signed_digests
 from evalbench.report.render import render
 from evalbench.runs import folder as folders
 from evalbench.runs.kernel import Ended
@@ -18,7 +19,9 @@ from evalbench.runs.leaks import leaks, redact_errors
 RESULTS = "results.json"
 
 
-def close(folder: Path, begun: Mapping[str, Any], ended: Ended, seconds: float | None = None) -> Ended:
+def close(
+    folder: Path, begun: Mapping[str, Any], ended: Ended, seconds: float | None = None, key: str = ""
+) -> Ended:
     """Make the folder of a run that has ended fit to be shown, and show it.
 
     Parameters
@@ -28,6 +31,8 @@ def close(folder: Path, begun: Mapping[str, Any], ended: Ended, seconds: float |
         ``run.json`` as the run began.  What it says is not the notebook's to change; what the notebook adds is kept.
     ended : Ended
     seconds : float, optional
+    key : str
+        That the kernel had for its marks; what was drawn with another is shown as text.
 
     Returns
     -------
@@ -44,7 +49,9 @@ def close(folder: Path, begun: Mapping[str, Any], ended: Ended, seconds: float |
         folders.remove_partial(folder)
     redact = redactor()
     ended = ended._replace(error=redact(ended.error))
+    drawn = {"drawn": _drawn(folder / "notebook.ipynb", key)} if key else {}
     end = {
+        **drawn,
         "status": ended.status,
         "error": ended.error,
         "finished": folders.now(),
@@ -59,9 +66,18 @@ def close(folder: Path, begun: Mapping[str, Any], ended: Ended, seconds: float |
 def _added(folder: Path) -> dict[str, Any]:
     """What the notebook has written into ``run.json``; nothing where it can no longer be read."""
     try:
-        return read_json(folder / "run.json")
+        added = read_json(folder / "run.json")
     except BadInput:
         return {}
+    return {name: value for name, value in added.items() if name != "drawn"}
+
+
+def _drawn(notebook: Path, key: str) -> list[str]:
+    """Digests of the outputs that carry the run's mark; none where the notebook cannot be read, which its page says."""
+    try:
+        return signed_digests(read_json(notebook), key)
+    except (BadInput, KeyError, TypeError, AttributeError):
+        return []
 
 
 def _with_whole_results(folder: Path, ended: Ended) -> Ended:

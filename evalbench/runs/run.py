@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import secrets
 import shutil
 import time
 from collections.abc import Mapping
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple
 
 from evalbench import studies
 from evalbench.core.run_files import read_results
+from evalbench.draw import marks
 from evalbench.errors import BadInput
 from evalbench.models.redact import redactor
 from evalbench.readers import catalog
@@ -269,7 +271,12 @@ def run(
     folder = folders.create(reports.resolve(), planned.study, planned.hash8)
     clock = time.monotonic()
     begun = {**provenance_of(planned, folder, folders.now(), attempt), **(about or {})}
-    env = {folders.RUN: str(folder), **({"EVALBENCH_ROOT": str(planned.root)} if planned.root else {})}
+    key = secrets.token_hex(16)
+    env = {
+        folders.RUN: str(folder),
+        marks.KEY: key,
+        **({"EVALBENCH_ROOT": str(planned.root)} if planned.root else {}),
+    }
     try:
         folders.write_json(folder / "run.json", begun)
         ended = execute(
@@ -278,12 +285,12 @@ def run(
     except BaseException as error:
         stopped = "stopped from outside (Ctrl-C or a signal)"
         said = stopped if isinstance(error, KeyboardInterrupt) else f"{type(error).__name__}: {error}"
-        close(folder, begun, Ended("failed", said), time.monotonic() - clock)
+        close(folder, begun, Ended("failed", said), time.monotonic() - clock, key)
         raise
     if ended.kind in REFUSALS:
         shutil.rmtree(folder)
         raise BadInput(redactor()(ended.error.removeprefix(f"{ended.kind}: ")))
-    ended = close(folder, begun, ended, time.monotonic() - clock)
+    ended = close(folder, begun, ended, time.monotonic() - clock, key)
     results = read_results(folder) if ended.status == "ok" else None
     return Run(folder, ended.status, ended.error, results)
 

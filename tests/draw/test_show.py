@@ -5,6 +5,7 @@ import pytest
 
 from evalbench.draw.figures import interval_bars
 from evalbench.draw.html import Html
+from evalbench.draw.marks import digest
 from evalbench.draw.show import register, show, shown
 from evalbench.report.narrative import output_html
 
@@ -46,7 +47,7 @@ def test_of_nothing_neither_table_nor_caption_is_shown_on_the_page(thing):
     assert metadata == {"text/html": {"evalbench": "nothing"}}
     assert data["text/plain"] == "Nothing to show: Pairs of checkers"
     output = {"output_type": "display_data", "data": data, "metadata": metadata}
-    assert output_html(output) == ""
+    assert output_html(output, {digest("nothing", data["text/html"])}) == ""
 
 
 def test_show_displays_through_ipython(monkeypatch):

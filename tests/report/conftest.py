@@ -18,6 +18,7 @@ from evalbench.core.figures import estimate, f1_of, mean_of
 from evalbench.core.result import DataLabel, Result, Summary
 from evalbench.core.verdict import Bands, Verdict
 from evalbench.draw.figures import heat_map, interval_bars
+from evalbench.draw.marks import digest
 from evalbench.draw.show import shown
 from evalbench.draw.tables import Document, Span, documents
 
@@ -225,6 +226,13 @@ class Folder:
     result: Result | None
 
 
+def drawn(text: str) -> list[str]:
+    """Digests of all marked outputs, as the runner writes them."""
+    outputs = [output for cell in json.loads(text)["cells"] for output in cell.get("outputs", ())]
+    marks = [(output.get("metadata", {}).get("text/html", {}).get("evalbench"), output) for output in outputs]
+    return [digest(kind, "".join(output["data"]["text/html"])) for kind, output in marks if kind]
+
+
 @pytest.fixture
 def run_folder(tmp_path: Path):
     """A function that writes a run's folder."""
@@ -233,7 +241,8 @@ def run_folder(tmp_path: Path):
         folder = tmp_path / "reports" / "matching" / "20261121T101500Z-0a1b2c3d"
         folder.mkdir(parents=True)
         res = result(" ".join(hostile))
-        record = {**RUN, "status": status, **run}
+        text = notebook_text(hostile) if cells is None else nbformat.writes(new_notebook(cells=cells))
+        record = {**RUN, "status": status, "drawn": drawn(text), **run}
         (folder / "run.json").write_text(json.dumps(record), encoding="utf-8")
         if status in ("ok", "interactive"):
             content = {**res.to_json(), "tables": {"pairs": "pairs.parquet"}}
@@ -242,7 +251,6 @@ def run_folder(tmp_path: Path):
             )
             (folder / "items.parquet").write_bytes(b"x" * 12_345)
             (folder / "pairs.parquet").write_bytes(b"x" * 1_234_567)
-        text = notebook_text(hostile) if cells is None else nbformat.writes(new_notebook(cells=cells))
         (folder / "notebook.ipynb").write_text(text, encoding="utf-8")
         return Folder(folder, res)
 
