@@ -146,7 +146,7 @@ def _entailed(items: list[dict[str, Any]], by: str, task: Task) -> list[Verdict]
 
 def _likelihoods(by: str, row: Sequence[float]) -> str:
     if by == BASELINE:
-        return f"with probability {row[0]:.2f} of support, by the words, numbers and vectors of both"
+        return f"probability of support {row[0]:.3f}"
     return ", ".join(f"{label.lower()} {p:.2f}" for label, p in zip(LABELS, row, strict=True))
 
 

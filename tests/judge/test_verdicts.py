@@ -128,7 +128,7 @@ def test_the_baseline_judges_pairs_and_holds_back() -> None:
     assert [row.value for row in found.rows] == [1.0, 0.5, 0.5]
     assert found.rows[0].probability > 0.5 > found.rows[1].probability
     assert found.holds_back
-    assert found.rows[0].reason.startswith("with probability 0.9")
+    assert found.rows[0].reason.startswith("probability of support 0.9")
 
 
 def test_the_baseline_judges_answers_against_all_gold_answers() -> None:

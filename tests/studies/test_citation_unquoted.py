@@ -159,7 +159,7 @@ def test_verdicts_are_told_as_the_judge_s():
     ])]), "sources": pd.DataFrame(SOURCES)}  # fmt: skip
     result = citation.evaluate(load(tables, study="citation"), n_resamples=50)
     page = citation.annotated(result)
-    assert "<strong>supported</strong>: with probability 0." in page
+    assert "<strong>supported</strong>: probability of support 0." in page
     assert "the quote is not in the source, which was judged to support the claim" in page
     assert "Citations of q, judged by baseline/lexical" in page
 
