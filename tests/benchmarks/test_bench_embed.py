@@ -87,8 +87,8 @@ def against_the_bare_model(name: str, n: int) -> Race:
         lambda round_: peer(sentences(n, round_)),
         goal=LEAST_OF_BARE,
         clock=time.perf_counter,
-        rounds=5,
-        most=10,
+        rounds=3,
+        most=6,
     )
 
 
@@ -96,8 +96,8 @@ def against_the_bare_model(name: str, n: int) -> Race:
     ("name", "n"),
     [
         ("use-multilingual", 300),
-        pytest.param("minilm", 200, marks=pytest.mark.model),
-        pytest.param("e5-small", 100, marks=pytest.mark.model),
+        pytest.param("minilm", 100, marks=pytest.mark.model),
+        pytest.param("e5-small", 50, marks=pytest.mark.model),
     ],
 )
 def test_at_least_nine_tenths_of_the_bare_models_throughput(
