@@ -49,8 +49,9 @@ def collect(
 
     Every reply is in the cache before anything else happens to it: after Ctrl-C, a crash or ``kill -9`` a second run
     asks only for what is missing. What another process of this machine is asking at the same time is waited for, not
-    asked twice. Replies that failed are not kept and are asked for again. Once ten calls, and two more per request under
-    way, have failed in a row for good, the rest is not sent and gets the last reason.
+    asked twice. Replies that failed, or hold no text (``no-text``, ``tool-call``, ``cut``), are not kept and are asked for
+    again. Once ten calls, and two more per request under way, have failed in a row for good, the rest is not sent and gets
+    the last reason.
 
     Parameters
     ----------

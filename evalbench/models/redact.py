@@ -184,8 +184,11 @@ def redactor(*more: str) -> Callable[[str], str]:
         [*environment_keys(), *(key for key in more if len(key) >= _ALWAYS or _is_mixed(key))]
     )
     needles = list(dict.fromkeys(needle for key in keys for needle in _needles(key)))
+    shortest = min((needle.least for needle in needles), default=0)
 
     def redact(text: str) -> str:
+        if len(text) < shortest:  # most tokens of a reply with log-probabilities
+            return text
         spans = sorted(span for needle in needles for span in _spans(text, needle))
         if not spans:
             return text
