@@ -135,6 +135,23 @@ def test_a_difference_that_its_interval_shows_and_many_tests_hide_says_so():
     assert (plain["verdict"] == "no difference shown").all()
 
 
+def test_marks_of_a_criterion_stand_beside_its_pairs():
+    items, pairs = compared(q=[3, 2, 2, 1, 5, 1, 1])
+    result = judged(items, pairs.assign(criterion="q"), criteria=["q"])
+    assert result.items["human"].tolist() == [3, 2, 2, 1, 5, 1, 1]
+    assert row(result, "m", "q")["pairs"] == 5
+    both = judged(items, pairs, criteria=["q"])
+    assert set(both.items["criterion"]) == {"preference", "q"}
+    # Of q there are no comparisons: its marks make pairs, of which d1's b and c and d3's are even.
+    assert row(both, "m", "q")[["pairs", "undecided"]].tolist() == [3, 2]
+
+
+def test_a_table_of_pairs_without_rows_is_refused():
+    items, pairs = compared()
+    with pytest.raises(BadInput, match="there is no human score"):
+        judged(items, pairs.iloc[:0])
+
+
 # -- a metric against its own criterion ------------------------------------------------------------------------------
 
 
@@ -200,6 +217,12 @@ def test_the_agreement_of_annotators_alone():
     assert set(study.weighted(alone.items)(alone.items, np.ones((1, 24)))) == {
         (e.metric, tuple(e.group.items())) for e in alone.summary
     }
+
+
+def test_neither_a_metric_nor_a_second_annotator_is_nothing_to_compare():
+    frame, ratings = panel()
+    with pytest.raises(BadInput, match="neither a metric nor a judge is named, and there is one human score"):
+        evaluate(frame, ratings[ratings.annotator == "a0"], metrics=[])
 
 
 SHOWN = ("figure_heat_map", "undefined", "figure_criterion", "figure_scatter", "disagreements", "matrix", "partials",

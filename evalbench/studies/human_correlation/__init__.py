@@ -177,6 +177,10 @@ def evaluate(
     }  # fmt: skip
     bench = bench_of(judges, judge_criteria or {}, list(readings.frame.columns), language=language, seed=seed)
     found = _scores(readings, metrics, options, bench)
+    if not found.scores and readings.ratings["annotator"].nunique() < 2:
+        raise BadInput(
+            "neither a metric nor a judge is named, and there is one human score for each output: nothing to compare"
+        )
     own = _own(own_criterion or {}, list(found.scores), readings.criteria)
     items = items_of(readings, found.scores, found.unscored, found.undefined, own)
     analysis = analyse(items, level=level, coefficient=coefficient, seed=seed, n_resamples=n_resamples)

@@ -78,10 +78,7 @@ class Panel:
         at = keys.get_indexer(rows)
         scorers = sorted(set(items["scorer"].unique()) - {NO_METRIC})
         criteria = sorted(items["criterion"].unique())
-        s, c = (
-            pd.Categorical(items[n], categories=v).codes
-            for n, v in (("scorer", scorers), ("criterion", criteria))
-        )
+        s, c = (pd.Index(v).get_indexer(items[n]) for n, v in (("scorer", scorers), ("criterion", criteria)))
         columns = [name for name in items.columns if str(name).startswith("rating_")]
         x, y = np.full((len(keys), len(scorers)), np.nan), np.full((len(keys), len(criteria)), np.nan)
         ratings = np.full((len(keys), len(criteria), len(columns)), np.nan)

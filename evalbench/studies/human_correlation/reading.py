@@ -82,6 +82,7 @@ def read(data: Dataset, metrics: Sequence[str], criteria: Sequence[str]) -> Read
         else tuple(sorted(ratings["criterion"].unique()))
     )
     ratings = ratings[ratings["criterion"].isin(used)].dropna(subset=["score"])
+    faults += [] if used else ["there is no human score"]
     faults += [f"criterion {c}: no score" for c in used if c not in set(ratings["criterion"])]
     repeated = ratings.duplicated([*KEYS, "criterion", "annotator"], keep=False)
     if repeated.any():
@@ -121,7 +122,7 @@ def _ratings(
 
     if pairs is not None:
         won = share_won(pairs)
-        by_columns = [c for c in criteria if c not in set(won["criterion"])]
+        by_columns = [c for c in criteria if c in items.columns or c not in set(won["criterion"])]
         scored = data.get("ratings") is not None or {"criterion", "score"} <= set(items.columns)
         if not (scored or by_columns):
             return won, "pairs"

@@ -154,14 +154,10 @@ def _evidence(
     if best is not None and best.n_undefined + best.n_unscored:
         unit = UNITS[analysis.level]
         over += f", {_counted(best.n, unit.removesuffix('s'))} with a value"
-    few = n_units < (FEWEST_SYSTEMS if analysis.level == "system" else FEW_UNITS)
-    if few:
-        over += (
-            ", too few for an interval"
-            if analysis.level == "system"
-            else ", so few that the interval is too narrow"
-        )
-    return over
+    if n_units >= (FEWEST_SYSTEMS if analysis.level == "system" else FEW_UNITS):
+        return over
+    without = analysis.level == "system" or (best is not None and best.ci_low is None)
+    return over + (", too few for an interval" if without else ", so few that the interval is too narrow")
 
 
 def _unscored(analysis: Analysis, judge: Judge, i: int) -> str:
