@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,13 @@ import pytest
 
 from evalbench import studies
 from evalbench.commands.compare import read_side
+from evalbench.commands.run import headline
 from evalbench.core.result import deciding_row
+from evalbench.core.wording import figure_text, value_text
+from evalbench.draw.verdict import headline_table
 from evalbench.readers.catalog import entries
 from evalbench.report.compare import Measures, compare
+from evalbench.report.history import headline as index_headline
 from evalbench.report.sides import with_names
 from evalbench.runs.fork import can_fork
 from evalbench.runs.golden import difference, golden_of
@@ -89,21 +94,60 @@ ON_THE_EDGE = {
 }
 
 
+def options_on_the_edge(name: str, results: dict[str, Any], beside: float = 0.0) -> dict[str, Any]:
+    """What its summary took, with thresholds at the deciding figure, or beside it."""
+    accepted = inspect.signature(studies.study(name).summarise).parameters
+    decided = deciding_row(results) or min(
+        (row for row in results["summary"] if row["metric"] in ("f1", "rouge1")), key=lambda row: row["value"]
+    )
+    taken = {key: value for key, value in results["parameters"].items() if key in accepted}
+    metrics = {"metrics": ["rouge1", "rougeL"]} if name == "text_metrics" else {}
+    return taken | metrics | ON_THE_EDGE[name](decided["value"] + beside)
+
+
+@pytest.mark.parametrize("beside", [0.0001, -0.0001])
+def test_a_value_beside_its_light_reads_as_on_its_side_of_the_threshold(
+    finished: tuple[str, Run], beside: float
+) -> None:
+    name, done = finished
+    items = pd.read_parquet(done.folder / "items.parquet")
+    options = options_on_the_edge(name, done.results or {}, beside) | {"n_resamples": 100}
+    summary = studies.study(name).summarise(items, **options)
+    lit = [e for e in summary.figures if e.cuts and e.value is not None]
+    assert lit or name == "matching_calibration"
+    for e in lit:
+        shown = float(value_text(e, summary.figures).replace("−", "-"))
+        assert [np.sign(shown - cut) for cut in e.cuts] == [np.sign(e.value - cut) for cut in e.cuts]
+    decided = summary.figure(**summary.verdict.decided_by)
+    if name != "matching":  # its sentence has the best and the worst checker of all, whichever light is lit
+        assert figure_text(decided, summary.figures) in summary.verdict.sentence
+
+
+def test_a_figure_reads_the_same_in_sentence_table_lines_and_index(finished: tuple[str, Run]) -> None:
+    _, done = finished
+    results = done.results or {}
+    rows = results["summary"]
+    texts = {figure_text(row, rows) for row in rows}
+    for said in re.findall(r"[−\d.]+ \[[−\d.]+, [−\d.]+\]", results["sentence"]):
+        assert said in texts
+    table = headline_table(rows, results["by"])
+    for text in texts - {"–"}:
+        value, _, interval = text.partition(" ")
+        assert f">{value}" in table
+        assert f">{interval}</td>" in table
+    printed = "\n".join(headline(results, most=10_000))
+    assert all(text in printed for text in texts)
+    indexed = index_headline(results)
+    assert " ".join(filter(None, [indexed.shown, indexed.interval])) in texts
+
+
 @pytest.mark.slow
 def test_stability_is_that_of_redrawn_items_by_hand(finished: tuple[str, Run]) -> None:
     """Redraws the items unit by unit, takes the light that the study gives them, and counts."""
     name, done = finished
     results, items = done.results or {}, pd.read_parquet(done.folder / "items.parquet")
     summarise = studies.study(name).summarise
-    options = {k: v for k, v in results["parameters"].items() if k in inspect.signature(summarise).parameters}
-    decided = deciding_row(results)
-    options |= ON_THE_EDGE[name](
-        decided["value"]
-        if decided
-        else min(r["value"] for r in results["summary"] if r["metric"] in ("f1", "rouge1"))
-    )
-    if name == "text_metrics":
-        options["metrics"] = ["rouge1", "rougeL"]
+    options = options_on_the_edge(name, results)
     verdict = summarise(items, **options).verdict
     light = verdict.would_be or verdict.light
     # The unit that is drawn, where that is not the id; and samples that are drawn apart.

@@ -109,14 +109,13 @@ def _state(outcome: Outcome) -> str:
 
 
 def _headline(outcome: Outcome) -> str:
-    from evalbench.draw.verdict import rounded
     from evalbench.report.history import headline
 
     figure = headline(outcome.results) if outcome.results else None
     if figure is None:
         return ""
     group = f" of {figure.group}" if figure.group else ""
-    return _short(f"{figure.metric} {rounded(figure.value, figure.low, figure.high)}{group}")
+    return _short(f"{figure.metric} {f'{figure.shown} {figure.interval}'.rstrip()}{group}")
 
 
 def _short(label: str) -> str:

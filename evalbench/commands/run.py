@@ -141,7 +141,7 @@ def headline(results: Mapping[str, Any], most: int = 24) -> list[str]:
     for row in results["summary"]:
         group = ", ".join(str(row[k]) for k in by if row.get(k)) or ("all" if by else "")
         n = f"n {row['n']} {row.get('n_of') or ''}".rstrip()
-        line = f"  {row['metric']:<18} {_figure(row):<26} {n}  {group}".rstrip()
+        line = f"  {row['metric']:<18} {_figure(row, results['summary']):<26} {n}  {group}".rstrip()
         lamp = f"  {SYMBOLS[row['light']]} {row['light']}" if row["light"] != "unlit" else ""
         metrics.setdefault(row["metric"], []).append(line + lamp + (", decides" if row is deciding else ""))
     if deciding and sum(map(len, metrics.values())) > most:
@@ -160,12 +160,12 @@ def headline(results: Mapping[str, Any], most: int = 24) -> list[str]:
     return lines
 
 
-def _figure(row: Mapping[str, Any]) -> str:
-    from evalbench.draw.verdict import rounded
+def _figure(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
+    from evalbench.core.wording import figure_text
 
     if row["value"] is None:
         return f"– ({row['note']})"
-    return rounded(row["value"], row["ci_low"], row["ci_high"])
+    return figure_text(row, rows)
 
 
 def report_edits(plans: Sequence[Plan]) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal, NamedTuple
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from evalbench.core.compared import ALPHA, Comparison, Outcome, in_words
 from evalbench.core.figures import Columns, Figure
 from evalbench.core.planning import equivalent, least_p, smallest_difference
 from evalbench.core.seeds import rng
@@ -17,75 +18,7 @@ from evalbench.core.sides import Sides, values_of
 from evalbench.core.significance import Permutation, holm, mcnemar, shuffle_test, swap_test
 from evalbench.core.stats import bootstrap_cautions, bootstrap_sums, percentile_interval
 
-ALPHA = 0.05
 Floats = npt.NDArray[np.float64]
-Outcome = Literal[
-    "same", "equivalent", "better", "worse", "higher", "lower", "no difference shown", "undefined"
-]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Comparison:
-    """One figure of system A against that of system B.
-
-    Attributes
-    ----------
-    metric, unit : str
-    higher_is_better : bool or None
-    value_a, value_b : float or None
-        On the compared units only.
-    difference : float or None
-        A − B.
-    ci_low, ci_high : float or None
-        95 % interval of the difference.
-    p, p_holm : float or None
-        Two-sided permutation p-value, and Holm's adjustment over all figures compared.
-    p_mcnemar : float or None
-        McNemar's exact test, for 0/1 scores of unclustered pairs.
-    smallest : float or None
-        The smallest difference that so many units show with 80 % power when it is tested alone; Holm asks for more.
-        None where so few units cannot show any.
-    least_p : float or None
-        The least p-value that a test of so many units can give.
-    margin : float or None
-        Differences inside ±margin count as none, where one was stated.
-    n_a, n_b : int
-        Units compared on each side; equal where paired.
-    n_left_out : int
-        Units that both sides have but this figure has no value for on one of them.
-    method : str
-    outcome : Outcome
-        Of A against B.
-    words : str
-        The verdict, a sentence.
-    note : str
-    """
-
-    metric: str
-    unit: str
-    higher_is_better: bool | None
-    value_a: float | None
-    value_b: float | None
-    difference: float | None
-    ci_low: float | None
-    ci_high: float | None
-    p: float | None
-    p_holm: float | None
-    p_mcnemar: float | None
-    smallest: float | None
-    least_p: float | None
-    margin: float | None
-    n_a: int
-    n_b: int
-    n_left_out: int
-    method: str
-    outcome: Outcome
-    words: str
-    note: str
-
-    def row(self) -> dict[str, Any]:
-        """Flat and JSON-ready."""
-        return asdict(self)
 
 
 class Compared(NamedTuple):
@@ -201,6 +134,7 @@ def compare_figures(
             margin=(margins or {}).get(figure.metric),
             alpha=alpha,
             paired=paired,
+            n_tests=max(1, int(np.isfinite(adjusted).sum())),
         )
         for j, figure in enumerate(figures)
     )
@@ -221,6 +155,7 @@ def _compare_one(
     margin: float | None,
     alpha: float,
     paired: bool,
+    n_tests: int,
 ) -> Comparison:
     n_a, n_b = sides.n_a[at], sides.n_b[at]
     defined = all(math.isfinite(v) for v in values)
@@ -252,6 +187,8 @@ def _compare_one(
         else None,
         smallest=smallest_difference(spread) if spread > 0 and least is not None and least <= alpha else None,
         least_p=least,
+        n_differ=int((rows_a != rows_b).any(axis=1).sum()) if paired and tested else None,
+        n_tests=n_tests,
         margin=margin,
         n_a=n_a,
         n_b=n_b,
@@ -337,63 +274,12 @@ def adjusted_together(
     (0.0078125, [0.0234375, 0.0234375, 0.0234375])
     """
     p_values = holm([math.nan if c.p is None else c.p for c in comparisons])
+    n_tests = max(1, sum(c.p is not None for c in comparisons))
     out = []
     for c, p, pair in zip(comparisons, p_values.tolist(), names, strict=True):
         outcome = c.outcome
         if c.p is not None and c.difference is not None and outcome not in ("same", "equivalent"):
             outcome = _direction(c.higher_is_better, c.difference, p, alpha)
-        changed = replace(c, p_holm=None if c.p is None else p, outcome=outcome)
+        changed = replace(c, p_holm=None if c.p is None else p, outcome=outcome, n_tests=n_tests)
         out.append(replace(changed, words=in_words(changed, pair)))
     return tuple(out)
-
-
-def in_words(comparison: Comparison, names: tuple[str, str] = ("A", "B")) -> str:
-    """The verdict of one comparison, a sentence with its figures.
-
-    Examples
-    --------
-    >>> found = compare_figures(
-    ...     {"x": [1.0, 0.0]}, {"x": [1.0, 0.0]}, [Figure("mean x", ("x", "#x"), lambda s, n: s / n)],
-    ...     units_a=["q1", "q2"], units_b=["q1", "q2"], seed=0, names=("fern", "oak"))
-    >>> found.figures[0].words
-    'mean x: fern and oak are the same on each of 2 units, difference 0.'
-    """
-    c, (a, b) = comparison, names
-    units = f"{c.n_a} units" if c.n_a == c.n_b else f"{c.n_a} and {c.n_b} units"
-    if c.outcome == "undefined":
-        return f"{c.metric}: {a} and {b} cannot be compared: {c.note or 'no resample has a value'}."
-    if c.outcome == "same":
-        return f"{c.metric}: {a} and {b} are the same on each of {units}, difference 0."
-    assert c.difference is not None
-    assert c.ci_low is not None
-    assert c.ci_high is not None
-    assert c.p is not None
-    assert c.p_holm is not None
-    difference, low, high = _rounded(c.difference, c.ci_low, c.ci_high)
-    figures = f"{difference} [{low}, {high}], p {_p(c.p)}, Holm {_p(c.p_holm)}, {units}"
-    if c.outcome == "equivalent":
-        return f"{c.metric}: {a} and {b} are equivalent within ±{c.margin:.3g}: {figures}."
-    if c.outcome == "no difference shown":
-        return f"{c.metric}: no difference shown between {a} and {b}: {figures}{_power(c)}."
-    return f"{c.metric}: {a} is {c.outcome} than {b}: {figures}."
-
-
-def _power(c: Comparison) -> str:
-    """What so many units could have shown."""
-    if c.smallest is not None:
-        return f"; tested alone, a difference of {c.smallest:.2g} would have been shown with 80 % power"
-    if c.least_p is not None and c.least_p > ALPHA:
-        return f"; so few units cannot show any: p is never below {c.least_p:.2g}"
-    return ""
-
-
-def _rounded(*figures: float) -> tuple[str, ...]:
-    """A difference and its interval to two significant digits of the interval's width."""
-    width = figures[2] - figures[1]
-    decimals = min(6, max(0, 1 - math.floor(math.log10(width)))) if width > 0 else 3
-    texts = (f"{x:+.{decimals}f}" for x in figures)
-    return tuple(t.replace("-", "−") if float(t) else t[1:] for t in texts)
-
-
-def _p(p: float) -> str:
-    return "< 0.001" if p < 0.001 else f"= {p:.3f}"

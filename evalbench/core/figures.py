@@ -268,6 +268,7 @@ def _estimate_one(
         unit=figure.unit,
         higher_is_better=figure.higher_is_better,
         light=figure.bands.light(value if known else None) if figure.bands else "unlit",
+        cuts=figure.bands.cuts if figure.bands else (),
         note="; ".join(notes),
         group=group,
     )

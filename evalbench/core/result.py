@@ -38,6 +38,8 @@ class Estimate:
         E.g. ``"0–1"``, ``"pp"``, ``"words"``.
     higher_is_better : bool or None
     light : Light
+    cuts : tuple of float
+        The values at which the light changes, ascending; empty without a rule over this figure.
     note : str
     group : mapping
         Compared group, e.g. ``{"checker": "fern@1.0.0|oak-7b"}``; empty for the whole.
@@ -55,6 +57,7 @@ class Estimate:
     unit: str = ""
     higher_is_better: bool | None = None
     light: Light = "unlit"
+    cuts: tuple[float, ...] = ()
     note: str = ""
     group: Mapping[str, str] = field(default_factory=dict)
 
@@ -76,13 +79,14 @@ class Estimate:
     def row(self) -> dict[str, Any]:
         """Flat and JSON-ready: group columns first."""
         fields = {k: v for k, v in asdict(self).items() if k != "group"}
-        return {**dict(self.group), **fields}
+        return {**dict(self.group), **fields, "cuts": list(self.cuts)}
 
     @classmethod
     def of_row(cls, row: Mapping[str, Any], by: Sequence[str]) -> Estimate:
         """The inverse of :meth:`row`."""
         group = {k: row[k] for k in by if row.get(k) is not None}
-        return cls(group=group, **{k: v for k, v in row.items() if k not in by})
+        fields = {k: v for k, v in row.items() if k not in by}
+        return cls(group=group, **{**fields, "cuts": tuple(fields.get("cuts") or ())})
 
 
 def decisive(lit: Sequence[Estimate]) -> Estimate:

@@ -296,7 +296,10 @@ def wilson(successes: npt.ArrayLike, n: npt.ArrayLike, level: float = 0.95) -> t
         p = k / m
         centre = (p + z**2 / (2 * m)) / (1 + z**2 / m)
         half = z / (1 + z**2 / m) * np.sqrt(p * (1 - p) / m + z**2 / (4 * m**2))
-    return np.clip(centre - half, 0, 1), np.clip(centre + half, 0, 1)
+    # At 0 and n the ends are 0 and 1; centre ∓ half misses them by rounding errors.
+    low = np.where(k == 0, np.where(m > 0, 0.0, np.nan), np.clip(centre - half, 0, 1))
+    high = np.where(k == m, np.where(m > 0, 1.0, np.nan), np.clip(centre + half, 0, 1))
+    return low, high
 
 
 def light_stability(

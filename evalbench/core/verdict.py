@@ -145,6 +145,11 @@ class Bands:
         """The light of one value; None and NaN are grey."""
         return str(self.lights([math.nan if value is None else value])[0])  # type: ignore[return-value]
 
+    @property
+    def cuts(self) -> tuple[float, ...]:
+        """Where the light changes, ascending; a cut that allows for rounding errors (0.8 − 1e-9) as it is written."""
+        return tuple(float(f"{band.high:.8g}") for band in self.bands[:-1])
+
     def __str__(self) -> str:
         return "; ".join(map(str, self.bands))
 

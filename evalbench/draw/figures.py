@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evalbench.draw.html import count, signed
+from evalbench.core.wording import aligned, count, signed
 from evalbench.draw.style import (
     ACCENT,
     BAD,
@@ -30,7 +30,6 @@ from evalbench.draw.style import (
     to_svg,
     width_of,
 )
-from evalbench.draw.verdict import aligned
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

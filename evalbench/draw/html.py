@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import html
-import math
 import re
 import unicodedata
 from importlib import resources
@@ -187,47 +186,6 @@ def language_attributes(text: str, code: str | None = None) -> Html:
         return Html("")
     direction = ' dir="auto"' if code.split("-")[0] in _RIGHT_TO_LEFT else ""
     return Html(f' lang="{attribute(code)}"{direction}')
-
-
-def count(number: int) -> str:
-    """A count with thin no-break spaces between thousands.
-
-    Examples
-    --------
-    >>> count(1234).replace("\u202f", "_")
-    '1_234'
-    """
-    return f"{number:,}".replace(",", "\u202f")
-
-
-def counted(number: int, singular: str, plural: str = "") -> str:
-    """A count and its noun: ``"1 row"``, ``"2 rows"``."""
-    return f"{count(number)} {singular if number == 1 else plural or singular + 's'}"
-
-
-def signed(text: str) -> str:
-    """A number's text with a true minus sign, and none before zero."""
-    if text.startswith("-") and not text.strip("-0.,\u202f"):
-        text = text[1:]
-    return text.replace("-", "−")
-
-
-def p_text(p: float | None) -> str:
-    """A p-value for reading: two or three decimals, never 0.
-
-    Examples
-    --------
-    >>> p_text(0.0004), p_text(0.0317), p_text(0.312), p_text(None)
-    ('< 0.001', '0.032', '0.31', '–')
-    """
-    if p is None or math.isnan(p):
-        return "–"
-    return "< 0.001" if p < 0.001 else f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
-
-
-def decimals_for(width: float, digits: int = 2) -> int:
-    """Decimals that show ``digits`` significant digits of ``width``; negative means tens, hundreds, …"""
-    return digits - 1 - math.floor(math.log10(width))
 
 
 @functools.cache

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from evalbench.draw.html import Html, attribute, counted, escape, language_attributes
+from evalbench.core.wording import counted
+from evalbench.draw.html import Html, attribute, escape, language_attributes
 
 _KINDS = {"truth": ("T", "eb-truth"), "prediction": ("P", "eb-prediction")}
 

@@ -13,19 +13,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from evalbench.draw.html import (
-    Html,
-    attribute,
-    breakable,
-    count,
-    counted,
-    decimals_for,
-    escape,
-    language_attributes,
-    signed,
-)
+from evalbench.core.wording import count, counted, decimals_for, rounded, signed
+from evalbench.draw.html import Html, attribute, breakable, escape, language_attributes
 from evalbench.draw.spans import Document, Span, documents, highlight
-from evalbench.draw.verdict import headline_table, result_html, rounded
+from evalbench.draw.verdict import headline_table, result_html
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalbench.core.verdict import SYMBOLS
-from evalbench.draw.html import Html, attribute, breakable, count, counted, decimals_for, escape, signed
+from evalbench.core.wording import count, counted, figure_parts, shared_decimals
+from evalbench.draw.html import Html, attribute, breakable, escape
 
 if TYPE_CHECKING:
     from evalbench.core.result import Estimate, Result
@@ -23,79 +24,6 @@ MEANING = {
 # With more rows than this a grid of groups hides what stands below it.
 GRID = 12
 _RANGE = re.compile(r"^\s*([-−]?\d+(?:\.\d+)?)\s*(?:–|to)\s*([-−]?\d+(?:\.\d+)?)\s*$")
-
-
-def _decimals(value: float, low: float | None, high: float | None) -> int:
-    width = (high - low) if low is not None and high is not None else 0.0
-    if width > 0:
-        return decimals_for(width)
-    return decimals_for(abs(value), 3) if value else 2
-
-
-def _fixed(value: float, decimals: int) -> str:
-    # Python rounds halves to even in binary, which is what repr-exact values deserve.
-    return signed(f"{round(value, decimals):,.{max(decimals, 0)}f}".replace(",", "\u202f"))
-
-
-def rounded(value: float | None, low: float | None = None, high: float | None = None) -> str:
-    """A figure and its interval, rounded to two significant digits of the interval's width.
-
-    Parameters
-    ----------
-    value : float or None
-        None (or NaN) gives a dash.
-    low, high : float or None
-        The interval; without one the value gets three significant digits and no brackets.
-
-    Examples
-    --------
-    >>> rounded(0.70693, 0.6312, 0.7789)
-    '0.71 [0.63, 0.78]'
-    >>> rounded(0.70693)
-    '0.707'
-    >>> rounded(None)
-    '–'
-    """
-    if value is None or math.isnan(value):
-        return "–"
-    shown, interval = rounded_parts(value, low, high)
-    return f"{shown} {interval}" if interval else shown
-
-
-def rounded_parts(
-    value: float, low: float | None, high: float | None, decimals: int | None = None
-) -> tuple[str, str]:
-    """The value and, separately, its interval in brackets (empty without one)."""
-    decimals = _decimals(value, low, high) if decimals is None else decimals
-    if low is None or high is None:
-        return _fixed(value, decimals), ""
-    return _fixed(value, decimals), f"[{_fixed(low, decimals)}, {_fixed(high, decimals)}]"
-
-
-def _shared_decimals(rows: Sequence[Mapping[str, Any]]) -> int | None:
-    """Decimals for neighbouring rows, so that they align: those of the widest interval, and at least one
-    significant digit of the narrowest."""
-    own = [
-        _decimals(row["value"], row.get("ci_low"), row.get("ci_high"))
-        for row in rows
-        if row["value"] is not None
-    ]
-    return max(min(own), max(own) - 1) if own else None
-
-
-def aligned(
-    values: Sequence[float | None], lows: Sequence[float | None], highs: Sequence[float | None]
-) -> list[str]:
-    """Figures and intervals of neighbouring rows with the same decimals; see :func:`rounded`."""
-    rows = [
-        {"value": value, "ci_low": low, "ci_high": high}
-        for value, low, high in zip(values, lows, highs, strict=True)
-    ]
-    decimals = _shared_decimals(rows)
-    return [
-        "–" if row["value"] is None else " ".join(filter(None, rounded_parts(*row.values(), decimals)))
-        for row in rows
-    ]
 
 
 def light_word(light: str) -> Html:
@@ -155,7 +83,7 @@ def _figure_cells(
     if value is None:
         shown, interval = f'<span class="eb-none" title="{attribute(note or "no value")}">–</span>', ""
     else:
-        shown, interval = rounded_parts(value, row.get("ci_low"), row.get("ci_high"), decimals)
+        shown, interval = figure_parts(row, decimals)
     missing = "".join(
         f'<td class="n{" eb-some" if row.get(name) else ""}">{count(int(row.get(name) or 0))}</td>'
         for name in ("n_unscored", "n_undefined")
@@ -226,7 +154,9 @@ def headline_table(
     grids = {name: columns for name in open_ones if (columns := _grid(metrics[name], by))}
     shown = [row for name in open_ones for row in _best(metrics[name], grids.get(name))]
     said = {name: f"the best {other} of each {each}" for name, (other, each) in grids.items()}
-    top = _figures_table(shown, by, "Headline figures", said)
+    # Those of all rows of the metric, shown or folded: the sentence and every other place round as the table does.
+    decimals = {name: shared_decimals(group) for name, group in metrics.items()}
+    top = _figures_table(shown, by, "Headline figures", decimals, said)
     unshown = len(metrics) - len(open_ones)
     more = [f"all {count(len(metrics[name]))} values of {name}" for name in grids]
     more += [counted(unshown, "more figure")] * bool(unshown)
@@ -235,7 +165,7 @@ def headline_table(
     folded = [row for name in metrics if name in grids or name not in open_ones for row in metrics[name]]
     return Html(
         f'{top}<details class="eb-more"><summary>{escape(" and ".join(more))}</summary>'
-        f"{_figures_table(folded, by, 'More figures')}</details>"
+        f"{_figures_table(folded, by, 'More figures', decimals)}</details>"
     )
 
 
@@ -267,13 +197,18 @@ def _goodness(row: Mapping[str, Any]) -> float:
 
 
 def _figures_table(
-    flat: Sequence[Mapping[str, Any]], by: Sequence[str], label: str, said: Mapping[str, str] | None = None
+    flat: Sequence[Mapping[str, Any]],
+    by: Sequence[str],
+    label: str,
+    decimals: Mapping[str, int | None],
+    said: Mapping[str, str] | None = None,
 ) -> Html:
     by = [name for name in by if any(row.get(name) not in (None, "") for row in flat)]
     marks = _marks(flat)
     heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in by or ["metric"])
     body = "".join(
-        _metric_rows(group, by, marks, (said or {}).get(name, "")) for name, group in _by_metric(flat).items()
+        _metric_rows(group, by, marks, decimals[name], (said or {}).get(name, ""))
+        for name, group in _by_metric(flat).items()
     )
     return Html(
         f'<div class="eb-scroll" tabindex="0" role="group" aria-label="{attribute(label)}">'
@@ -286,10 +221,14 @@ def _figures_table(
 
 
 def _metric_rows(
-    group: Sequence[Mapping[str, Any]], by: Sequence[str], marks: Mapping[str, str], said: str
+    group: Sequence[Mapping[str, Any]],
+    by: Sequence[str],
+    marks: Mapping[str, str],
+    decimals: int | None,
+    said: str,
 ) -> str:
     """One metric: a row, or a heading and a row for each compared group."""
-    domain, decimals, name = _domain(group), _shared_decimals(group), _metric_name(group[0], said)
+    domain, name = _domain(group), _metric_name(group[0], said)
     cells = [_figure_cells(row, domain, decimals, marks) for row in group]
     if not by:
         return f"<tbody>{''.join(f'<tr><th scope=row>{name}</th>{c}</tr>' for c in cells)}</tbody>"

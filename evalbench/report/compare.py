@@ -32,7 +32,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evalbench.core.comparison import Comparison, adjusted_together, compare_figures
+from evalbench.core.compared import Comparison
+from evalbench.core.comparison import adjusted_together, compare_figures
 from evalbench.core.figures import Figure, unit_sums
 from evalbench.core.result import Summary
 from evalbench.errors import BadInput

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalbench.draw.html import Html, count, counted, escape
+from evalbench.core.wording import count, counted, p_equals
+from evalbench.draw.html import Html, escape
 from evalbench.draw.tables import html_table
 from evalbench.draw.verdict import data_label, notes_html, synthetic_label
 from evalbench.report.compare import Differences, Row
-from evalbench.report.compare_table import COLOUR, SYMBOLS, figures_table, plain_p
+from evalbench.report.compare_table import COLOUR, SYMBOLS, figures_table
 from evalbench.report.facts import literal_html, value_html
 from evalbench.report.narrative import Heading
 from evalbench.report.page import page_html, write_atomically
@@ -274,7 +275,7 @@ def _method(found: Sequence[Differences]) -> list[str]:
         out.append(f"Equivalent: the interval lies inside the stated margin ({stated}).")
     mcnemar = [row for row in rows if row.comparison.p_mcnemar is not None]
     out += [
-        f"{_said_group(row.group)}{row.comparison.metric}: McNemar's exact test p {plain_p(row.comparison.p_mcnemar)}."
+        f"{_said_group(row.group)}{row.comparison.metric}: McNemar's exact test p {p_equals(row.comparison.p_mcnemar)}."
         for row in mcnemar[:_LINES]
     ]
     return out

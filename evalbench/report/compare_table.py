@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from evalbench.core.comparison import Comparison
-from evalbench.draw.html import Html, attribute, breakable, counted, decimals_for, escape, p_text
+from evalbench.core.compared import Comparison, held_back
+from evalbench.core.wording import counted, difference_parts, p_equals, p_text, rounded_parts
+from evalbench.draw.html import Html, attribute, breakable, escape
 from evalbench.draw.tables import NO_VALUE
-from evalbench.draw.verdict import interval_bar, rounded_parts
+from evalbench.draw.verdict import interval_bar
 from evalbench.report.compare import Differences
 
 SYMBOLS = {
@@ -23,16 +24,21 @@ class Line(NamedTuple):
 
     label: str
     comparison: Comparison
+    cuts: tuple[float, ...] = ()
 
 
 def figures_table(found: Sequence[Differences]) -> Html:
     """Headline figures open, the others folded."""
     several = len(found) > 1
+    summaries = [one.results["summary"] for one in (found[0].reference, *(d.side for d in found))]
+    cuts = {row["metric"]: tuple(row["cuts"]) for rows in summaries for row in rows if row.get("cuts")}
     lines: dict[bool, dict[str, list[Line]]] = {True: {}, False: {}}
     for d in found:
         for row in d.rows:
             label = ", ".join(([d.side.name] if several else []) + list(row.group.values()))
-            lines[row.headline].setdefault(row.comparison.metric, []).append(Line(label, row.comparison))
+            lines[row.headline].setdefault(row.comparison.metric, []).append(
+                Line(label, row.comparison, cuts.get(row.comparison.metric, ()))
+            )
     reference, side = found[0].reference.name, "the other" if several else found[0].side.name
     top = _table(lines[True], reference, side, "Headline figures")
     if not lines[False]:
@@ -71,12 +77,10 @@ def _metric_rows(lines: Sequence[Line], grouped: bool) -> str:
     name = f'{breakable(first.metric)} <span class="eb-small">{escape(details)}</span>'
     domain = _domain([line.comparison for line in lines])
     if not grouped:
-        rows = "".join(
-            f'<tr><th scope="row">{name}</th>{_cells(line.comparison, domain)}</tr>' for line in lines
-        )
+        rows = "".join(f'<tr><th scope="row">{name}</th>{_cells(line, domain)}</tr>' for line in lines)
         return f"<tbody>{rows}</tbody>"
     rows = "".join(
-        f'<tr><td class="w">{breakable(line.label) or "<i>all</i>"}</td>{_cells(line.comparison, domain)}</tr>'
+        f'<tr><td class="w">{breakable(line.label) or "<i>all</i>"}</td>{_cells(line, domain)}</tr>'
         for line in lines
     )
     return f'<tbody><tr><th scope="rowgroup" colspan="8" class="eb-metric">{name}</th></tr>{rows}</tbody>'
@@ -90,44 +94,34 @@ def _domain(lines: Sequence[Comparison]) -> tuple[float, float]:
     return (-reach, reach) if reach > 0 else (-1.0, 1.0)
 
 
-def _cells(c: Comparison, domain: tuple[float, float]) -> str:
+def _cells(line: Line, domain: tuple[float, float]) -> str:
+    c = line.comparison
     row = {"value": c.difference, "ci_low": c.ci_low, "ci_high": c.ci_high}
     if c.difference is None:
         shown, interval = str(NO_VALUE), ""
     else:
-        shown, interval = rounded_parts(c.difference, c.ci_low, c.ci_high, _decimals(c))
-        shown = f"+{shown}" if c.difference > 0 and shown.strip("0.") else shown
+        shown, interval = difference_parts(c.difference, c.ci_low, c.ci_high)
     colour = f"eb-{COLOUR.get(c.outcome, 'grey')}"
     power = ""
     if c.outcome == "no difference shown" and c.smallest is not None:
         power = f' <span class="eb-small eb-power">({_significant(c.smallest)})</span>'
+    if why := held_back(c):
+        power += f'<br><span class="eb-small">{escape(why)}</span>'
     return (
-        f'<td class="n">{_value(c.value_b, c)}</td><td class="n">{_value(c.value_a, c)}</td>'
+        f'<td class="n">{_value(c.value_b, line)}</td><td class="n">{_value(c.value_a, line)}</td>'
         f'<td class="n eb-value">{shown}</td><td class="eb-barcell">{interval_bar(row, domain)}</td>'
         f'<td class="n eb-interval">{interval}</td>'
-        f'<td class="n" title="unadjusted p {attribute(plain_p(c.p))}">{NO_VALUE if c.p_holm is None else escape(p_text(c.p_holm))}</td>'
+        f'<td class="n" title="unadjusted p {attribute(p_equals(c.p))}">{NO_VALUE if c.p_holm is None else escape(p_text(c.p_holm))}</td>'
         f'<td><span class="eb-lamp {colour}"><span aria-hidden="true">{SYMBOLS[c.outcome]}</span> '
         f"{escape(c.outcome)}</span>{power}</td>"
     )
 
 
-def _decimals(c: Comparison) -> int | None:
-    """One decimal more where an end of the interval would else be rounded to 0 and hide its side of 0."""
-    if c.ci_low is None or c.ci_high is None or c.ci_high == c.ci_low:
-        return None
-    usual = decimals_for(c.ci_high - c.ci_low)
-    return usual + any(0 < abs(end) < 0.5 * 10**-usual for end in (c.ci_low, c.ci_high))
-
-
-def _value(value: float | None, c: Comparison) -> str:
-    if value is None:
-        return str(NO_VALUE)
-    return rounded_parts(value, c.ci_low, c.ci_high, _decimals(c))[0]
+def _value(value: float | None, line: Line) -> str:
+    """Rounded as its difference, with as many digits as tell it from where its light changes."""
+    c = line.comparison
+    return str(NO_VALUE) if value is None else rounded_parts(value, c.ci_low, c.ci_high, cuts=line.cuts)[0]
 
 
 def _significant(x: float) -> str:
     return f"{x:.2g}" if x < 100 else f"{x:.0f}"
-
-
-def plain_p(p: float | None) -> str:
-    return "–" if p is None else "< 0.001" if p < 0.001 else f"= {p:.3f}"

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evalbench.draw.html import Html, count, escape, language_attributes
+from evalbench.core.wording import count
+from evalbench.draw.html import Html, escape, language_attributes
 from evalbench.draw.tables import NO_VALUE
 from evalbench.report.narrative import Parameter
 

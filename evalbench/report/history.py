@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from evalbench.core.result import deciding_row
 from evalbench.core.run_files import FINISHED, read_results, read_run
+from evalbench.core.wording import figure_parts, shared_decimals
 from evalbench.draw.verdict import data_label
 from evalbench.errors import BadInput
 
@@ -37,6 +38,8 @@ class Figure(NamedTuple):
         How many groups have this figure.
     decides : bool
         Whether the run's light rests on it.
+    shown, interval : str
+        Value and interval as the page's table has them.
     """
 
     metric: str
@@ -47,6 +50,8 @@ class Figure(NamedTuple):
     group: str
     n_groups: int
     decides: bool = False
+    shown: str = "–"
+    interval: str = ""
 
 
 class Change(NamedTuple):
@@ -163,7 +168,7 @@ def _with_results(run: Run, results: Mapping[str, Any]) -> Run:
     data = results["data"]
     settings = {k: v for k, v in results["parameters"].items() if k not in NOT_COUNTED}
     key = [run.study, results["judged"], data["sha256"], settings]
-    figures = (_figure(row, by) for row in results["summary"] if row["value"] is not None)
+    figures = _figures([row for row in results["summary"] if row["value"] is not None], by)
     return run._replace(
         judged=str(results["judged"]),
         data=data_label(data),
@@ -190,7 +195,10 @@ def headline(results: Mapping[str, Any]) -> Figure | None:
     deciding = deciding_row(results)
     row = deciding or _first(summary, by, str(results["light"]))
     groups = [r for r in summary if r["metric"] == row["metric"] and _group(r, by)]
-    return _figure(row, by)._replace(n_groups=max(len(groups), 1), decides=deciding is not None)
+    own = [r for r in summary if r["metric"] == row["metric"]]
+    return _figures(own, by)[own.index(row)]._replace(
+        n_groups=max(len(groups), 1), decides=deciding is not None
+    )
 
 
 def _first(summary: Sequence[Mapping[str, Any]], by: Sequence[str], light: str) -> Mapping[str, Any]:
@@ -207,11 +215,19 @@ def _group(row: Mapping[str, Any], by: Sequence[str]) -> str:
     return ", ".join(str(row[name]) for name in by if row.get(name) not in (None, ""))
 
 
-def _figure(row: Mapping[str, Any], by: Sequence[str]) -> Figure:
-    return Figure(
-        str(row["metric"]), row["value"], row.get("ci_low"), row.get("ci_high"), row.get("higher_is_better"),
-        _group(row, by), 1,
-    )  # fmt: skip
+def _figures(rows: Sequence[Mapping[str, Any]], by: Sequence[str]) -> list[Figure]:
+    """A summary's rows, rounded as the page's table has them: all rows of a metric alike."""
+    metrics: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        metrics.setdefault(row["metric"], []).append(row)
+    decimals = {name: shared_decimals(group) for name, group in metrics.items()}
+    return [
+        Figure(
+            str(row["metric"]), row["value"], row.get("ci_low"), row.get("ci_high"), row.get("higher_is_better"),
+            _group(row, by), 1, False, *(("–", "") if row["value"] is None else figure_parts(row, decimals[row["metric"]])),
+        )
+        for row in rows
+    ]  # fmt: skip
 
 
 # -- comparing ----------------------------------------------------------------------------------

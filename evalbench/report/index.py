@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
 
-from evalbench.draw.html import Html, attribute, breakable, css, escape, signed
-from evalbench.draw.verdict import light_word, rounded_parts
+from evalbench.core.wording import rounded_parts, signed
+from evalbench.draw.html import Html, attribute, breakable, css, escape
+from evalbench.draw.verdict import light_word
 from evalbench.report.facts import took
 from evalbench.report.history import UNREADABLE, Figure, Line, Run, lines, read_runs, standings
 from evalbench.report.page import environment, policy, write_atomically
@@ -42,8 +43,7 @@ def sparkline(figures: Sequence[Figure], width: int = 120, height: int = 26) -> 
     band = [at(i, high) for i, (_, high) in enumerate(spans)]
     band += [at(i, low) for i, (low, _) in reversed(list(enumerate(spans)))]
     x, y = at(len(values) - 1, values[-1]).split(",")
-    first, last = (rounded_parts(v, *spans[i])[0] for i, v in ((0, values[0]), (-1, values[-1])))
-    said = f"{figures[-1].metric} over {len(values)} runs, from {first} to {last}"
+    said = f"{figures[-1].metric} over {len(values)} runs, from {figures[0].shown} to {figures[-1].shown}"
     line = " ".join(at(i, value) for i, value in enumerate(values))
     return Html(
         f'<svg class="spark" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img" '
@@ -56,8 +56,8 @@ def figure_html(figure: Figure | None) -> Html:
     """Value and interval."""
     if figure is None or figure.value is None:
         return Html('<span class="eb-none">no value</span>')
-    value, interval = rounded_parts(figure.value, figure.low, figure.high)
-    return Html(f"<b>{value}</b>{f' <span class=interval>{interval}</span>' if interval else ''}")
+    interval = f" <span class=interval>{figure.interval}</span>" if figure.interval else ""
+    return Html(f"<b>{figure.shown}</b>{interval}")
 
 
 def change_html(line: Line) -> Html:
@@ -71,7 +71,7 @@ def change_html(line: Line) -> Html:
     shown, _ = rounded_parts(change.delta, None, None, _decimals(figure))
     sign = "±" if not shown.strip("-−0.") else "+" if change.delta > 0 else ""
     said = f"{sign}{signed(shown)}"
-    previous = " ".join(rounded_parts(before.value or 0.0, before.low, before.high))
+    previous = f"{before.shown} {before.interval}"
     title = attribute(f"before: {previous.strip()}, {when(change.before)}")
     if not change.clear:
         return Html(f'<span class="within" title="{title}">{said}</span>')
@@ -84,8 +84,7 @@ def change_html(line: Line) -> Html:
 
 def _decimals(figure: Figure) -> int | None:
     """Decimals of a change: those of the figure itself."""
-    shown, _ = rounded_parts(figure.value or 0.0, figure.low, figure.high)
-    return len(shown.partition(".")[2])
+    return len(figure.shown.partition(".")[2])
 
 
 def state_html(run: Run) -> Html:

@@ -17,7 +17,8 @@ import tokenize
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from evalbench.draw.html import Html, attribute, counted, escape, language_attributes, plain
+from evalbench.core.wording import counted
+from evalbench.draw.html import Html, attribute, escape, language_attributes, plain
 from evalbench.draw.marks import MARKED, NOTHING, SIGNED, digest, is_safe, signature
 from evalbench.draw.style import says_nothing
 

@@ -12,7 +12,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from evalbench.draw.html import attribute, count, counted, css, escape
+from evalbench.core.wording import count, counted
+from evalbench.draw.html import attribute, css, escape
 
 
 def _template_text(name: str) -> str:

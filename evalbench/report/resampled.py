@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evalbench.core.comparison import ALPHA, Comparison
+from evalbench.core.compared import ALPHA, Comparison
 from evalbench.core.planning import equivalent, least_p, smallest_difference
 from evalbench.core.result import Summary
 from evalbench.core.seeds import rng

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from evalbench.core.comparison import Comparison
+from evalbench.core.compared import Comparison
 from evalbench.core.seeds import rng
 from evalbench.core.stats import percentile_interval, resample_counts
 from evalbench.report.resampled import Tables, cells_of, comparison_of

@@ -11,6 +11,7 @@ from evalbench.core.result import Estimate, decisive
 from evalbench.core.stability import Lit, joint_stability
 from evalbench.core.unscored import counted
 from evalbench.core.verdict import Band, Bands, Verdict, worst
+from evalbench.core.wording import figure_text, percent, share_text
 from evalbench.errors import BadInput
 from evalbench.models.entail import holds_back
 
@@ -122,14 +123,16 @@ def verdict(
     """
     scores = [one.estimates[0] for one in done]
     light = worst([e.light for e in scores])
-    said = "; ".join(_said(one) for one in sorted(done, key=_value))
+    said = "; ".join(_said(one, done) for one in sorted(done, key=_value))
     sentence = f"{what} {said}; {items['id'].nunique()} {unit}, threshold {threshold:g}."
     unscored = int((items["unscored"] != "").sum())
     if unscored:
         sentence += f" {unscored} of {len(items)} could not be scored ({counted(items['unscored'])})."
     too_many = unscored > max_unscored * len(items)
     if too_many:
-        sentence += f" That is more than {max_unscored:.0%}: not enough evidence for a light."
+        sentence += (
+            f" That is more than {percent(max_unscored, [max_unscored])}: not enough evidence for a light."
+        )
     without = items["undefined"][items[scores[0].metric].isna() & (items["unscored"] == "")]
     if len(without):
         sentence += f" {len(without)} of {len(items)} have no value ({counted(without)})."
@@ -160,17 +163,10 @@ def _value(one: Estimated) -> float:
     return -1.0 if value is None else value
 
 
-def _said(one: Estimated) -> str:
-    score, passed = one.estimates[0], one.estimates[1]
+def _said(one: Estimated, done: Sequence[Estimated]) -> str:
+    score, passed = one.estimates[:2]
     name = next(iter(score.group.values()), "")
     if score.value is None:
         return f"has no value ({name})"
-    return f"{score.value:.3f}{_interval(score)} ({name}, {_percent(passed)} passed)"
-
-
-def _interval(e: Estimate) -> str:
-    return "" if e.ci_low is None else f" [{e.ci_low:.2f}, {e.ci_high:.2f}]"
-
-
-def _percent(e: Estimate) -> str:
-    return "–" if e.value is None else f"{e.value:.0%}"
+    rows = [e for each in done for e in each.estimates[:2]]
+    return f"{figure_text(score, rows)} ({name}, {share_text(passed, rows)} passed)"

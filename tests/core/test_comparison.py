@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import warnings
 
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evalbench.core.compared import at_odds, held_back
 from evalbench.core.comparison import adjusted_together, compare_figures
 from evalbench.core.figures import f1_of, mean_of, share_of
 from evalbench.core.significance import holm, mcnemar, sign_flip_test
@@ -122,6 +124,45 @@ def test_no_power_is_claimed_where_so_few_units_cannot_show_anything(paired, n, 
     assert found.words.endswith(f"{n} units; so few units cannot show any: p is never below {least}.")
     enough = compare({"score": np.linspace(0.9, 1, 6)}, {"score": np.linspace(0, 0.2, 6)}, FIGURES[:1])
     assert enough.figures[0].outcome == "better"
+
+
+class TestNoDifferenceBesideAnIntervalWithoutZero:
+    """The interval is of one figure, the p-value of the test decides, adjusted for all: the sentence says which it was."""
+
+    def test_few_units_on_which_the_two_differ(self):
+        # Four of 60 differ: the exact test has 16 assignments, p = 2/16; the bootstrap sees no zero in 95 %.
+        a, b = {"right": np.ones(60)}, {"right": np.r_[np.zeros(4), np.ones(56)]}
+        found = compare(a, b, [share_of("right")], n_resamples=2000).figures[0]
+        assert found.ci_low > 0
+        assert (found.p, found.n_differ, found.outcome) == (0.125, 4, "no difference shown")
+        assert "; the two differ on 4 units only, and over so few p is never below 0.12" in found.words
+
+    def test_many_tests(self):
+        a, b = {"right": np.ones(60)}, {"right": np.r_[np.zeros(7), np.ones(53)]}
+        one = compare(a, b, [share_of("right")]).figures[0]
+        assert (one.outcome, one.n_tests) == ("better", 1)
+        assert "test" not in one.words
+        many = adjusted_together([one] * 24, [("A", "B")] * 24)[0]
+        assert (many.outcome, many.n_tests) == ("no difference shown", 24)
+        assert "p = 0.016, Holm = 0.38 over 24 tests, 60 units" in many.words
+        assert "; alone it has p = 0.016, but Holm's adjustment for 24 tests decides" in many.words
+
+    def test_a_test_and_an_interval_that_do_not_agree(self):
+        alike = at_odds(0.06, 0.001, 0.2, 1), at_odds(0.06, -0.2, -0.001, 3)
+        assert set(alike) == {"the interval leaves 0 out, but the test, p = 0.060, decides"}
+        assert at_odds(0.06, -0.1, 0.2, 24) == at_odds(0.06, 1e-17, 0.2, 24) == ""
+        assert at_odds(0.06, math.nan, math.nan, 24) == ""
+
+    def test_every_such_comparison_says_why(self):
+        for seed in range(40):
+            g = np.random.default_rng(seed)
+            a = {"score": g.random(12), "right": (g.random(12) < 0.8).astype(float)}
+            b = {"score": g.random(12) * 0.8, "right": (g.random(12) < 0.5).astype(float)}
+            for c in compare(a, b, FIGURES[:2]).figures:
+                otherwise = c.outcome == "no difference shown" and (
+                    c.p <= 0.05 or c.ci_low > 0 or c.ci_high < 0
+                )
+                assert bool(held_back(c)) == otherwise, c.words
 
 
 def test_equivalent_only_inside_a_stated_margin():

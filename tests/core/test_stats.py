@@ -168,6 +168,12 @@ def test_wilson_agrees_with_statsmodels(k, more, level):
     np.testing.assert_allclose(wilson(k, k + more, level), expected, atol=1e-12)
 
 
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 22, 60, 199, 1000, 12_345])
+def test_wilson_ends_exactly_at_0_and_1(n):
+    assert wilson(0, n)[0] == 0
+    assert wilson(n, n)[1] == 1
+
+
 def test_wilson_of_20_of_20_and_its_refusals():
     low, high = wilson(20, 20)
     assert (round(float(low), 2), float(high)) == (0.84, 1.0)

@@ -4,17 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalbench.core.wording import count, counted, signed
 from evalbench.draw.html import (
     Html,
     attribute,
     boxed,
-    count,
-    counted,
     escape,
     language,
     language_attributes,
     plain,
-    signed,
     without_markup,
 )
 

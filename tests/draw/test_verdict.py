@@ -3,7 +3,8 @@
 import pytest
 
 from evalbench.core.result import Estimate
-from evalbench.draw.verdict import aligned, headline_table, rounded, verdict_html
+from evalbench.core.wording import aligned, rounded
+from evalbench.draw.verdict import headline_table, verdict_html
 
 
 @pytest.mark.parametrize(

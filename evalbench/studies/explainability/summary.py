@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from evalbench.core.seeds import rng
 from evalbench.core.stats import percentile_interval
 from evalbench.core.unscored import counted
 from evalbench.core.verdict import Light, Verdict
+from evalbench.core.wording import figure_text, percent
 from evalbench.studies._passing import bands_of, held, held_back_by, reaches
 from evalbench.studies.explainability.parts import PARTS, STUDY_OF, Part
 
@@ -139,7 +140,7 @@ def _overall(
     values = np.array([w for _, w in used]) @ replicates
     common: dict[str, Any] = {
         "metric": "XAI_overall_score", "n": sum(e.n for e in means), "n_unscored": sum(e.n_unscored for e in means),
-        "n_undefined": sum(e.n_undefined for e in means), "unit": "0–1", "higher_is_better": True,
+        "n_undefined": sum(e.n_undefined for e in means), "unit": "0–1", "higher_is_better": True, "cuts": bands_of(threshold).cuts,
     }  # fmt: skip
     if any(e.value is None for e in means):
         return Estimate(value=None, note="a half has no value", light="grey", **common), values
@@ -169,7 +170,10 @@ def _verdict(
     weighing: Collection[str],
 ) -> Verdict:
     halves = {name: done[name].estimates[0] for name in PARTS}
-    said = "; ".join(f"{STUDY_OF[name].replace('_', ' ')} {_said(e)}, n {e.n}" for name, e in halves.items())
+    said = "; ".join(
+        f"{STUDY_OF[name].replace('_', ' ')} {_said(e, tuple(halves.values()))}, n {e.n}"
+        for name, e in halves.items()
+    )
     sentence = f"Overall explainability {_said(overall)}, threshold {threshold:g}: {said}."
     left_out = counted(items["unscored"])
     if left_out:
@@ -181,7 +185,7 @@ def _verdict(
         STUDY_OF[str(name)] for name, share in shares.items() if name in weighing and share > max_unscored
     ]
     if crowded:
-        sentence += f" That is more than {max_unscored:.0%} of {' and '.join(crowded)}: not enough evidence for a light."
+        sentence += f" That is more than {percent(max_unscored, [max_unscored])} of {' and '.join(crowded)}: not enough evidence for a light."
     if held_back:
         alone = "" if overall.light == "grey" else f"; the figures alone would give {overall.light}"
         sentence += f" {held_back}, so the light stays grey{alone}."
@@ -193,10 +197,8 @@ def _verdict(
     return Verdict(light, sentence, rule, stability, would_be, overall.place)
 
 
-def _said(e: Estimate) -> str:
-    if e.value is None:
-        return "has no value"
-    return f"{e.value:.3f}" + ("" if e.ci_low is None else f" [{e.ci_low:.2f}, {e.ci_high:.2f}]")
+def _said(e: Estimate, rows: Sequence[Estimate] = ()) -> str:
+    return "has no value" if e.value is None else figure_text(e, rows)
 
 
 def final_results(summary: Summary, parts: Mapping[str, Part], options: Mapping[str, Any]) -> dict[str, Any]:

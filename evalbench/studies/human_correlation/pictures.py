@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalbench.core.wording import p_text, rounded
 from evalbench.draw.figures import ACCENT, GRID, INK, MUTED, heat_map, interval_bars, new_figure, title_at_top
-from evalbench.draw.html import p_text
-from evalbench.draw.verdict import rounded
 from evalbench.studies._pictures import estimate_bars
 from evalbench.studies.human_correlation.analysis import direction
 

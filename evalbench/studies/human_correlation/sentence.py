@@ -11,6 +11,7 @@ import numpy as np
 from evalbench.core.result import Estimate
 from evalbench.core.stats import FEW_UNITS, Measured, light_stability
 from evalbench.core.verdict import Verdict
+from evalbench.core.wording import aligned, counted, figure_text, percent, signed
 from evalbench.studies.human_correlation.analysis import FEWEST_SYSTEMS, UNITS, Analysis, direction
 from evalbench.studies.human_correlation.trust import (
     Judge,
@@ -68,7 +69,7 @@ def verdict_of(
     gone = [c for c in trust.trusted if c not in there]
     without = f", without {', '.join(gone)}, where it has no value" if gone else ""
     sentence = (
-        f"{_name(best, known)}: {analysis.coefficient} {_value(best)} at {analysis.level} level, "
+        f"{_name(best, known)}: {analysis.coefficient} {figure_text(best, headline)} at {analysis.level} level, "
         f"mean over {', '.join(there)} ({trust.why}{without}){_ceiling(analysis, trust)}; "
         f"{_evidence(analysis, trust.trusted, best, n_units)}.{_unscored(analysis, judge, i)}"
     )
@@ -81,15 +82,16 @@ def verdict_of(
 def _agreement_alone(analysis: Analysis) -> str:
     """How far the annotators agree, of a study that no metric takes part in."""
     said = []
-    for criterion, measures in analysis.agreement.items():
-        alpha, ceiling = measures["alpha_ordinal"], measures["ceiling"]
+    alphas = [measures["alpha_ordinal"] for measures in analysis.agreement.values()]
+    texts = aligned([a.value for a in alphas], [a.ci_low for a in alphas], [a.ci_high for a in alphas])
+    for (criterion, measures), alpha, text in zip(analysis.agreement.items(), alphas, texts, strict=True):
+        ceiling = measures["ceiling"].value
         if alpha.value is None:
             said.append(f"{criterion}: no alpha ({alpha.note})")
             continue
-        interval = f" [{alpha.ci_low:.2f}, {alpha.ci_high:.2f}]" if alpha.ci_low is not None else ""
-        follows = f", one against the others {ceiling.value:.2f}" if ceiling.value is not None else ""
-        said.append(f"{criterion} {alpha.value:.2f}{interval}{follows}")
-    named = f"Ordinal alpha of {_counted(len(analysis.panel.annotators), 'annotator')}, without a metric"
+        follows = f", one against the others {signed(f'{ceiling:.2f}')}" if ceiling is not None else ""
+        said.append(f"{criterion} {text}{follows}")
+    named = f"Ordinal alpha of {counted(len(analysis.panel.annotators), 'annotator')}, without a metric"
     return f"{named}: {'; '.join(said)}; {_evidence(analysis, analysis.panel.criteria)}."
 
 
@@ -100,7 +102,7 @@ def _untrusted(analysis: Analysis, judge: Judge, trust: Trust, pairs: Sequence[E
         known = [e for e in pairs if e.group["criterion"] == criterion and e.value is not None]
         if known:
             found.append(max(known, key=lambda e: agreement_of(e, judge)))
-            said.append(f"{_value(found[-1])} with {criterion} ({_name(found[-1], known)})")
+            said.append(f"{figure_text(found[-1], pairs)} with {criterion} ({_name(found[-1], known)})")
     option = "-p " + shlex.quote("trusted=" + json.dumps(list(analysis.panel.criteria), ensure_ascii=False))
     trusting = f"No light, because no criterion is trusted: {trust.why}. To trust what you know to be sound: {option}"
     if not found:
@@ -121,20 +123,11 @@ def _name(best: Estimate, known: Sequence[Estimate]) -> str:
     return best.group["scorer"] + (f", the best of {len(known)}" if len(known) > 1 else "")
 
 
-def _value(e: Estimate) -> str:
-    interval = f" [{e.ci_low:.2f}, {e.ci_high:.2f}]" if e.ci_low is not None else ""
-    return f"{e.value:.2f}{interval}"
-
-
 def _ceiling(analysis: Analysis, trust: Trust) -> str:
     values = [
         c.value for name in trust.trusted if (c := analysis.agreement[name]["ceiling"]).value is not None
     ]
-    return f"; one annotator against the others: {np.mean(values):.2f}" if values else ""
-
-
-def _counted(n: int, what: str) -> str:
-    return f"{n} {what}" + ("" if n == 1 else "s")
+    return f"; one annotator against the others: {signed(format(np.mean(values), '.2f'))}" if values else ""
 
 
 def _evidence(
@@ -142,9 +135,9 @@ def _evidence(
 ) -> str:
     """Documents and outputs, those with human marks where not all have them, and those that the figure rests on."""
     panel = analysis.panel
-    over = f"{_counted(panel.n_documents, 'document')}, {_counted(len(panel.x), 'output')}"
+    over = f"{counted(panel.n_documents, 'document')}, {counted(len(panel.x), 'output')}"
     if analysis.level == "system" and panel.has_systems:
-        over = f"{_counted(len(np.unique(panel.system)), 'system')}, {over}"
+        over = f"{counted(len(np.unique(panel.system)), 'system')}, {over}"
     marked = {c: int(np.isfinite(panel.y[:, panel.criteria.index(c)]).sum()) for c in criteria}
     if min(marked.values()) < len(panel.x):
         numbers = sorted(set(marked.values()))
@@ -153,7 +146,7 @@ def _evidence(
         )  # fmt: skip
     if best is not None and best.n_undefined + best.n_unscored:
         unit = UNITS[analysis.level]
-        over += f", {_counted(best.n, unit.removesuffix('s'))} with a value"
+        over += f", {counted(best.n, unit.removesuffix('s'))} with a value"
     if n_units >= (FEWEST_SYSTEMS if analysis.level == "system" else FEW_UNITS):
         return over
     without = analysis.level == "system" or (best is not None and best.ci_low is None)
@@ -167,4 +160,4 @@ def _unscored(analysis: Analysis, judge: Judge, i: int) -> str:
     said = f" {analysis.panel.scorers[i]} has no score for {n} of {total} outputs ({analysis.panel.why_unscored(i)})"
     if n <= judge.max_unscored * total:
         return said + "."
-    return f"{said}: more than {judge.max_unscored:.0%}, not enough evidence for a light."
+    return f"{said}: more than {percent(judge.max_unscored, [judge.max_unscored])}, not enough evidence for a light."

@@ -125,6 +125,7 @@ def _pairs(analysis: Analysis, judge: Judge, i: int, *, lit: bool) -> list[Estim
                 unit="−1–1",
                 higher_is_better=sign > 0,
                 light=light if lit else "grey",
+                cuts=judge.cuts(sign),
                 note="; ".join(filter(None, [measured.note, gaps, LOWER if sign < 0 else ""])),
                 n_of=UNITS[level],
                 **analysis.counted(i, j, level, kind)._asdict(),
@@ -153,6 +154,6 @@ def _trusted_mean(analysis: Analysis, judge: Judge, trust: Trust, i: int) -> Est
     over = f"over {', '.join(panel.criteria[j] for j in columns)}" if columns else ""
     return _estimate(
         measured, metric="trusted_mean", group={"scorer": scorer}, unit="−1–1", higher_is_better=sign > 0,
-        light=judge.light(measured, scorer, share, n_units)[0], n_of=UNITS[level], **counted._asdict(),
+        light=judge.light(measured, scorer, share, n_units)[0], cuts=judge.cuts(sign), n_of=UNITS[level], **counted._asdict(),
         note="; ".join(filter(None, [over, measured.note, LOWER if sign < 0 else ""])),
     )  # fmt: skip

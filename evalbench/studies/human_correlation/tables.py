@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import stdtr
 
+from evalbench.core.compared import at_odds
 from evalbench.core.correlation import williams
 from evalbench.core.correlation_table import KINDS, LEVELS, PARTIAL
 from evalbench.core.planning import units_for_correlation, units_for_difference
 from evalbench.core.significance import holm
 from evalbench.core.stats import percentile_interval
-from evalbench.draw.html import p_text
 from evalbench.studies.human_correlation.analysis import UNITS, Analysis, direction
 from evalbench.studies.human_correlation.trust import Trust
 
@@ -122,9 +122,8 @@ def _said(row: dict[str, Any], tests: float) -> str:
         return str(row["note"])
     if row["p_holm"] < 0.05:
         return f"{row['scorer_a'] if row['difference'] > 0 else row['scorer_b']} agrees better"
-    if row["ci_low"] > 0 or row["ci_high"] < 0:
-        return f"no difference shown: p {p_text(row['p'])} alone, among {tests:.0f} tests {p_text(row['p_holm'])}"
-    return "no difference shown"
+    otherwise = at_odds(row["p"], row["ci_low"], row["ci_high"], int(tests))
+    return ": ".join(filter(None, ["no difference shown", otherwise]))
 
 
 def _bootstrapped(

@@ -30,6 +30,10 @@ class Judge:
     lower_is_better: tuple[str, ...]
     max_unscored: float
 
+    def cuts(self, sign: float) -> tuple[float, ...]:
+        """Where the light of a metric changes whose agreement has this sign."""
+        return tuple(sorted(sign * cut for cut in self.bands.cuts))
+
     def light(self, found: Measured, scorer: str, share_unscored: float, n_units: int) -> tuple[str, str]:
         """The light of a correlation, and what it would be where the evidence holds it back."""
         if found.value is None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalbench.core.comparison import Comparison, adjusted_together, compare_figures
+from evalbench.core.compared import Comparison
+from evalbench.core.comparison import adjusted_together, compare_figures
 from evalbench.studies.matching.summary import figures
 
 if TYPE_CHECKING:
@@ -78,8 +79,7 @@ def comparisons(result: Result) -> pd.DataFrame:
     """Every pair of checkers on the headline figures: difference, interval, Holm's p-value, the verdict in a word."""
     import pandas as pd
 
-    from evalbench.draw.html import p_text
-    from evalbench.draw.verdict import rounded
+    from evalbench.core.wording import p_text
 
     table = result.tables.get("comparisons")
     if table is None:
@@ -90,9 +90,15 @@ def comparisons(result: Result) -> pd.DataFrame:
             "figure": [r["metric"] for r in rows],
             "checker": [r["checker_a"] for r in rows],
             "against": [r["checker_b"] for r in rows],
-            "difference": [rounded(r["difference"], r["ci_low"], r["ci_high"]) for r in rows],
+            "difference": [_difference(r["difference"], r["ci_low"], r["ci_high"]) for r in rows],
             "p, Holm": [p_text(r["p_holm"]) for r in rows],
             "verdict": [r["outcome"] for r in rows],
             "80 % power for": [r["smallest"] for r in rows],
         }
     )
+
+
+def _difference(value: float, low: float, high: float) -> str:
+    from evalbench.core.wording import difference_parts
+
+    return "–" if np.isnan(value) else " ".join(difference_parts(value, low, high))

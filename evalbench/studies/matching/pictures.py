@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalbench.core.figures import Figure, estimate, precision_of, ratio, recall_of
+from evalbench.core.wording import rounded_parts
 from evalbench.draw import spans as draw_spans
 from evalbench.draw.figures import Line, heat_map, lines
 from evalbench.draw.html import Html
@@ -165,7 +166,7 @@ def _counts(rows: pd.DataFrame, samples: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def _interval(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f"[{low:.2f}, {high:.2f}]"
+    return "" if low is None or high is None else rounded_parts(low, low, high)[1]
 
 
 def unmatched(result: Result, assignment: str = "std") -> pd.DataFrame:

@@ -11,6 +11,7 @@ from evalbench.core.figures import Figure, estimate, f1_of, mean_of, precision_o
 from evalbench.core.result import Estimate, Summary, decisive
 from evalbench.core.stability import Lit, joint_stability
 from evalbench.core.verdict import Bands, Verdict
+from evalbench.core.wording import figure_text
 from evalbench.errors import BadInput
 from evalbench.metrics.matching import COMPONENTS
 from evalbench.studies.matching.pairs import Matching, Pairs
@@ -164,15 +165,15 @@ def summarise(
         for group, rows in groups
     ]
     estimates = [e for one in done for e in one.estimates]
-    headline = [e for e in estimates if e.metric == light_on and e.group]
+    rows = [e for e in estimates if e.metric == light_on]
     figure = next(f for f in listed if f.metric == light_on)
-    return Summary(tuple(estimates), _verdict(items, headline, figure, seed, n_resamples))
+    return Summary(tuple(estimates), _verdict(items, rows, figure, seed, n_resamples))
 
 
 def _verdict(
-    items: pd.DataFrame, headline: Sequence[Estimate], figure: Figure, seed: int, n_resamples: int
+    items: pd.DataFrame, rows: Sequence[Estimate], figure: Figure, seed: int, n_resamples: int
 ) -> Verdict:
-    bands = figure.bands
+    bands, headline = figure.bands, [e for e in rows if e.group]
     known = [e for e in headline if e.value is not None]
     n_samples = items["sample_id"].nunique()
     n_truth = int(items.drop_duplicates("sample_id")["n_truth"].sum())
@@ -182,21 +183,16 @@ def _verdict(
         return Verdict("grey" if bands else "unlit", f"{name} is undefined: {over}, nothing was predicted.")
     low, best = min(known, key=lambda e: e.value), max(known, key=lambda e: e.value)
     if len(known) == 1:
-        sentence = f"{name} {_said(best)}; {over}."
+        sentence = f"{name} {figure_text(best, rows)}; {over}."
     else:
         sentence = (
-            f"{name} from {_said(low)} ({low.group['checker']}) to {_said(best)} ({best.group['checker']}); "
+            f"{name} from {figure_text(low, rows)} ({low.group['checker']}) to {figure_text(best, rows)} ({best.group['checker']}); "
             f"{len(known)} checkers, {over}."
         )
     if bands is None:
         return Verdict("unlit", sentence + " No thresholds were given, so no light is lit.")
     decided = decisive(headline)
-    lit = [Lit(rows, rows["sample_id"], figure) for _, rows in items.groupby("checker", sort=True)]
+    lit = [Lit(own, own["sample_id"], figure) for _, own in items.groupby("checker", sort=True)]
     stability = joint_stability(lit, decided.light, seed=seed, n_resamples=n_resamples)
     rule = f"{name}, the worst checker decides: {bands}"
     return Verdict(decided.light, sentence, rule, stability, decided_by=decided.place)
-
-
-def _said(e: Estimate) -> str:
-    interval = f" [{e.ci_low:.2f}, {e.ci_high:.2f}]" if e.ci_low is not None else ""
-    return f"{e.value:.2f}{interval}"

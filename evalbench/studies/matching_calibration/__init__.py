@@ -23,7 +23,7 @@ import numpy as np
 
 from evalbench.core.result import DataLabel, Result, Summary
 from evalbench.core.seeds import rng
-from evalbench.draw.verdict import rounded
+from evalbench.core.wording import figure_text
 from evalbench.errors import BadInput
 from evalbench.metrics.matching import Thresholds
 from evalbench.readers.dataset import Dataset
@@ -352,7 +352,7 @@ def _worth(summary: Summary, objective: str) -> list[str]:
     gain = next((e for e in summary.figures if e.metric == f"gain_of_weights_{objective}"), None)
     if gain is None or gain.ci_low is None or gain.ci_high is None or objective != "f1":
         return []
-    said = rounded(gain.value, gain.ci_low, gain.ci_high)
+    said = figure_text(gain)
     if gain.ci_low > 0:
         return [f"The weights add to what the thresholds alone gain: {said}."]
     return [

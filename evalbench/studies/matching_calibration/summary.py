@@ -18,6 +18,7 @@ from evalbench.core.result import Estimate, Summary
 from evalbench.core.seeds import rng
 from evalbench.core.stats import Measured, bootstrap_weights, light_stability, with_interval
 from evalbench.core.verdict import Case, Rules, Verdict, When
+from evalbench.core.wording import figure_text, p_equals, value_text
 from evalbench.studies.matching_calibration.verdicts import BOUNDS, DEFAULTS, HELD_OUT, SETTINGS, TRAINED
 
 if TYPE_CHECKING:
@@ -218,10 +219,10 @@ def _verdict(
     )
     p = _p_value(known, seed) if objective == "f1" else ""
     defaults, bounds, held, trained = (at[objective, s] for s in SETTINGS)
-    alone = f"thresholds alone {bounds.value:.2f}, " if objective == "f1" else ""
+    alone = f"thresholds alone {value_text(bounds, rows)}, " if objective == "f1" else ""
     sentence = (
-        f"On texts it has not seen, calibrated {name} {_said(held)}, the seed's defaults {_said(defaults)}: {word} {_said(shown)}{p}; "
-        f"{alone}in training {trained.value:.2f}. {over}."
+        f"On texts it has not seen, calibrated {name} {figure_text(held, rows)}, the seed's defaults {figure_text(defaults, rows)}: {word} {figure_text(shown)}{p}; "
+        f"{alone}in training {value_text(trained, rows)}. {over}."
     )
     stability = light_stability(RULE, shifted, light)
     return Verdict(light, sentence, str(RULE), stability, decided_by=gain.place)
@@ -234,9 +235,4 @@ def _p_value(known: pd.DataFrame, seed: int) -> str:
     ).figures[0]  # fmt: skip
     if found.p is None:
         return ""
-    return ", p < 0.001" if found.p < 0.001 else f", p = {found.p:.3f}"
-
-
-def _said(e: Estimate) -> str:
-    interval = f" [{e.ci_low:.2f}, {e.ci_high:.2f}]".replace("-", "−") if e.ci_low is not None else ""
-    return f"{e.value:.2f}{interval}".replace("-", "−")
+    return f", p {p_equals(found.p)}"

@@ -8,6 +8,7 @@ import numpy as np
 
 from evalbench.core.correlation import correlate
 from evalbench.core.unscored import in_words
+from evalbench.core.wording import difference_parts, p_text, rounded
 from evalbench.draw.figures import (
     ACCENT,
     INK,
@@ -18,8 +19,6 @@ from evalbench.draw.figures import (
     new_figure,
     title_at_top,
 )  # fmt: skip
-from evalbench.draw.html import p_text
-from evalbench.draw.verdict import rounded
 from evalbench.metrics.registry import card
 from evalbench.studies._pictures import estimate_bars
 
@@ -182,7 +181,7 @@ def comparison(result: Result) -> pd.DataFrame:
             "B": table["model_b"],
             "verdict": table["verdict"],
             "A − B": [
-                "–" if np.isnan(d) else f"{rounded(d, low, high)}".replace("-", "−")
+                "–" if np.isnan(d) else " ".join(difference_parts(d, low, high))
                 for d, low, high in table[["difference", "ci_low", "ci_high"]].to_numpy(dtype=float)
             ],
             "p, Holm": [p_text(p) for p in table["p_holm"]],

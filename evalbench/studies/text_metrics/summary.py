@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalbench.core.compared import at_odds
 from evalbench.core.figures import Estimated, Figure, estimate, mean_of
 from evalbench.core.planning import smallest_difference
 from evalbench.core.result import Estimate, Summary, decisive
@@ -20,7 +21,7 @@ from evalbench.core.stability import Lit, joint_stability
 from evalbench.core.stats import bootstrap_sums, percentile_interval
 from evalbench.core.unscored import counted, in_words
 from evalbench.core.verdict import Bands, Light, RuleError, Verdict
-from evalbench.draw.verdict import rounded
+from evalbench.core.wording import figure_text, percent
 from evalbench.errors import BadInput
 from evalbench.metrics.registry import Card, card
 from evalbench.metrics.translation import BLEU_COUNTS, corpus_bleu
@@ -168,7 +169,10 @@ def _estimated(
         return found
     first = found.estimates[0]
     note = "; ".join(
-        filter(None, ["" if first.value is None else first.note, f"{share:.0%} unscored: {why}"])
+        filter(
+            None,
+            ["" if first.value is None else first.note, f"{percent(share, [max_unscored])} unscored: {why}"],
+        )
     )
     held = replace(first, light="unlit" if bands is None else "grey", note=note)
     return Estimated((held, *found.estimates[1:]), found.replicates)
@@ -189,10 +193,7 @@ def _verdict(
     known = [one.estimates[0] for _, one in done if one.estimates[0].value is not None]
     shown = [e for e in known if e.metric == known[0].metric] if known else []
     said = "; ".join(
-        f"{e.group['model']} {rounded(e.value, e.ci_low, e.ci_high)}"
-        if e.group
-        else rounded(e.value, e.ci_low, e.ci_high)
-        for e in shown
+        f"{e.group['model']} {figure_text(e, shown)}" if e.group else figure_text(e) for e in shown
     )
     head = f"{shown[0].metric} of {texts}: {said}." if shown else f"No metric has a value on {texts}."
     if not bands:
@@ -201,7 +202,7 @@ def _verdict(
     low = decisive(lit)
     light = low.light
     where = f" of {low.group['model']}" if low.group else ""
-    value = rounded(low.value, low.ci_low, low.ci_high) if low.value is not None else ""
+    value = figure_text(low, lit) if low.value is not None else ""
     why = "; ".join(filter(None, [value, low.note if light == "grey" else "", texts]))
     would_be = bands[low.metric].light(low.value) if light == "grey" else None
     alone = f" The figures alone would give {would_be}." if would_be not in (None, "grey") else ""
@@ -252,11 +253,8 @@ def compare_models(
         smallest_difference(error, alpha=strictest) if np.isfinite(error) else np.nan
         for error in table.pop("standard_error")
     ]
-    better = [card(name).higher_is_better for name in table["metric"]]
-    table["verdict"] = [
-        _in_words(n, d, p, up)
-        for n, d, p, up in zip(table["n"], table["difference"], table["p_holm"], better, strict=True)
-    ]
+    n_tests = int(table["p"].notna().sum())
+    table["verdict"] = [_in_words(row, n_tests) for row in table.to_dict("records")]
     return table
 
 
@@ -279,11 +277,13 @@ def _compared(
     }  # fmt: skip
 
 
-def _in_words(n: int, difference: float, p: float, higher_is_better: bool | None) -> str:
-    if n < 2:
-        return "one common text: no test" if n else "no common text has a value"
-    if not p < 0.05:
-        return "no difference shown"
+def _in_words(row: Mapping[str, Any], n_tests: int) -> str:
+    if row["n"] < 2:
+        return "one common text: no test" if row["n"] else "no common text has a value"
+    if not row["p_holm"] < 0.05:
+        otherwise = at_odds(row["p"], row["ci_low"], row["ci_high"], n_tests)
+        return ": ".join(filter(None, ["no difference shown", otherwise]))
+    higher_is_better = card(row["metric"]).higher_is_better
     if higher_is_better is None:
-        return "A higher" if difference > 0 else "A lower"
-    return "A better" if (difference > 0) == higher_is_better else "A worse"
+        return "A higher" if row["difference"] > 0 else "A lower"
+    return "A better" if (row["difference"] > 0) == higher_is_better else "A worse"

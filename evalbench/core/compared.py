@@ -1,0 +1,165 @@
+"""One figure of system A against that of system B: what was found, and the sentence that says it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from evalbench.core.planning import least_p
+from evalbench.core.wording import counted, difference_parts, p_equals
+
+ALPHA = 0.05
+DUST = 1e-12
+"""A difference of sums that is nearer to 0 than this is 0 but for floating point."""
+Outcome = Literal[
+    "same", "equivalent", "better", "worse", "higher", "lower", "no difference shown", "undefined"
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """One figure of system A against that of system B.
+
+    Attributes
+    ----------
+    metric, unit : str
+    higher_is_better : bool or None
+    value_a, value_b : float or None
+        On the compared units only.
+    difference : float or None
+        A − B.
+    ci_low, ci_high : float or None
+        95 % interval of the difference.
+    p, p_holm : float or None
+        Two-sided permutation p-value, and Holm's adjustment over all figures compared.
+    p_mcnemar : float or None
+        McNemar's exact test, for 0/1 scores of unclustered pairs.
+    smallest : float or None
+        The smallest difference that so many units show with 80 % power when it is tested alone; Holm asks for more.
+        None where so few units cannot show any.
+    least_p : float or None
+        The least p-value that a test of so many units can give.
+    n_differ : int or None
+        Paired: the units on which the two sides differ; None where that is not counted.
+    n_tests : int
+        Over how many tests Holm's adjustment goes.
+    margin : float or None
+        Differences inside ±margin count as none, where one was stated.
+    n_a, n_b : int
+        Units compared on each side; equal where paired.
+    n_left_out : int
+        Units that both sides have but this figure has no value for on one of them.
+    method : str
+    outcome : Outcome
+        Of A against B.
+    words : str
+        The verdict, a sentence.
+    note : str
+    """
+
+    metric: str
+    unit: str
+    higher_is_better: bool | None
+    value_a: float | None
+    value_b: float | None
+    difference: float | None
+    ci_low: float | None
+    ci_high: float | None
+    p: float | None
+    p_holm: float | None
+    p_mcnemar: float | None
+    smallest: float | None
+    least_p: float | None
+    n_differ: int | None = None
+    n_tests: int = 1
+    margin: float | None
+    n_a: int
+    n_b: int
+    n_left_out: int
+    method: str
+    outcome: Outcome
+    words: str
+    note: str
+
+    def row(self) -> dict[str, Any]:
+        """Flat and JSON-ready."""
+        return asdict(self)
+
+
+def in_words(comparison: Comparison, names: tuple[str, str] = ("A", "B")) -> str:
+    """The verdict of one comparison, a sentence with its figures.
+
+    Examples
+    --------
+    >>> from evalbench.core.comparison import compare_figures
+    >>> from evalbench.core.figures import Figure
+    >>> found = compare_figures(
+    ...     {"x": [1.0, 0.0]}, {"x": [1.0, 0.0]}, [Figure("mean x", ("x", "#x"), lambda s, n: s / n)],
+    ...     units_a=["q1", "q2"], units_b=["q1", "q2"], seed=0, names=("fern", "oak"))
+    >>> found.figures[0].words
+    'mean x: fern and oak are the same on each of 2 units, difference 0.'
+    """
+    c, (a, b) = comparison, names
+    units = f"{c.n_a} units" if c.n_a == c.n_b else f"{c.n_a} and {c.n_b} units"
+    if c.outcome == "undefined":
+        return f"{c.metric}: {a} and {b} cannot be compared: {c.note or 'no resample has a value'}."
+    if c.outcome == "same":
+        return f"{c.metric}: {a} and {b} are the same on each of {units}, difference 0."
+    assert c.difference is not None
+    assert c.ci_low is not None
+    assert c.ci_high is not None
+    assert c.p is not None
+    assert c.p_holm is not None
+    among = f" over {counted(c.n_tests, 'test')}" if c.n_tests > 1 else ""
+    difference = " ".join(difference_parts(c.difference, c.ci_low, c.ci_high))
+    figures = f"{difference}, p {p_equals(c.p)}, Holm {p_equals(c.p_holm)}{among}, {units}"
+    if c.outcome == "equivalent":
+        return f"{c.metric}: {a} and {b} are equivalent within ±{c.margin:.3g}: {figures}."
+    if c.outcome == "no difference shown":
+        return f"{c.metric}: no difference shown between {a} and {b}: {figures}{_because(c)}."
+    return f"{c.metric}: {a} is {c.outcome} than {b}: {figures}."
+
+
+def _because(c: Comparison) -> str:
+    """Why none is shown, and what so many units could have shown."""
+    power = (
+        f"tested alone, a difference of {c.smallest:.2g} would have been shown with 80 % power"
+        if c.smallest
+        else ""
+    )
+    return "".join(f"; {part}" for part in (held_back(c), power) if part)
+
+
+def held_back(c: Comparison) -> str:
+    """Why no difference is shown although the p-value alone, or the interval, would show one; else empty.
+
+    The p-value of the permutation test decides, adjusted for the number of tests; the interval is of this figure alone.
+    """
+    if c.outcome != "no difference shown" or c.p is None or c.ci_low is None or c.ci_high is None:
+        return ""
+    if c.least_p is not None and c.least_p > ALPHA:
+        return f"so few units cannot show any: p is never below {c.least_p:.2g}"
+    otherwise = at_odds(c.p, c.ci_low, c.ci_high, c.n_tests)
+    least = 0.0 if c.n_differ is None else least_p(c.n_differ, c.n_differ, paired=True)
+    if otherwise and least > ALPHA:
+        return f"the two differ on {counted(c.n_differ or 0, 'unit')} only, and over so few p is never below {least:.2g}"
+    return otherwise
+
+
+def at_odds(p: float, low: float, high: float, n_tests: int) -> str:
+    """Where no difference is shown, what would show one: the test alone, or the interval; else empty.
+
+    Parameters
+    ----------
+    p : float
+        Unadjusted.
+    low, high : float
+        The interval of the difference; NaN where there is none.
+    n_tests : int
+        Over how many tests Holm's adjustment goes.
+    """
+    if p <= ALPHA:
+        return f"alone it has p {p_equals(p)}, but Holm's adjustment for {counted(n_tests, 'test')} decides"
+    if low > DUST or high < -DUST:
+        return f"the interval leaves 0 out, but the test, p {p_equals(p)}, decides"
+    return ""
