@@ -19,6 +19,7 @@ from typing import Any
 
 from evalbench.errors import BadInput
 from evalbench.models.redact import environment_keys, holds, names_a_key, user_info
+from evalbench.readers.files import parsed_json
 
 # What these names mean in every study.
 LIMITS = {"n_resamples": (100, 1_000_000), "max_unscored": (0, 1), "seed": (0, 2**63 - 1)}
@@ -255,11 +256,11 @@ def _parsed(parameter: Parameter, text: str) -> Any:
                 return number
     if {"list", "dict"} & set(parameter.types):
         try:
-            return json.loads(word)
-        except ValueError:
+            return parsed_json(word)
+        except ValueError as error:
             example = '["a", "b"]' if "list" in parameter.types else '{"a": 1}'
             raise ValueError(
-                f"expected {parameter} as JSON, such as {example}; found {_shown(text)}"
+                f"expected {parameter} as JSON, such as {example}; found {_shown(text)} ({error})"
             ) from None
     raise ValueError(f"expected {parameter}, found {_shown(text)}")
 

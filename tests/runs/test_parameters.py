@@ -69,6 +69,7 @@ def test_texts_become_what_the_type_says(given, value):
         ({"share": float("nan")}, "cannot be held by JSON"),
         ({"share": "nan"}, "share: expected float, found 'nan'"),
         ({"weights": "{a: 1}"}, "weights: expected dict as JSON, such as {"),
+        ({"weights": '{"a": 1, "a": 2}'}, 'an object has the key "a" more than once'),
         ({"deep": "yes please"}, "deep: expected bool"),
         ({"api_key": "sk-123456789"}, "keys and passwords come from the environment only"),
         ({"n_resamples": -5}, "n_resamples: expected 100 to 1e+06, found -5"),

@@ -265,6 +265,13 @@ def test_options_that_cannot_be_taken(options, said):
     assert said in str(error.value)
 
 
+def test_a_weights_file_with_a_doubled_key_is_refused(tmp_path):
+    (tmp_path / "w.json").write_text('{"parameters": {"score_threshold": 0.1, "score_threshold": 0.9}}')
+    data = frames([("s", "1", 0, 10)], [("s", "a", A, 0, 10)])
+    with pytest.raises(BadInput, match='key "score_threshold" more than once'):
+        judged(data, weights_file=str(tmp_path / "w.json"))
+
+
 def test_nested_documents_read_as_flat_tables(root):
     nested = load(root / "tests" / "data" / "house_style_nested.jsonl", study="matching")
     assert len(nested["documents"]) == 5
