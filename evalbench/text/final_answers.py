@@ -18,6 +18,7 @@ MARKERS = (
 _REACH = 200
 _MOST_BOXES = 100  # of a text that is made of them
 _SHORT = 3
+_BARE = "*_`$:：\\[]() \t\r"
 _COPULA = r"(?:\s+(?:is|это)|[是为為])?"
 _LABEL = (
     r"(?i:(?:step|шаг)\s*\d{1,3}[*_]*\s*[-–—:.)]\s*|第\s?\d{1,3}\s?步\s*[：:，,.-]?\s*|\(?\d{1,3}[.)]\s+)?"
@@ -49,9 +50,9 @@ def marked_answer(text: str, markers: tuple[str, ...] = MARKERS) -> Marked | Non
     ----------
     text : str
     markers : tuple of str
-        What introduces the final answer, the most reliable first.  One that ends in a colon is found with any case,
-        in bold type, with a full-width colon, with *is* before its colon, and as a heading of its own; the number
-        stands behind it or alone on the line below.  A single letter counts only where a line, a step or a sentence
+        What introduces the final answer, the most reliable first.  One that ends in a colon is found in any case, in
+        bold type, with another sign in place of its colon (``：``, ``=``, a dash), with *is* before it, and as a
+        heading of its own; the number is behind it or alone on the line below.  A single letter counts only where a line, a step or a sentence
         begins.  Of several places the first counts; of ``\\boxed`` the last.
 
     Returns
@@ -83,16 +84,19 @@ def last_number(text: str, markers: tuple[str, ...] = MARKERS) -> Number | None:
 
 
 def _behind(text: str, marker: str) -> Iterator[Marked]:
+    end, last_equation, worded = len(text.rstrip()), text.rfind("="), marker[-1] in ":："
     for match in _pattern(marker).finditer(text):
         line, _, below = text[match.end() : match.end() + _REACH].partition("\n")
-        blank = not line.strip("*_`$:： \t\r")
+        blank = not line.strip(_BARE)
         if blank:
-            line = next((row for row in below.split("\n") if row.strip("*_`$ \t\r")), "")
+            line = next((row for row in below.split("\n") if row.strip(_BARE)), "")
         if not any(map(str.isnumeric, line)):
             continue
-        rest = plain_latex(line)
-        last = not text[match.end() + len(line) :].strip()
-        number = _alone(rest) if blank else _leading(rest, derived=marker[-1] in ":：", sentence=last)
+        rest, upto = plain_latex(line), match.end() + len(line)
+        # What calculates on behind a marker is a solution, not its answer: «A: 5 + 3 = 8», then more steps.
+        if worded and last_equation >= upto and _DERIVED.match(ascii_numerals(rest)):
+            continue
+        number = _alone(rest) if blank else _leading(rest, derived=worded, sentence=worded and end <= upto)
         if number is not None:
             yield Marked(number, _body(text[: match.start()]))
 
@@ -104,7 +108,7 @@ def _boxes(text: str) -> Iterator[Marked]:
         inside = _in_braces(text[start : start + _REACH])
         if not any(map(str.isnumeric, inside)):
             continue
-        number = _leading(plain_latex(inside), derived=True, sentence=False)
+        number = _leading(plain_latex(inside), derived=True, sentence=True)
         if number is not None:
             body = _body(text[:start])
             # A box may close a calculation: 3 + 4 = \boxed{7}.
@@ -122,7 +126,7 @@ def _in_braces(text: str) -> str:
 
 
 def _leading(rest: str, *, derived: bool, sentence: bool) -> Number | None:
-    """The number that a rest of a line begins with; behind letters only where it is the sole one of the text's last line."""
+    """The number that a rest of a line begins with, or that its calculation gives; in a sentence, its only one."""
     if derived and (match := _DERIVED.match(ascii_numerals(rest))):
         rest = rest[match.end() :].rpartition("=")[2] if "=" in rest[match.end() :] else rest[match.end() :]
     # Behind a marker stands one number: a space in it can only group thousands.
@@ -130,7 +134,7 @@ def _leading(rest: str, *, derived: bool, sentence: bool) -> Number | None:
     if not numbers:
         return None
     worded = any(c.isalpha() for c in rest[: numbers[0].start])
-    return numbers[0] if not worded or (derived and sentence and len(numbers) == 1) else None
+    return numbers[0] if not worded or (sentence and len(numbers) == 1) else None
 
 
 def _alone(line: str) -> Number | None:
@@ -159,10 +163,10 @@ def _pattern(marker: str) -> re.Pattern[str]:
     word = re.escape(stem).replace(r"\ ", r"\s+")
     if marker.strip() == stem:
         return re.compile(rf"(?<![^\W\d_]){word}(?!\w)", re.IGNORECASE)
-    colon = rf"{_COPULA}[*_]*[ \t]*[:：]"
+    colon = rf"{_COPULA}[*_]*[ \t]*(?:[:：=]|[-–—](?=\s))"
     if len(stem) == 1 and stem.isascii():
         begin = rf"(?:^[ \t>*_#-]*+{_LABEL}|(?<=[.!?;] ))[*_]*+"
-        return re.compile(rf"{begin}{word}{colon}", re.MULTILINE)
+        return re.compile(rf"{begin}{word}{_COPULA}[*_]*[ \t]*[:：]", re.MULTILINE)
     wide = stem[0] >= "\u3400"  # a script without spaces between words
     begin = "" if wide else r"(?<![^\W\d_])"
     return re.compile(

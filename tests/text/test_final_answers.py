@@ -68,6 +68,8 @@ def test_a_usual_form_is_found_and_ends_the_steps(form, closing):
         "The boxed set has 26 jars",
         "Answer: let us see, 20 jars and 6 more",
         "Its answers: 26",
+        "A: 5 + 3 = 8\nThen 8 * 2 = 16.\nThey are 16.",
+        "A - 26",
         "",
     ],
 )
@@ -85,6 +87,14 @@ def test_what_is_not_a_marked_answer_is_not_found(text):
         ("Answer: x = 26", 26),
         ("Final answer: 1 200 рублей", 1200),
         ("Answer: \\boxed{\\frac{3}{4}}", Fraction(3, 4)),
+        ("Answer = 26", 26),
+        ("#### 26 = 20 + 6", 26),
+        ("Final Answer - 26", 26),
+        ("Ответ — 26", 26),
+        ("Final answer:\n\\[\n26\n\\]", 26),
+        ("Answer:\n\\[ 26 \\]", 26),
+        ("\\boxed{\\text{Mira has 26 jars}}", 26),
+        ("Answer: 26 jars (20 + 6 = 26).\nI hope this helps!", 26),
         ("A: 26\n\nQ: How many are 2 + 2?\nA: 4", 26),
     ],
 )
