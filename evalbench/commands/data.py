@@ -75,4 +75,7 @@ def check(path: str, study: str, renames: tuple[str, ...], files: tuple[str, ...
     except BadInput as error:
         click.echo(str(error), err=True)
         sys.exit(2)
+    for note in dataset.notes:
+        if "columns that are not used" not in note:  # told above, table by table
+            click.echo(f"note: {note}")
     click.echo("no faults")

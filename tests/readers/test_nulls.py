@@ -4,7 +4,9 @@ import json
 
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
+from evalbench.commands.data import data as data_command
 from evalbench.errors import BadInput
 from evalbench.readers import gsm8k, nq
 from evalbench.readers.dataset import load
@@ -91,6 +93,17 @@ def test_a_file_that_cannot_tell_reads_empty_answers_and_counts_them(tmp_path, n
     data = load(tmp_path / name, SCHEMA)
     assert data["items"]["output"].tolist() == ["yes", "", "", ""]
     assert data.notes == (f"{name}: 3 empty cells of column output were read as empty answers",)
+
+
+def test_a_check_of_the_data_counts_empty_answers(tmp_path):
+    (tmp_path / "x.csv").write_text("id,output,reference,mine\n1,yes,yes,a\n2,,no,b\n")
+    done = CliRunner().invoke(data_command, ["check", str(tmp_path / "x.csv"), "--study", "text_metrics"])
+    said = done.output.splitlines()[-3:]
+    assert said == [
+        "  + kept as text, not read by the study: mine",
+        "note: x.csv: 1 empty cell of column output was read as an empty answer",
+        "no faults",
+    ]
 
 
 def test_only_texts_can_stay_null():
