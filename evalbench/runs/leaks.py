@@ -45,10 +45,16 @@ def _texts(file: Path) -> Iterator[str]:
 def _contents(file: Path) -> Iterator[str]:
     """A table's columns, of other files the bytes as text."""
     if ".parquet" in file.name:
+        import pyarrow as pa
+
         try:
             yield from _columns(file)
             return
-        except (OSError, ValueError):  # half-written, or no Parquet: then its bytes are looked through
+        except (
+            OSError,
+            ValueError,
+            pa.ArrowException,
+        ):  # half-written, or none: its bytes are looked through
             pass
     yield file.read_bytes().decode("utf-8", "surrogateescape")
 
@@ -62,7 +68,23 @@ def _columns(file: Path) -> Iterator[str]:
     for batch in table.iter_batches():
         for column in batch.columns:
             if not (pa.types.is_primitive(column.type) or pa.types.is_null(column.type)):
-                yield "\0".join(map(str, column.to_pylist()))
+                yield _column_text(column)
+
+
+def _column_text(column: Any) -> str:
+    """All texts of a column; bytes that are not UTF-8 hide none of them."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        parts = [value or b"" for value in column.cast(pa.large_binary()).to_pylist()]
+    else:
+        try:
+            return "\0".join(map(str, column.to_pylist()))
+        except (ValueError, OverflowError, pa.ArrowException):
+            parts = [part.to_pybytes() for part in column.buffers() if part is not None]
+    return b"\0".join(parts).decode("utf-8", "surrogateescape")
 
 
 def redact_errors(notebook: Path) -> None:

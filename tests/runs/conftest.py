@@ -49,6 +49,7 @@ def bench(tmp_path: Path) -> Path:
         new_markdown_cell("# Words"),
         new_code_cell(PARAMETERS, metadata={"tags": ["parameters"]}),
         new_code_cell(CODE),
+        new_code_cell('from evalbench import show\nshow(items, f"Words of {data}")'),
         new_code_cell("record(result)"),
     ]
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}

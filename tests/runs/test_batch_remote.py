@@ -169,6 +169,11 @@ def check_runs(bench: Path, address: str) -> None:
         for name in ("run.json", "results.json", "notebook.ipynb", "report.html"):
             assert "host1" not in (outcome.folder / name).read_text()
             assert "host2" not in (outcome.folder / name).read_text()
+        # What was drawn elsewhere is trusted here, where the path in it is another.
+        assert (
+            f"<figcaption>Words of {bench / 'words.csv'}</figcaption>"
+            in (outcome.folder / "report.html").read_text()
+        )
     assert "asked to fail" in outcomes[5].run["error"]
 
     alone = run(suite[0].plan, out=bench / "alone")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import html
+import io
 import json
 import os
 import subprocess
@@ -11,11 +12,13 @@ import sys
 from pathlib import Path
 from urllib.parse import quote
 
+import click
 import nbformat
 import pandas as pd
 import pytest
 
 from evalbench import BadInput
+from evalbench.commands.terminal import clean_streams
 from evalbench.models.redact import holds
 from evalbench.runs import folder as folders
 from evalbench.runs.closing import close, end_orphans
@@ -203,6 +206,63 @@ def test_the_page_of_a_run_that_died_holds_no_key(bench, monkeypatch):
     assert leaks(bench) == []
     assert not (folder / "notebook.ipynb").exists()
     assert "SOME_TOKEN_2 in notebook.ipynb" in folders.read_json(folder / "run.json")["error"]
+
+
+def test_the_guards_own_errors_hold_no_key_and_what_it_could_not_read_is_not_shown(bench, monkeypatch):
+    monkeypatch.setenv("SOME_TOKEN_2", JWT)
+
+    def broken(folder: Path) -> None:
+        raise ValueError(JWT)
+
+    monkeypatch.setattr("evalbench.runs.closing.leaks", broken)
+    folder = folders.create(bench / "reports", "tiny", "0" * 8)
+    begun = {"schema_version": 1, "study": "tiny", "run_id": folder.name, "status": "running", "error": "", "started": folders.now()}  # fmt: skip
+    folders.write_json(folder / "run.json", {**begun, "note": JWT})
+    notebook_file(folder / "notebook.ipynb", JWT)
+    (folder / "more").mkdir()
+    ended = close(folder, begun, Ended("ok"))
+    assert (ended.status, "ValueError" in ended.error) == ("failed", True)
+    assert {path.name for path in folder.iterdir()} == {"run.json", "report.html"}
+    assert leaks(folder) == []
+
+
+def test_no_bytes_in_a_table_hide_a_key(tmp_path, monkeypatch):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    monkeypatch.setenv("SOME_TOKEN_2", JWT)
+    said = [f"{JWT[:k]} a reply".encode() for k in range(4, 12)] * 20 + [
+        b"\xff\xfe",
+        f"a reply {JWT}".encode(),
+    ]
+    texts = pa.array(said, pa.binary()).view(pa.string())
+    nested = pa.ListArray.from_arrays(pa.array(range(len(said) + 1), pa.int32()), texts)
+    for name, column in {
+        "texts": texts,
+        "lists": nested,
+        "words": pa.array([JWT] * 3).dictionary_encode(),
+    }.items():
+        folder = tmp_path / name
+        folder.mkdir()
+        pq.write_table(pa.table({"reply": column}), folder / "calls.parquet")
+        assert [variable for _, variable in leaks(folder)] == ["SOME_TOKEN_2"], name
+
+
+@pytest.mark.parametrize("form", ["raw", "json", "html", "url", "base64", "cut"])
+@pytest.mark.parametrize("key", [JWT, ODD], ids=["jwt", "odd"])
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_no_form_of_a_key_passes_a_stream(stream, key, form, monkeypatch):
+    monkeypatch.setenv("SOME_API_KEY_BACKUP", key)
+    raw = io.StringIO()
+    monkeypatch.setattr(sys, stream, raw)
+    clean_streams()
+    wrapped = getattr(sys, stream)
+    click.echo(f"said: {FORMS[form](key)}", err=stream == "stderr")
+    wrapped.writelines([f"{FORMS[form](key)}\n"])
+    monkeypatch.undo()
+    assert raw.getvalue().count("[key removed]") == 2
+    monkeypatch.setenv("SOME_API_KEY_BACKUP", key)
+    assert not holds(raw.getvalue(), key)
 
 
 def test_what_a_notebook_writes_into_run_json_cannot_replace_what_the_runner_knows(bench):
