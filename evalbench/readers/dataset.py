@@ -14,12 +14,12 @@ from evalbench.readers import catalog
 from evalbench.readers.files import (
     DELIMITED,
     ENDINGS,
-    half_character,
     raw_frame,
     read_bytes,
     records_frame,
     sha256,
 )
+from evalbench.readers.frames import raw_frames
 from evalbench.readers.schema import Table
 from evalbench.readers.tables import FAULTS_SHOWN, check, unknown_renames
 
@@ -243,35 +243,12 @@ def locate(
 
 
 def _of_frames(data: Mapping[str, Any], schema: Schema) -> Raw:
-    import pandas as pd
-
     unknown = [name for name in data if name not in schema]
     if unknown:
         raise BadInput(f"unknown table {', '.join(unknown)}; this study has {', '.join(schema)}")
-    frames, parts = {}, {}
-    for name, frame in data.items():
-        try:
-            frames[name] = pd.DataFrame({str(c): _raw_cells(frame[c]) for c in frame.columns})
-            parts[name] = _frame_hash(frames[name])
-        except UnicodeEncodeError as error:
-            raise BadInput(f"frame {name}: {half_character(error)}") from error
-        frames[name].index = pd.RangeIndex(1, len(frame) + 1)
+    frames = raw_frames(data)
+    parts = {name: _frame_hash(frame) for name, frame in frames.items()}
     return Raw(DataLabel("frames", "", digest(parts)), frames, {name: f"frame {name}" for name in frames})
-
-
-def _raw_cells(cells: pd.Series) -> pd.Series:
-    """Cells as a file would give them: whole columns of texts or numbers as they are, else objects with None."""
-    import pandas as pd
-
-    plain = cells.reset_index(drop=True)
-    if isinstance(plain.dtype, pd.StringDtype) or pd.api.types.is_numeric_dtype(plain.dtype):
-        missing = plain.isna()
-        return plain.astype(object).where(~missing, None) if missing.any() else plain
-    if pd.api.types.infer_dtype(plain, skipna=False) == "string":
-        return plain.astype("str")
-    listed = plain.map(lambda v: isinstance(v, (list, dict, tuple)))
-    values = plain.astype(object).where(listed | plain.notna(), None)
-    return values.map(lambda v: list(v) if isinstance(v, tuple) else v)
 
 
 def _frame_hash(frame: pd.DataFrame) -> str:

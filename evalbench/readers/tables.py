@@ -103,9 +103,15 @@ def _renamed(raw: pd.DataFrame, table: Table, columns: Mapping[str, str]) -> tup
         if source not in names:
             continue
         if target in names.values() and source != target:
-            faults.append(Fault(target, f"is there already; {source} cannot be renamed to it"))
+            faults.append(Fault(target, f"already exists, so {source} cannot be renamed to it"))
         names[source] = target
-    return raw.rename(columns=names), faults
+    renamed = raw.rename(columns=names)
+    doubled = renamed.columns.duplicated()
+    known = {fault.column for fault in faults}
+    for name in dict.fromkeys(renamed.columns[doubled]):
+        if name not in known:
+            faults.append(Fault(str(name), "appears more than once, apart from spaces around its name"))
+    return renamed.loc[:, ~doubled], faults
 
 
 def unknown_renames(columns: Mapping[str, str], frames: Iterable[pd.DataFrame]) -> list[str]:
@@ -324,11 +330,14 @@ def _value_faults(frame: pd.DataFrame, table: Table) -> list[Fault]:
             wording[column.name] = f"expected {column.expected()}"
     faults = _pandera_faults(frame, pa.DataFrameSchema(fields), wording) if fields else []
     keys = [key for key in table.unique if key in frame]
-    if keys and len(keys) == len(table.unique):
+    if keys:
         doubled = frame.duplicated(keys, keep=False) & ~(frame[keys] == "").any(axis=1)
         if doubled.any():
             first = json.dumps("|".join(map(str, frame.loc[doubled, keys].iloc[0])), ensure_ascii=False)
             what = "stands more than once" if len(keys) == 1 else "stand together more than once"
+            others = [key for key in table.unique if key not in frame]
+            if others:
+                what += f"; a column {' or '.join(others)} would tell them apart"
             faults.append(Fault(", ".join(keys), what, tuple(frame.index[doubled]), _clip(first)))
     return faults
 

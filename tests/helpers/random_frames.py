@@ -147,8 +147,15 @@ MUTATIONS: tuple[Callable[[pd.DataFrame, random.Random], pd.DataFrame], ...] = (
 def broken(sample: Mapping[str, pd.DataFrame], number: int) -> Any:
     """Frames of a study made from its sample and a number: some rows, one to four faults; seldom not even frames."""
     draw = random.Random(f"frame {number}")
-    rows = draw.choice((1, 2, 3, 5, 8, 12))
-    frames: Frames = {name: frame.head(rows).reset_index(drop=True) for name, frame in sample.items()}
+    main = next(iter(sample.values()))
+    key = main.columns[0]
+    kept = main[key].drop_duplicates().head(draw.choice((1, 2, 3, 5, 8, 12)))
+    frames: Frames = {
+        name: (
+            frame[frame[key].isin(kept)] if key in frame and frame[key].isin(kept).any() else frame.head(12)
+        ).reset_index(drop=True)
+        for name, frame in sample.items()
+    }
     for _ in range(draw.choice((1, 1, 2, 2, 3, 4))):
         name = draw.choice(list(frames))
         frames[name] = draw.choice(MUTATIONS)(frames[name], draw)

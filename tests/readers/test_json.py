@@ -41,5 +41,5 @@ def test_whole_characters_are_read_however_they_are_spelled(tmp_path):
 @pytest.mark.parametrize("cells", [["fine", "a\ud83d"], [7, "a\ud83d"]], ids=["texts", "texts and numbers"])
 def test_frames_that_no_file_can_hold_are_told(cells):
     frame = pd.DataFrame({"id": ["1", "2"], "output": pd.Series(cells, dtype=object)})
-    with pytest.raises(BadInput, match=rf"frame items: \\ud83d {HALF}"):
+    with pytest.raises(BadInput, match=rf"frame items: column output: \\ud83d {HALF}"):
         load({"items": frame}, {"items": Table((Column("id", "id"), Column("output", "text")))})

@@ -112,22 +112,8 @@ def text_cards() -> list[Card]:
 
 
 def frame_of(items: pd.DataFrame) -> pd.DataFrame:
-    """The table in the order of its ids.
-
-    Raises
-    ------
-    BadInput
-        If an id stands twice and no column ``model`` tells the rows apart, or the table is empty.
-    """
-    if not len(items):
-        raise BadInput("the table has no rows")
+    """The table in the order of its ids."""
     keys = [key for key in ("id", "model") if key in items]
-    doubled = items.duplicated(keys, keep=False)
-    if doubled.any():
-        first = ", ".join(sorted(set(items.loc[doubled, "id"]))[:5])
-        raise BadInput(
-            f"column id: {int(doubled.sum())} rows share an id ({first}); a column model would tell them apart"
-        )
     return items.sort_values(keys, kind="stable", ignore_index=True)
 
 

@@ -1,0 +1,150 @@
+"""Frames made in Python to raw frames: every cell as a file would give it, or a fault that names column and rows."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from evalbench.errors import BadInput
+from evalbench.readers.files import half_character
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ROWS_SHOWN = 5
+KINDS = "texts, numbers, true or false, dates, lists and objects"
+
+
+def raw_frames(data: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Frames by table, their cells as JSON values and their rows numbered from 1.
+
+    None, NaN, NaT and NA become None; numpy's scalars and arrays, tuples, decimals and dates become what JSON has for them.
+
+    Raises
+    ------
+    BadInput
+        For anything but a DataFrame, frames without rows, names of columns that are doubled, half characters, and cells of other kinds, such as
+        sets or bytes: all of them in one message.
+    """
+    frames, faults = {}, []
+    for name, frame in data.items():
+        frames[name], found = _raw_frame(frame)
+        faults += [f"frame {name}: {fault}" for fault in found]
+    if faults:
+        raise BadInput.listing("the frames cannot be read:", faults)
+    return frames
+
+
+def _raw_frame(frame: Any) -> tuple[pd.DataFrame, list[str]]:
+    import pandas as pd
+
+    if not isinstance(frame, pd.DataFrame):
+        return pd.DataFrame(), [f"expected a pandas DataFrame, found {type(frame).__name__}"]
+    if frame.empty:
+        return pd.DataFrame(), ["it has no rows" if len(frame.columns) else "it has no columns"]
+    names = [str(column) for column in frame.columns]
+    doubled = sorted({name for name in names if names.count(name) > 1})
+    if doubled:
+        return pd.DataFrame(), [f"column {', '.join(doubled)} appears more than once"]
+    rows = pd.RangeIndex(1, len(frame) + 1)
+    columns, faults = {}, []
+    for i, name in enumerate(names):
+        columns[name], found = _raw_cells(frame.iloc[:, i].set_axis(rows))
+        faults += [f"column {name}: {fault}" for fault in found]
+        try:
+            name.encode()
+        except UnicodeEncodeError as error:
+            faults.append(f"column {i + 1}: its name: {half_character(error)}")
+    return pd.DataFrame(columns, index=rows), faults
+
+
+def _raw_cells(cells: pd.Series) -> tuple[pd.Series, list[str]]:
+    """Cells as a file would give them: whole columns of texts or numbers as they are, else objects with None."""
+    import pandas as pd
+
+    if pd.api.types.is_numeric_dtype(cells.dtype) and not pd.api.types.is_complex_dtype(cells.dtype):
+        missing = cells.isna()
+        return cells.astype(object).where(~missing, None) if missing.any() else pd.Series(
+            cells.to_numpy(), index=cells.index
+        ), []
+    if pd.api.types.infer_dtype(cells, skipna=False) == "string" and not cells.isna().any():
+        faults = _unwritable(cells)
+        return (cells if faults else cells.astype("str")), faults
+    values, odd, halves = [], {}, {}
+    for row, cell in cells.items():
+        try:
+            value = _plain(cell)
+            _encoded(value)
+        except _NotJson as error:
+            value = None
+            odd.setdefault(str(error), []).append(row)
+        except UnicodeEncodeError as error:
+            value = None
+            halves.setdefault(half_character(error), []).append(row)
+        values.append(value)
+    faults = [f"expected {KINDS}, found {kind} {_rows(rows)}" for kind, rows in odd.items()]
+    faults += [f"{what} {_rows(rows)}" for what, rows in halves.items()]
+    return pd.Series(values, index=cells.index, dtype=object), faults
+
+
+class _NotJson(ValueError):
+    """A cell that JSON has nothing for; its text names the kind."""
+
+
+def _plain(cell: Any, depth: int = 0) -> Any:
+    import numpy as np
+    import pandas as pd
+
+    if cell is None or cell is pd.NA or cell is pd.NaT or (isinstance(cell, float) and math.isnan(cell)):
+        return None
+    if isinstance(cell, np.generic):
+        cell = cell.item()
+    if isinstance(cell, (str, bool, int, float)):
+        return None if isinstance(cell, float) and math.isnan(cell) else cell
+    if isinstance(cell, decimal.Decimal):
+        return float(cell)
+    if isinstance(cell, (datetime.datetime, datetime.date, datetime.time)):
+        return cell.isoformat()
+    if depth > 100:
+        raise _NotJson("a value that is nested too deeply")
+    if isinstance(cell, (list, tuple, np.ndarray)):
+        items = cell.tolist() if isinstance(cell, np.ndarray) else cell
+        return (
+            [_plain(item, depth + 1) for item in items]
+            if isinstance(items, (list, tuple))
+            else _plain(items, depth + 1)
+        )
+    if isinstance(cell, dict):
+        return {str(key): _plain(value, depth + 1) for key, value in cell.items()}
+    raise _NotJson(f"a {type(cell).__name__}")
+
+
+def _encoded(value: Any) -> None:
+    if isinstance(value, str):
+        value.encode()
+    elif isinstance(value, list):
+        for item in value:
+            _encoded(item)
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            key.encode()
+            _encoded(item)
+
+
+def _unwritable(texts: pd.Series) -> list[str]:
+    """What is wrong with a column of texts that UTF-8 cannot hold."""
+    try:
+        "".join(texts).encode()
+    except UnicodeEncodeError as error:
+        rows = [row for row, text in texts.items() if any("\ud800" <= c <= "\udfff" for c in text)]
+        return [f"{half_character(error)} {_rows(rows)}"]
+    return []
+
+
+def _rows(rows: Sequence[Any]) -> str:
+    shown = ", ".join(map(str, rows[:ROWS_SHOWN]))
+    more = f" and {len(rows) - ROWS_SHOWN} more" if len(rows) > ROWS_SHOWN else ""
+    return f"({'row' if len(rows) == 1 else 'rows'} {shown}{more})"
