@@ -49,7 +49,7 @@ class TestAgainstEveryPossibleResample:
             {"a": [1.0], "b": [0.3], "c": [0.9], "d": [0.2]},  # the same: nothing is lost by a second group
             {"a": [0.2], "b": [0.9], "c": [0.3], "d": [1.0]},  # the opposite
             {"a": [0.9], "c": [0.4]},  # lacks units
-            {"e": [0.9], "f": [0.4]},  # has none of the other's
+            pytest.param({"e": [0.9], "f": [0.4]}, marks=pytest.mark.slow),  # has none of the other's
             {"a": [0.1, 0.9, 0.9], "b": [0.6], "c": [], "d": [0.4, 0.8]},  # several items to a unit
         ],
     )

@@ -22,6 +22,7 @@ def test_e5_tells_meanings_apart_across_languages(fresh_cache: Path) -> None:
     assert similarity_matrix("e5-small", english, russian).argmax(axis=1).tolist() == [0, 1]
 
 
+@pytest.mark.slow  # imports torch
 @pytest.mark.model
 def test_minilm_in_two_precisions_is_cached_apart(fresh_cache: Path) -> None:
     texts = ["a dog barks", "a cat sleeps"]
@@ -32,6 +33,7 @@ def test_minilm_in_two_precisions_is_cached_apart(fresh_cache: Path) -> None:
     assert embed(texts, "minilm").tobytes() == full.tobytes()
 
 
+@pytest.mark.slow
 @pytest.mark.model
 def test_a_folder_is_a_model_and_its_content_is_its_identity(tmp_path: Path, fresh_cache: Path) -> None:
     source = encoders._packaged("minilm") / "model"

@@ -79,6 +79,7 @@ def test_no_figure_is_left_to_resampling_the_summary(run: Side) -> None:
     assert set(found) == stated
 
 
+@pytest.mark.slow
 def test_exact_and_resampled_comparisons_agree(run: Side) -> None:
     other = worsened(run)
     quick = cells(compared(run, other, n_summaries=0))

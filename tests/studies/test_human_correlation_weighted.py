@@ -149,6 +149,7 @@ def test_figures_of_what_is_the_same_on_both_sides_are_the_same(result, worse):
     assert found["trusted_mean", "flat"].outcome == "undefined"
 
 
+@pytest.mark.slow
 def test_as_resampled_summaries_compare_them(result, worse):
     """Of one metric alone, since each resample of a summary takes its time."""
     left, right = (
