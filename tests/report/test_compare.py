@@ -14,6 +14,7 @@ import pytest
 from evalbench.core.figures import Figure, estimate, f1_of, mean_of, share_of
 from evalbench.core.result import Estimate, Summary
 from evalbench.core.verdict import Verdict
+from evalbench.core.wording import rounded_parts
 from evalbench.errors import BadInput
 from evalbench.report.compare import Measures, compare
 from evalbench.report.compare_page import judged_by, outcome, page, sentences, to_json, told_otherwise, write
@@ -199,6 +200,36 @@ def test_one_family_of_tests_for_headline_figures_and_one_for_the_rest(two: Side
 def test_figures_that_are_not_compared_take_no_place_among_the_headline_ones(two: Side) -> None:
     found = differences(two, run(two.items, "r2", power=2.0), metric="power", n_summaries=4)
     assert {row.comparison.metric for row in found.rows if row.headline} == {"score", "right", "f1", "r"}
+
+
+def test_no_difference_beside_an_interval_without_zero_says_what_made_it_so() -> None:
+    frame = items({"elm": 0.0}).assign(right=1.0)
+    other = frame.assign(right=(frame.index >= 4).astype(float))
+    found = differences(run(other, "r2"), run(frame), metric="right", n_resamples=2000)
+    row = next(r.comparison for r in found.rows if r.comparison.metric == "right")
+    assert row.ci_low is not None
+    assert row.ci_high is not None
+    assert row.ci_low > 0 or row.ci_high < 0
+    assert (row.p, row.outcome) == (0.125, "no difference shown")
+    why = "the two differ on 4 units only, and over so few p is never below 0.12"
+    assert any(why in said for said in sentences(found, "right"))
+    assert f"{why}</span>" in page([found], {})
+
+
+def test_a_value_on_the_page_has_the_digits_that_tell_it_from_its_threshold(two: Side) -> None:
+    other = run(items({"elm": 0.0, "oak": 0.15}, seed=5), "r2")
+    plain = differences(two, other)
+    c = next(row.comparison for row in plain.rows if row.comparison.metric == "score")
+    usual = rounded_parts(c.value_b, c.ci_low, c.ci_high)[0]
+    summary = [
+        {**row, "cuts": [float(usual)] if row["metric"] == "score" else []} for row in two.results["summary"]
+    ]
+    lit = replace(two, results={**two.results, "summary": summary})
+    longer = rounded_parts(c.value_b, c.ci_low, c.ci_high, cuts=[float(usual)])[0]
+    assert (float(longer) > float(usual)) == (c.value_b > float(usual))
+    assert len(longer) > len(usual)
+    assert f'<td class="n">{longer}</td>' in page([differences(lit, other)], {})
+    assert f'<td class="n">{longer}</td>' not in page([plain], {})
 
 
 def test_units_of_one_side_alone_are_counted(two: Side) -> None:

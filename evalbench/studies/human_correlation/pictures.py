@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalbench.core.wording import p_text, rounded
+from evalbench.core.wording import p_text, rounded, signed
 from evalbench.draw.figures import ACCENT, GRID, INK, MUTED, heat_map, interval_bars, new_figure, title_at_top
 from evalbench.studies._pictures import estimate_bars
 from evalbench.studies.human_correlation.analysis import direction
@@ -105,15 +105,11 @@ def cell(value: float, low: float, high: float, sep: str = " ") -> str:
     if np.isnan(value):
         return "–"
     interval = f"{sep}[{_short(low)}, {_short(high)}]" if np.isfinite(low) else ""
-    return _signed(f"{value:.2f}") + interval
+    return signed(f"{value:.2f}") + interval
 
 
 def _short(value: float) -> str:
-    return _signed(f"{value:.2f}").replace("0.", ".", 1)
-
-
-def _signed(text: str) -> str:
-    return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
+    return signed(f"{value:.2f}").replace("0.", ".", 1)
 
 
 def figure_heat_map(result: Result, level: str = "", coefficient: str = "") -> tuple[Figure, str] | None:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalbench.core.agreement import krippendorff_alpha
+from evalbench.core.compared import ALPHA
 from evalbench.core.comparison import compare_figures
 from evalbench.core.correlation import midranker, pearson_kernel
 from evalbench.core.figures import Figure, estimate, f1_of, mean_of, precision_of, ratio, recall_of
@@ -217,7 +218,7 @@ def _verdict(
         if light != "red"
         else replace(gain, value=-gain.value, ci_low=-gain.ci_high, ci_high=-gain.ci_low)
     )
-    p = _p_value(known, seed) if objective == "f1" else ""
+    p = _p_value(known, seed, shown=light != "yellow") if objective == "f1" else ""
     defaults, bounds, held, trained = (at[objective, s] for s in SETTINGS)
     alone = f"thresholds alone {value_text(bounds, rows)}, " if objective == "f1" else ""
     sentence = (
@@ -228,11 +229,12 @@ def _verdict(
     return Verdict(light, sentence, str(RULE), stability, decided_by=gain.place)
 
 
-def _p_value(known: pd.DataFrame, seed: int) -> str:
+def _p_value(known: pd.DataFrame, seed: int, *, shown: bool) -> str:
+    """The test beside the interval, which decides: where the two do not agree, the sentence says so."""
     held, defaults = (known[known["settings"] == s] for s in (HELD_OUT, DEFAULTS))
     found = compare_figures(
         held, defaults, figures()[:1], units_a=held["sample_id"], units_b=defaults["sample_id"], seed=seed, n_resamples=1
     ).figures[0]  # fmt: skip
     if found.p is None:
         return ""
-    return f", p {p_equals(found.p)}"
+    return f", p {p_equals(found.p)}" + (" (the interval decides)" if (found.p <= ALPHA) != shown else "")

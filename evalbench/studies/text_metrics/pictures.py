@@ -8,7 +8,7 @@ import numpy as np
 
 from evalbench.core.correlation import correlate
 from evalbench.core.unscored import in_words
-from evalbench.core.wording import difference_parts, p_text, rounded
+from evalbench.core.wording import difference_parts, p_text, rounded, signed
 from evalbench.draw.figures import (
     ACCENT,
     INK,
@@ -81,7 +81,7 @@ def _without(title: str, why: str) -> tuple[Figure, str]:
 
 
 def _without_zero(value: float) -> str:
-    return f"{value:.2f}".replace("0.", ".", 1).replace("-", "−")
+    return signed(f"{value:.2f}").replace("0.", ".", 1)
 
 
 def figure_models(result: Result, metric: str) -> tuple[Figure, str]:
