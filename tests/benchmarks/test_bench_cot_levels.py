@@ -9,7 +9,8 @@ from timing import alone, least
 from evalbench import load
 from evalbench.metrics.reasoning import LEVELS, WEIGHTS
 from evalbench.studies.cot_levels.scoring import items_of, options_of
-from evalbench.text.solutions import MARKERS, parse_solution
+from evalbench.text.final_answers import MARKERS
+from evalbench.text.solutions import parse_solution
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.external]
 

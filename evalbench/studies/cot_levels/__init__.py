@@ -200,7 +200,8 @@ def _remarks(scored: Scored, answers: Collected, options: Options) -> list[str]:
     lacking = int((items["marked"] == 0).sum())
     if lacking:
         out.append(
-            f"Responses without a marker of the final answer ({', '.join(options.markers)}): {lacking} of {int(items['marked'].count())}."
+            f"Responses without a marker of the final answer ({', '.join(options.markers)}): {lacking} of {int(items['marked'].count())}. "
+            'answer_markers takes others, and answer_extractor "flexible" the last number.'
         )
     if abs(items["answer_flexible"].mean() - items["answer_strict"].mean()) > 0.02:
         out.append(f"R{found(items)[1:]}; level 1 counts {options.extractor}.")
