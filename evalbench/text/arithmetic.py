@@ -6,10 +6,11 @@ cost microseconds.  Length, nesting, exponents and the size of every intermediat
 
 from __future__ import annotations
 
-import re
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
+
+import regex as re  # Debian's Python 3.11.2 matches possessive groups of its own module wrongly
 
 from evalbench.text.numbers import VULGAR, ascii_numerals, numeral_value, vulgar_value
 

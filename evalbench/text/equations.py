@@ -5,11 +5,12 @@ A line is text under judgement: what cannot be read as arithmetic is kept with i
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
+
+import regex as re  # Debian's Python 3.11.2 matches possessive groups of its own module wrongly
 
 from evalbench.text.arithmetic import (
     ArithmeticFault,

@@ -5,10 +5,11 @@ Any script's decimal digits are read.  Values are exact :class:`fractions.Fracti
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from fractions import Fraction
 from typing import NamedTuple
+
+import regex as re  # Debian's Python 3.11.2 matches possessive groups of its own module wrongly
 
 MAX_NUMERAL = 40
 _PUNCTUATION = {
