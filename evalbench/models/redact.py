@@ -30,11 +30,9 @@ NAMES_A_KEY = re.compile(
 )
 # A name that goes on like this names something about a key.
 _ABOUT_A_KEY = re.compile(r"_(?:file|path|dir|name|type|header|prefix|algorithm)$", re.IGNORECASE)
-# An address with user information; a colon that no port follows, and an @ behind it, may be a password with a slash in it.
-_USER_INFO = re.compile(
-    r"[a-z][a-z0-9+.\-]*://(?:([^\s/?#@]*(?:@[^\s/?#@]*)*)@|([^\s/?#@:]*:(?!\d+(?:[/?#]|$))[^\s@]*)@)",
-    re.IGNORECASE,
-)
+_AUTHORITY = re.compile(r"[^\s/?#]*")
+_PORT = re.compile(r"[^:]*:\d*(?:[/?#]|$)")
+_LONGEST_ADDRESS = 2000
 _ALWAYS = 8  # characters from which a value is found anywhere
 _SHORTEST = 4
 _SHORTEST_CUT = 12
@@ -61,7 +59,25 @@ def user_info(text: str) -> str:
     >>> user_info("see http://me:pa@ss@host/v1"), user_info("http://host:8080/v1#a@b")
     ('me:pa@ss', '')
     """
-    return next((found[1] or found[2] for found in _USER_INFO.finditer(text) if found[1] or found[2]), "")
+    at = text.find("://")
+    while at >= 0:
+        if at and text[at - 1].isalnum():
+            found = _before_host(text[at + 3 : at + 3 + _LONGEST_ADDRESS])
+            if found:
+                return found
+        at = text.find("://", at + 3)
+    return ""
+
+
+def _before_host(rest: str) -> str:
+    """What is before the last @ of an address; a colon that no port follows may begin a password with a slash in it."""
+    authority = _AUTHORITY.match(rest)
+    host = authority[0] if authority else ""
+    if "@" in host:
+        return host.rpartition("@")[0]
+    if ":" in host and not _PORT.match(rest):
+        return re.split(r"\s", rest, maxsplit=1)[0].rpartition("@")[0]
+    return ""
 
 
 def environment_keys() -> dict[str, str]:

@@ -14,7 +14,7 @@ from evalbench.runs.folder import whole_file
 
 # Between the characters of a key: tags, a terminal's colours; and what breaks the lines of base64 and of a notebook's texts.
 _BETWEEN = re.compile(r"<[^<>]*>|(?:\x1b|\\u001b)\[[0-9;]*m")
-_BREAKS = re.compile(r"(?:\\[nr]|[\s\",])+")
+_BREAKS = b' \t\r\n",'
 
 
 def leaks(folder: Path) -> list[tuple[Path, str]]:
@@ -38,8 +38,16 @@ def _texts(file: Path) -> Iterator[str]:
     """What a file says, its name first; also without markup, and without line breaks."""
     for text in itertools.chain([file.name], _contents(file)):
         yield text
-        yield _BETWEEN.sub("", text)
-        yield _BREAKS.sub("", text)
+        if "<" in text or "[" in text:
+            yield _BETWEEN.sub("", text)
+        yield _without_breaks(text)
+
+
+def _without_breaks(text: str) -> str:
+    raw = text.encode("utf-8", "surrogatepass")
+    for escaped in (b"\\n", b"\\r"):
+        raw = raw.replace(escaped, b"")
+    return raw.translate(None, _BREAKS).decode("utf-8", "surrogatepass")
 
 
 def _contents(file: Path) -> Iterator[str]:

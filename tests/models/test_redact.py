@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import json
+import time
 from urllib.parse import quote, quote_plus
 
 import pytest
@@ -118,3 +119,14 @@ def test_a_file_is_no_key_and_no_value_is_too_odd_to_be_asked(monkeypatch, tmp_p
 )  # fmt: skip
 def test_user_and_password_of_an_address(text, found):
     assert user_info(text) == found
+
+
+@pytest.mark.parametrize(
+    "text", ["a" * 1_000_000, "http://" + "@a" * 200_000, "http://" * 100_000, "http://u:" * 100_000, "://@" * 200_000, "a:" * 500_000]
+)  # fmt: skip
+def test_no_text_costs_more_than_linear_time(text, monkeypatch):
+    monkeypatch.setenv("SOME_API_KEY", JWT)
+    began = time.process_time()
+    user_info(text)
+    redactor()(text)
+    assert time.process_time() - began < 3
