@@ -229,11 +229,13 @@ def meteor(outputs: Texts, references: References, *, language: str = "en") -> F
     higher_is_better=True,
     needs=("reference", "package:nltk", "WordNet"),
     languages="English",
-    example=({"outputs": ["car"], "references": ["automobile"]}, [0.5]),
+    example=({"outputs": ["car"], "references": ["auto"]}, [0.5]),
     reference=f"{_METEOR}; Miller 1995, WordNet",
 )
 def meteor_synonyms(outputs: Texts, references: References, *, language: str = "en") -> Floats:
     """METEOR that matches words by WordNet's synonyms too, after exact words and stems.
+
+    As in nltk, synonyms are looked up of what the stemmer left: ``car`` and ``auto`` match, ``automobile`` (``automobil``) has none.
 
     Parameters
     ----------
