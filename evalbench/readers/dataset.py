@@ -199,7 +199,7 @@ def read(
     sources = {table: paths[table].name for table in paths}
     if len(frames) == 1 and len(schema) > 1:
         main, frame = next(iter(frames.items()))
-        nested = _unnest(frame, schema)
+        nested = _unnest(frame, schema, sources[main])
         if nested:
             frames, sources = nested, dict.fromkeys(nested, sources[main])
     return Raw(
@@ -271,7 +271,7 @@ def _lists_rows(cells: pd.Series) -> bool:
     return all(isinstance(v, list) for v in listed) and any(isinstance(r, dict) for v in listed for r in v)
 
 
-def _unnest(frame: pd.DataFrame, schema: Schema) -> dict[str, pd.DataFrame]:
+def _unnest(frame: pd.DataFrame, schema: Schema, source: str) -> dict[str, pd.DataFrame]:
     """Tables out of documents that list the rows of other tables; empty if nothing is nested.
 
     The documents' own columns are the table whose required columns they hold best; each listed row takes
@@ -296,7 +296,9 @@ def _unnest(frame: pd.DataFrame, schema: Schema) -> dict[str, pd.DataFrame]:
             shared = {c: outer.at[number, c] for c in inherited}
             for record in listed or []:
                 if not isinstance(record, dict):
-                    raise BadInput(f"row {number}: {key} must list objects, found {type(record).__name__}")
+                    raise BadInput(
+                        f"{source}: row {number}: {key} must list objects, found {type(record).__name__}"
+                    )
                 records.append({**shared, **record})
                 rows.append(number)
         tables[name] = records_frame(records, rows)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalbench.errors import BadInput
+from evalbench.readers.frames import half_character, more_than_once
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,7 +58,9 @@ def raw_frame(path: Path, raw: bytes) -> pd.DataFrame:
     if ending not in ENDINGS:
         raise BadInput(f"{path}: unknown file ending {ending!r}; expected one of {', '.join(ENDINGS)}")
     if ending == ".parquet":
-        return _parquet(path, raw)
+        from evalbench.readers.parquet import parquet_frame
+
+        return parquet_frame(path, raw)
     text = _decode(path, raw)
     if ending in DELIMITED:
         return _delimited(path, text, "\t" if ending == ".tsv" else ",")
@@ -102,7 +105,7 @@ def _delimited(path: Path, text: str, separator: str) -> pd.DataFrame:
         )
     except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError) as error:
         raise BadInput(f"{path}: not a table: {str(error).strip()}") from error
-    doubled = sorted({name for name in header if header.count(name) > 1})
+    doubled = more_than_once(header)
     if doubled:
         raise BadInput(f"{path}: column {', '.join(doubled)} stands more than once in the header")
     if frame.empty:
@@ -128,7 +131,7 @@ def _even_rows(path: Path, text: str, separator: str) -> list[str]:
     other = next((s for s in SEPARATORS if len(header) == 1 and s in header[0]), None)
     if other:
         raise BadInput(
-            f"{path}: the header is one cell, {header[0]!r}: cells are separated by {other!r}, expected "
+            f"{path}: the header is one cell, {header[0][:200]!r}: cells are separated by {other!r}, expected "
             f"{separator!r}; save the file with commas (.csv) or tabs (.tsv)"
         )
     if uneven:
@@ -138,27 +141,6 @@ def _even_rows(path: Path, text: str, separator: str) -> list[str]:
             uneven,
         )
     return header
-
-
-def _parquet(path: Path, raw: bytes) -> pd.DataFrame:
-    import pandas as pd
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        table = pq.read_table(io.BytesIO(raw))
-    except (pa.ArrowInvalid, OSError) as error:
-        raise BadInput(f"{path}: not a Parquet file ({error})") from error
-    if table.num_rows == 0:
-        raise BadInput(f"{path}: no rows")
-    rows = pd.RangeIndex(1, table.num_rows + 1)
-    return pd.DataFrame(
-        {
-            name: pd.Series(table.column(name).to_pylist(), dtype=object, index=rows)
-            for name in table.column_names
-        },
-        index=rows,
-    )
 
 
 def _json_lines(path: Path, text: str) -> tuple[list[dict[str, Any]], list[int]]:
@@ -209,12 +191,6 @@ def parsed_json(text: str) -> Any:
     except UnicodeEncodeError as error:
         raise ValueError(half_character(error)) from error
     return value
-
-
-def half_character(error: UnicodeEncodeError) -> str:
-    """What is wrong with a text that UTF-8 cannot hold, in words."""
-    half = ascii(error.object[error.start])[1:-1]
-    return f"{half} is half a character, its other half is missing; write \\ufffd in its place"
 
 
 def _refuse_constant(name: str) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import datetime
 import decimal
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalbench.errors import BadInput
-from evalbench.readers.files import half_character
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,13 +46,13 @@ def _raw_frame(frame: Any) -> tuple[pd.DataFrame, list[str]]:
     if frame.empty:
         return pd.DataFrame(), ["it has no rows" if len(frame.columns) else "it has no columns"]
     names = [str(column) for column in frame.columns]
-    doubled = sorted({name for name in names if names.count(name) > 1})
+    doubled = more_than_once(names)
     if doubled:
         return pd.DataFrame(), [f"column {', '.join(doubled)} appears more than once"]
     rows = pd.RangeIndex(1, len(frame) + 1)
     columns, faults = {}, []
     for i, name in enumerate(names):
-        columns[name], found = _raw_cells(frame.iloc[:, i].set_axis(rows))
+        columns[name], found = raw_cells(frame.iloc[:, i].set_axis(rows))
         faults += [f"column {name}: {fault}" for fault in found]
         try:
             name.encode()
@@ -61,7 +61,7 @@ def _raw_frame(frame: Any) -> tuple[pd.DataFrame, list[str]]:
     return pd.DataFrame(columns, index=rows), faults
 
 
-def _raw_cells(cells: pd.Series) -> tuple[pd.Series, list[str]]:
+def raw_cells(cells: pd.Series) -> tuple[pd.Series, list[str]]:
     """Cells as a file would give them: whole columns of texts or numbers as they are, else objects with None."""
     import pandas as pd
 
@@ -85,8 +85,8 @@ def _raw_cells(cells: pd.Series) -> tuple[pd.Series, list[str]]:
             value = None
             halves.setdefault(half_character(error), []).append(row)
         values.append(value)
-    faults = [f"expected {KINDS}, found {kind} {_rows(rows)}" for kind, rows in odd.items()]
-    faults += [f"{what} {_rows(rows)}" for what, rows in halves.items()]
+    faults = [f"expected {KINDS}, found {kind} {rows_text(rows)}" for kind, rows in odd.items()]
+    faults += [f"{what} {rows_text(rows)}" for what, rows in halves.items()]
     return pd.Series(values, index=cells.index, dtype=object), faults
 
 
@@ -140,11 +140,29 @@ def _unwritable(texts: pd.Series) -> list[str]:
         "".join(texts).encode()
     except UnicodeEncodeError as error:
         rows = [row for row, text in texts.items() if any("\ud800" <= c <= "\udfff" for c in text)]
-        return [f"{half_character(error)} {_rows(rows)}"]
+        return [f"{half_character(error)} {rows_text(rows)}"]
     return []
 
 
-def _rows(rows: Sequence[Any]) -> str:
+def rows_text(rows: Sequence[Any]) -> str:
+    """The first of some rows, in brackets.
+
+    Examples
+    --------
+    >>> rows_text([3]), rows_text(range(1, 8))
+    ('(row 3)', '(rows 1, 2, 3, 4, 5 and 2 more)')
+    """
     shown = ", ".join(map(str, rows[:ROWS_SHOWN]))
     more = f" and {len(rows) - ROWS_SHOWN} more" if len(rows) > ROWS_SHOWN else ""
     return f"({'row' if len(rows) == 1 else 'rows'} {shown}{more})"
+
+
+def more_than_once(names: Iterable[str]) -> list[str]:
+    """The names that are there twice or more."""
+    return sorted(name for name, n in Counter(names).items() if n > 1)
+
+
+def half_character(error: UnicodeEncodeError) -> str:
+    """What is wrong with a text that UTF-8 cannot hold, in words."""
+    half = ascii(error.object[error.start])[1:-1]
+    return f"{half} is half a character, its other half is missing; write \\ufffd in its place"

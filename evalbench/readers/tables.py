@@ -211,15 +211,20 @@ def _numbers_of(cells: pd.Series, absent: pd.Series) -> tuple[Any, pd.Series]:
     elif isinstance(cells.dtype, pd.StringDtype):
         plain = cells.where(~absent, None).astype(object)
     else:
-        plain = cells.where(~cells.map(lambda v: isinstance(v, (bool, list, dict))), "?").where(~absent, None)
+        plain = cells.where(~cells.map(_no_number), "?").where(~absent, None)
     numbers = pd.to_numeric(plain, errors="coerce").astype(float)
     wrong = ~np.isfinite(numbers) & ~absent
     return numbers.where(np.isfinite(numbers), np.nan), wrong
 
 
+def _no_number(value: Any) -> bool:
+    return isinstance(value, (bool, list, dict)) or (isinstance(value, int) and value.bit_length() > 1023)
+
+
 def _integers_of(cells: pd.Series, absent: pd.Series) -> tuple[Any, pd.Series]:
     numbers, wrong = _numbers_of(cells, absent)
-    wrong = wrong | ((numbers % 1 != 0) & ~absent)
+    # Beyond 2**53 a number that was read as a float may be its neighbour.
+    wrong = wrong | (((numbers % 1 != 0) | (numbers.abs() > 2**53)) & ~absent)
     if absent.any() or wrong.any():
         return numbers.where(~wrong), wrong
     return numbers.astype("int64"), wrong
@@ -292,6 +297,7 @@ def is_spans(value: Any) -> bool:
 def _times_of(cells: pd.Series, absent: pd.Series) -> tuple[Any, pd.Series]:
     import pandas as pd
 
+    cells = cells.map(lambda v: _as_text(v) if isinstance(v, (bool, int, float)) else v)
     times = pd.to_datetime(cells.where(~absent, None), errors="coerce", utc=True, format="ISO8601")
     return times, times.isna() & ~absent
 
