@@ -151,7 +151,7 @@ def test_marks_of_a_criterion_stand_beside_its_pairs():
 
 def test_a_table_of_pairs_without_rows_is_refused():
     items, pairs = compared()
-    with pytest.raises(BadInput, match="there is no human score"):
+    with pytest.raises(BadInput, match="frame pairs: it has no rows"):
         judged(items, pairs.iloc[:0])
 
 
