@@ -3,11 +3,13 @@
 One list of names and one rule serve parameters that are refused, texts that are redacted and files that are scanned:
 
 - A variable holds a key where its name says so (:data:`NAMES_A_KEY`), or where its value is an address with a user or
-  password in it (``postgresql://user:password@host``): there the user and password are the key.
+  password in it (``postgresql://user:password@host``): there the user and password are the key.  Of several keys in one
+  value, of the lines of a private key and of headers (``OPENAI_CUSTOM_HEADERS``) each is one.
 - A value of eight characters or more is found anywhere, as it is and as JSON, HTML, a Python literal, a URL or base64
   writes it, and also where only its beginning or end is left: half of it, and at least twelve characters.
-- A shorter one, of at least four, is found as a whole word only, and only if it mixes letters, digits or other signs:
-  ``test``, ``EMPTY`` and ``1234`` are keys of many local servers and words of honest texts.
+- A shorter one, of at least four, is found as a whole word only.
+- Words, names and numbers of less than twelve characters are no keys: ``EMPTY``, ``postgres``, ``created_at``, ``0.95``
+  and ``1.0.0`` are values of variables that are named like keys, and stand in honest texts.
 - The path of an existing file is not a key: what is in the file may be one.
 """
 
@@ -25,14 +27,18 @@ from urllib.parse import quote, quote_plus, unquote
 
 NAMES_A_KEY = re.compile(
     r"(?:^|_)(?:[a-z]*(?:api_?keys?|passwords?|passwd|passphrase|secrets?|token|credentials?)|keys?|(?:ssh)?pass|pat|jwt|dsn"
-    r"|connection_?string|(?<=_)pwd)(?:_|\d|$)",
+    r"|connection_?string|(?<=_)pwd|authorization|auth(?=$)|bearer|cookies?|webhook)(?:_|\d|$)",
     re.IGNORECASE,
 )
 # A name that goes on like this names something about a key.
-_ABOUT_A_KEY = re.compile(r"_(?:file|path|dir|name|type|header|prefix|algorithm)$", re.IGNORECASE)
+_ABOUT_A_KEY = re.compile(r"_(?:file|path|dir|name|type|header|prefix|algorithm|column|mode)$", re.IGNORECASE)
 _AUTHORITY = re.compile(r"[^\s/?#]*")
 _PORT = re.compile(r"[^:]*:\d*(?:[/?#]|$)")
 _LONGEST_ADDRESS = 2000
+_HEADERS = re.compile(r"_headers?$", re.IGNORECASE)
+_BETWEEN_KEYS = re.compile(r"(?:\\n|[\s,;:=\"'{}])+")
+# A word or several: created_at, sk-test, Password; or a number, a date, a version.
+_PLAIN = re.compile(r"(?:(?:[a-z]+|[A-Z][a-z]*|[A-Z]+)(?:[_\-. ]|$))+|[\d.,:+\-]+")
 _ALWAYS = 8  # characters from which a value is found anywhere
 _SHORTEST = 4
 _SHORTEST_CUT = 12
@@ -85,22 +91,30 @@ def environment_keys() -> dict[str, str]:
     found: dict[str, str] = {}
     for name, raw in os.environ.items():
         value = raw.strip()
+        several = [part for part in _BETWEEN_KEYS.split(value) if _is_long_mixture(part)]
         if names_a_key(name) and not (os.path.isabs(value) and os.path.exists(value)):
-            found.setdefault(value, name)
+            for part in (value, *several):
+                found.setdefault(part, name)
+        elif _HEADERS.search(name):
+            for part in several:
+                found.setdefault(part, name)
         if info := user_info(value):
             found.setdefault(info, name)
-            password = info.partition(":")[2]
             # "postgres:postgres" is found as a whole; the word alone is in many texts.
+            password = info.partition(":")[2]
             for part in (password, unquote(password)):
-                if _is_mixed(part) or len(part) >= _SHORTEST_CUT:
-                    found.setdefault(part, name)
-    telling = {value: name for value, name in found.items() if len(value) >= _ALWAYS or _is_mixed(value)}
+                found.setdefault(part, name)
+    telling = {value: name for value, name in found.items() if _is_telling(value)}
     return dict(sorted(telling.items(), key=lambda pair: (-len(pair[0]), pair[0])))
 
 
-def _is_mixed(value: str) -> bool:
-    kinds = (any(map(str.isalpha, value)), any(map(str.isdigit, value)), not value.isalnum())
-    return len(value) >= _SHORTEST and sum(kinds) >= 2
+def _is_telling(value: str) -> bool:
+    """Whether a value is no word, name or number that honest texts hold too."""
+    return len(value) >= _SHORTEST_CUT or (len(value) >= _SHORTEST and not _PLAIN.fullmatch(value))
+
+
+def _is_long_mixture(part: str) -> bool:
+    return len(part) >= _SHORTEST_CUT and any(map(str.isdigit, part)) and any(map(str.isalpha, part))
 
 
 class _Needle(NamedTuple):
@@ -196,9 +210,7 @@ def redactor(*more: str) -> Callable[[str], str]:
     >>> redactor("hunter2-hunter2")("your key hunter2-hunter2 is wrong")
     'your key [key removed] is wrong'
     """
-    keys = dict.fromkeys(
-        [*environment_keys(), *(key for key in more if len(key) >= _ALWAYS or _is_mixed(key))]
-    )
+    keys = dict.fromkeys([*environment_keys(), *filter(_is_telling, more)])
     needles = list(dict.fromkeys(needle for key in keys for needle in _needles(key)))
     shortest = min((needle.least for needle in needles), default=0)
 

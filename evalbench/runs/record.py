@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalbench.errors import BadInput
 from evalbench.runs.folder import RUN, RUN_SCHEMA_VERSION, now, update_run, whole_file, write_json
+from evalbench.runs.leaks import leaks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +35,7 @@ def record(result: Result, out: str | Path | None = None) -> None:
     Raises
     ------
     BadInput
-        If ``out`` is not empty.
+        If ``out`` is not empty, or the result holds a key of the environment: then nothing is kept.
     """
     if not hasattr(result, "to_json"):
         raise TypeError(f"record takes the Result of a study, not {type(result).__name__}")
@@ -50,6 +52,10 @@ def record(result: Result, out: str | Path | None = None) -> None:
             target / "run.json", {**fields, "status": "interactive", "started": now(), "finished": now()}
         )
         write(result, target)
+        if found := leaks(target):
+            shutil.rmtree(target)
+            said = ", ".join(f"{name} in {file.name}" for file, name in found)
+            raise BadInput(f"{target}: not kept, its files held the value of a key: {said}")
     else:
         from evalbench.draw.show import show
 

@@ -99,6 +99,43 @@ def test_an_address_holds_what_is_before_its_host(address, found, monkeypatch):
     assert {value for value, name in environment_keys().items() if name == "DATABASE_URL"} == found
 
 
+@pytest.mark.parametrize(
+    "value", ["password", "postgres", "Changeme", "environment", "created_at", "not-needed", "0.95", "1.0.0", "20261122",
+              "1700000000", "EMPTY", "true", "us", "512"],
+)  # fmt: skip
+def test_words_and_numbers_are_no_keys_whatever_their_variable_is_called(value, monkeypatch):
+    for name in ("SORT_KEY", "DB_PASSWORD"):
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("DATABASE_URL", f"postgresql://{value}@localhost/db")
+    text = f"the {value} of 0.95, postgres, created_at 1.0.0"
+    assert redactor()(text) == text
+    assert not {"SORT_KEY", "DB_PASSWORD", "DATABASE_URL"} & set(environment_keys().values())
+
+
+@pytest.mark.parametrize("value", ["abc123", "p@ss", "a1b2-c3", "AbCdEfGh", "hunter2", "correcthorsebattery"])
+def test_other_values_are_keys_from_four_characters_on(value, monkeypatch):
+    monkeypatch.setenv("DB_PASSWORD", value)
+    assert redactor()(f"it is {value}.") == f"it is {MASK}."
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "found"),
+    [("SOME_API_KEYS", "first-0123456789, second-0123456789", "second-0123456789"),
+     ("SIGNING_KEY", "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0\nBKcwggSjAgEAAoIBAQC7VJ\n-----END", "BKcwggSjAgEAAoIBAQC7VJ"),
+     ("CLOUD_CREDENTIALS", json.dumps({"id": "x", "private_key": "a\nBKcwggSjAgEAAoIBAQC7VJ\n"}), "BKcwggSjAgEAAoIBAQC7VJ"),
+     ("OPENAI_CUSTOM_HEADERS", "X-Name: judge\nAuthorization: Bearer hdr-0123456789", "hdr-0123456789"),
+     ("PROXY_AUTHORIZATION", "Basic dXNlcjpzZWNyZXQ5", "dXNlcjpzZWNyZXQ5"),
+     ("REGISTRY_AUTH", "dXNlcjpzZWNyZXQ5", "dXNlcjpzZWNyZXQ5"),
+     ("SESSION_COOKIE", "sid=0123456789abcdef; theme=dark", "0123456789abcdef")],
+    ids=["several", "lines", "json", "headers", "authorization", "auth", "cookie"],
+)  # fmt: skip
+def test_each_key_of_a_value_with_several_is_found_alone(name, value, found, monkeypatch):
+    monkeypatch.setenv(name, value)
+    said = redactor()(f"refused: {found} of the judge")
+    assert MASK in said
+    assert found not in said
+
+
 def test_a_file_is_no_key_and_no_value_is_too_odd_to_be_asked(monkeypatch, tmp_path):
     (tmp_path / "key.json").write_text("{}")
     monkeypatch.setenv("CLOUD_CREDENTIALS", str(tmp_path / "key.json"))

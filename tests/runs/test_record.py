@@ -88,3 +88,14 @@ def test_with_out_an_interactive_run_is_written(result, tmp_path, monkeypatch):
     assert json.loads((tmp_path / "mine" / "results.json").read_text())["study"] == "matching"
     with pytest.raises(BadInput, match="is not empty"):
         record(result, out=tmp_path / "mine")
+
+
+def test_an_interactive_run_that_holds_a_key_is_not_kept(result, tmp_path, monkeypatch):
+    monkeypatch.delenv("EVALBENCH_RUN", raising=False)
+    monkeypatch.setenv("SOME_API_KEY", "sk-0123456789abcdef")
+    with pytest.raises(BadInput, match="SOME_API_KEY in results.json") as caught:
+        record(replace(result, judged="a model with sk-0123456789abcdef"), out=tmp_path / "mine")
+    assert "sk-0123456789abcdef" not in str(caught.value)
+    assert not (tmp_path / "mine").exists()
+    record(result, out=tmp_path / "mine")
+    assert (tmp_path / "mine" / "results.json").is_file()
