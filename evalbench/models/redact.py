@@ -6,7 +6,8 @@ One list of names and one rule serve parameters that are refused, texts that are
   password in it (``postgresql://user:password@host``): there the user and password are the key.  Of several keys in one
   value, of the lines of a private key and of headers (``OPENAI_CUSTOM_HEADERS``) each is one.
 - A value of eight characters or more is found anywhere, as it is and as JSON, HTML, a Python literal, a URL or base64
-  writes it, and also where only its beginning or end is left: half of it, and at least twelve characters.
+  writes it, and also where only its beginning or end is left: half of it, and at least twelve characters.  Of a long one
+  (a JWT) 128 characters from anywhere are enough.
 - A shorter one, of at least four, is found as a whole word only.
 - Words, names and numbers of less than twelve characters are no keys: ``EMPTY``, ``postgres``, ``created_at``, ``0.95``
   and ``1.0.0`` are values of variables that are named like keys, and stand in honest texts.
@@ -42,6 +43,10 @@ _PLAIN = re.compile(r"(?:(?:[a-z]+|[A-Z][a-z]*|[A-Z]+)(?:[_\-. ]|$))+|[\d.,:+\-]
 _ALWAYS = 8  # characters from which a value is found anywhere
 _SHORTEST = 4
 _SHORTEST_CUT = 12
+_LONGEST_CUT = 128  # of a longer form this much is evidence; the head of a JWT, which is public, is shorter
+_BLOCK = (
+    64  # of a form of more than two such pieces each block is looked for: a part from its middle holds one
+)
 _SHORTEST_BASE64 = 7
 MASK = "[key removed]"
 
@@ -118,25 +123,37 @@ def _is_long_mixture(part: str) -> bool:
 
 
 class _Needle(NamedTuple):
-    """A form of a key, and how much of its beginning or end is evidence; ``word`` if it must be a word of its own."""
+    """A form of a key, and the part of it that is evidence; ``word`` if it must be a word of its own."""
 
     form: str
-    least: int
+    at: int
+    length: int
     word: bool
 
 
 @functools.lru_cache(maxsize=64)
 def _needles(value: str) -> tuple[_Needle, ...]:
-    short = len(value) < _ALWAYS
-    plain = [_Needle(form, len(form) if short else _least(form), short) for form in _forms(value)]
-    return (
-        *plain,
-        *(_Needle(form, len(form) if short else _least(form), False) for form in _in_base64(value)),
-    )
+    if len(value) < _ALWAYS:
+        return (
+            *(_Needle(form, 0, len(form), True) for form in _forms(value)),
+            *(_Needle(form, 0, len(form), False) for form in _in_base64(value)),
+        )
+    return tuple(needle for form in (*_forms(value), *_in_base64(value)) for needle in _parts(form))
+
+
+def _parts(form: str) -> Iterator[_Needle]:
+    """What is looked for: beginning, end, and of a long form the blocks between them."""
+    least = _least(form)
+    yield _Needle(form, 0, least, False)
+    if least < len(form):
+        yield _Needle(form, len(form) - least, least, False)
+    if len(form) > 2 * _LONGEST_CUT:
+        for at in range(_BLOCK, len(form) - _BLOCK + 1, _BLOCK):
+            yield _Needle(form, at, _BLOCK, False)
 
 
 def _least(form: str) -> int:
-    return min(len(form), max(_SHORTEST_CUT, -(-len(form) // 2)))
+    return min(len(form), max(_SHORTEST_CUT, min(_LONGEST_CUT, -(-len(form) // 2))))
 
 
 def _forms(value: str) -> list[str]:
@@ -166,23 +183,19 @@ def _in_base64(value: str) -> list[str]:
 
 
 def _spans(text: str, needle: _Needle) -> Iterator[tuple[int, int]]:
-    """Where a form is, whole or cut."""
-    form, least = needle.form, needle.least
-    at = text.find(form[:least])
-    while at >= 0:
-        end = at + least
-        while end < len(text) and end - at < len(form) and text[end] == form[end - at]:
-            end += 1
-        if not needle.word or not (_in_word(text, at - 1) or _in_word(text, end)):
-            yield at, end
-        at = text.find(form[:least], end)
-    at = text.find(form[-least:]) if least < len(form) else -1
-    while at >= 0:
-        start, end = at, at + least
-        while start > 0 and end - start < len(form) and text[start - 1] == form[start - 1 - end]:
-            start -= 1
-        yield start, end
-        at = text.find(form[-least:], end)
+    """Where a part of a form is, with as much of the form as is around it."""
+    form, part = needle.form, needle.form[needle.at : needle.at + needle.length]
+    found = text.find(part)
+    while found >= 0:
+        start, end = found, found + needle.length
+        first, last = needle.at, needle.at + needle.length
+        while start > 0 and first > 0 and text[start - 1] == form[first - 1]:
+            start, first = start - 1, first - 1
+        while end < len(text) and last < len(form) and text[end] == form[last]:
+            end, last = end + 1, last + 1
+        if not needle.word or not (_in_word(text, start - 1) or _in_word(text, end)):
+            yield start, end
+        found = text.find(part, end)
 
 
 def _in_word(text: str, at: int) -> bool:
@@ -212,7 +225,7 @@ def redactor(*more: str) -> Callable[[str], str]:
     """
     keys = dict.fromkeys([*environment_keys(), *filter(_is_telling, more)])
     needles = list(dict.fromkeys(needle for key in keys for needle in _needles(key)))
-    shortest = min((needle.least for needle in needles), default=0)
+    shortest = min((needle.length for needle in needles), default=0)
 
     def redact(text: str) -> str:
         if len(text) < shortest:  # most tokens of a reply with log-probabilities
@@ -222,7 +235,7 @@ def redactor(*more: str) -> Callable[[str], str]:
             return text
         parts, done = [], 0
         for start, end in spans:
-            if start >= done:
+            if start > done or not parts:
                 parts += [text[done:start], MASK]
             done = max(done, end)
         return "".join([*parts, text[done:]])

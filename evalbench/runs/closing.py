@@ -106,6 +106,8 @@ def _without_leaks(folder: Path, ended: Ended) -> Ended:
         return ended._replace(status="failed", error=said)
     for file, _ in found:
         file.unlink(missing_ok=True)
+        if file.parent != folder:  # its name may be what holds the key
+            shutil.rmtree(folder / file.relative_to(folder).parts[0], ignore_errors=True)
     if not found:
         return ended
     said = ", ".join(f"{name} in {file.name}" for file, name in found)

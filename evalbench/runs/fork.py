@@ -185,7 +185,9 @@ class Preloaded:
         self._last: ForkedKernel | None = None
         self.alive = True
 
-    def fork(self, argv: Sequence[str], env: Mapping[str, str], cwd: str) -> ForkedKernel:
+    def fork(
+        self, argv: Sequence[str], env: Mapping[str, str], cwd: str, said: str = os.devnull
+    ) -> ForkedKernel:
         """A new kernel.
 
         Parameters
@@ -195,6 +197,8 @@ class Preloaded:
         env : mapping
             The whole environment.
         cwd : str
+        said : str
+            A file that its standard output and standard error go to.
 
         Raises
         ------
@@ -205,14 +209,14 @@ class Preloaded:
             self._last.kill()
             self._last.wait()
         try:
-            self._channel.send(argv=list(argv), env=dict(env), cwd=cwd)
-            said = self._channel.receive()
+            self._channel.send(argv=list(argv), env=dict(env), cwd=cwd, said=said)
+            answer = self._channel.receive()
         except BrokenPipeError:
-            said = {}
-        if not said:
+            answer = {}
+        if not answer:
             self.alive = False
             raise RuntimeError("the preloaded process that forks kernels is gone")
-        self._last = ForkedKernel(int(said["pid"]), self._channel)
+        self._last = ForkedKernel(int(answer["pid"]), self._channel)
         return self._last
 
     def close(self) -> None:
@@ -258,7 +262,10 @@ def forking_manager() -> type[Any]:
             provisioner: Any = self.provisioner
             arguments = kernel_cmd[kernel_cmd.index("-m") + 2 :]
             process = preloaded().fork(
-                arguments, options.get("env") or os.environ, options.get("cwd") or os.getcwd()
+                arguments,
+                options.get("env") or os.environ,
+                options.get("cwd") or os.getcwd(),
+                options["stdout"].name,
             )
             provisioner.process, provisioner.pid = process, process.pid
             provisioner.pgid = process.pid  # the kernel leads a session of its own
@@ -330,6 +337,10 @@ def _become_kernel(request: Mapping[str, Any]) -> NoReturn:
     code = 1
     try:
         os.setsid()
+        said = os.open(request["said"], os.O_WRONLY | os.O_APPEND)
+        os.dup2(said, 1)
+        os.dup2(said, 2)
+        os.close(said)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         os.environ.clear()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -12,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from evalbench.models.redact import redactor
+from evalbench.report.narrative import without_ansi
 from evalbench.runs.sockets import short_folder
 from evalbench.runs.threads import one_thread
 
@@ -20,6 +23,7 @@ Notebook = Any
 _QUIET = "--IPKernelApp.log_level=CRITICAL"
 
 
+_LAST_WORDS = 500
 _LONGEST_TIMEOUT = 365 * 86_400
 
 
@@ -100,7 +104,8 @@ def _execute(
     from papermill.execute import execute_notebook
 
     node = nbformat.read(notebook, as_version=4)  # type: ignore[no-untyped-call]
-    with _sockets() as options:
+    # A kernel shows in the notebook what is written to its streams, and repeats it there: not on the user's terminal.
+    with _sockets() as options, tempfile.NamedTemporaryFile("ab") as said:
         try:
             execute_notebook(
                 node,
@@ -114,19 +119,27 @@ def _execute(
                 deadline=time.monotonic() + timeout if timeout else None,
                 fork=fork,
                 peaks=peaks,
+                said=said,
                 **options,
             )
         except PapermillExecutionError as error:
             return Ended("failed", f"{error.ename}: {error.evalue}", str(error.ename))
         except DeadKernelError as error:
-            return Ended("died", f"the kernel died ({error})", "DeadKernelError")
+            return Ended("died", f"the kernel died ({error}){_last_words(said.name)}", "DeadKernelError")
         except CellTimeoutError:
             return Ended("timeout", f"not done within {timeout:g} s", "CellTimeoutError")
         except RuntimeError as error:
             if "Kernel" not in str(error) and "kernel" not in str(error):
                 raise
-            return Ended("died", f"the kernel did not start ({error})", "DeadKernelError")
+            why = f"the kernel did not start ({error}){_last_words(said.name)}"
+            return Ended("died", why, "DeadKernelError")
     return Ended("ok")
+
+
+def _last_words(file: str) -> str:
+    """The end of what a kernel wrote to its standard streams; what is cut has been redacted before."""
+    text = without_ansi(redactor()(Path(file).read_text(encoding="utf-8", errors="replace"))).strip()
+    return f": {text[-_LAST_WORDS:]}" if text else ""
 
 
 @contextmanager
@@ -207,7 +220,7 @@ def _engine() -> str:
         @classmethod
         def execute_managed_notebook(
             cls, nb_man: Any, kernel_name: str, *, kernel_env: dict[str, str], deadline: float | None, fork: bool,
-            peaks: list[float], start_timeout: int = 60, config: Any = None, **_: Any,
+            peaks: list[float], said: Any, start_timeout: int = 60, config: Any = None, **_: Any,
         ) -> Any:  # fmt: skip
             def left(_: Any) -> int | None:
                 return None if deadline is None else max(1, int(deadline - time.monotonic()))
@@ -223,7 +236,7 @@ def _engine() -> str:
                 return getattr(getattr(client.km, "provisioner", None), "pid", None)
 
             with _watched(kernel, peaks):
-                return client.execute(env=kernel_env)
+                return client.execute(env=kernel_env, stdout=said, stderr=said)
 
     papermill_engines.register(name, Engine)
     # It overlooks parameters annotated ``float | None``; ours are checked before the start.

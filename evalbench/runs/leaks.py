@@ -27,16 +27,16 @@ def leaks(folder: Path) -> list[tuple[Path, str]]:
         return []
     found: dict[tuple[Path, str], None] = {}
     for file in sorted(p for p in folder.rglob("*") if p.is_file()):
-        for text in _texts(file):
+        for text in _texts(file, folder):
             for value, name in keys.items():
                 if holds(text, value):
                     found[file, name] = None
     return list(found)
 
 
-def _texts(file: Path) -> Iterator[str]:
-    """What a file says, its name first; also without markup, and without line breaks."""
-    for text in itertools.chain([file.name], _contents(file)):
+def _texts(file: Path, folder: Path) -> Iterator[str]:
+    """What a file says, its name and those of its folders first; also without markup, and without line breaks."""
+    for text in itertools.chain([str(file.relative_to(folder))], _contents(file)):
         yield text
         if "<" in text or "[" in text:
             yield _BETWEEN.sub("", text)

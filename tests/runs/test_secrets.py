@@ -168,6 +168,36 @@ def test_no_run_says_a_long_key_and_each_comes_to_its_end(way, bench, monkeypatc
         assert "SOME_TOKEN_2 in " in found[0]["error"]
 
 
+def test_a_key_that_a_library_writes_past_python_reaches_no_terminal(bench, monkeypatch):
+    """Kernels repeat on the streams they were given what libraries in C write to theirs."""
+    with_cell(
+        bench,
+        r"os.write(1, secret.encode()); os.write(2, b'\x1b]0;title\x07 ' + secret.encode()); time.sleep(0.3)",
+    )
+    done = evalbench(bench, "run", "tiny", "--data", "words.csv")
+    assert_nowhere(bench, done, monkeypatch)
+    assert "title" not in done.stdout + done.stderr
+
+
+def test_a_kernel_that_dies_says_its_last_words_without_keys(bench, monkeypatch):
+    with_cell(bench, "os.write(2, b'out of paper ' + secret.encode()); time.sleep(0.3); os._exit(3)")
+    done = evalbench(bench, "run", "tiny", "--data", "words.csv")
+    assert_nowhere(bench, done, monkeypatch)
+    assert "the kernel died" in done.stderr
+    assert "out of paper [key removed]" in done.stderr
+
+
+def test_a_folder_named_like_a_key_is_found_and_removed(bench, monkeypatch):
+    monkeypatch.setenv("SOME_TOKEN_2", JWT[:60])
+    folder = folders.create(bench / "reports", "tiny", "0" * 8)
+    (folder / "more" / JWT[:60]).mkdir(parents=True)
+    (folder / "more" / JWT[:60] / "file").write_text("honest")
+    begun = {"schema_version": 1, "study": "tiny", "run_id": folder.name, "status": "running", "error": "", "started": folders.now()}  # fmt: skip
+    assert close(folder, begun, Ended("failed", "why")).status == "failed"
+    assert leaks(folder) == []
+    assert not (folder / "more").exists()
+
+
 @pytest.mark.slow
 def test_no_batch_says_a_long_key(bench, monkeypatch):
     with_cell(bench, "if k == 1:\n    raise ValueError(secret)\nif k == 2:\n    print(secret)")
