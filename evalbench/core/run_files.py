@@ -58,7 +58,7 @@ LIGHT = _one_of(*LIGHTS)
 _FIGURE = {
     "metric": TEXT, "value": _or_null(NUMBER), "ci_low?": _or_null(NUMBER), "ci_high?": _or_null(NUMBER), "method?": TEXT,
     "n": COUNT, "n_unscored?": COUNT, "n_undefined?": COUNT, "unit?": TEXT, "higher_is_better?": _or_null(YES_NO),
-    "light?": LIGHT, "note?": TEXT, "n_of?": TEXT,
+    "light?": LIGHT, "note?": TEXT, "n_of?": TEXT, "cuts?": [NUMBER],
 }  # fmt: skip
 RESULTS: Mapping[str, Any] = {
     "schema_version": VERSION, "study": TEXT, "question": TEXT, "judged": TEXT, "parameters": OBJECT,

@@ -351,13 +351,13 @@ def parameters(notebook: Mapping[str, Any]) -> tuple[Parameter, ...]:
 def _read_parameters(source: str) -> tuple[Parameter, ...]:
     try:
         tree = ast.parse(source)
-    except SyntaxError:
-        return ()
-    comments = {
-        token.start[0]: token.string.lstrip("# ").strip()
-        for token in tokenize.generate_tokens(io.StringIO(source).readline)
-        if token.type == tokenize.COMMENT
-    }
+        comments = {
+            token.start[0]: token.string.lstrip("# ").strip()
+            for token in tokenize.generate_tokens(io.StringIO(source).readline)
+            if token.type == tokenize.COMMENT
+        }
+    except (SyntaxError, ValueError, RecursionError, MemoryError, tokenize.TokenError):
+        return ()  # half characters and brackets without end are no Python
     found = []
     for node in tree.body:
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
@@ -366,7 +366,7 @@ def _read_parameters(source: str) -> tuple[Parameter, ...]:
             continue
         try:
             default = ast.literal_eval(value)
-        except ValueError:
+        except (ValueError, TypeError, RecursionError, MemoryError):
             continue
         found.append(Parameter(targets[0].id, default, comments.get(node.end_lineno or 0, "")))
     return tuple(found)

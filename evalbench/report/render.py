@@ -83,12 +83,7 @@ def _notebook(path: Path) -> tuple[Mapping[str, Any] | None, str]:
         read: Mapping[str, Any] = nbformat.reads(json.dumps(content), as_version=4)
     except BadInput as error:
         return None, str(error)
-    except (
-        nbformat.ValidationError,
-        AttributeError,
-        KeyError,
-        TypeError,
-    ) as error:  # it looks before it checks
+    except Exception as error:  # noqa: BLE001 - nbformat looks before it checks, and imports the version that a file names
         return None, f"{path}: {type(error).__name__}: {str(error).partition(chr(10))[0]}"
     return read, ""
 

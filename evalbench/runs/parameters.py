@@ -70,6 +70,8 @@ def parse_cell(text: str, source: str) -> dict[str, Parameter]:
         raise BadInput(
             f"{source}: the parameters cell does not parse: {error.msg} (line {error.lineno})"
         ) from error
+    except (ValueError, RecursionError, MemoryError) as error:  # half a character, brackets without end
+        raise BadInput(f"{source}: the parameters cell does not parse ({type(error).__name__})") from error
     comments = {
         token.start[0]: token.string.lstrip("# ").strip()
         for token in tokenize.generate_tokens(io.StringIO(text).readline)
@@ -99,7 +101,7 @@ def _parameter(node: ast.stmt, comments: Mapping[int, str]) -> Parameter | str:
         return ast.unparse(node)
     try:
         default = ast.literal_eval(value)
-    except ValueError:
+    except (ValueError, TypeError, RecursionError, MemoryError):  # a list as a key
         return f"{name} is not a literal"
     types = tuple(re.sub(r"\[.*\]", "", word) for word in words if word != "None")
     if not types and default is not None:

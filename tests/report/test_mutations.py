@@ -18,6 +18,7 @@ from evalbench.errors import BadInput
 from evalbench.report.history import UNREADABLE, read_runs
 from evalbench.report.index import write_index
 from evalbench.report.render import render
+from evalbench.runs.parameters import parse_cell
 
 MOST = 800
 DEEP = 5000
@@ -50,6 +51,7 @@ def results() -> dict[str, Any]:
         "note": "no items",
     }
     made["summary"] += [second, {**made["summary"][0], "model": None, "metric": "recall", "n_of": "texts"}]
+    made["summary"][0]["cuts"] = [0.6, 0.75]
     made["decided_by"] = {"metric": "relevance", "model": "oak-7b"}
     made["tables"] = {"pairs": "pairs.parquet"}
     made["notes"], made["method"], made["light_rule"] = ["a note"], ["F1 = …"], "green: > 0.75"
@@ -125,6 +127,57 @@ def test_no_damaged_field_stops_the_index_or_a_page(tmp_path):
     index = write_index(tmp_path).read_text(encoding="utf-8")
     assert index.count("<tr>") > len(cases)
     assert sum(run.status == UNREADABLE for run in runs) > len(cases) // 4
+
+
+def notebook() -> dict[str, Any]:
+    cell = {
+        "cell_type": "code",
+        "execution_count": 1,
+        "id": "a",
+        "metadata": {"tags": ["parameters"]},
+        "outputs": [],
+        "source": "k = 1  # k",
+    }
+    text = {"cell_type": "markdown", "id": "b", "metadata": {}, "source": "# A title"}
+    printed = {"name": "stdout", "output_type": "stream", "text": "words"}
+    shown = {
+        "output_type": "display_data",
+        "data": {"text/html": "<p>x</p>"},
+        "metadata": {"text/html": {"evalbench": "html", "mark": "0"}},
+    }
+    drawn = {**cell, "id": "c", "metadata": {}, "outputs": [printed, shown]}
+    return {"cells": [text, cell, drawn], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+
+
+# What a fuzzer found: a version that is imported, half a character in the parameters, brackets without end.
+FOUND = [("nbformat", -1), ("nbformat", 1e308), ("nbformat", "x" * 5000), ("cells", "k = '\ud800'"), ("cells", "k = " + "(" * 500 + "1" + ")" * 500),
+         ("cells", "k = {[]: 1}"), ("cells", "k = '\0'")]  # fmt: skip
+
+
+@pytest.mark.parametrize("found", range(len(FOUND)))
+def test_no_damaged_notebook_stops_a_page(found, tmp_path):
+    name, other = FOUND[found]
+    content = notebook()
+    if name == "cells":
+        content["cells"][1]["source"] = other
+        with pytest.raises(BadInput, match=r"(?s)x\.ipynb: .*(does not parse|not a literal)"):
+            parse_cell(other, "x.ipynb")
+    else:
+        content[name] = other
+    for file, text in (("run.json", run()), ("results.json", results()), ("notebook.ipynb", content)):
+        (tmp_path / file).write_text(json.dumps(text), encoding="utf-8")
+    page = render(tmp_path).read_text(encoding="utf-8")
+    assert ("notebook.ipynb" in page, "</html>" in page) == (True, True)
+
+
+@pytest.mark.generated
+def test_no_damaged_field_of_a_notebook_stops_a_page(tmp_path):
+    content = notebook()
+    for file, text in (("run.json", run()), ("results.json", results())):
+        (tmp_path / file).write_text(json.dumps(text), encoding="utf-8")
+    for place, other in one_in_twenty([(p, o) for p in places(content) for o in [..., *damages(None)]]):
+        (tmp_path / "notebook.ipynb").write_text(damaged(content, place, other), encoding="utf-8")
+        assert "</html>" in render(tmp_path).read_text(encoding="utf-8")
 
 
 def fails(read: Any, folder: Path) -> bool:
