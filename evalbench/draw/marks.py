@@ -99,7 +99,7 @@ _ELEMENTS = [
     "wbr",
 ]
 _TAG = re.compile(
-    rf"""</?(?:{"|".join(_ELEMENTS)})(?P<attributes>(?:\s+[\w:\-]+(?:=(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>=`]+))?)*)\s*/?>"""
+    rf"""</?(?P<name>{"|".join(_ELEMENTS)})(?P<attributes>(?:\s+[\w:\-]+(?:=(?:"[^"<>]*"|'[^'<>]*'|[^\s"'<>=`]+))?)*)\s*/?>"""
 )
 _ATTRIBUTE = re.compile(r"""([\w:\-]+)(?:=(?:"([^"]*)"|'([^']*)'|([^\s"'<>=`]+)))?""")
 _LINKS = ("href", "xlink:href", "src")
@@ -107,8 +107,12 @@ _REFUSED = re.compile(
     r"on\w*|srcdoc|srcset|action|formaction|ping|background|http-equiv|data|poster|target|xml:base",
     re.IGNORECASE,
 )
-_LINK = re.compile(r"#[^\s]*|https?://[^\s]*|[\w\-.%]+|data:image/(?:png|jpeg);base64,[A-Za-z0-9+/=\s]*")
-_OUTSIDE = re.compile(r"url\(\s*[\"']?(?!\s*[\"']?#)|@import|expression\(|\\", re.IGNORECASE)
+_PAGE = re.compile(r"https?://[^\s]*")  # for links that a reader clicks
+_LINK = re.compile(r"#[^\s]*|[\w\-.%]+|data:image/(?:png|jpeg);base64,[A-Za-z0-9+/=\s]*")
+_OUTSIDE = re.compile(
+    r"url\(\s*[\"']?(?!\s*[\"']?#)|(?:image|image-set|cross-fade|src)\(|@import|expression\(|\\",
+    re.IGNORECASE,
+)
 
 
 def metadata(kind: str, markup: str) -> dict[str, dict[str, str]]:
@@ -147,16 +151,19 @@ def is_safe(markup: str) -> bool:
     at = markup.find("<")
     while at >= 0:
         tag = _TAG.match(markup, at)
-        if tag is None or not all(_is_harmless(*found) for found in _ATTRIBUTE.findall(tag["attributes"])):
+        if tag is None:
+            return False
+        attributes = _ATTRIBUTE.findall(tag["attributes"])
+        if not all(_is_harmless(tag["name"], *found) for found in attributes):
             return False
         at = markup.find("<", tag.end())
     return True
 
 
-def _is_harmless(name: str, *values: str) -> bool:
+def _is_harmless(element: str, name: str, *values: str) -> bool:
     value = html.unescape("".join(values)).strip()
     if _REFUSED.fullmatch(name):
         return False
     if name.lower() in _LINKS:
-        return bool(_LINK.fullmatch(value))
+        return bool(_LINK.fullmatch(value) or (element == "a" and _PAGE.fullmatch(value)))
     return not (name.lower() not in ("title", "aria-label", "alt") and _OUTSIDE.search(value))
