@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from evalbench.core.planning import least_p
 from evalbench.core.wording import counted, difference_parts, p_equals
 
+System = TypeVar("System")
 ALPHA = 0.05
 DUST = 1e-12
 """A difference of sums that is nearer to 0 than this is 0 but for floating point."""
@@ -84,6 +86,31 @@ class Comparison:
     def row(self) -> dict[str, Any]:
         """Flat and JSON-ready."""
         return asdict(self)
+
+
+MOST_COMPARED = 25
+"""Of more systems than so many, these are compared in pairs (300 of them): 20 000 would make 200 million."""
+
+
+def best_compared(best_first: Sequence[System]) -> list[System]:
+    """The systems that are compared pair by pair: all of a few, the best of many."""
+    return list(best_first[:MOST_COMPARED])
+
+
+def left_out_note(n: int, kind: str, by: str) -> str:
+    """What a reader must know where not all systems are compared; empty where all are.
+
+    Examples
+    --------
+    >>> left_out_note(25, "models", "each metric"), left_out_note(3000, "checkers", "f1")
+    ('', 'of 3000 checkers the best 25 by f1 are compared in pairs, with each other only; p-values are adjusted for these tests')
+    """
+    if n <= MOST_COMPARED:
+        return ""
+    return (
+        f"of {n} {kind} the best {MOST_COMPARED} by {by} are compared in pairs, with each other only; "
+        "p-values are adjusted for these tests"
+    )
 
 
 def in_words(comparison: Comparison, names: tuple[str, str] = ("A", "B")) -> str:

@@ -7,6 +7,9 @@ from typing import Literal, get_args
 
 Type = Literal["id", "text", "texts", "int", "float", "bool", "json", "spans", "ts"]
 
+MOST_GROUPS = 1000
+"""So many systems of a run are judged and shown beside each other; more are an id that has the name of a group."""
+
 EXPECTED: dict[str, str] = {
     "id": "an identifier, not empty",
     "text": "a text",
@@ -35,6 +38,8 @@ class Column:
     keep_null : bool
         Whether a null (or a key that a record lacks) stays None and is no empty text: for answers, which are then
         unscored.  Only for texts.
+    groups : bool
+        Whether each value is a system that is judged for itself, of which there may be :data:`MOST_GROUPS`.
     low, high : float or None
         Inclusive bounds of numbers.
     choices : tuple of str
@@ -46,6 +51,7 @@ class Column:
     required: bool = True
     empty_ok: bool = False
     keep_null: bool = False
+    groups: bool = False
     low: float | None = None
     high: float | None = None
     choices: tuple[str, ...] = ()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalbench.errors import BadInput
 from evalbench.readers.files import parsed_json
-from evalbench.readers.schema import Column, Table
+from evalbench.readers.schema import MOST_GROUPS, Column, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -320,6 +320,7 @@ def _value_faults(frame: pd.DataFrame, table: Table) -> list[Fault]:
     import pandera.pandas as pa
 
     fields, wording = {}, {}
+    faults: list[Fault] = []
     for column in table.columns:
         if column.name not in frame:
             continue
@@ -334,7 +335,12 @@ def _value_faults(frame: pd.DataFrame, table: Table) -> list[Fault]:
         if rules:
             fields[column.name] = pa.Column(None, rules, nullable=True)
             wording[column.name] = f"expected {column.expected()}"
-    faults = _pandera_faults(frame, pa.DataFrameSchema(fields), wording) if fields else []
+        if column.groups and (n := frame[column.name].nunique()) > MOST_GROUPS:
+            what = f"holds {n} different values, at most {MOST_GROUPS} are judged in one run: if each row has its own, "
+            faults.append(
+                Fault(column.name, what + "rename or drop the column; else divide the rows among runs")
+            )
+    faults += _pandera_faults(frame, pa.DataFrameSchema(fields), wording) if fields else []
     keys = [key for key in table.unique if key in frame]
     if keys:
         doubled = frame.duplicated(keys, keep=False) & ~(frame[keys] == "").any(axis=1)

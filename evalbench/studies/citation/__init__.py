@@ -83,7 +83,7 @@ SCHEMA: Mapping[str, Table] = {
                 empty_ok=True,
                 help="[{n, claim, url?, title?, quote?}, …]",
             ),
-            Column("model", "id", required=False, help="who answered, where there are several"),
+            Column("model", "id", groups=True, required=False, help="who answered, where there are several"),
             Column("lang", "text", required=False, empty_ok=True, help="ISO 639-1 code"),
         ),
         unique=("id", "model"),

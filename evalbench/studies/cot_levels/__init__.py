@@ -61,7 +61,7 @@ SCHEMA: Mapping[str, Table] = {
                 keep_null=True,
                 help="the model's solution; null: unscored",
             ),
-            Column("model", "id", required=False, help="who responded, where there are several"),
+            Column("model", "id", groups=True, required=False, help="who responded, where there are several"),
             Column("lang", "text", required=False, empty_ok=True, help="ISO 639-1 code, chooses the prompt"),
         ),
         unique=("id", "model"),

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from evalbench.core.compared import left_out_note
 from evalbench.core.result import Result
 from evalbench.errors import BadInput
 from evalbench.readers.dataset import Dataset
@@ -220,7 +221,8 @@ def evaluate(
             "texts": readings.frame,
             **found.tables,
         },
-        notes=(*_unread(data, names, readings.criteria), *readings.notes, *found.notes, *_remarks(analysis, trust)),
+        notes=(*_unread(data, names, readings.criteria), *readings.notes, *found.notes, *_remarks(analysis, trust),
+               *filter(None, [left_out_note(len(names), "metrics", "their agreement on each criterion")])),
         method=(*_method(analysis, trust), *ways_of(_computed(readings.frame, metrics), options)),
         accounting=found.accounting,
     )  # fmt: skip

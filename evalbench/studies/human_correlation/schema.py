@@ -10,7 +10,7 @@ SCHEMA: Mapping[str, Table] = {
     "items": Table(
         (
             Column("doc_id", "id"),
-            Column("system", "id", required=False),
+            Column("system", "id", groups=True, required=False),
             Column("output", "text", required=False, empty_ok=True, keep_null=True, help="null: unscored"),
             Column(
                 "better",
@@ -42,7 +42,7 @@ SCHEMA: Mapping[str, Table] = {
     "ratings": Table(
         (
             Column("doc_id", "id"),
-            Column("system", "id", required=False),
+            Column("system", "id", groups=True, required=False),
             Column("annotator", "id"),
             Column("criterion", "id"),
             Column("score", "float", empty_ok=True),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import stdtr
 
-from evalbench.core.compared import at_odds
+from evalbench.core.compared import at_odds, best_compared
 from evalbench.core.correlation import williams
 from evalbench.core.correlation_table import KINDS, LEVELS, PARTIAL
 from evalbench.core.planning import units_for_correlation, units_for_difference
@@ -88,7 +88,7 @@ def comparison_table(analysis: Analysis, lower_is_better: tuple[str, ...]) -> pd
     signs = np.array([direction(s, lower_is_better) for s in panel.scorers], dtype=float)
     rows = []
     for j, criterion in enumerate(panel.criteria):
-        for a, b in combinations(np.flatnonzero(panel.compared[:, j]).tolist(), 2):
+        for a, b in combinations(_best(analysis, signs, j), 2):
             for level in ("summary", "dataset"):
                 rows.append(_bootstrapped(analysis, signs, a, b, j, level))
             rows.append(_williams(analysis, signs, a, b, j))
@@ -114,6 +114,13 @@ def comparison_table(analysis: Analysis, lower_is_better: tuple[str, ...]) -> pd
         frame.to_dict("records"), families.transform("count") if len(frame) else (), strict=True
     )]  # fmt: skip
     return frame.drop(columns="note")
+
+
+def _best(analysis: Analysis, signs: np.ndarray, j: int) -> list[int]:
+    """The metrics that are compared on a criterion, in their order: of many, those that agree best with people."""
+    found = np.flatnonzero(analysis.panel.compared[:, j])
+    values = signs[found] * analysis.tables[analysis.level, analysis.coefficient].values[found, j]
+    return sorted(best_compared(found[np.argsort(-values, kind="stable")].tolist()))
 
 
 def _said(row: dict[str, Any], tests: float) -> str:

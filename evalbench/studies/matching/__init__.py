@@ -99,7 +99,7 @@ SCHEMA: Mapping[str, Table] = {
         (
             Column("sample_id", "id"),
             Column("violation_id", "id"),
-            Column("checker", "id", help="name@version|model"),
+            Column("checker", "id", groups=True, help="name@version|model"),
             *_SHARED,
         ),
         unique=("sample_id", "checker", "violation_id"),
@@ -244,7 +244,7 @@ def evaluate(
             **({"comparisons": comparison_table(compared)} if compared else {}),
             **({"faults": violations.faults} if len(violations.faults) else {}),
         },
-        notes=(*verdicts(compared, light_on), *violations.notes, *pairs.warnings, *_remarks(items, violations),
+        notes=(*verdicts(compared, light_on, len(checkers)), *violations.notes, *pairs.warnings, *_remarks(items, violations),
                *_calibrated(calibration, embed, missing)),
         method=_method(stated, thresholds, of_ha, embed, assignment, filter, missing),
         accounting={**pairs.accounting, "models": {"embed": embed}},

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalbench.core.compared import Comparison
+from evalbench.core.compared import Comparison, best_compared, left_out_note
 from evalbench.core.comparison import adjusted_together, compare_figures
 from evalbench.studies.matching.summary import figures
 
@@ -23,7 +23,7 @@ _LINES = 3
 def compare_checkers(
     items: pd.DataFrame, *, light_on: str = "f1", seed: int = 0, n_resamples: int = 2000
 ) -> tuple[tuple[tuple[str, str], Comparison], ...]:
-    """Every pair of checkers on the headline figures, the better one first, as one family of tests.
+    """Every pair of checkers, or of the best of many, on the headline figures, the better one first, as one family of tests.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def compare_checkers(
     value = dict(zip(totals.index, ranking.value(*totals.to_numpy(dtype=float).T), strict=True))
     ranked = sorted(rows, key=lambda c: (-np.nan_to_num(value[c], nan=-np.inf), c))
     found = []
-    for a, b in combinations(ranked, 2):
+    for a, b in combinations(best_compared(ranked), 2):
         compared = compare_figures(
             rows[a], rows[b], list(listed.values()), units_a=rows[a]["sample_id"], units_b=rows[b]["sample_id"],
             seed=seed, names=(a, b), n_resamples=n_resamples,
@@ -65,14 +65,16 @@ def comparison_table(compared: tuple[tuple[tuple[str, str], Comparison], ...]) -
     return pd.DataFrame([{"checker_a": a, "checker_b": b, **c.row()} for (a, b), c in compared])
 
 
-def verdicts(compared: tuple[tuple[tuple[str, str], Comparison], ...], light_on: str) -> list[str]:
-    """The paired verdicts on one figure in words: all of a few pairs, of many only those of neighbouring rank."""
+def verdicts(
+    compared: tuple[tuple[tuple[str, str], Comparison], ...], light_on: str, n_checkers: int = 0
+) -> list[str]:
+    """The paired verdicts on one figure in words: all of a few pairs, of many only those of neighbouring rank; and who was left out."""
     own = [(pair, c) for pair, c in compared if c.metric == light_on]
     if len(own) > _LINES:
         ranked = list(dict.fromkeys(name for pair, _ in own for name in pair))
         neighbours = set(pairwise(ranked))
         own = [(pair, c) for pair, c in own if pair in neighbours]
-    return [c.words for _, c in own]
+    return [c.words for _, c in own] + list(filter(None, [left_out_note(n_checkers, "checkers", light_on)]))
 
 
 def comparisons(result: Result) -> pd.DataFrame:

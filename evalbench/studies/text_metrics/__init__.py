@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evalbench.core.compared import left_out_note
 from evalbench.core.result import Result
 from evalbench.errors import BadInput
 from evalbench.kit.answers import remarks
@@ -84,7 +85,7 @@ SCHEMA: Mapping[str, Table] = {
             Column(
                 "samples", "texts", required=False, empty_ok=True, help="further answers of the same model"
             ),
-            Column("model", "id", required=False),
+            Column("model", "id", groups=True, required=False),
         ),
         unique=("id", "model"),
         help="one row per output; several models may answer one id",
@@ -229,7 +230,8 @@ def evaluate(
         items=items,
         figures=figures,
         tables={"texts": frame, **comparisons, **calls_of(scored, replies)},
-        notes=(*data.notes, *remarks(items), *scored.notes),
+        notes=(*data.notes, *remarks(items), *scored.notes,
+               *filter(None, [left_out_note(len(models), "models", "each metric")])),
         method=methods(cards, options),
         accounting=roles(model, scored, options, replies),
     )  # fmt: skip

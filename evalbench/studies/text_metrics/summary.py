@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalbench.core.compared import at_odds
+from evalbench.core.compared import at_odds, best_compared
 from evalbench.core.figures import Estimated, Figure, estimate, mean_of
 from evalbench.core.planning import smallest_difference
 from evalbench.core.result import Estimate, Summary, decisive
@@ -28,6 +28,8 @@ from evalbench.metrics.translation import BLEU_COUNTS, corpus_bleu
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_NAMED = 12  # models whose figures one sentence can hold
 
 
 def bands_of(lights: Mapping[str, Sequence[float]], metrics: Sequence[str]) -> dict[str, Bands]:
@@ -119,7 +121,8 @@ def summarise(
     bands = bands_of(lights or {}, names)
     by_model = "model" in items and items["model"].nunique() > 0
     models = sorted(items["model"].unique()) if by_model else []
-    groups = [({"model": m}, items[items["model"] == m]) for m in models] or [({}, items)]
+    rows_of = dict(iter(items.groupby("model", sort=True))) if models else {}
+    groups = [({"model": m}, rows_of[m]) for m in models] or [({}, items)]
     done = [
         (name, _estimated(rows, name, bands.get(name), group, max_unscored, seed, n_resamples))
         for group, rows in groups
@@ -192,9 +195,10 @@ def _verdict(
         texts += f" ({left_out} of {len(items)} outputs unscored: {counted(items['unscored'])})"
     known = [one.estimates[0] for _, one in done if one.estimates[0].value is not None]
     shown = [e for e in known if e.metric == known[0].metric] if known else []
-    said = "; ".join(
-        f"{e.group['model']} {figure_text(e, shown)}" if e.group else figure_text(e) for e in shown
-    )
+    said = "; ".join(_figure_of(e, shown) for e in shown)
+    if len(shown) > _NAMED:
+        ends = sorted(shown, key=lambda e: e.value or 0.0)
+        said = f"from {_figure_of(ends[0], ends)} to {_figure_of(ends[-1], ends)}, {len(shown)} models"
     head = f"{shown[0].metric} of {texts}: {said}." if shown else f"No metric has a value on {texts}."
     if not bands:
         return Verdict("unlit", f"{head} No thresholds were given, so no light is lit.")
@@ -210,6 +214,10 @@ def _verdict(
     stability = _stability(items, lit, bands, light, seed, n_resamples) if light != "grey" else None
     rule = "; ".join(f"{name}: {band}" for name, band in bands.items()) + "; the worst decides"
     return Verdict(light, sentence, rule, stability, would_be, low.place)
+
+
+def _figure_of(e: Estimate, shown: Sequence[Estimate]) -> str:
+    return f"{e.group['model']} {figure_text(e, shown)}" if e.group else figure_text(e)
 
 
 def _stability(
@@ -230,7 +238,7 @@ def _stability(
 def compare_models(
     items: pd.DataFrame, metrics: Sequence[str], *, seed: int = 0, n_resamples: int = 2000
 ) -> pd.DataFrame:
-    """Every pair of models on the texts that both answered, metric by metric.
+    """Every pair of models, or of the best of many by that metric, on the texts that both answered, metric by metric.
 
     Returns
     -------
@@ -241,11 +249,13 @@ def compare_models(
     """
     import pandas as pd
 
-    rows = [
-        _compared(items, name, a, b, seed, n_resamples)
-        for name in metrics
-        for a, b in combinations(sorted(items["model"].unique()), 2)
-    ]
+    rows = []
+    for name in metrics:
+        wide = _best(items, name).pivot(index="id", columns="model", values=name)
+        rows += [
+            _compared(wide[[a, b]].dropna(), name, seed, n_resamples)
+            for a, b in combinations(sorted(wide.columns), 2)
+        ]
     table = pd.DataFrame(rows)
     table["p_holm"] = holm(table["p"].to_numpy(dtype=float))
     strictest = 0.05 / max(1, int(table["p"].notna().sum()))
@@ -258,10 +268,15 @@ def compare_models(
     return table
 
 
-def _compared(
-    items: pd.DataFrame, metric: str, a: str, b: str, seed: int, n_resamples: int
-) -> dict[str, Any]:
-    wide = items.pivot(index="id", columns="model", values=metric)[[a, b]].dropna()
+def _best(items: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """The rows of the models that are compared on a metric, by their means; one without a value comes last."""
+    sign = 1.0 if card(metric).higher_is_better is False else -1.0
+    means = (items.groupby("model", sort=True)[metric].mean() * sign).sort_values(kind="stable")
+    return items[items["model"].isin(best_compared(list(means.index)))]
+
+
+def _compared(wide: pd.DataFrame, metric: str, seed: int, n_resamples: int) -> dict[str, Any]:
+    a, b = wide.columns
     d = (wide[a] - wide[b]).to_numpy(dtype=float)
     row: dict[str, Any] = {"metric": metric, "model_a": a, "model_b": b, "n": len(d)}
     empty = dict.fromkeys(("difference", "ci_low", "ci_high", "p", "standard_error"), np.nan)
