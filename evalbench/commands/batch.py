@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evalbench.commands.run import FAIL_ON, SYMBOLS, exit_code, report_edits, unjudged
+from evalbench.commands.run import FAIL_ON, MEMORY, SYMBOLS, exit_code, report_edits, unjudged
 
 if TYPE_CHECKING:
     from evalbench.runs.batch import Outcome, Watcher
@@ -41,15 +41,17 @@ _LABEL_WIDTH = 52
 @click.option(
     "--root", type=click.Path(path_type=Path), help="The workbench (default: found upwards from here)."
 )
+@MEMORY
 @FAIL_ON
 def batch(
     suite: Path, workers: int | None, scheduler: str | None, resume: bool, fork: bool, timeout: float | None,
-    out: Path | None, root: Path | None, fail_on: tuple[str, ...],
+    memory: int | None, out: Path | None, root: Path | None, fail_on: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Render a suite of reports, several at once; prints a table and rebuilds the index."""
     from evalbench.errors import BadInput
     from evalbench.runs.batch import run_batch
     from evalbench.runs.cluster import checked_address
+    from evalbench.runs.kernel import memory_fault
     from evalbench.runs.suite import read_suite
     from evalbench.workbench import root as find_root
 
@@ -57,13 +59,15 @@ def batch(
         if workers is not None:
             raise BadInput("--workers and --scheduler: a scheduler has its own workers; give one of the two")
         scheduler = checked_address(scheduler)
+    if fault := memory_fault(memory):
+        raise BadInput(f"--memory: {fault}")
     jobs = read_suite(suite, root)
     report_edits([job.plan for job in jobs])
     reports = out or find_root(root) / "reports"
     with _progress(jobs) as watcher:
         outcomes = run_batch(
-            jobs, reports=reports, workers=workers, scheduler=scheduler, fork=fork, timeout=timeout, resume=resume,
-            watcher=watcher,
+            jobs, reports=reports, workers=workers, scheduler=scheduler, fork=fork, timeout=timeout, memory=memory,
+            resume=resume, watcher=watcher,
         )  # fmt: skip
     click.echo("\n".join(table(outcomes)))
     click.echo(f"index   {reports / 'index.html'}")

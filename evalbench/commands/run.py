@@ -176,6 +176,14 @@ def report_edits(plans: Sequence[Plan]) -> None:
         click.echo(f"{name}: edited; its defaults are not the study's own: {edits_text(edits)}", err=True)
 
 
+MEMORY = click.option(
+    "--memory",
+    type=click.IntRange(min=1),
+    metavar="MB",
+    help="Memory that a kernel may take; a run that needs more fails (Linux; default: no limit).",
+)
+
+
 @click.command("run")
 @click.argument("target", metavar="STUDY|NOTEBOOK.ipynb")
 @click.option(
@@ -201,10 +209,11 @@ def report_edits(plans: Sequence[Plan]) -> None:
     "--root", type=click.Path(path_type=Path), help="The workbench (default: found upwards from here)."
 )
 @click.option("--timeout", type=click.FloatRange(min=1), help="Seconds for the whole notebook.")
+@MEMORY
 @FAIL_ON
 def run_study(
     target: str, data: str | None, pairs: tuple[str, ...], renames: tuple[str, ...], model: str | None,
-    out: Path | None, root: Path | None, timeout: float | None, fail_on: tuple[str, ...],
+    out: Path | None, root: Path | None, timeout: float | None, memory: int | None, fail_on: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Render one study into a report; prints its light, headline figures and where the page is."""
     from evalbench.report.index import write_index
@@ -214,7 +223,7 @@ def run_study(
     report_edits([planned])
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # what stops a run from outside is written down
     try:
-        done = run(planned, out=out, timeout=timeout, progress=sys.stderr.isatty())
+        done = run(planned, out=out, timeout=timeout, memory=memory, progress=sys.stderr.isatty())
     except KeyboardInterrupt:
         click.echo(
             "stopped from outside; what was answered by models is kept, run it again to go on", err=True

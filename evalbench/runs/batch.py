@@ -79,6 +79,7 @@ def run_batch(
     scheduler: str | None = None,
     fork: bool = True,
     timeout: float | None = None,
+    memory: int | None = None,
     resume: bool = False,
     watcher: Watcher = Watcher(),  # noqa: B008 - immutable
 ) -> list[Outcome]:
@@ -96,6 +97,8 @@ def run_batch(
         Fork kernels from a preloaded process, one per machine, where the platform can.
     timeout : float, optional
         Seconds for each run that has none of its own.
+    memory : int, optional
+        MB that the kernel of each run may take that states none of its own.
     resume : bool
         Leave out what an equal run has finished before.
     watcher : Watcher
@@ -128,7 +131,7 @@ def run_batch(
                 _client(workers, scheduler, len(todo), watcher) as client,
             ):
                 batch = _Batch(
-                    reports, todo, earlier, fork, preloaded, timeout, watcher, len(client.nthreads())
+                    reports, todo, earlier, fork, preloaded, timeout, memory, watcher, len(client.nthreads())
                 )
                 for outcome in batch.outcomes(client, away=scheduler is not None):
                     outcomes[outcome.job.number] = outcome
@@ -187,7 +190,7 @@ class _Batch:
 
     def __init__(
         self, reports: Path, jobs: Sequence[Job], earlier: Mapping[int, int], fork: bool, preloaded: str, timeout: float | None,
-        watcher: Watcher, workers: int,
+        memory: int | None, watcher: Watcher, workers: int,
     ) -> None:  # fmt: skip
         self.reports = reports
         self.name = secrets.token_hex(6)
@@ -197,7 +200,7 @@ class _Batch:
         self.tasks = {
             job.number: Task(
                 job.number, self.name, job.plan.study, job.plan.identity, job.timeout or timeout,
-                earlier[job.number] + 1, fork, preloaded, workers,
+                earlier[job.number] + 1, fork, preloaded, workers, job.memory or memory,
             )
             for job in jobs
         }  # fmt: skip

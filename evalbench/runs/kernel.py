@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -24,6 +25,10 @@ _QUIET = "--IPKernelApp.log_level=CRITICAL"
 
 
 _LAST_WORDS = 500
+# What Python, Arrow, PyTorch and the system say when memory is refused.
+_NO_MEMORY = re.compile(
+    r"MemoryError|bad_alloc|[Cc]annot allocate memory|not enough memory|can't start new thread"
+)
 _LONGEST_TIMEOUT = 365 * 86_400
 
 
@@ -39,6 +44,42 @@ def timeout_fault(seconds: Any) -> str:
     if is_number and 0 < seconds <= _LONGEST_TIMEOUT:
         return ""
     return f"expected seconds above 0 and up to a year, found {seconds!r}"
+
+
+_LEAST_MEMORY = 600
+
+
+def memory_fault(megabytes: Any) -> str:
+    """What is wrong with a memory limit, or nothing.
+
+    Examples
+    --------
+    >>> memory_fault(None), memory_fault("4000"), memory_fault(64)
+    ('', "expected a whole number of MB from 600 up, found '4000'", 'expected a whole number of MB from 600 up, found 64')
+    """
+    if megabytes is None:
+        return ""
+    if isinstance(megabytes, bool) or not isinstance(megabytes, int) or megabytes < _LEAST_MEMORY:
+        return f"expected a whole number of MB from {_LEAST_MEMORY} up, found {megabytes!r}"
+    if sys.platform != "linux":
+        return f"the memory of a kernel can be limited on Linux only, this is {sys.platform}; leave it out"
+    return ""
+
+
+def _limited(memory: int) -> str:
+    """An option by which a kernel, forked or not, limits its own memory before its first cell."""
+    both = f"({memory * 10**6}, {memory * 10**6})"
+    return f"--IPKernelApp.exec_lines=(lambda r: r.setrlimit(r.RLIMIT_DATA, {both}))(__import__('resource'))"
+
+
+def _over(ended: Ended, memory: int | None) -> Ended:
+    """The limit is named where it may be what ended the run."""
+    if memory is None or not (ended.status == "died" or _NO_MEMORY.search(ended.error)):
+        return ended
+    how = "its memory was" if ended.status == "died" else "not enough memory: it was"
+    return ended._replace(
+        error=f"{ended.error}; {how} limited to {memory} MB (--memory, or memory in a suite)"
+    )
 
 
 class Ended(NamedTuple):
@@ -64,7 +105,7 @@ class Ended(NamedTuple):
 
 def execute(
     notebook: Path, out: Path, parameters: Mapping[str, Any], env: Mapping[str, str], timeout: float | None = None,
-    progress: bool = False, fork: bool = False,
+    progress: bool = False, fork: bool = False, memory: int | None = None,
 ) -> Ended:  # fmt: skip
     """Run a notebook's cells and write the executed notebook.
 
@@ -82,6 +123,8 @@ def execute(
         Show a bar of cells.
     fork : bool
         Fork the kernel from a process that has its imports behind it (:mod:`evalbench.runs.fork`).
+    memory : int, optional
+        MB (10⁶ bytes) that the kernel may take, see :func:`memory_fault`.
 
     Returns
     -------
@@ -90,13 +133,13 @@ def execute(
         exception tells.
     """
     peaks: list[float] = []
-    ended = _execute(notebook, out, parameters, env, timeout, progress, fork, peaks)
+    ended = _over(_execute(notebook, out, parameters, env, timeout, progress, fork, memory, peaks), memory)
     return ended._replace(peak_memory_mb=max(peaks, default=None))
 
 
 def _execute(
     notebook: Path, out: Path, parameters: Mapping[str, Any], env: Mapping[str, str], timeout: float | None,
-    progress: bool, fork: bool, peaks: list[float],
+    progress: bool, fork: bool, memory: int | None, peaks: list[float],
 ) -> Ended:  # fmt: skip
     import nbformat
     from nbclient.exceptions import CellTimeoutError, DeadKernelError
@@ -118,6 +161,7 @@ def _execute(
                 kernel_env={**os.environ, **one_thread(), **env},
                 deadline=time.monotonic() + timeout if timeout else None,
                 fork=fork,
+                memory=memory,
                 peaks=peaks,
                 said=said,
                 **options,
@@ -220,14 +264,14 @@ def _engine() -> str:
         @classmethod
         def execute_managed_notebook(
             cls, nb_man: Any, kernel_name: str, *, kernel_env: dict[str, str], deadline: float | None, fork: bool,
-            peaks: list[float], said: Any, start_timeout: int = 60, config: Any = None, **_: Any,
+            memory: int | None, peaks: list[float], said: Any, start_timeout: int = 60, config: Any = None, **_: Any,
         ) -> Any:  # fmt: skip
             def left(_: Any) -> int | None:
                 return None if deadline is None else max(1, int(deadline - time.monotonic()))
 
             client = PapermillNotebookClient(
                 nb_man, kernel_name=kernel_name, startup_timeout=start_timeout, timeout_func=left,
-                extra_arguments=[_QUIET],
+                extra_arguments=[_QUIET, *([_limited(memory)] if memory else [])],
                 **({"config": config} if config is not None else {}),
                 **({"kernel_manager_class": forking_manager()} if fork else {}),
             )  # fmt: skip

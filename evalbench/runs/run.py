@@ -22,7 +22,7 @@ from evalbench.models.redact import redactor
 from evalbench.readers import catalog
 from evalbench.runs import folder as folders
 from evalbench.runs import provenance
-from evalbench.runs.kernel import Ended, execute, timeout_fault
+from evalbench.runs.kernel import Ended, execute, memory_fault, timeout_fault
 from evalbench.runs.parameters import (
     Parameter,
     checked_values,
@@ -234,6 +234,7 @@ def run(
     attempt: int = 1,
     progress: bool = False,
     fork: bool = False,
+    memory: int | None = None,
     about: Mapping[str, Any] | None = None,
 ) -> Run:
     """Execute a plan into a fresh folder and render its page.
@@ -250,6 +251,8 @@ def run(
     progress : bool
     fork : bool
         Fork the kernel from a preloaded process.
+    memory : int, optional
+        MB that the kernel may take.
     about : mapping, optional
         Further fields of ``run.json``.
 
@@ -267,6 +270,8 @@ def run(
 
     if timeout is not None and (fault := timeout_fault(timeout)):
         raise BadInput(f"timeout: {fault}")
+    if fault := memory_fault(memory):
+        raise BadInput(f"memory: {fault}")
     reports = out or (planned.root or Path.cwd()) / "reports"
     folder = folders.create(reports.resolve(), planned.study, planned.hash8)
     clock = time.monotonic()
@@ -280,7 +285,14 @@ def run(
     try:
         folders.write_json(folder / "run.json", begun)
         ended = execute(
-            planned.notebook, folder / "notebook.ipynb", planned.parameters, env, timeout, progress, fork
+            planned.notebook,
+            folder / "notebook.ipynb",
+            planned.parameters,
+            env,
+            timeout,
+            progress,
+            fork,
+            memory,
         )
     except BaseException as error:
         stopped = "stopped from outside (Ctrl-C or a signal)"

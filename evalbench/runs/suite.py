@@ -3,6 +3,7 @@
 ::
 
     timeout: 900                       # seconds for each run, unless its entry says otherwise
+    memory: 4000                       # MB that each kernel may take (Linux), unless its entry says otherwise
     runs:
       - study: matching                # one, or a list; the name of a study or the path of a notebook
         data: house_style_curated@1.0.0    # one, or a list; the notebook's own where it is left out
@@ -22,12 +23,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evalbench.errors import BadInput
-from evalbench.runs.kernel import timeout_fault
+from evalbench.runs.kernel import memory_fault, timeout_fault
 from evalbench.runs.parameters import checked_values
 from evalbench.runs.run import Plan, known_parameters, plan
 
-_TOP = ("timeout", "runs")
-_ENTRY = ("study", "data", "parameters", "matrix", "timeout")
+_TOP = ("timeout", "memory", "runs")
+_ENTRY = ("study", "data", "parameters", "matrix", "timeout", "memory")
 _PARAMETER = re.compile(r"^(?:unknown parameter )?(\w+)[:;]")
 
 
@@ -43,6 +44,8 @@ class Job(NamedTuple):
     plan : Plan
     timeout : float or None
         Seconds.
+    memory : int or None
+        MB.
     label : str
         Study and what tells it apart: what its entry varies, and what else it states otherwise than runs of that name.
     """
@@ -52,6 +55,7 @@ class Job(NamedTuple):
     line: int
     plan: Plan
     timeout: float | None
+    memory: int | None
     label: str
 
 
@@ -103,8 +107,8 @@ def read_suite(path: Path, root: Path | None = None) -> tuple[Job, ...]:
                 faults.append(f"{entry.at()}: {label}: the same run as in {first[planned.identity]}")
                 continue
             first[planned.identity] = entry.at()
-            timeout = entry.values.get("timeout")
-            jobs.append(Job(len(jobs) + 1, entry.number, entry.line, planned, timeout, label))
+            timeout, memory = entry.values.get("timeout"), entry.values.get("memory")
+            jobs.append(Job(len(jobs) + 1, entry.number, entry.line, planned, timeout, memory, label))
             stated.append(values)
     if faults:
         raise BadInput.listing(f"{path}: nothing was started:", faults)
@@ -196,6 +200,8 @@ def _combinations(entry: _Entry, faults: list[str]) -> Iterator[tuple[str, dict[
     timeout = values.get("timeout")
     if timeout is not None and (fault := timeout_fault(timeout)):
         found.append(f"{entry.at('timeout')}: timeout: {fault}")
+    if fault := memory_fault(values.get("memory")):
+        found.append(f"{entry.at('memory')}: memory: {fault}")
     faults += found
     if found:
         return
@@ -243,7 +249,12 @@ def _entries(path: Path) -> tuple[list[_Entry], list[str]]:
         if not isinstance(values, dict):
             faults.append(f"entry {number} (line {line}): expected 'study:' and what goes with it")
             continue
-        entry = _Entry(number, line, {"timeout": content.get("timeout"), **values}, dict(_key_lines(node)))
+        entry = _Entry(
+            number,
+            line,
+            {**{name: content.get(name) for name in ("timeout", "memory")}, **values},
+            dict(_key_lines(node)),
+        )
         faults += [f"{entry.at(str(n))}: {_unknown(str(n), _ENTRY)}" for n in values if n not in _ENTRY]
         entries.append(entry)
     return entries, faults

@@ -45,6 +45,8 @@ class Task(NamedTuple):
         Address of a preloaded process of this machine; without one a worker starts its own.
     workers : int
         How many of them share an endpoint's rate limits.
+    memory : int or None
+        MB that the kernel may take.
     """
 
     number: int
@@ -56,6 +58,7 @@ class Task(NamedTuple):
     fork: bool
     preloaded: str
     workers: int = 1
+    memory: int | None = None
 
 
 class Returned(NamedTuple):
@@ -83,6 +86,7 @@ def run_here(task: Task, planned: Plan, reports: str) -> Returned:
             timeout=task.timeout,
             attempt=task.attempt,
             fork=task.fork and can_fork(),
+            memory=task.memory,
             about={"batch": task.batch},
         )
     except BadInput as error:
