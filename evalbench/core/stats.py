@@ -12,7 +12,7 @@ in 93–97 % of samples.  Under 20 units they are too narrow, and :mod:`evalbenc
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +27,22 @@ Ints = npt.NDArray[np.intp]
 
 # Below this many units a percentile interval covers clearly less than it says.
 FEW_UNITS = 20
+
+
+def of_few(counts: Iterable[int]) -> str:
+    """What a sentence adds where its figures rest on so few units; empty where all have enough, or none has any.
+
+    Examples
+    --------
+    >>> of_few([3, 40]), of_few([1]), of_few([20])
+    (' Fewer than 20 have a score: the interval is too narrow.', ' Only one has a score: there is no interval.', '')
+    """
+    fewest = min(filter(None, counts), default=FEW_UNITS)
+    if fewest >= FEW_UNITS:
+        return ""
+    if fewest == 1:
+        return " Only one has a score: there is no interval."
+    return f" Fewer than {FEW_UNITS} have a score: the interval is too narrow."
 
 
 class Measured(NamedTuple):

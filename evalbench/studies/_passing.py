@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 from evalbench.core.figures import Estimated, Figure, estimate
 from evalbench.core.result import Estimate, decisive
 from evalbench.core.stability import Lit, joint_stability
+from evalbench.core.stats import of_few
 from evalbench.core.unscored import counted
 from evalbench.core.verdict import Band, Bands, Verdict, worst
+from evalbench.core.wording import counted as counted_of
 from evalbench.core.wording import figure_text, percent, share_text
 from evalbench.errors import BadInput
 from evalbench.models.entail import holds_back
@@ -90,6 +92,13 @@ def held_back_by(judge: str) -> str:
     return f"The judge of the citations is {judge}, which compares words" if holds_back(judge) else ""
 
 
+def too_many_unscored(items: pd.DataFrame, max_unscored: float) -> str:
+    """Why so many items without a score give no light; empty where few enough are unscored."""
+    if int((items["unscored"] != "").sum()) <= max_unscored * len(items):
+        return ""
+    return f"That is more than {percent(max_unscored, [max_unscored])}: not enough evidence for a light."
+
+
 def verdict(
     items: pd.DataFrame,
     done: Sequence[Estimated],
@@ -124,15 +133,16 @@ def verdict(
     scores = [one.estimates[0] for one in done]
     light = worst([e.light for e in scores])
     said = "; ".join(_said(one, done) for one in sorted(done, key=_value))
-    sentence = f"{what} {said}; {items['id'].nunique()} {unit}, threshold {threshold:g}."
+    over = counted_of(items["id"].nunique(), unit.removesuffix("s"))
+    sentence = (
+        f"{what} {said}; {over}, threshold {threshold:g}.{of_few(e.n for e in scores if e.value is not None)}"
+    )
     unscored = int((items["unscored"] != "").sum())
     if unscored:
         sentence += f" {unscored} of {len(items)} could not be scored ({counted(items['unscored'])})."
-    too_many = unscored > max_unscored * len(items)
+    too_many = too_many_unscored(items, max_unscored)
     if too_many:
-        sentence += (
-            f" That is more than {percent(max_unscored, [max_unscored])}: not enough evidence for a light."
-        )
+        sentence += f" {too_many}"
     without = items["undefined"][items[scores[0].metric].isna() & (items["unscored"] == "")]
     if len(without):
         sentence += f" {len(without)} of {len(items)} have no value ({counted(without)})."

@@ -9,7 +9,15 @@ import numpy as np
 
 from evalbench.core.figures import Figure, mean_of, ratio, share_of
 from evalbench.core.result import Summary
-from evalbench.studies._passing import bands_of, estimated_by_model, held, held_back_by, reaches, verdict
+from evalbench.studies._passing import (
+    bands_of,
+    estimated_by_model,
+    held,
+    held_back_by,
+    reaches,
+    too_many_unscored,
+    verdict,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,9 +54,13 @@ def figures(threshold: float) -> tuple[Figure, ...]:
 
 
 def with_sums(items: pd.DataFrame, *, threshold: float = 0.8) -> pd.DataFrame:
-    """The items with what the figures sum beside their columns: who passed, who cited nothing."""
+    """The items with what the figures sum beside their columns: who passed, who cited nothing.
+
+    An answer none of whose citations could be checked is not one that fabricates nothing: it is undefined there.
+    """
     uncited = (items["n_citations"] == 0).astype(float).where(items["unscored"] == "")
-    return items.assign(passed=reaches(items["final"], threshold), uncited=uncited)
+    checked = items["n_checked"].where(items["n_checked"] > 0)
+    return items.assign(passed=reaches(items["final"], threshold), uncited=uncited, n_checked=checked)
 
 
 def summarise(
@@ -92,7 +104,8 @@ def summarise(
         held_back=held_back_by(judge),
     )
     light = replace(light, sentence=light.sentence + _without_gold(items))
-    return Summary(held((e for one in done for e in one.estimates), held_back_by(judge)), light)
+    why = held_back_by(judge) or too_many_unscored(rows, max_unscored)
+    return Summary(held((e for one in done for e in one.estimates), why), light)
 
 
 def _without_gold(items: pd.DataFrame) -> str:

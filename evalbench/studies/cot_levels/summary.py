@@ -8,7 +8,14 @@ import numpy as np
 
 from evalbench.core.figures import Estimated, Figure, estimate, mean_of, share_of
 from evalbench.core.result import Summary
-from evalbench.studies._passing import bands_of, estimated_by_model, held, reaches, verdict
+from evalbench.studies._passing import (
+    bands_of,
+    estimated_by_model,
+    held,
+    reaches,
+    too_many_unscored,
+    verdict,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,7 +94,8 @@ def summarise(
     lost = {str(m): said for m, own in rows.groupby("model") if (said := unmarked(own))}
     if answer_extractor != "strict":
         lost = {}
-    estimates = [e for one in done for e in held(one.estimates, lost.get(_model(one), ""))]
+    crowded = too_many_unscored(rows, max_unscored)
+    estimates = [e for one in done for e in held(one.estimates, crowded or lost.get(_model(one), ""))]
     light = verdict(
         rows,
         done,

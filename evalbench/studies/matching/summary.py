@@ -10,8 +10,9 @@ import numpy as np
 from evalbench.core.figures import Figure, estimate, f1_of, mean_of, precision_of, ratio, recall_of
 from evalbench.core.result import Estimate, Summary, decisive
 from evalbench.core.stability import Lit, joint_stability
+from evalbench.core.stats import of_few
 from evalbench.core.verdict import Bands, Verdict
-from evalbench.core.wording import figure_text
+from evalbench.core.wording import counted, figure_text
 from evalbench.errors import BadInput
 from evalbench.metrics.matching import COMPONENTS
 from evalbench.studies.matching.pairs import Matching, Pairs
@@ -177,7 +178,7 @@ def _verdict(
     known = [e for e in headline if e.value is not None]
     n_samples = items["sample_id"].nunique()
     n_truth = int(items.drop_duplicates("sample_id")["n_truth"].sum())
-    over = f"{n_truth} true violations in {n_samples} texts"
+    over = f"{counted(n_truth, 'true violation')} in {counted(n_samples, 'text')}"
     name = {"f1": "F1", "ha_f1": "human-aligned F1", "match_score": "match score"}[figure.metric]
     if not known:
         return Verdict("grey" if bands else "unlit", f"{name} is undefined: {over}, nothing was predicted.")
@@ -189,6 +190,7 @@ def _verdict(
             f"{name} from {figure_text(low, rows)} ({low.group['checker']}) to {figure_text(best, rows)} ({best.group['checker']}); "
             f"{len(known)} checkers, {over}."
         )
+    sentence += of_few(e.n for e in known)
     if bands is None:
         return Verdict("unlit", sentence + " No thresholds were given, so no light is lit.")
     decided = decisive(headline)

@@ -207,7 +207,7 @@ def _verdict(
     light = low.light
     where = f" of {low.group['model']}" if low.group else ""
     value = figure_text(low, lit) if low.value is not None else ""
-    why = "; ".join(filter(None, [value, low.note if light == "grey" else "", texts]))
+    why = "; ".join(filter(None, [value, low.note, texts]))
     would_be = bands[low.metric].light(low.value) if light == "grey" else None
     alone = f" The figures alone would give {would_be}." if would_be not in (None, "grey") else ""
     sentence = f"{low.metric}{where} is {light}: {why}.{alone}"
