@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +11,7 @@ from evalbench.core.run_files import read_json, read_results
 from evalbench.errors import BadInput
 from evalbench.models.redact import redacted, redactor
 from evalbench.report.narrative import signed_digests
-from evalbench.report.render import render
+from evalbench.report.render import PAGE, render
 from evalbench.runs import folder as folders
 from evalbench.runs.kernel import Ended
 from evalbench.runs.leaks import leaks, redact_errors
@@ -40,6 +39,7 @@ def close(
     Ended
         Failed where a file held a key, whatever ``ended`` said.
     """
+    _mend(folder)
     redact_errors(folder / "notebook.ipynb")
     if ended.status == "ok" and not (folder / RESULTS).is_file():
         ended = Ended("no-result", "the notebook ended without record(result), for example by sys.exit")
@@ -62,6 +62,14 @@ def close(
     folders.write_json(folder / "run.json", redacted({**_added(folder), **begun, **end}, redact))
     render(folder)
     return ended
+
+
+def _mend(folder: Path) -> None:
+    """A notebook may have taken its folder away, or made folders of the files that are written or read here."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("run.json", RESULTS, "notebook.ipynb", PAGE):
+        if (folder / name).is_dir():
+            folders.remove(folder / name)
 
 
 def _added(folder: Path) -> dict[str, Any]:
@@ -101,13 +109,11 @@ def _without_leaks(folder: Path, ended: Ended) -> Ended:
         found = leaks(folder)
     except Exception as error:  # noqa: BLE001 - what nobody has looked through is not shown; its words may hold the key
         for path in [path for path in folder.iterdir() if path.name != "run.json"]:
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
+            folders.remove(path)
         said = f"the run's files could not be searched for keys and were removed ({type(error).__name__})"
         return ended._replace(status="failed", error=said)
-    for file, _ in found:
-        file.unlink(missing_ok=True)
-        if file.parent != folder:  # its name may be what holds the key
-            shutil.rmtree(folder / file.relative_to(folder).parts[0], ignore_errors=True)
+    for file, _ in found:  # of a file in a folder the folder: its name may be what holds the key
+        folders.remove(folder / file.relative_to(folder).parts[0])
     if not found:
         return ended
     said = ", ".join(f"{name} in {file.name}" for file, name in found)

@@ -7,6 +7,7 @@ import glob
 import json
 import os
 import platform
+import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
@@ -86,7 +87,15 @@ def remove_partial(folder: Path) -> None:
     """Take the results and tables out of a folder whose run did not end well; replies that were paid for stay."""
     for file in folder.iterdir():
         if file.name == "results.json" or (".parquet" in file.name and file.name != "calls.parquet"):
-            file.unlink(missing_ok=True)
+            remove(file)
+
+
+def remove(path: Path) -> None:
+    """Take away a file or a folder, whichever a notebook made of it."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def update_run(folder: Path, **changes: Any) -> dict[str, Any]:

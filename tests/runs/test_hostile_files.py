@@ -13,8 +13,11 @@ import pytest
 
 from evalbench import BadInput
 from evalbench.readers import catalog
+from evalbench.report.index import write_index
 from evalbench.runs import folder as folders
 from evalbench.runs.batch import _history
+from evalbench.runs.closing import close, end_orphans
+from evalbench.runs.kernel import Ended
 from evalbench.runs.parameters import checked_values, parse_cell
 from evalbench.runs.run import plan, run
 from evalbench.runs.suite import read_suite
@@ -221,3 +224,26 @@ def test_a_full_disk_is_one_message(command, kilobytes, bench):
     assert "Traceback" not in done.stderr + done.stdout
     assert done.stderr.count("evalbench:") <= 1
     assert len(done.stderr.splitlines()) < 12
+
+
+@pytest.mark.parametrize(
+    "spoilt",
+    [
+        "shutil.rmtree(folder)",
+        *(f"folder.joinpath({name!r}).unlink(missing_ok=True); folder.joinpath({name!r}).mkdir()"
+          for name in ("results.json", "run.json", "report.html", "items.parquet", "notebook.ipynb")),
+    ],
+)  # fmt: skip
+def test_what_a_notebook_does_to_its_folder_stops_neither_its_end_nor_the_index(spoilt, tmp_path):
+    folder = folders.create(tmp_path, "tiny", "0" * 8)
+    begun = {"schema_version": 1, "study": "tiny", "run_id": folder.name, "status": "running", "error": "", "started": folders.now(),
+             "host": folders.host(), "process": 2**22 + 1}  # fmt: skip
+    for ended in (Ended("failed", "why"), Ended("ok")):
+        folders.write_json(folder / "run.json", begun)
+        folders.write_json(folder / "results.json", {})
+        exec(spoilt, {"folder": folder, "shutil": shutil})
+        assert close(folder, begun, ended).status in ("failed", "no-result")
+        assert folders.read_json(folder / "run.json")["status"] in ("failed", "no-result")
+        assert "</html>" in (folder / "report.html").read_text()
+        assert end_orphans(tmp_path) == []
+        assert write_index(tmp_path).is_file()
