@@ -23,6 +23,8 @@ _TABLE = """CREATE TABLE IF NOT EXISTS claims (
 LIFETIME_S = 30.0
 _CLOCKS_DIFFER_S = 2.0
 
+_OF = "SELECT key, owner, CAST(process AS INTEGER), CAST(expires AS REAL) FROM claims"  # of a damaged row: 0
+
 
 class Claims:
     """One owner's claims in a cache's file; a context manager that gives them up at its end.
@@ -43,7 +45,7 @@ class Claims:
         marks = ",".join("?" * len(keys))
         with faults_told(self._path):
             rows = self._connection.execute(
-                f"SELECT key, owner, process, expires FROM claims WHERE key IN ({marks})",  # noqa: S608
+                f"{_OF} WHERE key IN ({marks})",
                 keys,
             ).fetchall()
         now = time.time()
@@ -98,7 +100,7 @@ def _runs(process: int) -> bool:
 
     try:
         return bool(psutil.Process(process).status() != psutil.STATUS_ZOMBIE)
-    except psutil.NoSuchProcess:
+    except (psutil.NoSuchProcess, ValueError, OverflowError):  # no process has such a number
         return False
     except psutil.AccessDenied:
         return True

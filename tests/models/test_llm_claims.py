@@ -55,6 +55,22 @@ def test_a_damaged_file_is_told(file):
         Claims(file)
 
 
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("expires", "soon"), ("expires", b"\xff"), ("expires", 1e308), ("process", "mine"), ("process", -1), ("process", 2**62),
+     ("process", b"\xff"), ("process", 1.5e300)],
+)  # fmt: skip
+def test_a_damaged_claim_holds_nobody(file, column, value):
+    with Claims(file) as other:
+        assert other.take(["a"]) == {"a"}
+        connection = sqlite3.connect(file)
+        with connection:
+            connection.execute(f"UPDATE claims SET {column}=?", (value,))
+        connection.close()
+        with Claims(file) as mine:
+            assert mine.take(["a"]) == {"a"}
+
+
 def test_a_claim_has_one_owner(file):
     with Claims(file) as one, Claims(file) as two:
         assert one.take(["a", "b"]) == {"a", "b"}
