@@ -195,8 +195,9 @@ def _verdict(
         texts += f" ({left_out} of {len(items)} outputs unscored: {counted(items['unscored'])})"
     known = [one.estimates[0] for _, one in done if one.estimates[0].value is not None]
     shown = [e for e in known if e.metric == known[0].metric] if known else []
-    said = "; ".join(_figure_of(e, shown) for e in shown)
-    if len(shown) > _NAMED:
+    if len(shown) <= _NAMED:
+        said = "; ".join(_figure_of(e, shown) for e in shown)
+    else:
         ends = sorted(shown, key=lambda e: e.value or 0.0)
         said = f"from {_figure_of(ends[0], ends)} to {_figure_of(ends[-1], ends)}, {len(shown)} models"
     head = f"{shown[0].metric} of {texts}: {said}." if shown else f"No metric has a value on {texts}."
