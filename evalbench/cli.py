@@ -74,6 +74,9 @@ def main() -> None:
         click.echo(f"evalbench: {error}", err=True)
         sys.exit(2)
     except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            click.echo(f"evalbench: {error.filename}: no file can have so long a name", err=True)
+            sys.exit(2)
         if error.errno not in _DISK:
             _unforeseen()
         where = f"{error.filename}: " if error.filename else ""

@@ -247,3 +247,11 @@ def test_what_a_notebook_does_to_its_folder_stops_neither_its_end_nor_the_index(
         assert "</html>" in (folder / "report.html").read_text()
         assert end_orphans(tmp_path) == []
         assert write_index(tmp_path).is_file()
+
+
+@pytest.mark.parametrize("words", [("run", "x" * 1000), ("compare", "x" * 1000, "y" * 1000)])
+def test_a_name_too_long_for_a_file_is_one_message(words, bench):
+    done = evalbench(*words, cwd=bench)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "no file can have so long a name" in done.stderr
+    assert "Traceback" not in done.stderr
