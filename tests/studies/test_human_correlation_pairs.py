@@ -76,6 +76,18 @@ def test_a_ranking_set_of_two_texts_a_row():
     assert 'trusted=["preference"]' in result.sentence
 
 
+def test_rows_of_better_and_worse_are_no_systems_and_agreement_of_all_has_an_interval():
+    items = {
+        "doc_id": [str(i) for i in range(10)], "better": ["red apple"] * 10, "worse": ["blue"] * 10,
+        "reference": ["red apple"] * 10,
+    }  # fmt: skip
+    pairs = evaluate(pd.DataFrame(items), metrics=["f1_score"]).tables["pairs"]
+    assert list(pairs["level"]) == ["document"]
+    assert pairs["accuracy"].iloc[0] == 1
+    # Wilson's interval of 10 of 10: 1 / (1 + 1.96² / 10).
+    assert pairs[["ci_low", "ci_high"]].iloc[0].tolist() == pytest.approx([0.7225, 1.0], abs=1e-4)
+
+
 def test_ratings_make_pairs_as_well():
     frame, ratings = panel(documents=12)
     result = evaluate(frame, ratings, metrics=["good", "errors"], lower_is_better=["errors"])

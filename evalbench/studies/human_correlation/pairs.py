@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalbench.core.seeds import rng
-from evalbench.core.stats import Measured, percentile_interval, resample_counts
+from evalbench.core.stats import Measured, percentile_interval, resample_counts, wilson
 from evalbench.studies.human_correlation.analysis import Analysis, Array, direction
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def pairs_table(
     -------
     DataFrame
         One row per metric, criterion and level.  ``level``: *document*, two outputs of one document, with an interval
-        over documents; *system*, two systems by their means over documents (Kocmi et al. 2021), without one: its pairs
+        over documents (Wilson's where all agree); *system*, two systems by their means over documents (Kocmi et al. 2021), without one: its pairs
         share systems.  ``accuracy``: concordant / pairs; ``tau``: (concordant − discordant − tied) / pairs, as WMT's daRR
         counts a metric's tie; ``tau_without_ties``: (concordant − discordant) / (concordant + discordant).  ``pairs``
         are those with a preference of people and two scores.
@@ -58,7 +58,9 @@ def pairs_table(
         judged = [panel.criteria.index(c) for c in sorted(given["criterion"].unique())]
         by_document[:, :, judged] = _of_given(analysis, x, given)[:, :, judged]
     rows = _rows(analysis, by_document, "document")
-    if analysis.system_means is not None:
+    # The two sides of a row are called systems and are none: one pair of their means says nothing of any system.
+    sides_only = given is not None and set(panel.system) == set(_SIDES)
+    if analysis.system_means is not None and not sides_only:
         means_x, means_y = analysis.system_means
         together = np.zeros(len(means_x), dtype=int)
         rows += _rows(analysis, _of_documents(means_x * signs, means_y, together), "system")
@@ -138,6 +140,9 @@ def _figures(n: dict[str, int], replicates: Array | None, by_unit: Array) -> dic
         found = found._replace(note="no interval: pairs of systems share systems")
     elif pairs and replicates is not None and units > 1:
         low, high = percentile_interval(replicates)
+        if low == high and found.value in (0, 1):
+            # Where all documents agree, resampling them cannot show how few they are; Wilson's interval does.
+            low, high = (float(end) for end in wilson(found.value * units, units))
         found = found._replace(ci_low=float(low), ci_high=float(high))
     elif pairs:
         found = found._replace(note="no interval: fewer than two documents")
