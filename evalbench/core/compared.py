@@ -149,9 +149,11 @@ def in_words(comparison: Comparison, names: tuple[str, str] = ("A", "B")) -> str
 
 def _because(c: Comparison) -> str:
     """Why none is shown, and what so many units could have shown."""
+    # The approximation behind the power is refuted where a difference as large was there and the test did not show it.
+    refuted = c.p is not None and c.p > ALPHA and abs(c.difference or 0.0) >= (c.smallest or 0.0)
     power = (
         f"tested alone, a difference of {c.smallest:.2g} would have been shown with 80 % power"
-        if c.smallest
+        if c.smallest and not refuted
         else ""
     )
     return "".join(f"; {part}" for part in (held_back(c), power) if part)

@@ -137,6 +137,13 @@ class TestNoDifferenceBesideAnIntervalWithoutZero:
         assert (found.p, found.n_differ, found.outcome) == (0.125, 4, "no difference shown")
         assert "; the two differ on 4 units only, and over so few p is never below 0.12" in found.words
 
+    def test_a_difference_as_large_as_one_that_would_have_been_shown_is_not_contradicted(self):
+        a, b = {"score": np.ones(8)}, {"score": np.array([0.25, 1, 0.25, 1, 0.24, 1, 0.26, 1])}
+        found = compare(a, b, FIGURES[:1]).figures[0]
+        assert (found.p, found.outcome) == (0.125, "no difference shown")
+        assert found.smallest < abs(found.difference)
+        assert "would have been shown" not in found.words
+
     def test_many_tests(self):
         a, b = {"right": np.ones(60)}, {"right": np.r_[np.zeros(7), np.ones(53)]}
         one = compare(a, b, [share_of("right")]).figures[0]
