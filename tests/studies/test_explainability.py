@@ -243,3 +243,16 @@ def test_answers_that_were_not_found_make_the_light_grey(sample, tmp_path):
     assert result.light == "grey"
     assert result.figure("score", part="cot").light == "grey"
     assert "mark their final answer" in result.sentence
+
+
+def test_few_items_are_named_and_a_crowded_half_is_lit_nowhere(sample):
+    items = sample.tables["items"]
+    few = items[items["id"].isin(items["id"].unique()[:4])].copy()
+    few.loc[few["id"] == few["id"].iloc[0], "response"] = None
+    result = explainability.evaluate(
+        replace(sample, tables={**sample.tables, "items": few}), weight_citation=0, n_resamples=50
+    )
+    assert "Fewer than 20 have a score: the interval is too narrow." in result.sentence
+    assert result.light == "grey"
+    assert result.figure("XAI_overall_score").light == "grey"
+    assert result.figure("score", part="cot").light == "grey"

@@ -11,11 +11,11 @@ import numpy as np
 from evalbench.core.figures import Estimated, Figure, estimate, mean_of, ratio, share_of
 from evalbench.core.result import Estimate, Summary
 from evalbench.core.seeds import rng
-from evalbench.core.stats import percentile_interval
+from evalbench.core.stats import of_few, percentile_interval
 from evalbench.core.unscored import counted
 from evalbench.core.verdict import Light, Verdict
 from evalbench.core.wording import figure_text, percent
-from evalbench.studies._passing import bands_of, held, held_back_by, reaches
+from evalbench.studies._passing import bands_of, held, held_back_by, reaches, too_many_unscored
 from evalbench.studies.explainability.parts import PARTS, STUDY_OF, Part
 
 if TYPE_CHECKING:
@@ -110,8 +110,10 @@ def summarise(
     weighing = [name for name, w in zip(PARTS, weights, strict=True) if w > 0]
     held_back = "; ".join(why[name] for name in weighing if why[name])
     verdict = _verdict(items, done, overall, replicates, threshold, max_unscored, held_back, weighing)
-    half = [e for name in PARTS for e in held(done[name].estimates, why[name])]
-    return Summary((*held([overall], held_back), *half), verdict)
+    crowded = {name: too_many_unscored(items[items["part"] == name], max_unscored) for name in PARTS}
+    half = [e for name in PARTS for e in held(done[name].estimates, why[name] or crowded[name])]
+    held_overall = held_back or "".join(crowded[name] for name in weighing)
+    return Summary((*held([overall], held_overall), *half), verdict)
 
 
 def _half(rows: pd.DataFrame, name: str, threshold: float, seed: int, n_resamples: int) -> Estimated:
@@ -175,6 +177,7 @@ def _verdict(
         for name, e in halves.items()
     )
     sentence = f"Overall explainability {_said(overall)}, threshold {threshold:g}: {said}."
+    sentence += of_few(e.n for e in halves.values())
     left_out = counted(items["unscored"])
     if left_out:
         sentence += (
