@@ -326,10 +326,17 @@ def _awaited(pid: int, channel: _Channel, wake: socket.socket) -> int:
                 if key.fileobj is wake:
                     wake.recv(4096)
                 else:
-                    with contextlib.suppress(ProcessLookupError):
-                        os.killpg(pid, signal.SIGKILL)
-                    os.waitpid(pid, 0)
+                    _end(pid)
                     os._exit(0)
+
+
+def _end(pid: int) -> None:
+    """Kill a forked kernel and all that it started; one that has not become the head of its group yet stands alone."""
+    try:
+        os.killpg(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
 
 
 def _become_kernel(request: Mapping[str, Any]) -> NoReturn:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import nbformat
@@ -95,6 +97,12 @@ def test_nothing_outlives_its_owner():
     assert not Path(preloader.address).exists()
     with pytest.raises(OSError):
         Preloaded(preloader.address)
+
+
+def test_a_kernel_that_leads_no_group_yet_is_ended_too():
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    fork._end(child.pid)
+    assert gone(child.pid)
 
 
 def test_one_connection_serves_a_process():
