@@ -237,3 +237,10 @@ def test_wide_characters_take_more_room():
     assert width_of("检查") > width_of("ab")
     assert shortened("字" * 50, 10).endswith("…")
     assert width_of(shortened("字" * 50, 10)) <= 10.5
+
+
+def test_a_dot_at_the_end_of_the_scale_is_whole():
+    figure, _ = interval_bars(["a"], [1], [0.8], [1], title="One row only", xlabel="share (0–1)")
+    dots = [line for line in figure.axes[0].lines if line.get_marker() == "o"]
+    assert dots
+    assert not any(dot.get_clip_on() for dot in dots)

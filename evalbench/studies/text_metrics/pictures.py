@@ -125,7 +125,14 @@ def figure_panels(result: Result) -> tuple[Figure, str]:
                     solid_capstyle="butt",
                 )
             ax.plot(
-                [e.value], [y], "o", color=ACCENT, markersize=5, markeredgecolor=PAPER, markeredgewidth=0.8
+                [e.value],
+                [y],
+                "o",
+                color=ACCENT,
+                markersize=5,
+                markeredgecolor=PAPER,
+                markeredgewidth=0.8,
+                clip_on=False,
             )
             said.append(f"{name} {model} {e.value:.3g}".replace("  ", " "))
         ax.set_xlim(max(low, 0.0), high)
