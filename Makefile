@@ -16,7 +16,8 @@ unexport PYTHONDONTWRITEBYTECODE
 BYTECODE := $(BIN)/python -m evalbench.runs.bytecode
 TESTED := pytest xdist hypothesis scipy.stats sklearn.metrics statsmodels.api nltk sacrebleu rouge_score.rouge_scorer
 # Processes that the tests run in; what each of them needs is a core and a gigabyte.
-WORKERS ?= 2
+# Three on two cores: many tests wait for a kernel, a server or a time limit.
+WORKERS ?= 3
 PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
 .PHONY: demo setup lab test check bench gallery lint clean

@@ -69,6 +69,7 @@ def test_that_never_may():
 
 
 @pytest.mark.parametrize("processes", [(), ("-n", "1")], ids=["one process", "another process"])
+@pytest.mark.slow
 def test_in_ci_nothing_is_skipped_for_want_of_anything_where_all_is_installed(
     tmp_path: Path, processes: tuple[str, ...]
 ) -> None:

@@ -24,6 +24,7 @@ from evalbench.draw.style import (
     PAPER,
     SERIES,
     WARN,
+    dot,
     new_figure,
     shortened,
     title_at_top,
@@ -47,6 +48,7 @@ __all__ = [
     "WARN",
     "Line",
     "distribution",
+    "dot",
     "heat_map",
     "interval_bars",
     "lines",
@@ -127,16 +129,7 @@ def interval_bars(
         if value is not None and low is not None and high is not None:
             ax.plot([low, high], [y, y], color=ACCENT, linewidth=2.2, alpha=0.55, solid_capstyle="butt")
         if value is not None:
-            ax.plot(
-                [value],
-                [y],
-                "o",
-                color=ACCENT,
-                markersize=6,
-                markeredgecolor=PAPER,
-                markeredgewidth=0.8,
-                clip_on=False,
-            )
+            dot(ax, value, y)
         ax.annotate(
             text, (1, y), xytext=(8, 0), xycoords=("axes fraction", "data"), textcoords="offset points",
             va="center", fontsize=FONT_SIZE, color=INK if value is not None else MUTED,
@@ -287,16 +280,7 @@ def distribution(
         )
         lower, median, upper = np.quantile(values, [0.25, 0.5, 0.75])
         ax.plot([lower, upper], [y + 0.36] * 2, color=ACCENT, linewidth=3, solid_capstyle="butt")
-        ax.plot(
-            [median],
-            [y + 0.36],
-            "o",
-            color=ACCENT,
-            markersize=6,
-            markeredgecolor=PAPER,
-            markeredgewidth=0.8,
-            clip_on=False,
-        )
+        dot(ax, median, y + 0.36)
         said.append(f"{name} median {median:.3g}, middle half {lower:.3g} to {upper:.3g}, n {len(values)}")
     ax.set_xlim(edges[0], edges[-1])
     ax.set_xlabel(f"{xlabel}   (dot: median, line: middle half)")

@@ -116,6 +116,20 @@ def _style(ax: Axes) -> None:
     ax.set_title("", loc="left", fontsize=FONT_SIZE + 1.5, fontweight="bold", color=INK, pad=10)
 
 
+def dot(ax: Axes, x: float, y: float, size: float = 6) -> None:
+    """A value's dot, whole also at the end of the scale."""
+    ax.plot(
+        [x],
+        [y],
+        "o",
+        color=ACCENT,
+        markersize=size,
+        markeredgecolor=PAPER,
+        markeredgewidth=0.8,
+        clip_on=False,
+    )
+
+
 def title_at_top(figure: Figure, text: str) -> None:
     """A title at the left edge of the whole figure; panels that lay themselves out make room for it."""
     from matplotlib.layout_engine import ConstrainedLayoutEngine

@@ -47,6 +47,7 @@ def test_a_folder_is_a_model_and_its_content_is_its_identity(tmp_path: Path, fre
 
 
 @pytest.mark.model
+@pytest.mark.slow
 def test_a_folder_without_safetensors_is_refused(tmp_path: Path, fresh_cache: Path) -> None:
     (tmp_path / "config.json").write_text('{"model_type": "bert"}')
     (tmp_path / "pytorch_model.bin").write_bytes(b"a pickle would be here")

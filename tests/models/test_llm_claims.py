@@ -84,6 +84,7 @@ def test_a_claim_has_one_owner(file):
         assert three.take(["a", "b", "c"]) == {"a", "b", "c"}
 
 
+@pytest.mark.slow
 def test_a_claim_that_is_not_renewed_ends(file, monkeypatch):
     monkeypatch.setattr(module, "LIFETIME_S", 0.5)
     with Claims(file) as one, Claims(file) as two:
@@ -115,6 +116,7 @@ def test_a_claim_of_a_killed_process_is_free(file, waited_for):
     process.stdout.close()
 
 
+@pytest.mark.slow
 def test_processes_that_ask_the_same_pay_once(file):
     with fault_server(delay=0.05) as server:
         processes = [asking(server, 150) for _ in range(3)]

@@ -52,8 +52,8 @@ def test_nothing_asked_nothing_sent():
         ("500", "server-error"),
         ("503", "server-error"),
         ("408", "server-error"),
-        ("hang", "timeout"),
-        ("drip", "timeout"),
+        pytest.param("hang", "timeout", marks=pytest.mark.slow),
+        pytest.param("drip", "timeout", marks=pytest.mark.slow),
         ("cut", "connection"),
         ("wrong-type", "bad-response"),
         ("broken-json", "bad-response"),
@@ -269,6 +269,7 @@ def test_never_more_under_way_than_allowed():
         assert server.stats()["most_under_way"] == 7
 
 
+@pytest.mark.slow
 def test_requests_per_minute_are_kept(monkeypatch):
     monkeypatch.setattr(limits, "_LIMITERS", {})
     with fault_server() as server:

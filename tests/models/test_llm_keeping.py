@@ -132,6 +132,7 @@ def test_files_that_may_not_grow_end_nothing(server, tmp_path):
     assert 0 < int(done.stdout) < 20
 
 
+@pytest.mark.slow
 def test_a_cache_that_another_process_holds_costs_one_wait(server, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "_LOCK_WAIT_S", 0.5)
     monkeypatch.setattr(keeping, "_PATIENCE_S", 0.2)
@@ -157,6 +158,7 @@ def test_a_cache_that_another_process_holds_costs_one_wait(server, tmp_path, mon
     assert {(reply.text, reply.not_kept) for reply in replies} == {("fine", "database is locked")}
 
 
+@pytest.mark.slow
 def test_claims_that_cannot_be_renewed_or_given_up_end_nothing(tmp_path, monkeypatch):
     """A fake: every write of claims after the first fails."""
 
@@ -190,6 +192,7 @@ def test_a_claim_from_the_future_by_a_living_process_holds_nobody(server, tmp_pa
     assert time.monotonic() - started < claims.LIFETIME_S / 3
 
 
+@pytest.mark.slow
 def test_waiting_for_another_process_is_said(tmp_path, capsys):
     with fault_server() as server:
         file, name = tmp_path / "c", server.url + "#tiny"

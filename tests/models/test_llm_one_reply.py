@@ -46,6 +46,7 @@ def test_every_fault_mode_ends_as_a_scored_or_an_unscored_item(server, fresh_cac
     json.dumps(accounting(replies), allow_nan=False)
 
 
+@pytest.mark.slow
 def test_every_fault_mode_ends_so_with_a_schema_too(server, fresh_cache):
     asked = [Request(f"do:{mode}", schema=Mark, item_id=mode) for mode in MODES]
     replies = collect(asked, server.url + "#tiny", concurrency=4, timeout=2.0, **ONCE)

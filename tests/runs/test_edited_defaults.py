@@ -44,6 +44,7 @@ def test_true_and_one_are_not_the_same_default() -> None:
     assert edited_defaults(parse_cell("k: int = 1", "x"), {"k": True})
 
 
+@pytest.mark.slow
 def test_an_edited_default_is_on_stderr_in_run_json_and_on_the_page(tmp_path: Path) -> None:
     path = edited(tmp_path, "green_from: float | None = None", "green_from: float | None = 0.2")
     path = edited(tmp_path, "yellow_from: float | None = None", "yellow_from: float | None = 0.1", path)

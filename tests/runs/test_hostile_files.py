@@ -152,8 +152,9 @@ def with_cell(bench: Path, source: str) -> None:
 
 @pytest.mark.parametrize(
     ("written", "said"),
-    [("{}", "schema_version: missing"), ("[]", "expected a JSON object"), ("", "cannot be read"),
-     ("valid", "there is no items.parquet")],
+    [("{}", "schema_version: missing"),
+     *(pytest.param(*case, marks=pytest.mark.slow) for case in
+       (("[]", "expected a JSON object"), ("", "cannot be read"), ("valid", "there is no items.parquet")))],
 )  # fmt: skip
 def test_results_that_a_notebook_wrote_itself_are_none(written, said, bench):
     source = f"(folder / 'results.json').write_text({written!r})"
@@ -168,6 +169,7 @@ def test_results_that_a_notebook_wrote_itself_are_none(written, said, bench):
 
 
 @pytest.mark.parametrize("command", ["run", pytest.param("batch", marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_a_long_path_for_temporary_files_is_no_obstacle(command, bench):
     if sys.platform == "win32":
         pytest.skip("not on this platform: Windows has no such sockets")

@@ -31,11 +31,14 @@ def ended(folder, cell, memory=LIMIT, fork=False):
     return kernel.execute(folder / "in.ipynb", folder / "out.ipynb", {}, {}, 60, fork=fork, memory=memory)
 
 
+FORKED = pytest.param(True, marks=[pytest.mark.slow, pytest.mark.skipif(not can_fork(), reason="no fork")])
+
+
 @on_linux
+@pytest.mark.parametrize("fork", [False, FORKED])
 @pytest.mark.parametrize(
-    "fork", [False, pytest.param(True, marks=pytest.mark.skipif(not can_fork(), reason="no fork"))]
+    "name", ["numpy", *(pytest.param(name, marks=pytest.mark.slow) for name in ENDS if name != "numpy")]
 )
-@pytest.mark.parametrize("name", ENDS)
 def test_a_run_that_exceeds_its_memory_ends_and_names_the_limit(tmp_path, name, fork):
     cell, status = ENDS[name]
     found = ended(tmp_path, cell, fork=fork)
@@ -45,9 +48,7 @@ def test_a_run_that_exceeds_its_memory_ends_and_names_the_limit(tmp_path, name, 
 
 
 @on_linux
-@pytest.mark.parametrize(
-    "fork", [False, pytest.param(True, marks=pytest.mark.skipif(not can_fork(), reason="no fork"))]
-)
+@pytest.mark.parametrize("fork", [False, FORKED])
 def test_what_keeps_within_the_limit_is_as_without_one(tmp_path, fork):
     cell = "import numpy, resource\nx = numpy.ones(10**7)\nassert not [n for n in dir() if n == 'r']\nprint(resource.getrlimit(resource.RLIMIT_DATA))"
     assert ended(tmp_path, cell, fork=fork).status == "ok"
@@ -92,6 +93,7 @@ def test_where_the_platform_cannot_the_limit_is_refused(bench, monkeypatch):
 
 
 @on_linux
+@pytest.mark.slow
 def test_the_option_and_the_key_reach_the_kernel(bench):
     cell = "import numpy\nif k > 1: numpy.ones(10**9)"
     path = bench / "notebooks" / "tiny.ipynb"

@@ -74,7 +74,7 @@ def test_any_notebook_that_records_gets_a_whole_folder(tmp_path):
     ("cell", "status", "said"),
     [
         ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "died", "kernel"),
-        ("import time; time.sleep(60)", "timeout", "not done within"),
+        pytest.param("import time; time.sleep(60)", "timeout", "not done within", marks=pytest.mark.slow),
         ("import sys; sys.exit(0)", "no-result", "record(result)"),
         ("1 / 0", "failed", "ZeroDivisionError: division by zero"),
         ("pass  # record(result) is only a comment", "no-result", "record(result)"),
@@ -110,6 +110,7 @@ def test_a_run_that_fails_after_it_recorded_leaves_no_result(tmp_path):
 
 
 @pytest.mark.parametrize("end", ["1 / 0", "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)"])
+@pytest.mark.slow
 def test_a_run_that_does_not_end_well_leaves_no_tables_but_its_calls(tmp_path, end):
     tables = 'tables={"pairs": result.items, "calls": result.items}'
     code = f"from dataclasses import replace\nrecord(replace(result, {tables}))"
@@ -132,6 +133,7 @@ def test_a_key_of_the_environment_in_a_file_fails_the_run_and_removes_the_file(t
     assert all(b"sk-very-secret-0123" not in p.read_bytes() for p in done.folder.rglob("*") if p.is_file())
 
 
+@pytest.mark.slow
 def test_two_runs_give_the_same_bytes_forked_or_not(tmp_path):
     path = str(notebook(tmp_path, TINY, "record(result)"))
     first, second = run(plan(path), out=tmp_path / "a"), run_in_a_fresh_kernel(plan(path), out=tmp_path / "b")

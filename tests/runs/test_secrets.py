@@ -116,7 +116,7 @@ SAYS = {
     "a table": "result = __import__('dataclasses').replace(result, tables={'calls': pd.DataFrame({'id': ['0'], 'raw': [secret]})})",
 }  # fmt: skip
 
-QUICK = ("exception in forms", "standard output", "run.json")
+QUICK = ("exception in forms",)
 
 
 def with_cell(bench: Path, source: str) -> None:
@@ -168,6 +168,7 @@ def test_no_run_says_a_long_key_and_each_comes_to_its_end(way, bench, monkeypatc
         assert "SOME_TOKEN_2 in " in found[0]["error"]
 
 
+@pytest.mark.slow
 def test_a_key_that_a_library_writes_past_python_reaches_no_terminal(bench, monkeypatch):
     """Kernels repeat on the streams they were given what libraries in C write to theirs."""
     with_cell(
@@ -179,6 +180,7 @@ def test_a_key_that_a_library_writes_past_python_reaches_no_terminal(bench, monk
     assert "title" not in done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_a_kernel_that_dies_says_its_last_words_without_keys(bench, monkeypatch):
     with_cell(bench, "os.write(2, b'out of paper ' + secret.encode()); time.sleep(0.3); os._exit(3)")
     done = evalbench(bench, "run", "tiny", "--data", "words.csv")

@@ -312,7 +312,10 @@ def test_no_score_is_made_of_a_reference_that_is_not_there(study, tmp_path, monk
         assert lost["score" if study == "human_correlation" else needs_it[study]].isna().all()
 
 
-@pytest.mark.parametrize("study", COLLECTING)
+@pytest.mark.parametrize(
+    "study",
+    [name if name == "cot_levels" else pytest.param(name, marks=pytest.mark.slow) for name in COLLECTING],
+)
 @pytest.mark.parametrize(
     "all_of_them", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["some replies", "all replies"]
 )

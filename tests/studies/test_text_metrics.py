@@ -209,6 +209,7 @@ class TestModels:
         assert found["rougeL", "good", "same"] == "no difference shown"
         assert found["verbosity_ratio", "good", "poor"] == "A higher"
 
+    @pytest.mark.slow
     def test_what_could_have_been_shown_holds_among_so_many_tests(self):
         # A true difference of this size is shown, after Holm over the table, in at least 80 % of draws.
         from evalbench.studies.text_metrics.summary import compare_models

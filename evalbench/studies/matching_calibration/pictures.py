@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalbench.draw.figures import ACCENT, MUTED, PAPER, heat_map, new_figure, title_at_top
+from evalbench.draw.figures import ACCENT, MUTED, PAPER, dot, heat_map, new_figure, title_at_top
 from evalbench.draw.html import Html
 from evalbench.draw.tables import text_block
 from evalbench.studies._pictures import estimate_bars
@@ -55,9 +55,7 @@ def figure_weights(result: Result) -> tuple[Picture, str]:
         ax.plot(
             [default[name]], [y], "o", color=PAPER, markeredgecolor=MUTED, markersize=7, markeredgewidth=1.4
         )
-        ax.plot(
-            [final[name]], [y], "o", color=ACCENT, markersize=6, markeredgecolor=PAPER, markeredgewidth=0.8
-        )
+        dot(ax, final[name], y)
         said.append(
             f"{_words(name)} {final[name]:.2f} (default {default[name]:.2f}, folds {low:.2f} to {high:.2f})"
         )

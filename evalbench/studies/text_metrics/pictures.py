@@ -13,8 +13,8 @@ from evalbench.draw.figures import (
     ACCENT,
     INK,
     MUTED,
-    PAPER,
     distribution,
+    dot,
     heat_map,
     new_figure,
     title_at_top,
@@ -124,16 +124,7 @@ def figure_panels(result: Result) -> tuple[Figure, str]:
                     alpha=0.55,
                     solid_capstyle="butt",
                 )
-            ax.plot(
-                [e.value],
-                [y],
-                "o",
-                color=ACCENT,
-                markersize=5,
-                markeredgecolor=PAPER,
-                markeredgewidth=0.8,
-                clip_on=False,
-            )
+            dot(ax, e.value, y, 5)
             said.append(f"{name} {model} {e.value:.3g}".replace("  ", " "))
         ax.set_xlim(max(low, 0.0), high)
         ax.set_ylim(len(models) - 0.4, -0.6)
