@@ -15,8 +15,7 @@ export HF_HUB_OFFLINE ?= 1
 unexport PYTHONDONTWRITEBYTECODE
 BYTECODE := $(BIN)/python -m evalbench.runs.bytecode
 TESTED := pytest xdist hypothesis scipy.stats sklearn.metrics statsmodels.api nltk sacrebleu rouge_score.rouge_scorer
-# Processes that the tests run in; what each of them needs is a core and a gigabyte.
-# Three on two cores: many tests wait for a kernel, a server or a time limit.
+# Processes that the tests run in, a gigabyte each; one more than cores, since many tests wait for a kernel or a server.
 WORKERS ?= 3
 PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 

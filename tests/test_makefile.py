@@ -37,12 +37,12 @@ def test_bytecode_is_written_where_the_environment_forbids_it(tmp_path: Path) ->
 
 
 def test_the_tests_run_in_as_many_processes_as_are_asked_for() -> None:
-    assert "-n 2 --dist worksteal" in recipe("test")
+    assert "-n 3 --dist worksteal" in recipe("test")
     assert "-n 5 --dist worksteal" in recipe("test", "WORKERS=5")
 
 
 def test_check_runs_what_test_had_to_skip_and_no_benchmark() -> None:
-    assert 'pytest -q -n 2 --dist worksteal -m "not slow and not browser and not benchmark"' in recipe("test")
+    assert 'pytest -q -n 3 --dist worksteal -m "not slow and not browser and not benchmark"' in recipe("test")
     check = recipe("check")
     assert "EVALBENCH_TEST_GENERATED=all EVALBENCH_TEST_MACHINE=complete" in check
     assert '-m "(slow or browser or generated or external or wordnet) and not benchmark"' in check
