@@ -87,7 +87,7 @@ def machine() -> dict[str, Any]:
         "processor": cpu,
         "cores": os.cpu_count() or 1,
         "memory_gb": round(psutil.virtual_memory().total / 1e9),
-        "system": f"{platform.system()} {platform.release()}",
+        "system": platform.system(),
         "python": platform.python_version(),
         "bytecode": bool(spec and spec.cached and Path(spec.cached).is_file()),
         "bytecode_is_written": not sys.dont_write_bytecode,
