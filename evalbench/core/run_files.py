@@ -1,6 +1,6 @@
 """``results.json`` and ``run.json``: which fields they have, and their reading; a notebook, a disk or a hand may have damaged them.
 
-:data:`RESULTS` and :data:`RUN` list the fields.  A name with ``?`` may be missing; fields that are not listed may be there.
+:data:`RESULTS` and :data:`RUN` list the fields.  A name with ``?`` may be missing; other fields are allowed.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ class Fault(NamedTuple):
     detail : str
         The value of a wrong equation's left side, or why an equation cannot be read; else empty.
     start, end : int
-        Where the equation or number stands in the step's text; equal where it is not found.
+        Where the equation or number is in the step's text; equal where it is not found.
     """
 
     kind: FaultKind

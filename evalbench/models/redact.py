@@ -10,7 +10,7 @@ One list of names and one rule serve parameters that are refused, texts that are
   (a JWT) 128 characters from anywhere are enough.
 - A shorter one, of at least four, is found as a whole word only.
 - Words, names and numbers of less than twelve characters are no keys: ``EMPTY``, ``postgres``, ``created_at``, ``0.95``
-  and ``1.0.0`` are values of variables that are named like keys, and stand in honest texts.
+  and ``1.0.0`` are values of variables that are named like keys, and appear in honest texts.
 - The path of an existing file is not a key: what is in the file may be one.
 """
 

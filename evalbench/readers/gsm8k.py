@@ -43,7 +43,7 @@ def word_problems(raw: pd.DataFrame) -> pd.DataFrame:
 
 
 def _is_solution(cell: Any) -> bool:
-    """Whether a cell is what a model has for a question; a null, or a null solution, is no answer of that model."""
+    """Whether a cell is what a model has for a question; a null, or a null solution, is not an answer of that model."""
     return cell is None or (
         isinstance(cell, dict) and "solution" in cell and isinstance(cell["solution"], str | None)
     )

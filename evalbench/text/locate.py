@@ -85,7 +85,7 @@ def likeliest_place(context: str, text: str, width: int) -> int:
     Parameters
     ----------
     context, text : str
-        The context need not stand in the text, nor its words in the same order.
+        The context need not be in the text, nor its words in the same order.
     width : int
         About how long the stretch is.
     """
@@ -169,7 +169,7 @@ def _likely_starts(context: Hashes, text: Hashes, size: int) -> list[int]:
     """Starts of windows by the n-grams that they share with the context, the likeliest first.
 
     An n-gram at place p of the context and t of the text votes for the start t − p, with less weight the more often it
-    stands in either.  Of what repeats itself only some places vote: the votes are at most :data:`PLACES` in the text times
+    appears in either.  Of what repeats itself only some places vote: the votes are at most :data:`PLACES` in the text times
     :data:`PLACES_IN_CONTEXT` for each n-gram of the context.
     """
     order = np.argsort(context, kind="stable")

@@ -1,4 +1,4 @@
-"""What a reader must know of a run's models before believing its figures stands beside the verdict."""
+"""What a reader must know of a run's models before believing its figures is beside the verdict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bytecode at set-up: what runs import is compiled once, on machines too where Python is told to write none."""
+"""Bytecode at set-up: what runs import is compiled once, also on machines where Python is set to write none."""
 
 from __future__ import annotations
 

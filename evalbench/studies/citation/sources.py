@@ -130,7 +130,7 @@ def _elsewhere(citation: Citation, pages: Mapping[str, Page], sources_complete: 
 
 
 class Found(NamedTuple):
-    """Where a citation's quote, or its claim, stands in its source, and the passage that the judge reads.
+    """Where a citation's quote, or its claim, is in its source, and the passage that the judge reads.
 
     ``start``: where the passage begins in the source's text.
     """
