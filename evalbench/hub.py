@@ -94,9 +94,7 @@ def _own_options(entry: Card, options: Mapping[str, Any]) -> dict[str, Any]:
         for name, parameter in inspect.signature(entry.function).parameters.items()
         if name not in (*COLUMNS, "outputs", "output", "reference")
     }
-    faults = [
-        f"no option {name}; there are {', '.join(taken) or 'none'}" for name in options if name not in taken
-    ]
+    faults = [f"no option {name}; there are {', '.join(taken) or 'none'}" for name in options if name not in taken]
     faults += [
         f"{name} is needed: {name}=…"
         for name, default in taken.items()
@@ -107,7 +105,7 @@ def _own_options(entry: Card, options: Mapping[str, Any]) -> dict[str, Any]:
     name = options.get("embed")
     if not isinstance(name, str):
         return dict(options)
-    from evalbench.models.embed import embed
+    from evalbench.models.similarity.embed import embed
 
     return {**options, "embed": lambda texts: embed(texts, name)}
 

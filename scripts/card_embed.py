@@ -1,4 +1,4 @@
-"""Measure the similarity backends that come with the workbench; write ``evalbench/models/embed_measured.yaml``.
+"""Measure the similarity backends that come with the workbench; write ``evalbench/models/similarity/embed_measured.yaml``.
 
 Usage: ``OMP_NUM_THREADS=1 python scripts/card_embed.py``.
 
@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import yaml
 
-from evalbench.models.embed import embed, embedder, known_models, pair_similarities, similarity_matrix
-from evalbench.models.encoders import MEASURED_FILE, card_of
+from evalbench.models.similarity.embed import embed, embedder, known_models, pair_similarities, similarity_matrix
+from evalbench.models.similarity.encoders import MEASURED_FILE, card_of
 
 PAIRS = yaml.safe_load(Path(__file__).with_name("card_embed_pairs.yaml").read_text("utf-8"))
 
@@ -41,9 +41,7 @@ def measured(name: str) -> dict[str, Any]:
         "accuracy": float(((equal >= cut).mean() + (other < cut).mean()) / 2),
         "cosine_range": [float(np.percentile(unrelated, 5)), float(np.percentile(equal, 95))],
     }
-    rounded = {
-        k: [round(x, 3) for x in v] if isinstance(v, list) else round(v, 3) for k, v in figures.items()
-    }
+    rounded = {k: [round(x, 3) for x in v] if isinstance(v, list) else round(v, 3) for k, v in figures.items()}
     return {"measured_on": languages, **rounded, "sentences_per_second": _speed(name, base + same + near)}
 
 

@@ -28,9 +28,9 @@ import yaml
 from scipy.stats import rankdata
 
 from evalbench.core.seeds import rng
-from evalbench.models.lexical import support
-from evalbench.models.lexical.card import CARD_FILE
-from evalbench.models.lexical.equivalence import OPPOSED, EquivalenceFeatures, equivalence, equivalence_table
+from evalbench.judge.lexical import support
+from evalbench.judge.lexical.card import CARD_FILE
+from evalbench.judge.lexical.equivalence import OPPOSED, EquivalenceFeatures, equivalence, equivalence_table
 from evalbench.text.words import words
 
 DATA = Path(os.environ.get("EVALBENCH_EXTERNAL_DATA", "../shared/data"))
@@ -89,9 +89,7 @@ def with_interval(units: list[str], labels: list[int], *scores: np.ndarray) -> l
             if 0 < y[rows].sum() < len(rows):
                 values.append(auroc(y[rows], score[rows]))
         low, high = np.percentile(values, [2.5, 97.5])
-        out.append(
-            {"auroc": round(auroc(y, score), 3), "low": round(float(low), 3), "high": round(float(high), 3)}
-        )
+        out.append({"auroc": round(auroc(y, score), 3), "low": round(float(low), 3), "high": round(float(high), 3)})
     return out
 
 
@@ -118,9 +116,7 @@ def token_f1(answer: str, gold: str) -> float:
     return 2 * shared / (a.total() + b.total()) if shared else 0.0
 
 
-def logistic(
-    features: np.ndarray, labels: np.ndarray, weights: np.ndarray | None = None
-) -> tuple[np.ndarray, float]:
+def logistic(features: np.ndarray, labels: np.ndarray, weights: np.ndarray | None = None) -> tuple[np.ndarray, float]:
     from sklearn.linear_model import LogisticRegression
 
     model = LogisticRegression(C=1.0, class_weight="balanced", max_iter=5000).fit(features, labels, weights)
@@ -208,9 +204,7 @@ def claim_matrices() -> list[Judged]:
             for claim, label, labels in zip(result[claims], result[whole], result[by_chunk], strict=True):
                 pairs = [(result[text], label), *zip(chunks, labels, strict=True)]
                 said = " ".join(claim)
-                rows += [
-                    Judged(f"{result['query_id']} {said}", p, said, int(v == "Entailment")) for p, v in pairs
-                ]
+                rows += [Judged(f"{result['query_id']} {said}", p, said, int(v == "Entailment")) for p, v in pairs]
     return rows
 
 
@@ -218,8 +212,7 @@ def grounded_replies() -> list[Judged]:
     """Topical-Chat: does the reply use the given fact?  Human marks, more than half of the annotators."""
     items = json.loads((DATA / "unieval_meta_eval" / "topical_chat_result.json").read_text("utf-8"))
     return [
-        Judged(x["source"], x["context"], x["system_output"], int(x["scores"]["groundedness"] > 0.5))
-        for x in items
+        Judged(x["source"], x["context"], x["system_output"], int(x["scores"]["groundedness"] > 0.5)) for x in items
     ]
 
 
@@ -244,10 +237,7 @@ def fit_entailment(rows: list[Judged]) -> dict:
 
 def measure_entailment() -> list[dict]:
     sets: list[tuple[str, Callable[[], list[Judged]]]] = [
-        (
-            "natural_questions, oracle passages with right and swapped answers, held-out half",
-            _held_out_passages,
-        ),
+        ("natural_questions, oracle passages with right and swapped answers, held-out half", _held_out_passages),
         ("ragchecker, labelled claims of the worked examples", claim_matrices),
         ("unieval_meta_eval, Topical-Chat, human groundedness", grounded_replies),
     ]
@@ -282,10 +272,7 @@ def called_supported(rows: list[Judged]) -> dict[str, float | int]:
 def conflict_rate(rows: list[Judged]) -> dict[str, float]:
     """How often a sentence seems to say otherwise, where the passage entails the claim and where it does not."""
     fired = np.array(
-        [
-            any(s.conflict for s in one)
-            for one in support.supports([r.premise for r in rows], [r.claim for r in rows])
-        ]
+        [any(s.conflict for s in one) for one in support.supports([r.premise for r in rows], [r.claim for r in rows])]
     )
     labels = np.array([r.label for r in rows])
     return {

@@ -20,9 +20,7 @@ MODEL = "oak-7b"
 def read() -> tuple[list[dict], list[dict], list[tuple[str, str]]]:
     answers, sources, faults = [], [], []
     lang = ""
-    for block in (
-        (ROOT / "scripts" / "cited_answers" / "answers.txt").read_text(encoding="utf-8").strip().split("\n\n")
-    ):
+    for block in (ROOT / "scripts" / "cited_answers" / "answers.txt").read_text(encoding="utf-8").strip().split("\n\n"):
         lines = block.split("\n")
         if lines[0].startswith("lang "):
             lang = lines.pop(0).split()[1]
@@ -39,9 +37,7 @@ def read() -> tuple[list[dict], list[dict], list[tuple[str, str]]]:
         for citation in parts.get("C", []):
             number, source, claim, quote = (p.strip() for p in citation.split("|"))
             url = f"https://archive.example/{name}" if source == "x" else urls[int(source[1:]) - 1]
-            citations.append(
-                {"n": int(number), "claim": claim, "url": url} | ({"quote": quote} if quote else {})
-            )
+            citations.append({"n": int(number), "claim": claim, "url": url} | ({"quote": quote} if quote else {}))
         answers.append({
             "id": name, "model": MODEL, "lang": lang, "question": parts["Q"][0], "gold_answer": parts["G"][0],
             "model_answer": parts["A"][0], "citations": citations,

@@ -26,11 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCE = Path(__file__).resolve().parent / "house_style"
 DATA = ROOT / "data" / "house_style_curated" / "1.0.0"
 TEST_DATA = ROOT / "tests" / "data"
-CHECKERS = {
-    "f": "fern-prompt@1.1.0|oak-7b",
-    "r": "reed-index@2.2.0|oak-7b",
-    "m": "moss-panel@2.1.0|birch-30b",
-}
+CHECKERS = {"f": "fern-prompt@1.1.0|oak-7b", "r": "reed-index@2.2.0|oak-7b", "m": "moss-panel@2.1.0|birch-30b"}
 NESTED = ("hs-012", "hs-016", "hs-022", "hs-040", "hs-044")
 FINDING = ("start", "end", "spans", "context", "rule", "category", "explanation", "correction")
 RULE = re.compile(r"(?P<code>[A-Z]\d)(@(?P<lang>\w+))?(=(?P<wording>[^#]+))?(#(?P<category>\w+))?")
@@ -81,9 +77,7 @@ def locate(text: str, passage: str) -> tuple[int, int]:
     return start, start + len(passage)
 
 
-def parse_violation(
-    row: str, ids: tuple[str, str, str], lang: str, text: str, rules: dict[str, Rule]
-) -> Violation:
+def parse_violation(row: str, ids: tuple[str, str, str], lang: str, text: str, rules: dict[str, Rule]) -> Violation:
     fields = [field.strip().replace("\\n", "\n") for field in f"{row} ".split("|")]
     rule, passage, explanation, correction, verdicts = fields + [""] * (5 - len(fields))
     named = RULE.fullmatch(rule)
@@ -283,9 +277,7 @@ def write(data: Path = DATA, test_data: Path = TEST_DATA) -> None:
     documents = read_documents(rules)
     data.mkdir(parents=True, exist_ok=True)
     test_data.mkdir(parents=True, exist_ok=True)
-    write_csv(
-        data / "documents.csv", ("sample_id", "text", "lang"), [document._asdict() for document in documents]
-    )
+    write_csv(data / "documents.csv", ("sample_id", "text", "lang"), [document._asdict() for document in documents])
     write_csv(
         data / "truth.csv",
         ("sample_id", "violation_id", *FINDING),
@@ -305,16 +297,9 @@ def write(data: Path = DATA, test_data: Path = TEST_DATA) -> None:
     (data / "README.md").write_text(card, encoding="utf-8", newline="\n")
     nested = [nested_document(document) for document in documents if document.sample_id in NESTED]
     (test_data / "house_style_nested.jsonl").write_text(
-        "".join(json.dumps(document, ensure_ascii=False) + "\n" for document in nested),
-        encoding="utf-8",
-        newline="\n",
+        "".join(json.dumps(document, ensure_ascii=False) + "\n" for document in nested), encoding="utf-8", newline="\n"
     )
-    located = {
-        row.violation_id: list(row.spans[0])
-        for document in documents
-        for row in document.truth
-        if row.context
-    }
+    located = {row.violation_id: list(row.spans[0]) for document in documents for row in document.truth if row.context}
     (test_data / "house_style_context_spans.json").write_text(
         json.dumps(located, indent=1) + "\n", encoding="utf-8", newline="\n"
     )

@@ -28,15 +28,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCE = Path(__file__).resolve().parent / "town_desk"
 SEED = 20
 LANGUAGES = {"en": "English", "ru": "Russian"}
-WAYS = (
-    "in other words",
-    "word for word",
-    "last sentence left out",
-    "wordy",
-    "faulty",
-    "garbled",
-    "off the question",
-)
+WAYS = ("in other words", "word for word", "last sentence left out", "wordy", "faulty", "garbled", "off the question")
 # Accuracy, fluency, relevance that a careful reader would give, 1 to 5.
 QUALITY = {
     "in other words": (4.9, 4.7, 4.8),
@@ -208,9 +200,7 @@ def write_json_lines(path: Path, rows: list[dict[str, object]]) -> None:
 def card(items: list[dict[str, object]], n_ratings: int) -> str:
     """The data card of town_desk."""
     ways = [way for _, _, way, _ in answers()]
-    table = "\n".join(
-        f"| {way} | {ways.count(way)} | {a:g} | {f:g} | {r:g} |" for way, (a, f, r) in QUALITY.items()
-    )
+    table = "\n".join(f"| {way} | {ways.count(way)} | {a:g} | {f:g} | {r:g} |" for way, (a, f, r) in QUALITY.items())
     return f"""# town_desk 1.0.0 (synthetic: yes)
 
 Questions to the service desk of a town that does not exist, half in English and half in Russian, answered by six invented

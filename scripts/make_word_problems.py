@@ -67,20 +67,13 @@ def substituted(expression: str, old: str, new: str) -> str:
 
 
 def read(language: str) -> list[dict]:
-    blocks = (
-        (ROOT / "scripts" / "word_problems" / f"{language}.txt")
-        .read_text(encoding="utf-8")
-        .strip()
-        .split("\n\n")
-    )
+    blocks = (ROOT / "scripts" / "word_problems" / f"{language}.txt").read_text(encoding="utf-8").strip().split("\n\n")
     problems = []
     for block in blocks:
         question, *lines = block.split("\n")
         steps = [tuple(part.strip() for part in line.split("|")) for line in lines]
         assert all(len(s) == 2 and len(BRACES.findall(s[0])) == 1 for s in steps), block
-        assert all(
-            parse(BRACES.findall(a)[0]).value == parse(BRACES.findall(b)[0]).value for a, b in steps
-        ), block
+        assert all(parse(BRACES.findall(a)[0]).value == parse(BRACES.findall(b)[0]).value for a, b in steps), block
         problems.append({"language": language, "question": question, "steps": steps})
     return problems
 
@@ -119,9 +112,7 @@ def respond(problem: dict, fault: str, draw: np.random.Generator) -> str:
         return ""
     steps, result = solution(lines)
     if fault in ("wrong arithmetic", "verbose and wrong"):
-        steps, result = with_wrong_result(
-            lines, int(draw.integers(len(lines))), int(draw.choice([-4, -3, 2, 3, 6]))
-        )
+        steps, result = with_wrong_result(lines, int(draw.integers(len(lines))), int(draw.choice([-4, -3, 2, 3, 6])))
     elif fault == "skipped step":
         steps = steps[:-2] + steps[-1:]
     elif fault == "inline equations":

@@ -18,9 +18,7 @@ def text() -> str:
     from evalbench import studies
     from evalbench.runs.run import known_parameters
 
-    made = {
-        name: {p.name: p.default for p in known_parameters(name, ROOT).values()} for name in studies.names()
-    }
+    made = {name: {p.name: p.default for p in known_parameters(name, ROOT).values()} for name in studies.names()}
     return json.dumps(made, ensure_ascii=False, indent=1) + "\n"
 
 

@@ -71,9 +71,7 @@ def with_tables(text: str) -> str:
     """The README's text with all tables made anew."""
     for name, make in TABLES.items():
         block = f"<!-- table: {name} -->\n{make()}\n<!-- end -->"
-        text, count = re.subn(
-            rf"<!-- table: {name} -->\n.*?<!-- end -->", lambda _, b=block: b, text, flags=re.DOTALL
-        )
+        text, count = re.subn(rf"<!-- table: {name} -->\n.*?<!-- end -->", lambda _, b=block: b, text, flags=re.DOTALL)
         if count != 1:
             raise SystemExit(f"README.md has {count} markers for the table {name}")
     return text

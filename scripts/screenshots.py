@@ -29,9 +29,7 @@ RUNS = {
 
 
 def evalbench(*words: str) -> None:
-    subprocess.run(
-        [sys.executable, "-m", "evalbench.cli", *words], cwd=ROOT, check=True, stdout=subprocess.DEVNULL
-    )
+    subprocess.run([sys.executable, "-m", "evalbench.cli", *words], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
 
 
 def pages(reports: Path) -> dict[str, tuple[Path, str]]:

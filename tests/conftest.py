@@ -19,22 +19,13 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # How long an example takes is the machine's affair.  CI tries the same examples every time.
 settings.register_profile(
-    "unhurried",
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-    derandomize=os.environ.get("CI") == "true",
+    "unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=os.environ.get("CI") == "true"
 )
 settings.load_profile("unhurried")
 
 # In CI a skip whose reason begins with none of these fails the run: `make test` passes on a bare machine, and
 # `make check` (EVALBENCH_TEST_MACHINE=complete) runs what it skipped there, or nobody would.
-ALLOWED_SKIPS = (
-    "not on this platform",
-    "no IPv6 loopback",
-    "needs root",
-    "peer not importable",
-    "no time",
-)
+ALLOWED_SKIPS = ("not on this platform", "no IPv6 loopback", "needs root", "peer not importable", "no time")
 ALLOWED_ON_A_BARE_MACHINE = ("external data", "no chromium", "no WordNet")
 
 

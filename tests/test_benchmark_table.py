@@ -23,9 +23,7 @@ def test_ratios_are_higher_where_we_are_better() -> None:
     assert at_least("x", 4000, 5000, "/s").ratio == 0.8
 
 
-@pytest.mark.parametrize(
-    ("ratio", "verdict"), [(3.0, "met"), (2.99, "below"), (1.5, "below"), (1.49, "missed")]
-)
+@pytest.mark.parametrize(("ratio", "verdict"), [(3.0, "met"), (2.99, "below"), (1.5, "below"), (1.49, "missed")])
 def test_a_verdict(ratio: float, verdict: str) -> None:
     assert Row("x", "", "", ratio, 3.0).verdict == verdict
 
@@ -37,10 +35,7 @@ def test_amounts() -> None:
 
 
 def test_the_table_names_figure_peer_ratio_goal_and_machine(tmp_path: Path) -> None:
-    rows = [
-        Row("import", "23 ms", "at most 300 ms", 13.03, 1.0, 0.4),
-        Row("rouge", "1 s", "peer: 2 s", 2, 5, 7),
-    ]
+    rows = [Row("import", "23 ms", "at most 300 ms", 13.03, 1.0, 0.4), Row("rouge", "1 s", "peer: 2 s", 2, 5, 7)]
     where = machine()
     text = table(rows, where)
     assert "| rouge     | 1 s    | peer: 2 s      | 2.00  | 5    | missed  | 7 s  |" in text

@@ -55,9 +55,7 @@ def test_the_steps_of_matching_show_themselves_in_a_line():
     counts = "<98 true and 259 predicted violations of 48 texts by 3 checkers>"
     assert repr(violations) == counts
     pairs = matching.score_pairs(violations, embed="jaccard")
-    assert (
-        repr(pairs) == f"<Pairs: {len(pairs.frame())} of {counts}, compared by jaccard; frame() lists them>"
-    )
+    assert repr(pairs) == f"<Pairs: {len(pairs.frame())} of {counts}, compared by jaccard; frame() lists them>"
     matched = matching.match(pairs)
     assert repr(matched) == f"<Matching: {matched.matched.sum()} of {len(pairs.frame())} pairs matched>"
 

@@ -23,15 +23,26 @@ FLOORS = [
     ("readers",),
     ("metrics",),
     ("models",),
+    ("web",),
     ("judge",),
     ("draw",),
     ("kit",),
     ("studies", "hub"),
+    ("compare",),
     ("report",),
     ("runs",),
-    ("monitor",),
     ("commands",),
     ("cli",),
+]
+# The rooms of models, lowest first: a value, a request, what was paid for, this machine, names, many replies, vectors.
+ROOMS = [
+    ("endpoint", "exchange", "redact", "prompts"),
+    ("accounting", "wire", "store"),
+    ("local",),
+    ("names",),
+    ("chat",),
+    ("similarity",),
+    ("llm", "check"),
 ]
 LEVEL = {name: i for i, names in enumerate(FLOORS) for name in names}
 CORE_MAY_IMPORT = {"numpy", "scipy"}
@@ -75,6 +86,21 @@ def test_a_floor_imports_only_what_stands_before_it(path: Path) -> None:
         assert LEVEL[theirs] < LEVEL[mine] or theirs == mine, f"{mine} must not import {theirs} ({name})"
 
 
+@pytest.mark.parametrize(
+    "path", sorted((PACKAGE / "models").rglob("*.py")), ids=lambda p: str(p.relative_to(PACKAGE / "models"))
+)
+def test_a_room_of_models_imports_only_what_stands_before_it(path: Path) -> None:
+    mine = path.relative_to(PACKAGE / "models").with_suffix("").parts[0]
+    if mine == "__init__":
+        return
+    level = {name: i for i, names in enumerate(ROOMS) for name in names}
+    for name in imports(path):
+        parts = name.split(".")
+        if parts[:2] != ["evalbench", "models"] or len(parts) < 3:
+            continue
+        assert level[parts[2]] < level[mine] or parts[2] == mine, f"models/{mine} must not import {name}"
+
+
 def imported_modules() -> dict[str, set[str]]:
     """Module → the modules that it imports, within functions and for type checkers too."""
     paths = {dotted(path): path for path in modules()}
@@ -102,7 +128,7 @@ def circle(graph: Mapping[str, set[str]]) -> str:
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
     graph = imported_modules()
-    assert "evalbench.models.collect" in graph["evalbench.models.llm"]
+    assert "evalbench.models.chat.collect" in graph["evalbench.models.llm"]
     assert circle(graph) == ""
     assert circle({**graph, "evalbench.errors": {"evalbench.cli"}})
 
@@ -126,7 +152,5 @@ def test_no_module_is_long() -> None:
 
 def test_importing_evalbench_loads_nothing_heavy() -> None:
     code = "import sys, evalbench; print(' '.join(sys.modules))"
-    loaded = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    ).stdout.split()
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not (HEAVY | {"pandas", "scipy", "numpy"}) & set(loaded)

@@ -28,10 +28,7 @@ def test_bytecode_is_written_where_the_environment_forbids_it(tmp_path: Path) ->
     assert subprocess.run(asked, cwd=ROOT, env=env, capture_output=True, text=True).stdout == "[]\n"
     for target in (".base", ".dev", ".all"):
         made = subprocess.run(
-            ["make", "-n", "-W", "pyproject.toml", f".venv/{target}"],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
+            ["make", "-n", "-W", "pyproject.toml", f".venv/{target}"], cwd=ROOT, capture_output=True, text=True
         )
         assert "-m evalbench.runs.bytecode" in made.stdout
 
@@ -78,18 +75,7 @@ def test_in_ci_nothing_is_skipped_for_want_of_anything_where_all_is_installed(
 
     def outcome(**variables: str) -> tuple[int, str]:
         kept = {k: v for k, v in os.environ.items() if k not in ("CI", "EVALBENCH_TEST_MACHINE")}
-        asked = [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            "--rootdir",
-            ".",
-            *processes,
-            ".",
-        ]
+        asked = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", ".", *processes, "."]
         done = subprocess.run(asked, cwd=tmp_path, env={**kept, **variables}, capture_output=True, text=True)
         return done.returncode, done.stdout
 

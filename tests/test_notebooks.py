@@ -36,18 +36,14 @@ def faults(node: dict) -> list[str]:
         for part in ast.walk(ast.parse(text)):
             if isinstance(part, LOGIC):
                 found.append(f"cell {number} holds logic: {type(part).__name__}")
-            if isinstance(part, ast.Import) or (
-                isinstance(part, ast.ImportFrom) and part.module != "evalbench"
-            ):
+            if isinstance(part, ast.Import) or (isinstance(part, ast.ImportFrom) and part.module != "evalbench"):
                 found.append(f"cell {number} imports something other than evalbench")
     tagged = [c for c in code if "parameters" in c["metadata"].get("tags", [])]
     if len(tagged) != 1:
         found.append(f"{len(tagged)} parameters cells")
     if not code or "".join(code[-1]["source"]).strip() != "record(result)":
         found.append("the last code cell is not record(result)")
-    if node["cells"][0]["cell_type"] != "markdown" or not "".join(node["cells"][0]["source"]).startswith(
-        "# "
-    ):
+    if node["cells"][0]["cell_type"] != "markdown" or not "".join(node["cells"][0]["source"]).startswith("# "):
         found.append("no title")
     if any(k in node["metadata"] for k in ("papermill", "widgets")):
         found.append("metadata of a run")
@@ -98,7 +94,5 @@ def test_the_rules_bite() -> None:
         "execution_count": 3,
         "source": "import os\nx = [i for i in y]",
     }
-    found = faults(
-        {"cells": [{"cell_type": "markdown", "metadata": {}, "source": "no title"}, cell], "metadata": {}}
-    )
+    found = faults({"cells": [{"cell_type": "markdown", "metadata": {}, "source": "no title"}, cell], "metadata": {}})
     assert len(found) == 7

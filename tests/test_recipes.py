@@ -30,11 +30,7 @@ def test_every_option_of_the_recipes_exists():
     from evalbench.commands.batch import batch
 
     known = {option for parameter in batch.params for option in parameter.opts}
-    said = {
-        word
-        for line in re.findall(r"evalbench batch [^\n`]*", TEXT)
-        for word in re.findall(r"--[a-z-]+", line)
-    }
+    said = {word for line in re.findall(r"evalbench batch [^\n`]*", TEXT) for word in re.findall(r"--[a-z-]+", line)}
     assert said
     assert said <= known
 

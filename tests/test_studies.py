@@ -15,13 +15,13 @@ import pytest
 from evalbench import studies
 from evalbench.commands.compare import read_side
 from evalbench.commands.run import headline
+from evalbench.compare.runs import Measures, compare
+from evalbench.compare.sides import with_names
 from evalbench.core.result import deciding_row
 from evalbench.core.wording import figure_text, value_text
 from evalbench.draw.verdict import headline_table
 from evalbench.readers.catalog import entries
-from evalbench.report.compare import Measures, compare
 from evalbench.report.history import headline as index_headline
-from evalbench.report.sides import with_names
 from evalbench.runs.fork import can_fork
 from evalbench.runs.golden import difference, golden_of
 from evalbench.runs.run import Run, plan, run
@@ -180,16 +180,7 @@ def redraw(rows: pd.DataFrame, unit: str, key: str, draw: np.random.Generator) -
 def test_every_mean_stands_beside_its_counts_and_interval(finished: tuple[str, Run]) -> None:
     _, done = finished
     for row in json.loads((done.folder / "results.json").read_text())["summary"]:
-        assert {
-            "n",
-            "n_unscored",
-            "n_undefined",
-            "unit",
-            "higher_is_better",
-            "light",
-            "note",
-            "method",
-        } <= set(row)
+        assert {"n", "n_unscored", "n_undefined", "unit", "higher_is_better", "light", "note", "method"} <= set(row)
         if row["value"] is not None and row["ci_low"] is None:
             assert row["note"], f"{row['metric']}: no interval and no word why"
         if row["ci_low"] is not None:
@@ -220,9 +211,7 @@ def test_every_catalogued_set_is_synthetic_and_has_a_card() -> None:
         assert entry.card, f"{label} has no data card"
         assert card.is_file(), f"{label} has no data card"
         if entry.synthetic:
-            assert "synthetic" in card.read_text().splitlines()[0].lower() + card.read_text()[:400].lower(), (
-                label
-            )
+            assert "synthetic" in card.read_text().splitlines()[0].lower() + card.read_text()[:400].lower(), label
 
 
 def test_a_run_compared_with_itself_is_the_same(finished: tuple[str, Run]) -> None:

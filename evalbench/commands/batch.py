@@ -22,25 +22,13 @@ _LABEL_WIDTH = 52
 
 @click.command("batch")
 @click.argument("suite", type=click.Path(path_type=Path), metavar="SUITE.yaml")
-@click.option(
-    "--workers", type=click.IntRange(min=1), help="Processes on this machine (default: one per core)."
-)
-@click.option(
-    "--scheduler", metavar="tls://HOST:PORT", help="Run on the workers of this Dask scheduler instead."
-)
+@click.option("--workers", type=click.IntRange(min=1), help="Processes on this machine (default: one per core).")
+@click.option("--scheduler", metavar="tls://HOST:PORT", help="Run on the workers of this Dask scheduler instead.")
 @click.option("--resume", is_flag=True, help="Leave out what an equal run has finished before.")
-@click.option(
-    "--fork/--no-fork", default=True, help="Fork kernels from a preloaded process where that can be."
-)
-@click.option(
-    "--timeout", type=click.FloatRange(min=1), help="Seconds for each run without its own in the suite."
-)
-@click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for reports (default: reports/)."
-)
-@click.option(
-    "--root", type=click.Path(path_type=Path), help="The workbench (default: found upwards from here)."
-)
+@click.option("--fork/--no-fork", default=True, help="Fork kernels from a preloaded process where that can be.")
+@click.option("--timeout", type=click.FloatRange(min=1), help="Seconds for each run without its own in the suite.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for reports (default: reports/).")
+@click.option("--root", type=click.Path(path_type=Path), help="The workbench (default: found upwards from here).")
 @MEMORY
 @FAIL_ON
 def batch(

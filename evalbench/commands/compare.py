@@ -14,13 +14,13 @@ from pathlib import Path
 import click
 
 from evalbench.commands.run import assignments
+from evalbench.compare.resampled import N_SUMMARIES
+from evalbench.compare.runs import Measures
+from evalbench.compare.runs import compare as differences_of
+from evalbench.compare.sides import Side, with_names
 from evalbench.errors import BadInput
-from evalbench.report.compare import Measures
-from evalbench.report.compare import compare as differences_of
 from evalbench.report.compare_page import headline, judged_by, outcome, sentences, write
 from evalbench.report.compare_table import SYMBOLS
-from evalbench.report.resampled import N_SUMMARIES
-from evalbench.report.sides import Side, with_names
 
 
 def run_folder(name: str, reports: Path) -> Path:
@@ -42,9 +42,7 @@ def run_folder(name: str, reports: Path) -> Path:
         else []
     )
     if len(found) != 1:
-        where = (
-            f"{len(found)} runs of this id below" if found else "neither a folder nor the id of a run below"
-        )
+        where = f"{len(found)} runs of this id below" if found else "neither a folder nor the id of a run below"
         raise BadInput(f"{name}: {where} {reports}")
     return found[0].resolve()
 
@@ -85,9 +83,7 @@ def selected(side: Side, wanted: dict[str, str], option: str) -> Side:
         if len(found) == 1:
             fixed[column] = found[0]
         else:
-            faults.append(
-                f"{option} {column}={value}: {len(found) or 'no'} such values; there are {', '.join(values)}"
-            )
+            faults.append(f"{option} {column}={value}: {len(found) or 'no'} such values; there are {', '.join(values)}")
     if faults:
         raise BadInput.listing(f"{side.run_id}:", faults)
     return replace(side, items=side.rows(fixed), selected=fixed)
@@ -123,20 +119,12 @@ def target(sides: Sequence[Side], options: object, reports: Path) -> Path:
 
 @click.command("compare")
 @click.argument("runs", nargs=-1, required=True, metavar="REFERENCE [RUN]…")
-@click.option(
-    "--left", multiple=True, metavar="column=value", help="The group of the reference, e.g. checker=fern."
-)
+@click.option("--left", multiple=True, metavar="column=value", help="The group of the reference, e.g. checker=fern.")
 @click.option("--right", multiple=True, metavar="column=value", help="The group compared with it.")
 @click.option("--unpaired", is_flag=True, help="Independent samples: runs on different data may be compared.")
+@click.option("--metric", default="", help="The figure that comes first and by which changed items are listed.")
 @click.option(
-    "--metric", default="", help="The figure that comes first and by which changed items are listed."
-)
-@click.option(
-    "--margin",
-    "margin",
-    multiple=True,
-    metavar="metric=number",
-    help="Differences inside ±number do not matter.",
+    "--margin", "margin", multiple=True, metavar="metric=number", help="Differences inside ±number do not matter."
 )
 @click.option("--seed", default=0, show_default=True)
 @click.option("--n-resamples", default=2000, show_default=True, type=click.IntRange(min=100))
@@ -152,9 +140,7 @@ def target(sides: Sequence[Side], options: object, reports: Path) -> Path:
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder of the page (default: below reports/compare/).",
 )
-@click.option(
-    "--root", type=click.Path(path_type=Path), help="The workbench (default: found upwards from here)."
-)
+@click.option("--root", type=click.Path(path_type=Path), help="The workbench (default: found upwards from here).")
 @click.option("--fail-on", type=click.Choice(["worse"]), help="Exit with 3 where the first figure got worse.")
 def compare(
     runs: tuple[str, ...], left: tuple[str, ...], right: tuple[str, ...], unpaired: bool, metric: str,
@@ -179,18 +165,12 @@ def compare(
     folder = out or target(sides, [unpaired, metric, sorted(margin), seed, n_resamples, n_summaries], reports)
     folder.mkdir(parents=True, exist_ok=True)
     folders = {f.name: f for f in (run_folder(name, reports) for name in runs)}
-    links = {
-        i: Path(os.path.relpath(f / "report.html", folder.resolve())).as_posix() for i, f in folders.items()
-    }
+    links = {i: Path(os.path.relpath(f / "report.html", folder.resolve())).as_posix() for i, f in folders.items()}
     page = write(found, folder, links)
     for one in found:
         by = f" by {judged_by(one)}" if judged_by(one) else ""
-        click.echo(
-            f"{SYMBOLS[outcome(one)]} {outcome(one)}{by}  {one.side.name} against {one.reference.name}"
-        )
-        click.echo(
-            "\n".join([*(f"  {line}" for line in sentences(one)), *(f"  note: {note}" for note in one.notes)])
-        )
+        click.echo(f"{SYMBOLS[outcome(one)]} {outcome(one)}{by}  {one.side.name} against {one.reference.name}")
+        click.echo("\n".join([*(f"  {line}" for line in sentences(one)), *(f"  note: {note}" for note in one.notes)]))
     click.echo(f"page  {page}")
     if fail_on and any(row.comparison.outcome == "worse" for one in found for row in headline(one)):
         sys.exit(3)

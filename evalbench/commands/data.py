@@ -25,21 +25,15 @@ def list_data(root: Path | None) -> None:
     for label, entry in entries(root).items():
         kind = "synthetic" if entry.synthetic else "real"
         rows = ", ".join(f"{table} {file.get('rows', '?')} rows" for table, file in entry.files.items())
-        click.echo(
-            f"{label}  [{', '.join(entry.studies)}; {kind}; {entry.licence}]\n    {entry.title}\n    {rows}"
-        )
+        click.echo(f"{label}  [{', '.join(entry.studies)}; {kind}; {entry.licence}]\n    {entry.title}\n    {rows}")
 
 
 @data.command("check")
 @click.argument("path", metavar="FILE|FOLDER|NAME@VERSION")
 @click.option("--study", required=True, help="The study whose tables are expected.")
-@click.option(
-    "--map", "renames", multiple=True, metavar="column=name", help="Rename a column to the one expected."
-)
+@click.option("--map", "renames", multiple=True, metavar="column=name", help="Rename a column to the one expected.")
 @click.option("-p", "files", multiple=True, metavar="table=FILE", help="A further table of the study.")
-@click.option(
-    "--root", type=click.Path(path_type=Path), help="The workbench (default: found upwards from here)."
-)
+@click.option("--root", type=click.Path(path_type=Path), help="The workbench (default: found upwards from here).")
 def check(path: str, study: str, renames: tuple[str, ...], files: tuple[str, ...], root: Path | None) -> None:
     """Show how the columns of a table are understood and list all its faults."""
     from evalbench import studies

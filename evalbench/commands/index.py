@@ -10,12 +10,8 @@ from evalbench.errors import BadInput
 
 
 @click.command("index")
-@click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), help="Folder of reports (default: reports/)."
-)
-@click.option(
-    "--root", type=click.Path(path_type=Path), help="The workbench (default: found upwards from here)."
-)
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder of reports (default: reports/).")
+@click.option("--root", type=click.Path(path_type=Path), help="The workbench (default: found upwards from here).")
 def index(out: Path | None, root: Path | None) -> None:
     """Rebuild reports/index.html from the runs' own files; runs whose process is gone end as died."""
     from evalbench.report.index import write_index

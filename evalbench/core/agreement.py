@@ -20,12 +20,7 @@ _FEW_LEVELS = 12
 
 
 def krippendorff_alpha(
-    units: npt.ArrayLike,
-    ratings: npt.ArrayLike,
-    level: Level = "nominal",
-    *,
-    seed: int = 0,
-    n_resamples: int = 2000,
+    units: npt.ArrayLike, ratings: npt.ArrayLike, level: Level = "nominal", *, seed: int = 0, n_resamples: int = 2000
 ) -> Measured:
     """Krippendorff's alpha over any number of annotators, with missing ratings, and its interval.
 
@@ -79,9 +74,7 @@ def krippendorff_alpha(
         if not n_resamples:
             return Measured(value, n=n_units)
         generator = rng(seed, "agreement/ordinal")
-        replicates = np.concatenate(
-            [alpha(w) for w in _resampled_units(which, n_units, generator, n_resamples)]
-        )
+        replicates = np.concatenate([alpha(w) for w in _resampled_units(which, n_units, generator, n_resamples)])
         return with_interval(value, replicates, n=n_units, n_units=n_units)
     columns, kernel = _columns(level, which, code, number)
     value = float(kernel(columns.sum(axis=0, keepdims=True))[0, 0])
@@ -124,36 +117,28 @@ def weighted_alpha(ratings: npt.ArrayLike, level: Level, weights: Floats) -> Flo
     return kernel(kept @ columns)[:, 0]
 
 
-def _columns(
-    level: Level, which: Ints, code: Ints, number: Floats
-) -> tuple[Floats, Callable[[Floats], Floats]]:
+def _columns(level: Level, which: Ints, code: Ints, number: Floats) -> tuple[Floats, Callable[[Floats], Floats]]:
     """Additive columns of each unit, and alpha from their sums."""
     if level == "interval":
         return _interval_columns(which, number)
     return (_nominal_columns if level == "nominal" else _ordinal_columns)(which, code)
 
 
-def _pairable(
-    units: npt.ArrayLike, ratings: npt.ArrayLike, *, numeric: bool
-) -> tuple[Ints, Ints, Floats, int]:
+def _pairable(units: npt.ArrayLike, ratings: npt.ArrayLike, *, numeric: bool) -> tuple[Ints, Ints, Floats, int]:
     """Unit index, value code and value of each rating of a unit with two or more, in a canonical order."""
     ids, values = np.asarray(units), np.asarray(ratings)
     if ids.shape != values.shape or ids.ndim != 1:
         raise ValueError(f"one unit for each rating is needed: shapes {ids.shape} and {values.shape}")
     if numeric:
         values = (
-            np.array([np.nan if v is None or v == "" else v for v in values])
-            if values.dtype.kind in "OUS"
-            else values
+            np.array([np.nan if v is None or v == "" else v for v in values]) if values.dtype.kind in "OUS" else values
         )
         values = values.astype(float)
         if np.isinf(values).any():
             raise ValueError("a rating is infinite")
     present = _present(values)
     ids, values = ids[present], values[present]
-    distinct, code = np.unique(
-        values if values.dtype.kind in "biuf" else values.astype(str), return_inverse=True
-    )
+    distinct, code = np.unique(values if values.dtype.kind in "biuf" else values.astype(str), return_inverse=True)
     _, which, size = np.unique(
         ids if ids.dtype.kind in "biuf" else ids.astype(str), return_inverse=True, return_counts=True
     )
@@ -251,9 +236,7 @@ def _alpha(within: Floats, between: Floats, n: Floats) -> Floats:
     return np.where(between > 1e-12 * n**2, value, np.nan)
 
 
-def _resampled_units(
-    which: Ints, n_units: int, generator: np.random.Generator, n_resamples: int
-) -> list[Floats]:
+def _resampled_units(which: Ints, n_units: int, generator: np.random.Generator, n_resamples: int) -> list[Floats]:
     # Each row is spread over all ratings inside: chunks small enough for that.
     step = max(1, (1 << 19) // len(which))
     chunks: list[Floats] = []

@@ -13,9 +13,7 @@ System = TypeVar("System")
 ALPHA = 0.05
 DUST = 1e-12
 """A difference of sums that is nearer to 0 than this is 0 but for floating point."""
-Outcome = Literal[
-    "same", "equivalent", "better", "worse", "higher", "lower", "no difference shown", "undefined"
-]
+Outcome = Literal["same", "equivalent", "better", "worse", "higher", "lower", "no difference shown", "undefined"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,7 +169,9 @@ def held_back(c: Comparison) -> str:
     otherwise = at_odds(c.p, c.ci_low, c.ci_high, c.n_tests)
     least = 0.0 if c.n_differ is None else least_p(c.n_differ, c.n_differ, paired=True)
     if otherwise and least > ALPHA:
-        return f"the two differ on {counted(c.n_differ or 0, 'unit')} only, and over so few p is never below {least:.2g}"
+        return (
+            f"the two differ on {counted(c.n_differ or 0, 'unit')} only, and over so few p is never below {least:.2g}"
+        )
     return otherwise
 
 

@@ -107,16 +107,12 @@ def compare_figures(
         replicates = np.full((1, len(figures)), np.nan)
         tests = [Permutation(None, note="fewer than two units")] * len(figures)
     elif paired:
-        both = bootstrap_sums(
-            np.hstack([a, b]), lambda sums: sums, rng(seed, "comparison/bootstrap"), n_resamples
-        )
+        both = bootstrap_sums(np.hstack([a, b]), lambda sums: sums, rng(seed, "comparison/bootstrap"), n_resamples)
         replicates = value_of(both[:, : a.shape[1]]) - value_of(both[:, a.shape[1] :])
         tests = swap_test(a, b, value_of, rng(seed, "comparison/swap"), n_permutations)
     else:
         replicates = bootstrap_sums(a, value_of, rng(seed, "comparison/bootstrap", "a"), n_resamples)
-        replicates = replicates - bootstrap_sums(
-            b, value_of, rng(seed, "comparison/bootstrap", "b"), n_resamples
-        )
+        replicates = replicates - bootstrap_sums(b, value_of, rng(seed, "comparison/bootstrap", "b"), n_resamples)
         tests = shuffle_test(a, b, value_of, rng(seed, "comparison/shuffle"), n_permutations)
     low, high = percentile_interval(replicates)
     adjusted = holm([math.nan if t.p is None else t.p for t in tests])
@@ -168,9 +164,7 @@ def _compare_one(
     tested = bounded and test.p is not None
     least = least_p(n_a, n_b, paired=paired) if tested else None
     one_item_each = paired and not sides.clustered
-    outcome = _outcome(
-        figure, difference, interval, p_holm, same=same, tested=tested, margin=margin, alpha=alpha
-    )
+    outcome = _outcome(figure, difference, interval, p_holm, same=same, tested=tested, margin=margin, alpha=alpha)
     found = Comparison(
         metric=figure.metric,
         unit=figure.unit,
@@ -182,9 +176,7 @@ def _compare_one(
         ci_high=interval[1] if bounded else None,
         p=test.p if tested else None,
         p_holm=p_holm if tested else None,
-        p_mcnemar=_mcnemar(rows_a, rows_b)
-        if tested and figure.interval == "wilson" and one_item_each
-        else None,
+        p_mcnemar=_mcnemar(rows_a, rows_b) if tested and figure.interval == "wilson" and one_item_each else None,
         smallest=smallest_difference(spread) if spread > 0 and least is not None and least <= alpha else None,
         least_p=least,
         n_differ=int((rows_a != rows_b).any(axis=1).sum()) if paired and tested else None,
@@ -237,9 +229,7 @@ def _mcnemar(rows_a: Floats, rows_b: Floats) -> float:
 def _method(n_resamples: int, test: Permutation, *, paired: bool) -> str:
     kind = "swaps within units" if paired else "units dealt anew"
     how = "all" if test.exact else f"{test.n_permutations}"
-    return (
-        f"{'paired' if paired else 'independent'} percentile bootstrap, {n_resamples} resamples; {how} {kind}"
-    )
+    return f"{'paired' if paired else 'independent'} percentile bootstrap, {n_resamples} resamples; {how} {kind}"
 
 
 def _note(figure: Figure, replicates: Floats, *, defined: bool, n: int) -> str:

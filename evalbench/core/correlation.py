@@ -246,14 +246,8 @@ def _refuse(kind: str, *, partial: bool = False) -> None:
 def _no_value(rows: _Rows) -> str:
     if len(rows.x) < FEWEST_ROWS:
         return "fewer than three rows"
-    constant = [
-        name for name, v in (("x", rows.x), ("y", rows.y)) if np.ptp(v) <= _ROUNDING * np.abs(v).max()
-    ]
-    return (
-        " and ".join(constant) + (" is constant" if len(constant) == 1 else " are constant")
-        if constant
-        else ""
-    )
+    constant = [name for name, v in (("x", rows.x), ("y", rows.y)) if np.ptp(v) <= _ROUNDING * np.abs(v).max()]
+    return " and ".join(constant) + (" is constant" if len(constant) == 1 else " are constant") if constant else ""
 
 
 def _coefficient(rows: _Rows, kind: Kind) -> Callable[[Floats], Floats]:
@@ -281,9 +275,7 @@ def pearson_kernel(weights: Floats, x: Floats, y: Floats) -> Floats:
     b = y - (weights * y).sum(axis=1, keepdims=True) / total
     weighted = weights * a
     with np.errstate(all="ignore"):
-        return _ratio(
-            (weighted * b).sum(axis=1), (weighted * a).sum(axis=1), (weights * b * b).sum(axis=1), x, y
-        )
+        return _ratio((weighted * b).sum(axis=1), (weighted * a).sum(axis=1), (weights * b * b).sum(axis=1), x, y)
 
 
 def _ratio(xy: Floats, xx: Floats, yy: Floats, x: Floats, y: Floats) -> Floats:
@@ -319,10 +311,7 @@ def _partial(rows: _Rows, kind: Kind) -> Callable[[Floats], Floats]:
 
     def partial(weights: Floats) -> Floats:
         table = np.stack(
-            [
-                m(weights) if m else np.broadcast_to(c, weights.shape)
-                for m, c in zip(makers, centred, strict=True)
-            ],
+            [m(weights) if m else np.broadcast_to(c, weights.shape) for m, c in zip(makers, centred, strict=True)],
             axis=2,
         )
         total = weights.sum(axis=1)[:, None, None]

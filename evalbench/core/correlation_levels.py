@@ -351,12 +351,8 @@ COMPUTE: Mapping[tuple[str, str], Callable[[Part, Floats], Correlations]] = {
     ("dataset", "pearson"): _dataset_pearson,
     ("dataset", "kendall"): _dataset_kendall,
     ("dataset", "spearman"): lambda part, counts: _ranked(part, counts, fixed_system=False, ranks=True),
-    ("dataset", "partial_spearman"): lambda part, counts: _ranked(
-        part, counts, fixed_system=True, ranks=True
-    ),
-    ("dataset", "partial_pearson"): lambda part, counts: _ranked(
-        part, counts, fixed_system=True, ranks=False
-    ),
+    ("dataset", "partial_spearman"): lambda part, counts: _ranked(part, counts, fixed_system=True, ranks=True),
+    ("dataset", "partial_pearson"): lambda part, counts: _ranked(part, counts, fixed_system=True, ranks=False),
     ("dataset", "residual_spearman"): _residual_spearman,
     **{("summary", kind): _summary(kind) for kind in KINDS},
     **{("system", kind): _system(kind) for kind in KINDS},

@@ -94,9 +94,7 @@ def correlation_table(
     if a.ndim != 2 or b.ndim != 2 or len(a) != len(b) or len(a) != len(np.asarray(document)):
         raise ValueError(f"x, y and document need as many rows: {a.shape}, {b.shape}, {np.shape(document)}")
     _, document_code = np.unique(np.asarray(document), return_inverse=True)
-    systems, system_code = np.unique(
-        np.zeros(len(a)) if system is None else np.asarray(system), return_inverse=True
-    )
+    systems, system_code = np.unique(np.zeros(len(a)) if system is None else np.asarray(system), return_inverse=True)
     n_documents = int(document_code.max(initial=-1)) + 1
     # In a fixed order of rows sums do not depend on the input's order.
     order = np.lexsort((*a.T, *b.T, system_code, document_code))
@@ -148,10 +146,7 @@ def _names(levels: tuple[Level, ...], kinds: tuple[Kind, ...], partial: bool) ->
 
 def _empty(r: int, p: int, q: int) -> Correlations:
     return Correlations(
-        np.full((p, q), np.nan),
-        np.full((r, p, q), np.nan),
-        np.zeros((p, q), np.intp),
-        np.zeros((p, q), np.intp),
+        np.full((p, q), np.nan), np.full((r, p, q), np.nan), np.zeros((p, q), np.intp), np.zeros((p, q), np.intp)
     )
 
 
@@ -160,11 +155,7 @@ def _complete_parts(has_x: Bools, has_y: Bools) -> list[tuple[Bools, Ints, Ints]
     patterns_x, of_x = np.unique(has_x, axis=1, return_inverse=True)
     patterns_y, of_y = np.unique(has_y, axis=1, return_inverse=True)
     return [
-        (
-            patterns_x[:, i] & patterns_y[:, j],
-            np.flatnonzero(of_x.ravel() == i),
-            np.flatnonzero(of_y.ravel() == j),
-        )
+        (patterns_x[:, i] & patterns_y[:, j], np.flatnonzero(of_x.ravel() == i), np.flatnonzero(of_y.ravel() == j))
         for i in range(patterns_x.shape[1])
         for j in range(patterns_y.shape[1])
         if (patterns_x[:, i] & patterns_y[:, j]).any()

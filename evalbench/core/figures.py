@@ -105,9 +105,7 @@ class Estimated(NamedTuple):
     replicates: Mapping[str, Floats]
 
 
-def unit_sums(
-    columns: Columns, names: Sequence[str], units: npt.ArrayLike
-) -> tuple[Floats, npt.NDArray[Any]]:
+def unit_sums(columns: Columns, names: Sequence[str], units: npt.ArrayLike) -> tuple[Floats, npt.NDArray[Any]]:
     """Column sums per resampling unit, units in ascending order of their id.
 
     Returns
@@ -169,9 +167,7 @@ def estimate(
     undefined = _reasons(columns.get("undefined"), n_items)
     enough = len(ids) >= 2
     replicates = (
-        bootstrap_sums(sums, values, rng(seed, "bootstrap"), n_resamples)
-        if enough
-        else np.empty((0, len(figures)))
+        bootstrap_sums(sums, values, rng(seed, "bootstrap"), n_resamples) if enough else np.empty((0, len(figures)))
     )
     low, high = percentile_interval(replicates) if enough else (np.full(len(figures), np.nan),) * 2
     clustered = len(ids) < n_items

@@ -89,9 +89,7 @@ def units_for_difference(
     503
     """
     if difference == 0 or not math.isfinite(difference) or not standard_deviation >= 0:
-        raise ValueError(
-            f"cannot plan for a difference of {difference} with standard deviation {standard_deviation}"
-        )
+        raise ValueError(f"cannot plan for a difference of {difference} with standard deviation {standard_deviation}")
     return max(2, math.ceil((_reach(alpha, power) * standard_deviation / difference) ** 2))
 
 

@@ -83,9 +83,7 @@ def corrected_mean(
     """
     f, y = np.asarray(judged, dtype=float), np.asarray(human, dtype=float)
     if f.shape != y.shape or f.ndim != 1:
-        raise ValueError(
-            f"one human mark (or NaN) for each judged item is needed: shapes {f.shape} and {y.shape}"
-        )
+        raise ValueError(f"one human mark (or NaN) for each judged item is needed: shapes {f.shape} and {y.shape}")
     if np.isinf(f).any() or np.isinf(y).any():
         raise ValueError("a mark is infinite")
     if trust is not None and not 0 <= trust <= 1:

@@ -20,9 +20,7 @@ _PAIRED_BLOCK = 256
 _LARGEST_BLOCK = 1 << 16
 
 
-def resampled_sums(
-    rows: Floats, times: npt.NDArray[np.int64], rng: np.random.Generator, n_resamples: int
-) -> Floats:
+def resampled_sums(rows: Floats, times: npt.NDArray[np.int64], rng: np.random.Generator, n_resamples: int) -> Floats:
     """Column sums of ordinary bootstrap resamples of rows, each of which stands for ``times`` equal units."""
     total = int(times.sum())
     first, which = _distinct_rows(rows)
@@ -45,9 +43,7 @@ def resampled_sums(
     return out
 
 
-def _add_paired_draws(
-    out: Floats, block: Floats, counts: npt.NDArray[np.int64], rng: np.random.Generator
-) -> None:
+def _add_paired_draws(out: Floats, block: Floats, counts: npt.NDArray[np.int64], rng: np.random.Generator) -> None:
     """As :func:`_add_draws` for 256 rows of one column: 16 random bits look up the sum of two draws at once."""
     from scipy.sparse import csr_array
 
@@ -70,10 +66,7 @@ def _add_draws(out: Floats, block: Floats, counts: npt.NDArray[np.int64], rng: n
         out += counts[:, None] * block
         return
     step = max(1, _DRAWS_AT_ONCE // max(1, int(counts.mean())))
-    ones, table = (
-        np.ones(int(counts.max()) * min(step, len(counts))),
-        np.empty((min(step, len(counts)), len(block))),
-    )
+    ones, table = (np.ones(int(counts.max()) * min(step, len(counts))), np.empty((min(step, len(counts)), len(block))))
     for begin in range(0, len(counts), step):
         ends = np.concatenate([[0], np.cumsum(counts[begin : begin + step])]).astype(np.int32)
         bits = rng.bit_generator.random_raw(-(-int(ends[-1]) // 4)).view(np.uint16)[: ends[-1]]
@@ -98,9 +91,7 @@ def _distinct_rows(rows: Floats) -> tuple[Ints, Ints]:
     bits = (rows + 0.0).view(np.uint64)
     key = np.zeros(len(rows), dtype=np.uint64)
     for column in bits.T:
-        key = (key ^ (key >> np.uint64(29))) * np.uint64(0x9E3779B97F4A7C15) + column * np.uint64(
-            0xBF58476D1CE4E5B9
-        )
+        key = (key ^ (key >> np.uint64(29))) * np.uint64(0x9E3779B97F4A7C15) + column * np.uint64(0xBF58476D1CE4E5B9)
     _, first, which = np.unique(key, return_index=True, return_inverse=True)
     if (rows[first][which] != rows).any():
         _, first, which = np.unique(rows, axis=0, return_index=True, return_inverse=True)

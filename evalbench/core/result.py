@@ -65,9 +65,7 @@ class Estimate:
         for name in ("value", "ci_low", "ci_high"):
             number = getattr(self, name)
             if number is not None and not math.isfinite(number):
-                raise ValueError(
-                    f"{self.metric}: {name} is {number}; an undefined figure is None, with a note"
-                )
+                raise ValueError(f"{self.metric}: {name} is {number}; an undefined figure is None, with a note")
         if self.value is None and not self.note:
             raise ValueError(f"{self.metric}: no value and no note that says why")
 
@@ -151,9 +149,7 @@ class Summary:
                 return estimate
         known = sorted({e.metric for e in self.figures})
         groups = [dict(e.group) or "the whole" for e in self.figures if e.metric == metric]
-        there_is = (
-            f"it is there for {', '.join(map(str, groups))}" if groups else f"metrics: {', '.join(known)}"
-        )
+        there_is = f"it is there for {', '.join(map(str, groups))}" if groups else f"metrics: {', '.join(known)}"
         raise KeyError(f"no figure {metric!r} for {group or 'the whole'}; {there_is}")
 
 
@@ -162,8 +158,7 @@ class Tables(dict[str, "pd.DataFrame"]):
 
     def __repr__(self) -> str:
         return "\n".join(
-            f"{name}: {len(frame)} rows of {', '.join(map(str, frame.columns))}"
-            for name, frame in self.items()
+            f"{name}: {len(frame)} rows of {', '.join(map(str, frame.columns))}" for name, frame in self.items()
         )
 
 

@@ -92,9 +92,7 @@ def read_json(path: Path) -> dict[str, Any]:
     except RecursionError:
         raise BadInput(f"{path}: cannot be read (nested too deeply)") from None
     except (OSError, ValueError) as error:
-        raise BadInput(
-            f"{path}: cannot be read ({error.strerror if isinstance(error, OSError) else error})"
-        ) from error
+        raise BadInput(f"{path}: cannot be read ({error.strerror if isinstance(error, OSError) else error})") from error
     if not isinstance(content, dict):
         raise BadInput(f"{path}: expected a JSON object")
     if fault := _depth_fault(content):
@@ -148,9 +146,7 @@ def _checked(path: Path, fields: Mapping[str, Any]) -> dict[str, Any]:
 def _faults(content: Any, expected: Any, where: str) -> list[str]:
     """What differs from the fields that are expected, each with its place."""
     if isinstance(expected, Kind):
-        return (
-            [] if expected.holds(content) else [f"{where}: expected {expected.word}, found {_shown(content)}"]
-        )
+        return [] if expected.holds(content) else [f"{where}: expected {expected.word}, found {_shown(content)}"]
     if isinstance(expected, list):
         if not isinstance(content, list):
             return [f"{where}: expected a list, found {_shown(content)}"]
@@ -178,13 +174,7 @@ def _named(content: Mapping[str, Any], expected: Mapping[str, Any]) -> Iterator[
 
 
 def _shown(value: Any) -> str:
-    text = (
-        repr(value)
-        if not isinstance(value, list | dict)
-        else "a list"
-        if isinstance(value, list)
-        else "an object"
-    )
+    text = repr(value) if not isinstance(value, list | dict) else "a list" if isinstance(value, list) else "an object"
     return text if len(text) <= 40 else text[:39] + "…"
 
 

@@ -52,8 +52,7 @@ class Sides(NamedTuple):
             has_a = has_b = has_a & has_b
         wide = [(j, column[name]) for j, f in enumerate(figures) for name in f.sums]
         table_a, table_b = (
-            s[:, [c for _, c in wide]] * has[:, [j for j, _ in wide]]
-            for s, has in ((sums_a, has_a), (sums_b, has_b))
+            s[:, [c for _, c in wide]] * has[:, [j for j, _ in wide]] for s, has in ((sums_a, has_a), (sums_b, has_b))
         )
         n_a, n_b = (tuple(int(k) for k in has.sum(axis=0)) for has in (has_a, has_b))
         only_a, only_b = len(ids_a) - len(shared), len(ids_b) - len(shared)
@@ -74,6 +73,4 @@ def _slices(figures: Sequence[Figure]) -> tuple[slice, ...]:
 def values_of(figures: Sequence[Figure]) -> Callable[[Floats], Floats]:
     """A function from sums ``(r, c)``, each figure's columns side by side, to values ``(r, f)``."""
     columns = _slices(figures)
-    return lambda sums: np.stack(
-        [f.value(*sums[:, c].T) for f, c in zip(figures, columns, strict=True)], axis=1
-    )
+    return lambda sums: np.stack([f.value(*sums[:, c].T) for f, c in zip(figures, columns, strict=True)], axis=1)

@@ -145,16 +145,12 @@ def _two_sided(observed: Floats, permuted: Floats, *, exact: bool) -> list[Permu
     n = len(permuted)
     p = extreme / n if exact else (1 + extreme) / (1 + n)
     return [
-        Permutation(float(p_j), n, exact)
-        if np.isfinite(o)
-        else Permutation(None, note="one side has no value")
+        Permutation(float(p_j), n, exact) if np.isfinite(o) else Permutation(None, note="one side has no value")
         for p_j, o in zip(p, observed, strict=True)
     ]
 
 
-def sign_flip_test(
-    differences: npt.ArrayLike, rng: np.random.Generator, n_permutations: int = 10_000
-) -> Permutation:
+def sign_flip_test(differences: npt.ArrayLike, rng: np.random.Generator, n_permutations: int = 10_000) -> Permutation:
     """Sign-flip test that paired differences have mean 0; two-sided.
 
     Parameters

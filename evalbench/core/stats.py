@@ -119,11 +119,7 @@ def bootstrap_sums(
     ((1000, 1), True)
     """
     rows = np.asarray(units, dtype=float)
-    times = (
-        np.ones(len(rows), dtype=np.int64)
-        if multiplicity is None
-        else np.asarray(multiplicity, dtype=np.int64)
-    )
+    times = np.ones(len(rows), dtype=np.int64) if multiplicity is None else np.asarray(multiplicity, dtype=np.int64)
     if rows.ndim != 2 or not len(rows) or times.sum() < 1:
         raise ValueError(f"nothing to resample: units of shape {rows.shape}; expected one row per unit")
     if not np.isfinite(rows).all():
@@ -146,10 +142,7 @@ def resample_counts(n: int, rng: np.random.Generator, n_resamples: int) -> Itera
 
 
 def bootstrap_weights(
-    units: npt.ArrayLike,
-    statistic: Callable[[Floats], Floats],
-    rng: np.random.Generator,
-    n_resamples: int = 2000,
+    units: npt.ArrayLike, statistic: Callable[[Floats], Floats], rng: np.random.Generator, n_resamples: int = 2000
 ) -> Floats:
     """Bootstrap replicates of any statistic that is computed from how often each row was drawn.
 
@@ -176,16 +169,11 @@ def bootstrap_weights(
     ids, which = np.unique(np.asarray(units), return_inverse=True)
     if not len(ids):
         raise ValueError("nothing to resample: there are no units")
-    return np.concatenate(
-        [statistic(counts[:, which]) for counts in resample_counts(len(ids), rng, n_resamples)]
-    )
+    return np.concatenate([statistic(counts[:, which]) for counts in resample_counts(len(ids), rng, n_resamples)])
 
 
 def bootstrap_indices(
-    units: npt.ArrayLike,
-    statistic: Callable[[Ints], npt.ArrayLike],
-    rng: np.random.Generator,
-    n_resamples: int = 2000,
+    units: npt.ArrayLike, statistic: Callable[[Ints], npt.ArrayLike], rng: np.random.Generator, n_resamples: int = 2000
 ) -> Floats:
     """Bootstrap replicates of a statistic that needs the drawn rows themselves; slow, one at a time.
 
@@ -243,9 +231,7 @@ def percentile_interval(replicates: npt.ArrayLike, level: float = 0.95) -> tuple
         low, high = np.quantile(values, tails, axis=0)
         return low, high
     columns = values.reshape(len(values), int(np.prod(values.shape[1:]))).T
-    ends = [
-        np.quantile(c[~np.isnan(c)], tails) if (~np.isnan(c)).any() else [np.nan, np.nan] for c in columns
-    ]
+    ends = [np.quantile(c[~np.isnan(c)], tails) if (~np.isnan(c)).any() else [np.nan, np.nan] for c in columns]
     low, high = np.reshape(np.transpose(ends), (2, *values.shape[1:]))
     return low, high
 

@@ -84,13 +84,9 @@ class Bands:
             if band.low == band.high and not (band.low_closed and band.high_closed):
                 raise RuleError(f"band {band} is empty")
         if self.bands[0].low != -math.inf or self.bands[-1].high != math.inf:
-            raise RuleError(
-                "the bands do not cover the whole line: the first must start at -inf, the last end at inf"
-            )
+            raise RuleError("the bands do not cover the whole line: the first must start at -inf, the last end at inf")
         for left, right in itertools.pairwise(self.bands):
-            if left.high < right.low or (
-                left.high == right.low and not (left.high_closed or right.low_closed)
-            ):
+            if left.high < right.low or (left.high == right.low and not (left.high_closed or right.low_closed)):
                 raise RuleError(f"gap between {left} and {right}")
             if left.high > right.low or (left.high_closed and right.low_closed):
                 raise RuleError(f"overlap of {left} and {right}")
@@ -105,11 +101,7 @@ class Bands:
             If lights and numbers do not alternate or the cuts do not ascend.
         """
         lights, cuts = parts[::2], parts[1::2]
-        if (
-            len(parts) % 2 == 0
-            or not all(isinstance(x, str) for x in lights)
-            or any(isinstance(x, str) for x in cuts)
-        ):
+        if len(parts) % 2 == 0 or not all(isinstance(x, str) for x in lights) or any(isinstance(x, str) for x in cuts):
             raise RuleError("bands are written light, cut, light, …, light")
         ends = [-math.inf, *(float(c) for c in cuts), math.inf]
         if any(not math.isfinite(c) for c in ends[1:-1]) or any(a >= b for a, b in itertools.pairwise(ends)):
@@ -231,9 +223,7 @@ class Rules:
             raise RuleError("ordered cases need an else: otherwise= one of " + ", ".join(LIGHTS))
         names = [case.name for case in self.cases]
         if len(set(names)) != len(names):
-            raise RuleError(
-                f"two cases of one name: {', '.join(sorted(n for n in names if names.count(n) > 1))}"
-            )
+            raise RuleError(f"two cases of one name: {', '.join(sorted(n for n in names if names.count(n) > 1))}")
         for case in self.cases:
             if case.light not in LIGHTS:
                 raise RuleError(f"unknown light {case.light!r}; one of {', '.join(LIGHTS)}")

@@ -162,25 +162,18 @@ def shared_decimals(rows: Sequence[Mapping[str, Any]]) -> int | None:
     """Decimals for neighbouring rows, so that they align: those of the widest interval, and at least one
     significant digit of the narrowest."""
     own = [
-        own_decimals(row["value"], row.get("ci_low"), row.get("ci_high"))
-        for row in rows
-        if row["value"] is not None
+        own_decimals(row["value"], row.get("ci_low"), row.get("ci_high")) for row in rows if row["value"] is not None
     ]
     return max(min(own), max(own) - 1) if own else None
 
 
-def aligned(
-    values: Sequence[float | None], lows: Sequence[float | None], highs: Sequence[float | None]
-) -> list[str]:
+def aligned(values: Sequence[float | None], lows: Sequence[float | None], highs: Sequence[float | None]) -> list[str]:
     """Figures and intervals of neighbouring rows with the same decimals; see :func:`rounded`."""
     rows = [
-        {"value": value, "ci_low": low, "ci_high": high}
-        for value, low, high in zip(values, lows, highs, strict=True)
+        {"value": value, "ci_low": low, "ci_high": high} for value, low, high in zip(values, lows, highs, strict=True)
     ]
     decimals = shared_decimals(rows)
-    return [
-        "–" if row["value"] is None else " ".join(filter(None, figure_parts(row, decimals))) for row in rows
-    ]
+    return ["–" if row["value"] is None else " ".join(filter(None, figure_parts(row, decimals))) for row in rows]
 
 
 # -- headline figures ---------------------------------------------------------------------------

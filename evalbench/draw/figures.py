@@ -122,9 +122,7 @@ def interval_bars(
     written = ["no value" if text == "–" else text for text in aligned(values, lows, highs)]
     figure, ax = _rows_figure(labels, 0.32, top=0.36, bottom=0.55, right=_room_for(written))
     said = []
-    for y, (label, value, low, high, text) in enumerate(
-        zip(labels, values, lows, highs, written, strict=True)
-    ):
+    for y, (label, value, low, high, text) in enumerate(zip(labels, values, lows, highs, written, strict=True)):
         said.append(f"{label} {text}")
         if value is not None and low is not None and high is not None:
             ax.plot([low, high], [y, y], color=ACCENT, linewidth=2.2, alpha=0.55, solid_capstyle="butt")
@@ -179,9 +177,7 @@ def heat_map(
     names = [shortened(c, 16) for c in cols]
     steep = max(map(width_of, names)) * _EM > 5.0 / len(cols)
     top = 0.4 + (0.72 * _EM * max(map(width_of, names)) + 0.1 if steep else 0.28)
-    figure, ax = _rows_figure(
-        rows, 0.36, top=top, bottom=0.35 if unit else 0.15, right=0.75 if steep else 0.2
-    )
+    figure, ax = _rows_figure(rows, 0.36, top=top, bottom=0.35 if unit else 0.15, right=0.75 if steep else 0.2)
     known = cells[np.isfinite(cells)]
     floor = float(known.min()) if low is None and known.size else (low or 0.0)
     ceiling = float(known.max()) if high is None and known.size else (1.0 if high is None else high)
@@ -214,9 +210,7 @@ def _cell(x: int, y: int, strength: float) -> Any:
     return Rectangle((x - 0.48, y - 0.46), 0.96, 0.92, facecolor=ACCENT, alpha=strength, linewidth=0)
 
 
-def _heat_alt(
-    cells: npt.NDArray[Any], rows: Sequence[str], cols: Sequence[str], title: str, unit: str
-) -> str:
+def _heat_alt(cells: npt.NDArray[Any], rows: Sequence[str], cols: Sequence[str], title: str, unit: str) -> str:
     shape = f"{len(rows)} rows by {len(cols)} columns"
     if not np.isfinite(cells).any():
         return f"{title}. {shape}, no values."
@@ -260,10 +254,7 @@ def distribution(
     everything = np.concatenate(list(finite.values()))
     low, high = domain or ((everything.min(), everything.max()) if everything.size else (0.0, 1.0))
     edges = np.linspace(low, high if high > low else low + 1, bins + 1)
-    notes = {
-        name: (f"n = {count(len(v))}", _without_value(len(groups[name]) - len(v)))
-        for name, v in finite.items()
-    }
+    notes = {name: (f"n = {count(len(v))}", _without_value(len(groups[name]) - len(v))) for name, v in finite.items()}
     room = _room_for([line for note in notes.values() for line in note])
     figure, ax = _rows_figure(list(groups), 0.62, top=0.4, bottom=0.55, right=room)
     said = []
@@ -275,9 +266,7 @@ def distribution(
             continue
         heights = np.histogram(values, edges)[0]
         scaled = 0.72 * heights / heights.max() if heights.any() else heights
-        ax.stairs(
-            y + 0.36 - scaled, edges, baseline=y + 0.36, fill=True, color=ACCENT, alpha=0.32, linewidth=0
-        )
+        ax.stairs(y + 0.36 - scaled, edges, baseline=y + 0.36, fill=True, color=ACCENT, alpha=0.32, linewidth=0)
         lower, median, upper = np.quantile(values, [0.25, 0.5, 0.75])
         ax.plot([lower, upper], [y + 0.36] * 2, color=ACCENT, linewidth=3, solid_capstyle="butt")
         dot(ax, median, y + 0.36)

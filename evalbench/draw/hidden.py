@@ -51,6 +51,4 @@ def marked(text: str, mark: Callable[[str], str]) -> str:
     >>> marked("pay\u200bpal, می\u200cخواهم", lambda character: "!")
     'pay!pal, می\u200cخواهم'
     """
-    return _HIDDEN.sub(
-        lambda found: found[0] if _NEEDED.match(found.string, found.start()) else mark(found[0]), text
-    )
+    return _HIDDEN.sub(lambda found: found[0] if _NEEDED.match(found.string, found.start()) else mark(found[0]), text)

@@ -104,14 +104,12 @@ _TAG = re.compile(
 _ATTRIBUTE = re.compile(r"""([\w:\-]+)(?:=(?:"([^"]*)"|'([^']*)'|([^\s"'<>=`]+)))?""")
 _LINKS = ("href", "xlink:href", "src")
 _REFUSED = re.compile(
-    r"on\w*|srcdoc|srcset|action|formaction|ping|background|http-equiv|data|poster|target|xml:base",
-    re.IGNORECASE,
+    r"on\w*|srcdoc|srcset|action|formaction|ping|background|http-equiv|data|poster|target|xml:base", re.IGNORECASE
 )
 _PAGE = re.compile(r"https?://[^\s]*")  # for links that a reader clicks
 _LINK = re.compile(r"#[^\s]*|[\w\-.%]+|data:image/(?:png|jpeg);base64,[A-Za-z0-9+/=\s]*")
 _OUTSIDE = re.compile(
-    r"url\(\s*[\"']?(?!\s*[\"']?#)|(?:image|image-set|cross-fade|src)\(|@import|expression\(|\\",
-    re.IGNORECASE,
+    r"url\(\s*[\"']?(?!\s*[\"']?#)|(?:image|image-set|cross-fade|src)\(|@import|expression\(|\\", re.IGNORECASE
 )
 
 

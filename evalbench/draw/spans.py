@@ -63,9 +63,7 @@ def badge(span: Span) -> Html:
     """The span's sign: T or P (or its kind's first letter) and the number of its pair."""
     number = "" if span.pair is None else escape(span.pair)
     alone = "" if number else " eb-alone"
-    return Html(
-        f'<sup class="eb-badge {_class(span.kind)}{alone}">{escape(_letter(span.kind))}{number}</sup>'
-    )
+    return Html(f'<sup class="eb-badge {_class(span.kind)}{alone}">{escape(_letter(span.kind))}{number}</sup>')
 
 
 def highlight(text: str, spans: Sequence[Any]) -> Html:
@@ -132,9 +130,7 @@ def _span_list(ordered: Sequence[Span], text: str) -> str:
         f"{' — ' if s.label else ''}<span{language_attributes(s.label)}>{escape(s.label)}</span></li>"
         for s in ordered
     )
-    return (
-        f"<details><summary>{counted(len(ordered), 'span')}</summary><ul class=eb-spans>{rows}</ul></details>"
-    )
+    return f"<details><summary>{counted(len(ordered), 'span')}</summary><ul class=eb-spans>{rows}</ul></details>"
 
 
 def documents(docs: Sequence[Document | Mapping[str, Any]]) -> Html:
@@ -147,9 +143,7 @@ def documents(docs: Sequence[Document | Mapping[str, Any]]) -> Html:
     """
     read = [doc if isinstance(doc, Document) else Document(**doc) for doc in docs]
     spans = [_checked(doc.text, doc.spans) for doc in read]
-    kinds = sorted(
-        {s.kind for each in spans for s in each}, key=lambda k: (k not in _KINDS, k == "prediction", k)
-    )
+    kinds = sorted({s.kind for each in spans for s in each}, key=lambda k: (k not in _KINDS, k == "prediction", k))
     cards = "".join(
         f'<article class="eb-doc"><p class="eb-doc-title">{escape(doc.title)}</p>'
         f'<div class="eb-text"{language_attributes(doc.text, doc.lang)}>{highlight(doc.text, each)}</div>'

@@ -118,16 +118,7 @@ def _style(ax: Axes) -> None:
 
 def dot(ax: Axes, x: float, y: float, size: float = 6) -> None:
     """A value's dot, whole also at the end of the scale."""
-    ax.plot(
-        [x],
-        [y],
-        "o",
-        color=ACCENT,
-        markersize=size,
-        markeredgecolor=PAPER,
-        markeredgewidth=0.8,
-        clip_on=False,
-    )
+    ax.plot([x], [y], "o", color=ACCENT, markersize=size, markeredgecolor=PAPER, markeredgewidth=0.8, clip_on=False)
 
 
 def title_at_top(figure: Figure, text: str) -> None:
@@ -175,8 +166,7 @@ def titles(figure: Figure) -> list[str]:
     own = [figure.get_suptitle()]
     return [
         t
-        for t in own
-        + [ax.get_title(loc=where) for ax in figure.axes for where in ("left", "center", "right")]
+        for t in own + [ax.get_title(loc=where) for ax in figure.axes for where in ("left", "center", "right")]
         if t.strip()
     ]
 
@@ -189,9 +179,7 @@ def _needs_label(axis: Axis) -> bool:
     if not axis.get_visible() or not axis.axes.axison or not axis.axes.get_visible():
         return False
     formatter, locator = axis.get_major_formatter(), axis.get_major_locator()
-    named = isinstance(formatter, FuncFormatter) and isinstance(
-        locator, FixedLocator
-    )  # set_yticks(at, names)
+    named = isinstance(formatter, FuncFormatter) and isinstance(locator, FixedLocator)  # set_yticks(at, names)
     if named or isinstance(formatter, (FixedFormatter, NullFormatter, StrCategoryFormatter)):
         return False
     params = axis.get_tick_params(which="major")

@@ -124,9 +124,7 @@ def _cell(value: Any, decimals: int | None, clamp: int, code: str | None, width:
         return f"<td{width}>{'yes' if value else 'no'}</td>"
     text = _as_text(value)
     # A name without spaces breaks at its joints, or it would push the last columns out of sight.
-    shown = (
-        breakable(text) if len(text) <= clamp and not any(map(str.isspace, text)) else clamped(text, clamp)
-    )
+    shown = breakable(text) if len(text) <= clamp and not any(map(str.isspace, text)) else clamped(text, clamp)
     return f"<td{width}{language_attributes(text, code)}>{shown}</td>"
 
 
@@ -201,9 +199,7 @@ def html_table(
     """
     total = len(frame) if total is None else total
     if rows < 1 or clamp < 1 or total < len(frame):
-        raise ValueError(
-            f"rows={rows} and clamp={clamp} must be at least 1, total={total} at least {len(frame)}"
-        )
+        raise ValueError(f"rows={rows} and clamp={clamp} must be at least 1, total={total} at least {len(frame)}")
     if list(frame.columns) == ["note"]:
         return _in_place_of_a_table(frame["note"].tolist())
     shown = frame.head(rows)
@@ -216,9 +212,7 @@ def html_table(
         f'<th scope="col"{width if width == NUMERIC else ""}>{escape(name)}</th>'
         for name, (width, _) in zip(frame.columns, columns, strict=True)
     )
-    body = "".join(
-        f"<tr>{''.join(cells)}</tr>" for cells in zip(*(cells for _, cells in columns), strict=True)
-    )
+    body = "".join(f"<tr>{''.join(cells)}</tr>" for cells in zip(*(cells for _, cells in columns), strict=True))
     if not len(shown):
         body = f'<tr><td colspan="{max(len(columns), 1)}" class="eb-none">no rows</td></tr>'
     label = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""

@@ -14,13 +14,7 @@ from evalbench.draw.html import Html, attribute, breakable, escape
 if TYPE_CHECKING:
     from evalbench.core.result import Estimate, Result
 
-MEANING = {
-    "green": "",
-    "yellow": "",
-    "red": "",
-    "grey": "not enough evidence to say",
-    "unlit": "no rule for a light",
-}
+MEANING = {"green": "", "yellow": "", "red": "", "grey": "not enough evidence to say", "unlit": "no rule for a light"}
 # With more rows than this a grid of groups hides what stands below it.
 GRID = 12
 _RANGE = re.compile(r"^\s*([-−]?\d+(?:\.\d+)?)\s*(?:–|to)\s*([-−]?\d+(?:\.\d+)?)\s*$")
@@ -108,9 +102,7 @@ def _letters(i: int) -> str:
 
 
 def _footnotes(marks: Mapping[str, str]) -> str:
-    notes = "".join(
-        f'<li><sup class="eb-mark">{mark}</sup> {escape(note)}</li>' for note, mark in marks.items()
-    )
+    notes = "".join(f'<li><sup class="eb-mark">{mark}</sup> {escape(note)}</li>' for note, mark in marks.items())
     return f'<ul class="eb-footnotes">{notes}</ul>' if notes else ""
 
 
@@ -122,9 +114,7 @@ def _metric_name(row: Mapping[str, Any], said: str = "") -> str:
     return f"{breakable(row['metric'])}{small}"
 
 
-def headline_table(
-    rows: Sequence[Mapping[str, Any] | Estimate], by: Sequence[str] = (), first: int = 4
-) -> Html:
+def headline_table(rows: Sequence[Mapping[str, Any] | Estimate], by: Sequence[str] = (), first: int = 4) -> Html:
     """The headline figures: metric, value, interval as bar and numbers, counts, light.
 
     Parameters
@@ -221,11 +211,7 @@ def _figures_table(
 
 
 def _metric_rows(
-    group: Sequence[Mapping[str, Any]],
-    by: Sequence[str],
-    marks: Mapping[str, str],
-    decimals: int | None,
-    said: str,
+    group: Sequence[Mapping[str, Any]], by: Sequence[str], marks: Mapping[str, str], decimals: int | None, said: str
 ) -> str:
     """One metric: a row, or a heading and a row for each compared group."""
     domain, name = _domain(group), _metric_name(group[0], said)
@@ -252,9 +238,7 @@ def _group_cell(name: Any) -> str:
 def _evidence(results: Mapping[str, Any]) -> list[str]:
     missing, total, of = (results["items"].get(name) or 0 for name in ("unscored", "n", "of"))
     items = counted(total, "item") + (f" ({of})" if of else "")
-    facts = [
-        f"{count(missing)} of {items} could not be scored" if missing else f"all {items} could be scored"
-    ]
+    facts = [f"{count(missing)} of {items} could not be scored" if missing else f"all {items} could be scored"]
     facts += _resting_on(results["light"], results.get("would_be_light"), results.get("light_stability"))
     if results.get("light_rule"):
         facts.append(f"rule: {results['light_rule']}")

@@ -11,11 +11,11 @@ from typing import Any
 
 from evalbench.core.unscored import Unscored
 from evalbench.errors import BadInput
+from evalbench.judge.entail import BASELINE, LABELS, entailer
 from evalbench.judge.recorded import read_recorded
 from evalbench.judge.rows import Verdict, Verdicts, labelled
 from evalbench.judge.tasks import Task
 from evalbench.models import llm
-from evalbench.models.entail import BASELINE, LABELS, entailer
 
 InProcess = Callable[[dict[str, Any]], object]
 RECORDED = "recorded:"
@@ -79,15 +79,9 @@ def _of_given(task: Task, item_id: str, given: Mapping[str, Any]) -> Verdict:
         return Verdict(id=item_id, unscored=str(given["unscored"]), detail=str(given.get("detail", "")))
     label = task.label(given.get("label", given.get("mark")))
     if label is None:
-        raise ValueError(
-            f"item {item_id!r}: the judge's function gave {given!r}; labels are {', '.join(task.labels)}"
-        )
+        raise ValueError(f"item {item_id!r}: the judge's function gave {given!r}; labels are {', '.join(task.labels)}")
     return labelled(
-        task,
-        item_id,
-        label,
-        reason=str(given.get("reason", "")),
-        probability=float(given.get("probability", math.nan)),
+        task, item_id, label, reason=str(given.get("reason", "")), probability=float(given.get("probability", math.nan))
     )
 
 
@@ -100,9 +94,7 @@ def recorded(items: list[dict[str, Any]], by: str, task: Task) -> Verdicts:
             rows.append(labelled(task, item["id"], entry.label, sample=entry.sample, reason=entry.reason))
             replies.append(entry.raw)
         if not entries:
-            rows.append(
-                Verdict(id=item["id"], unscored=NOT_RECORDED, detail="the file has no verdict on this item")
-            )
+            rows.append(Verdict(id=item["id"], unscored=NOT_RECORDED, detail="the file has no verdict on this item"))
             replies.append("")
     return _local(by, task, rows, replies)
 
@@ -129,17 +121,9 @@ def cross_encoder(items: list[dict[str, Any]], by: str, task: Task) -> Verdicts:
 
 
 def _entailed(items: list[dict[str, Any]], by: str, task: Task) -> list[Verdict]:
-    probabilities = entailer(by).probabilities(
-        [i["premise"] for i in items], [i["hypothesis"] for i in items]
-    )
+    probabilities = entailer(by).probabilities([i["premise"] for i in items], [i["hypothesis"] for i in items])
     return [
-        labelled(
-            task,
-            item["id"],
-            LABELS[int(row.argmax())],
-            probability=float(row[0]),
-            reason=_likelihoods(by, row),
-        )
+        labelled(task, item["id"], LABELS[int(row.argmax())], probability=float(row[0]), reason=_likelihoods(by, row))
         for item, row in zip(items, probabilities, strict=True)
     ]
 
@@ -151,11 +135,9 @@ def _likelihoods(by: str, row: Sequence[float]) -> str:
 
 
 def _equivalent(items: list[dict[str, Any]], task: Task) -> list[Verdict]:
-    from evalbench.models.lexical.equivalence import equivalence
+    from evalbench.judge.lexical.equivalence import equivalence
 
-    same = equivalence(
-        [i["question"] for i in items], [i["gold"] for i in items], [i["answer"] for i in items]
-    )
+    same = equivalence([i["question"] for i in items], [i["gold"] for i in items], [i["answer"] for i in items])
     return [
         labelled(
             task,

@@ -85,9 +85,7 @@ def _object(file: Path, place: int, line: str) -> dict[str, Any]:
     except ValueError as error:
         raise BadInput(f"recorded verdicts {file}, line {place}: no JSON ({error})") from error
     if not isinstance(row, dict):
-        raise BadInput(
-            f"recorded verdicts {file}, line {place}: expected an object, got {type(row).__name__}"
-        )
+        raise BadInput(f"recorded verdicts {file}, line {place}: expected an object, got {type(row).__name__}")
     return row
 
 

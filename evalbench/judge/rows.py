@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from evalbench.judge.entail import holds_back
 from evalbench.judge.tasks import Task
-from evalbench.models.entail import holds_back
 
 if TYPE_CHECKING:
     import pandas as pd

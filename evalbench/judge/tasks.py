@@ -58,15 +58,9 @@ class Task:
         return next((label for label in self.labels if label.upper() == wanted), None)
 
 
-ENTAILMENT = Task(
-    "entailment",
-    ("premise", "hypothesis"),
-    {"ENTAILMENT": 1.0, "NEUTRAL": 0.5, "CONTRADICTION": 0.0},
-)
+ENTAILMENT = Task("entailment", ("premise", "hypothesis"), {"ENTAILMENT": 1.0, "NEUTRAL": 0.5, "CONTRADICTION": 0.0})
 CORRECTNESS = Task(
-    "correctness",
-    ("question", "gold", "answer"),
-    {"CORRECT": 1.0, "PARTIALLY_CORRECT": 0.5, "INCORRECT": 0.0},
+    "correctness", ("question", "gold", "answer"), {"CORRECT": 1.0, "PARTIALLY_CORRECT": 0.5, "INCORRECT": 0.0}
 )
 TASKS: Mapping[str, Task] = {task.name: task for task in (ENTAILMENT, CORRECTNESS)}
 
@@ -109,16 +103,10 @@ def mark_task(
     """
     faults = [] if len(scale) > 1 else ["a scale needs at least two marks"]
     faults += [
-        f"the {what} is empty"
-        for what, text in (("name", criterion), ("definition", definition))
-        if not text.strip()
+        f"the {what} is empty" for what, text in (("name", criterion), ("definition", definition)) if not text.strip()
     ]
-    faults += [
-        f"mark {m!r} is no whole number" for m in scale if isinstance(m, bool) or not isinstance(m, int)
-    ]
-    faults += [
-        f"mark {m}: it is not said when it is given" for m, when in scale.items() if not str(when).strip()
-    ]
+    faults += [f"mark {m!r} is no whole number" for m in scale if isinstance(m, bool) or not isinstance(m, int)]
+    faults += [f"mark {m}: it is not said when it is given" for m, when in scale.items() if not str(when).strip()]
     faults += [
         f"example {i}: needs a mark of the scale and a text"
         for i, example in enumerate(examples)
@@ -146,9 +134,7 @@ def task_of(task: str | Task) -> Task:
     if isinstance(task, Task):
         return task
     if task not in TASKS:
-        raise BadInput(
-            f"no task {task!r} for a judge; there are {', '.join(TASKS)}, and mark_task(…) makes more"
-        )
+        raise BadInput(f"no task {task!r} for a judge; there are {', '.join(TASKS)}, and mark_task(…) makes more")
     return TASKS[task]
 
 

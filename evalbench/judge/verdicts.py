@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 
 from evalbench.errors import BadInput
 from evalbench.judge import offline
+from evalbench.judge.entail import BASELINE, holds_back
 from evalbench.judge.offline import NOT_RECORDED, RECORDED, InProcess
 from evalbench.judge.rows import Verdict, Verdicts, labelled
 from evalbench.judge.tasks import Task, mark_task, reply_schema, task_of
-from evalbench.models.entail import BASELINE, holds_back
 from evalbench.models.llm import is_model_name
 from evalbench.models.prompts import load_prompt
 
@@ -69,7 +69,7 @@ def judge(
     samples : int
         Verdicts per item; a judge that is not a language model gives one.
     temperature, max_tokens, seed, options
-        For a language model; ``options`` as in :func:`evalbench.models.collect.collect`.
+        For a language model; ``options`` as in :func:`evalbench.models.chat.collect.collect`.
 
     Returns
     -------
@@ -120,9 +120,7 @@ def _checked_items(items: Sequence[Item] | pd.DataFrame, task: Task) -> list[dic
             if fault:
                 faults.append(f"item {name!r}: {fault}")
     if faults:
-        raise BadInput.listing(
-            f"items for the task {task.name!r} need {', '.join(('id', *task.fields))}:", faults
-        )
+        raise BadInput.listing(f"items for the task {task.name!r} need {', '.join(('id', *task.fields))}:", faults)
     return [{**dict.fromkeys(task.optional, ""), **item, **_gold_as_list(item)} for item in given]
 
 
@@ -157,7 +155,7 @@ def _language_model(
     items: list[dict[str, Any]], by: str, task: Task, asked: _Asked, options: Mapping[str, Any]
 ) -> Verdicts:
     from evalbench.models.accounting import accounting, calls_table
-    from evalbench.models.collect import collect
+    from evalbench.models.chat.collect import collect
     from evalbench.models.exchange import Request
 
     template = load_prompt(task.prompt or task.name, asked.language, asked.prompt or None)

@@ -53,7 +53,5 @@ def remarks(items: pd.DataFrame) -> list[str]:
     if unscored:
         out.append(f"Unscored: {unscored} of {len(items)} items ({counted(items['unscored'])}).")
     if without:
-        out.append(
-            f"Without a reference, so that what needs one is undefined: {without} of {len(items)} items."
-        )
+        out.append(f"Without a reference, so that what needs one is undefined: {without} of {len(items)} items.")
     return out

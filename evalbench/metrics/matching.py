@@ -19,13 +19,7 @@ Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 Missing = Literal["renormalise", "zero"]
 
-COMPONENTS = (
-    "text_overlap",
-    "rule_similarity",
-    "category_match",
-    "explanation_similarity",
-    "correction_similarity",
-)
+COMPONENTS = ("text_overlap", "rule_similarity", "category_match", "explanation_similarity", "correction_similarity")
 
 
 class Thresholds(NamedTuple):
@@ -53,9 +47,7 @@ def flat_spans(lists: Sequence[Sequence[Sequence[int]]]) -> Spans:
     return assemble_spans(nowhere, nowhere, dict(enumerate(lists)))
 
 
-def assemble_spans(
-    start: npt.ArrayLike, end: npt.ArrayLike, several: Mapping[int, Sequence[Sequence[int]]]
-) -> Spans:
+def assemble_spans(start: npt.ArrayLike, end: npt.ArrayLike, several: Mapping[int, Sequence[Sequence[int]]]) -> Spans:
     """Spans of violations with one interval each, but for the rows of ``several``.
 
     Parameters
@@ -163,9 +155,7 @@ def text_overlap(truth: Sequence[Sequence[int]], predicted: Sequence[Sequence[in
     return float(pair_overlaps(flat_spans([truth]), flat_spans([predicted]), zero, zero)[0])
 
 
-def weighted_score(
-    components: Mapping[str, Floats], weights: Mapping[str, float], missing: Missing
-) -> Floats:
+def weighted_score(components: Mapping[str, Floats], weights: Mapping[str, float], missing: Missing) -> Floats:
     """Weighted sum of components; NaN marks a component that both sides lack.
 
     Parameters
@@ -189,9 +179,7 @@ def weighted_score(
     if missing == "zero":
         return total
     full = np.isclose(weight_sum, sum(weights.values()), rtol=1e-12)
-    return np.where(
-        full, total, np.where(weight_sum > 0, total / np.where(weight_sum > 0, weight_sum, 1), 0.0)
-    )
+    return np.where(full, total, np.where(weight_sum > 0, total / np.where(weight_sum > 0, weight_sum, 1), 0.0))
 
 
 def admissible(overlap: Floats, rule: Floats, score: Floats, thresholds: Thresholds) -> Bools:
@@ -287,13 +275,7 @@ def optimal(score: Floats, group: Ints, truth: Ints, predicted: Ints) -> Bools:
 
 
 def unmatched_reason(
-    side: Ints,
-    size: int,
-    overlap: Floats,
-    rule: Floats,
-    score: Floats,
-    matched: Bools,
-    thresholds: Thresholds,
+    side: Ints, size: int, overlap: Floats, rule: Floats, score: Floats, matched: Bools, thresholds: Thresholds
 ) -> npt.NDArray[Any]:
     """Why each violation of one side is unmatched; empty where it is matched.
 

@@ -129,9 +129,7 @@ def exact_match(outputs: Texts, references: References) -> Floats:
     array([1., 0.])
     """
     flat = pairs(outputs, references)
-    return _any_reference(
-        np.array([a == b for a, b in zip(flat.outputs, flat.references, strict=True)], bool), flat
-    )
+    return _any_reference(np.array([a == b for a, b in zip(flat.outputs, flat.references, strict=True)], bool), flat)
 
 
 @metric(

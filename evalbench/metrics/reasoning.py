@@ -30,16 +30,10 @@ FaultKind = Literal["wrong", "unsourced", "unread"]
 _PERCENT = re.compile(r"\d\s?[%％]|\bper ?cent\b|процент|百分之", re.IGNORECASE)
 LEVELS = ("answer", "steps", "similarity", "coherence")
 WEIGHTS = (0.3, 0.2, 0.2, 0.3)
-CONSTANTS = {
-    "none": (),
-    "everyday": (1, 2, 7, 10, 12, 24, 30, 52, 60, 100, 365, 1000),
-}
+CONSTANTS = {"none": (), "everyday": (1, 2, 7, 10, 12, 24, 30, 52, 60, 100, 365, 1000)}
 
 _SEED = "Cobbe et al. 2021, Training verifiers to solve math word problems, section 2 (data and annotations)"
-_MILK = {
-    "response": "Six pails and two make <<6+2=8>>8.\n#### 8",
-    "reference": "Together <<2+6=8>>8 pails.\n#### 8",
-}
+_MILK = {"response": "Six pails and two make <<6+2=8>>8.\n#### 8", "reference": "Together <<2+6=8>>8 pails.\n#### 8"}
 
 
 class Fault(NamedTuple):
@@ -97,13 +91,7 @@ class Coherence(NamedTuple):
     steps: tuple[StepCheck, ...]
 
 
-@metric(
-    kind="solution",
-    range=(0, 1),
-    higher_is_better=True,
-    reference=_SEED,
-    example=(_MILK, 1.0),
-)
+@metric(kind="solution", range=(0, 1), higher_is_better=True, reference=_SEED, example=(_MILK, 1.0))
 def final_answer_accuracy(
     response: str, reference: str, *, extractor: Extractor = "strict", markers: tuple[str, ...] = MARKERS
 ) -> float:
@@ -134,9 +122,7 @@ def final_answer_accuracy(
     """
     truth = parse_solution(reference, markers).strict
     if truth is None:
-        raise ValueError(
-            f"the reference has no number behind a marker ({', '.join(markers)}): {reference[-60:]!r}"
-        )
+        raise ValueError(f"the reference has no number behind a marker ({', '.join(markers)}): {reference[-60:]!r}")
     return float(same_number(getattr(parse_solution(response, markers), extractor), truth))
 
 
@@ -316,12 +302,9 @@ def step_coherence(
     return Coherence(accuracy, share, 0.75 * accuracy + 0.25 * share, tuple(checks))
 
 
-def _unsourced(
-    equation: Equation, text: str, known: Set[Fraction], percentages: Set[Fraction]
-) -> list[Fault]:
+def _unsourced(equation: Equation, text: str, known: Set[Fraction], percentages: Set[Fraction]) -> list[Fault]:
     lacking = [
-        n.value not in known
-        and not (n.text.endswith("%") and (n.value * 100 in known or n.value * 100 in percentages))
+        n.value not in known and not (n.text.endswith("%") and (n.value * 100 in known or n.value * 100 in percentages))
         for n in equation.written
     ]
     if not any(lacking):

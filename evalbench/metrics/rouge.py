@@ -190,8 +190,7 @@ def rouge(
                 parts[name].append(_rouge_n(tokens, len(left), int(name[5:])))
     return {
         name: over_references(
-            {key: np.concatenate([s[key] for s in scores]) for key in ("f1", "precision", "recall")},
-            flat.first,
+            {key: np.concatenate([s[key] for s in scores]) for key in ("f1", "precision", "recall")}, flat.first
         )
         for name, scores in parts.items()
     }
@@ -205,12 +204,7 @@ def rouge(
     reference=f"{_LIN}, section 2",
 )
 def rouge1(
-    outputs: Texts,
-    references: References,
-    *,
-    several: Several = "best",
-    stem: bool = False,
-    language: str = "en",
+    outputs: Texts, references: References, *, several: Several = "best", stem: bool = False, language: str = "en"
 ) -> Scores:
     """ROUGE-1: overlap of single words.
 
@@ -232,12 +226,7 @@ def rouge1(
     reference=f"{_LIN}, section 2",
 )
 def rouge2(
-    outputs: Texts,
-    references: References,
-    *,
-    several: Several = "best",
-    stem: bool = False,
-    language: str = "en",
+    outputs: Texts, references: References, *, several: Several = "best", stem: bool = False, language: str = "en"
 ) -> Scores:
     """ROUGE-2: overlap of pairs of adjacent words.
 
@@ -261,12 +250,7 @@ def rouge2(
     reference=f"{_LIN}, section 3.1",
 )
 def rouge_l(
-    outputs: Texts,
-    references: References,
-    *,
-    several: Several = "best",
-    stem: bool = False,
-    language: str = "en",
+    outputs: Texts, references: References, *, several: Several = "best", stem: bool = False, language: str = "en"
 ) -> Scores:
     """ROUGE-L: longest common subsequence of words.
 
@@ -319,9 +303,7 @@ def rouge_lsum(
     example=({"outputs": ["a b"], "contexts": ["a b c d"]}, [2 / 3]),
     reference=f"{_LIN}, sections 2–3, with the context as reference",
 )
-def rouge_for_context(
-    outputs: Texts, contexts: References, *, stem: bool = False, language: str = "en"
-) -> Scores:
+def rouge_for_context(outputs: Texts, contexts: References, *, stem: bool = False, language: str = "en") -> Scores:
     """ROUGE-1, ROUGE-2 and ROUGE-L F1 of the output against its context.
 
     Parameters

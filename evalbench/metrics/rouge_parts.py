@@ -27,13 +27,7 @@ def _part(kind: str, part: str) -> Callable[..., Floats]:
         language: str = "en",
     ) -> Floats:
         found = rouge(
-            outputs,
-            references,
-            [kind],
-            several=several,
-            stem=stem,
-            sentence_split=sentence_split,
-            language=language,
+            outputs, references, [kind], several=several, stem=stem, sentence_split=sentence_split, language=language
         )
         return found[kind][part]
 
@@ -60,9 +54,6 @@ for _kind, _name in product(_SECTION, _OF):
         aliases=(f"{_kind}_{_name}".lower(),) if "L" in _kind else (),
         range=(0, 1),
         higher_is_better=True,
-        example=(
-            {"outputs": ["the cat"], "references": ["the cat ran"]},
-            [_special.get(_kind, _usual)],
-        ),
+        example=({"outputs": ["the cat"], "references": ["the cat ran"]}, [_special.get(_kind, _usual)]),
         reference=f"Lin 2004, ROUGE: a package for automatic evaluation of summaries, section {_SECTION[_kind]}",
     )(_part(_kind, _name))

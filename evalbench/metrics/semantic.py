@@ -137,12 +137,7 @@ def request_similarity(outputs: Texts, requests: Texts, *, embed: Embed) -> Floa
     reference="Zhang et al. 2020, BERTScore, section 3",
 )
 def bertscore(
-    outputs: Texts,
-    references: References,
-    *,
-    bert_model: str,
-    num_layers: int | None = None,
-    batch_size: int = 64,
+    outputs: Texts, references: References, *, bert_model: str, num_layers: int | None = None, batch_size: int = 64
 ) -> Scores:
     """BERTScore: greedy matching of contextual word vectors by cosine.
 
@@ -170,17 +165,11 @@ def bertscore(
     """
     require("bert-score", "bert_score", "bertscore")
     if not bert_model:
-        raise Unavailable(
-            "bertscore needs a model: bert_model = a local folder, with num_layers, or a hub name"
-        )
+        raise Unavailable("bertscore needs a model: bert_model = a local folder, with num_layers, or a hub name")
     flat = pairs(outputs, references)
     values = np.zeros((3, len(flat.outputs)))
-    kept = np.array(
-        [bool(a.strip() and b.strip()) for a, b in zip(flat.outputs, flat.references, strict=True)], bool
-    )
-    values[:, [not (a.strip() or b.strip()) for a, b in zip(flat.outputs, flat.references, strict=True)]] = (
-        1.0
-    )
+    kept = np.array([bool(a.strip() and b.strip()) for a, b in zip(flat.outputs, flat.references, strict=True)], bool)
+    values[:, [not (a.strip() or b.strip()) for a, b in zip(flat.outputs, flat.references, strict=True)]] = 1.0
     if kept.any():
         scorer = _bert_scorer(bert_model, num_layers, batch_size)
         found = scorer.score(
@@ -244,9 +233,7 @@ def _mean_contradiction(
     ),
     reference=_SELFCHECK,
 )
-def selfcheck_nli(
-    outputs: Texts, samples: References, *, contradict: Contradict, language: str = "en"
-) -> Floats:
+def selfcheck_nli(outputs: Texts, samples: References, *, contradict: Contradict, language: str = "en") -> Floats:
     """SelfCheckGPT-NLI: how far other samples of the same model contradict the output's sentences; higher is worse.
 
     Mean over sentences i and samples j of P(contradiction | sample j, sentence i).

@@ -118,9 +118,7 @@ def pairs(outputs: Texts, references: References, name: str = "references") -> P
     lists = checked_lists(references, name, len(texts))
     counts = np.fromiter(map(len, lists), np.int64, len(lists))
     repeated = [text for text, several in zip(texts, lists, strict=True) for _ in several]
-    return Pairs(
-        repeated, [r for several in lists for r in several], np.concatenate([[0], np.cumsum(counts)])
-    )
+    return Pairs(repeated, [r for several in lists for r in several], np.concatenate([[0], np.cumsum(counts)]))
 
 
 def best_pair(values: Floats, first: Ints) -> Ints:
@@ -213,11 +211,7 @@ def score(metric: str | Card, outputs: Texts, **inputs: Any) -> Scores:
         raise BadInput(f"{entry.name} needs {' and '.join(missing)}")
     options = {k: v for k, v in inputs.items() if k in needed or k not in COLUMNS}
     if entry.kind == "text":
-        return {
-            entry.name: _row_by_row(
-                entry.function, outputs, options, higher=entry.higher_is_better is not False
-            )
-        }
+        return {entry.name: _row_by_row(entry.function, outputs, options, higher=entry.higher_is_better is not False)}
     values: Floats | Scores = entry.function(outputs=outputs, **options)
     if not isinstance(values, Mapping):
         return {entry.name: values}
@@ -225,19 +219,13 @@ def score(metric: str | Card, outputs: Texts, **inputs: Any) -> Scores:
     return {entry.name: values[headline], **{f"{entry.name}_{part}": values[part] for part in rest}}
 
 
-def _row_by_row(
-    function: Callable[..., float], outputs: Texts, options: Mapping[str, Any], higher: bool
-) -> Floats:
+def _row_by_row(function: Callable[..., float], outputs: Texts, options: Mapping[str, Any], higher: bool) -> Floats:
     """A function from two strings to a number over columns; of several references the best counts."""
     names = [name for name in options if name in COLUMNS]
     if len(names) != 1:
-        raise BadInput(
-            f"a metric of kind 'text' compares the output with one other text, not with {names or 'none'}"
-        )
+        raise BadInput(f"a metric of kind 'text' compares the output with one other text, not with {names or 'none'}")
     flat = pairs(outputs, options[names[0]], names[0])
     rest = {k: v for k, v in options.items() if k not in names}
-    values = np.array(
-        [function(a, b, **rest) for a, b in zip(flat.outputs, flat.references, strict=True)], float
-    )
+    values = np.array([function(a, b, **rest) for a, b in zip(flat.outputs, flat.references, strict=True)], float)
     ranked = np.where(np.isnan(values), -math.inf, values if higher else -values)
     return values[best_pair(ranked, flat.first)]

@@ -95,10 +95,7 @@ def sacrebleu(outputs: Texts, references: References, *, tokenize: str = "13a") 
         raise Unavailable(f"sacrebleu's tokenizer {tokenize} is not here: {reason}") from error
     found = [scorer.sentence_score(text, several) for text, several in zip(texts, lists, strict=True)]
     counts = np.array([[*s.counts, *s.totals, s.sys_len, s.ref_len] for s in found], float).reshape(-1, 10)
-    return {
-        "bleu": np.array([s.score for s in found], float),
-        **dict(zip(BLEU_COUNTS, counts.T, strict=True)),
-    }
+    return {"bleu": np.array([s.score for s in found], float), **dict(zip(BLEU_COUNTS, counts.T, strict=True))}
 
 
 BLEU_COUNTS = (
@@ -177,9 +174,7 @@ def chrf(outputs: Texts, references: References) -> Floats:
     texts = checked_texts(outputs, "outputs")
     lists = checked_lists(references, "references", len(texts))
     scorer = CHRF()
-    return np.array(
-        [scorer.sentence_score(a, several).score for a, several in zip(texts, lists, strict=True)], float
-    )
+    return np.array([scorer.sentence_score(a, several).score for a, several in zip(texts, lists, strict=True)], float)
 
 
 @metric(

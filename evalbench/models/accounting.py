@@ -66,7 +66,7 @@ def calls_table(replies: Iterable[Reply]) -> pd.DataFrame:
     pandas.DataFrame
         Columns as in :data:`CALL_COLUMNS`. ``reply`` is the raw reply, ``parsed`` the value as JSON or empty,
         ``seconds``, ``tokens_…`` and ``cost`` are of the original call where ``cached``. ``key`` is that of the cache,
-        whose entry can be rebuilt from the row (:func:`evalbench.models.kept.merge_calls`).
+        whose entry can be rebuilt from the row (:func:`evalbench.models.chat.kept.merge_calls`).
     """
     import pandas as pd
 
@@ -130,9 +130,7 @@ def accounting(replies: Sequence[Reply]) -> dict[str, Any]:
         "reasks": sum(reply.reasks for reply in sent),
         "errors": _counted(error for reply in sent for error in reply.errors),
         "unscored": _counted(reply.unscored for reply in replies if reply.unscored),
-        "other_models": _counted(
-            _another(reply.model, reply.served_by) for reply in replies if reply.another
-        ),
+        "other_models": _counted(_another(reply.model, reply.served_by) for reply in replies if reply.another),
         "not_kept": _counted(reply.not_kept for reply in replies if reply.not_kept),
         "not_taken": sorted({name for reply in replies for name in reply.not_taken}),
         "tokens_in": sum(reply.tokens_in or 0 for reply in sent),

@@ -11,14 +11,17 @@ from typing import Any, Literal, NamedTuple
 from pydantic import BaseModel
 
 from evalbench.errors import BadInput
-from evalbench.models import local, names, shapes
-from evalbench.models.collect import collect, endpoint_identity, run_sync
-from evalbench.models.endpoint import EndpointFault, Model, client
-from evalbench.models.endpoint_embed import endpoint_encoder
+from evalbench.models import names
+from evalbench.models.chat import shapes
+from evalbench.models.chat.collect import collect, endpoint_identity, run_sync
+from evalbench.models.chat.structured import option_probabilities
+from evalbench.models.endpoint import EndpointFault, Model
 from evalbench.models.exchange import Reply, Request, as_messages
+from evalbench.models.local import weights as local
 from evalbench.models.redact import redactor
-from evalbench.models.structured import option_probabilities
-from evalbench.models.transport import CHAT, Outcome, post
+from evalbench.models.similarity.endpoint_embed import endpoint_encoder
+from evalbench.models.wire.client import client
+from evalbench.models.wire.transport import CHAT, Outcome, post
 
 SHORTEST_PROMPT_TOKENS = 256
 _STEP = 4
@@ -151,9 +154,7 @@ def _logprobs(subject: _Subject) -> Finding:
 
 
 def _several(subject: _Subject) -> Finding:
-    body = shapes.payload(
-        _question(_QUESTION, temperature=1.0, max_tokens=10), (), subject.target, frozenset()
-    )
+    body = shapes.payload(_question(_QUESTION, temperature=1.0, max_tokens=10), (), subject.target, frozenset())
 
     async def two(client: Any) -> str:
         redact = redactor(client.api_key)
@@ -169,9 +170,7 @@ def _several(subject: _Subject) -> Finding:
 
 
 def _seed(subject: _Subject) -> Finding:
-    same = [
-        _question(_STORY, temperature=1.0, seed=7, max_tokens=40, purpose=str(i)) for i in range(_REPEATS)
-    ]
+    same = [_question(_STORY, temperature=1.0, seed=7, max_tokens=40, purpose=str(i)) for i in range(_REPEATS)]
     replies = [subject.ask(request)[0] for request in same]
     (other,) = subject.ask(_question(_STORY, temperature=1.0, seed=8, max_tokens=40))
     if "seed" in replies[0].not_taken:
@@ -193,9 +192,7 @@ def _repeats(ability: str, replies: list[Reply], how: str) -> Finding:
     if failed is not None:
         return Finding(ability, "no", f"{failed.unscored}: {failed.detail}")
     texts = {reply.text for reply in replies}
-    return Finding(
-        ability, "yes" if len(texts) == 1 else "no", f"{how}: {len(texts)} different of {len(replies)}"
-    )
+    return Finding(ability, "yes" if len(texts) == 1 else "no", f"{how}: {len(texts)} different of {len(replies)}")
 
 
 def _embeddings(subject: _Subject) -> Finding:
@@ -228,9 +225,7 @@ def _streaming(subject: _Subject) -> list[Finding]:
     lasted = times[-1] - times[0]
     rate = Finding("tokens per second", "no", "the reply came in one piece")
     if len(times) > 1 and lasted > 0:
-        rate = Finding(
-            "tokens per second", f"{(len(times) - 1) / lasted:.1f}", f"{len(times)} pieces of a stream"
-        )
+        rate = Finding("tokens per second", f"{(len(times) - 1) / lasted:.1f}", f"{len(times)} pieces of a stream")
     return [Finding("time to first token", f"{times[0]:.2f} s", "streamed"), rate]
 
 

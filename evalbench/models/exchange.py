@@ -78,9 +78,7 @@ class Request:
         object.__setattr__(self, "messages", messages)
         faults = [*_message_faults(messages), *_option_faults(self)]
         if faults:
-            raise BadInput.listing(
-                f"a request{f' for {self.item_id}' if self.item_id else ''} is faulty:", faults
-            )
+            raise BadInput.listing(f"a request{f' for {self.item_id}' if self.item_id else ''} is faulty:", faults)
         if not self.prompt_hash:
             object.__setattr__(self, "prompt_hash", text_hash(self.prompt_text))
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from evalbench.models.endpoint import EndpointFault, Limits, Model, Price, client
+from evalbench.models.endpoint import EndpointFault, Limits, Model, Price
 from evalbench.models.names import FORMS, aliases, is_model_name, model, models_file
+from evalbench.models.wire.client import client
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -38,17 +39,15 @@ def ask(
     seed: int | None = None,
     **options: Any,
 ) -> Reply:
-    """Ask one question. ``options`` are those of :func:`evalbench.models.collect.collect`.
+    """Ask one question. ``options`` are those of :func:`evalbench.models.chat.collect.collect`.
 
     Examples
     --------
     >>> ask("What is the capital of France?", "local/smollm2-135m").text  # doctest: +SKIP
     'The capital of France is Paris.'
     """
-    from evalbench.models.collect import collect
+    from evalbench.models.chat.collect import collect
     from evalbench.models.exchange import Request, as_messages
 
-    request = Request(
-        as_messages(prompt), schema=schema, temperature=temperature, max_tokens=max_tokens, seed=seed
-    )
+    request = Request(as_messages(prompt), schema=schema, temperature=temperature, max_tokens=max_tokens, seed=seed)
     return collect([request], model, **options)[0]

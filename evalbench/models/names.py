@@ -37,7 +37,9 @@ from urllib.parse import urlsplit
 from evalbench.errors import BadInput
 from evalbench.models.endpoint import Limits, Model, Price
 
-FORMS = "openai/MODEL, azure/DEPLOYMENT, gemini/MODEL, ollama/MODEL, http(s)://HOST/v1#MODEL, local/NAME, local:FILE.gguf"
+FORMS = (
+    "openai/MODEL, azure/DEPLOYMENT, gemini/MODEL, ollama/MODEL, http(s)://HOST/v1#MODEL, local/NAME, local:FILE.gguf"
+)
 _GEMINI = "https://generativelanguage.googleapis.com/v1beta/openai"
 _OPENAI = "https://api.openai.com/v1"
 _OLLAMA_PORT = 11434
@@ -137,9 +139,7 @@ def _alias_faults(alias: str, settings: Any) -> list[str]:
         faults.append(f"{alias}: name is missing; it is one of {FORMS}")
     price = settings.get("price")
     if price is not None and not (
-        isinstance(price, dict)
-        and price.keys() == {"input", "output"}
-        and all(_is_amount(v) for v in price.values())
+        isinstance(price, dict) and price.keys() == {"input", "output"} and all(_is_amount(v) for v in price.values())
     ):
         faults.append(f"{alias}: price is {{input = …, output = …}} per million tokens, none below 0")
     for key in ("requests_per_minute", "tokens_per_minute"):
@@ -166,7 +166,7 @@ def _named(name: str) -> Model:
             raise BadInput(f"{base}: write the model after a #, as in {base}#MODEL")
         return Model(name=name, provider="http", id=wanted, base_url=base, key_env="EVALBENCH_API_KEY")
     if name.startswith(("local/", "local:")):
-        from evalbench.models.local import local_model
+        from evalbench.models.local.weights import local_model
 
         return local_model(name)
     provider, _, wanted = name.partition("/")
@@ -178,17 +178,13 @@ def _named(name: str) -> Model:
 
 def _openai(name: str, wanted: str) -> Model:
     base = _checked_url(os.environ.get("OPENAI_BASE_URL") or _OPENAI, "OPENAI_BASE_URL")
-    return Model(
-        name=name, provider="openai", id=wanted, base_url=base, key_env="OPENAI_API_KEY", key_needed=True
-    )
+    return Model(name=name, provider="openai", id=wanted, base_url=base, key_env="OPENAI_API_KEY", key_needed=True)
 
 
 def _azure(name: str, wanted: str) -> Model:
     endpoint = os.environ.get("AZURE_OPENAI_ENDPOINT")
     if not endpoint:
-        raise BadInput(
-            f"{name} needs AZURE_OPENAI_ENDPOINT in the environment, as in https://NAME.openai.azure.com"
-        )
+        raise BadInput(f"{name} needs AZURE_OPENAI_ENDPOINT in the environment, as in https://NAME.openai.azure.com")
     version = os.environ.get("AZURE_OPENAI_API_VERSION") or os.environ.get("OPENAI_API_VERSION") or ""
     base = _checked_url(endpoint, "AZURE_OPENAI_ENDPOINT")
     if not version and not base.endswith("/v1"):
@@ -205,9 +201,7 @@ def _azure(name: str, wanted: str) -> Model:
 
 
 def _gemini(name: str, wanted: str) -> Model:
-    return Model(
-        name=name, provider="gemini", id=wanted, base_url=_GEMINI, key_env="GEMINI_API_KEY", key_needed=True
-    )
+    return Model(name=name, provider="gemini", id=wanted, base_url=_GEMINI, key_env="GEMINI_API_KEY", key_needed=True)
 
 
 def _ollama(name: str, wanted: str) -> Model:

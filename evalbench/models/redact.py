@@ -44,9 +44,7 @@ _ALWAYS = 8  # characters from which a value is found anywhere
 _SHORTEST = 4
 _SHORTEST_CUT = 12
 _LONGEST_CUT = 128  # of a longer form this much is evidence; the head of a JWT, which is public, is shorter
-_BLOCK = (
-    64  # of a form of more than two such pieces each block is looked for: a part from its middle holds one
-)
+_BLOCK = 64  # of a form of more than two such pieces each block is looked for: a part from its middle holds one
 _SHORTEST_BASE64 = 7
 MASK = "[key removed]"
 
@@ -159,11 +157,7 @@ def _least(form: str) -> int:
 def _forms(value: str) -> list[str]:
     """A value as texts write it: plain, as JSON (also within JSON), as HTML, as a Python literal, in a URL."""
     in_json = [json.dumps(value, ensure_ascii=ascii)[1:-1] for ascii in (False, True)]
-    in_html = [
-        html.escape(value, quote=False),
-        html.escape(value),
-        html.escape(value).replace("&#x27;", "&#39;"),
-    ]
+    in_html = [html.escape(value, quote=False), html.escape(value), html.escape(value).replace("&#x27;", "&#39;")]
     # Bytes of the environment that are not UTF-8 are surrogates here.
     in_url = [quote(value, safe, errors="surrogateescape") for safe in ("", "/")]
     in_url.append(quote_plus(value, errors="surrogateescape"))

@@ -62,11 +62,7 @@ def _entries(path: Path, changed: int, size: int) -> dict[str, Entry]:
         raise BadInput(f"{path}: nested too deeply") from None
     except OSError as error:
         raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
-    except (
-        yaml.YAMLError,
-        ValueError,
-        OverflowError,
-    ) as error:  # a date that no calendar has is a ValueError
+    except (yaml.YAMLError, ValueError, OverflowError) as error:  # a date that no calendar has is a ValueError
         raise BadInput(f"{path}: not valid YAML: {error}") from error
     content = {} if content is None else content
     if not isinstance(content, dict):
@@ -103,9 +99,7 @@ def _entries(path: Path, changed: int, size: int) -> dict[str, Entry]:
 def _wrong_fields(card: Mapping[str, Any]) -> list[str]:
     """Fields of an entry that are of another kind than expected."""
     wrong = [
-        f"{key}: expected a text"
-        for key in ("title", "licence", "card")
-        if not isinstance(card.get(key, ""), str)
+        f"{key}: expected a text" for key in ("title", "licence", "card") if not isinstance(card.get(key, ""), str)
     ]
     studies = card["study"] if isinstance(card["study"], list) else [card["study"]]
     if not all(isinstance(study, str) for study in studies):
@@ -140,9 +134,7 @@ def entry(label: str, root: Path | None = None) -> Entry:
         name = label.partition("@")[0]
         near = get_close_matches(name, {other.name for other in known.values()}, n=3, cutoff=0.7)
         meant = [other for other in sorted(known) if known[other].name in near]
-        hint = (
-            f"is {' or '.join(meant)} meant?" if meant else f"there are {', '.join(sorted(known)) or 'none'}"
-        )
+        hint = f"is {' or '.join(meant)} meant?" if meant else f"there are {', '.join(sorted(known)) or 'none'}"
         raise BadInput(f"no data set {label!r} in data/catalog.yaml; {hint}")
     return known[label]
 
@@ -175,14 +167,7 @@ def entry_files(found: Entry, root: Path | None = None) -> dict[str, Path]:
 
 
 def add(
-    label: str,
-    files: Mapping[str, Path],
-    *,
-    study: Sequence[str],
-    title: str,
-    licence: str,
-    synthetic: bool,
-    card: str,
+    label: str, files: Mapping[str, Path], *, study: Sequence[str], title: str, licence: str, synthetic: bool, card: str
 ) -> None:
     """Append or replace an entry; counts rows and hashes bytes."""
     import yaml

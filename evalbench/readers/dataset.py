@@ -11,14 +11,7 @@ from typing import TYPE_CHECKING, Any
 from evalbench.core.result import DataLabel, Tables
 from evalbench.errors import BadInput
 from evalbench.readers import catalog
-from evalbench.readers.files import (
-    DELIMITED,
-    ENDINGS,
-    raw_frame,
-    read_bytes,
-    records_frame,
-    sha256,
-)
+from evalbench.readers.files import DELIMITED, ENDINGS, raw_frame, read_bytes, records_frame, sha256
 from evalbench.readers.frames import raw_frames
 from evalbench.readers.schema import Table
 from evalbench.readers.tables import FAULTS_SHOWN, check, unknown_renames
@@ -123,18 +116,13 @@ def load(
             notes.append(f"{name}: columns that are not used: {', '.join(unused)}")
         notes += _empty_answers(tables[name], table, sources[name])
     faults += [
-        f"no table has a column {source!r} to rename"
-        for source in unknown_renames(columns or {}, frames.values())
+        f"no table has a column {source!r} to rename" for source in unknown_renames(columns or {}, frames.values())
     ]
     if faults and further is not None:
         faults += _further_faults(raw.label, tables, broken, schema, further)
     if faults:
         count = f"{len(faults)} fault" + ("" if len(faults) == 1 else "s")
-        hint = (
-            ""
-            if isinstance(data, Mapping)
-            else " (rows as a spreadsheet counts them: a CSV's header is row 1)"
-        )
+        hint = "" if isinstance(data, Mapping) else " (rows as a spreadsheet counts them: a CSV's header is row 1)"
         raise BadInput.listing(f"{raw.label}: {count}{hint}:", faults, FAULTS_SHOWN)
     return Dataset(raw.label, tables, tuple(notes), sources)
 
@@ -143,9 +131,7 @@ def _empty_answers(frame: pd.DataFrame, table: Table, source: str) -> list[str]:
     """How many empty cells of a file that cannot tell a null from an empty text were read as empty answers."""
     if not source.lower().endswith(DELIMITED):
         return []
-    counts = {
-        c.name: int((frame[c.name] == "").sum()) for c in table.columns if c.keep_null and c.name in frame
-    }
+    counts = {c.name: int((frame[c.name] == "").sum()) for c in table.columns if c.keep_null and c.name in frame}
     return [
         f"{source}: {n} empty {'cell' if n == 1 else 'cells'} of column {name} {'was' if n == 1 else 'were'} read as "
         f"{'an empty answer' if n == 1 else 'empty answers'}"
@@ -183,9 +169,7 @@ def _further_faults(
     return ()
 
 
-def read(
-    data: str | Path | Mapping[str, Any], schema: Schema, *, root: Path | None = None, **files: str | Path
-) -> Raw:
+def read(data: str | Path | Mapping[str, Any], schema: Schema, *, root: Path | None = None, **files: str | Path) -> Raw:
     """The raw frames of a data set, and its label; see :func:`load`."""
     unknown = [name for name in files if name not in schema]
     if unknown:
@@ -202,9 +186,7 @@ def read(
         nested = _unnest(frame, schema, sources[main])
         if nested:
             frames, sources = nested, dict.fromkeys(nested, sources[main])
-    return Raw(
-        DataLabel(name, version, digest({t: sha256(r) for t, r in raws.items()}), synthetic), frames, sources
-    )
+    return Raw(DataLabel(name, version, digest({t: sha256(r) for t, r in raws.items()}), synthetic), frames, sources)
 
 
 def digest(parts: Mapping[str, str]) -> str:
@@ -214,9 +196,7 @@ def digest(parts: Mapping[str, str]) -> str:
     return hashlib.sha256("".join(f"{name}\0{parts[name]}\n" for name in sorted(parts)).encode()).hexdigest()
 
 
-def locate(
-    data: str | Path, schema: Schema, root: Path | None = None
-) -> tuple[dict[str, Path], str, str, bool]:
+def locate(data: str | Path, schema: Schema, root: Path | None = None) -> tuple[dict[str, Path], str, str, bool]:
     """Files by table, name, version and whether the data are synthetic.
 
     Raises
@@ -233,9 +213,7 @@ def locate(
     if path.is_dir():
         paths = {t: p for t in schema for e in ENDINGS if (p := path / f"{t}{e}").is_file()}
         if not paths:
-            raise BadInput(
-                f"{path}: holds no file for any of {', '.join(schema)} (endings {', '.join(ENDINGS)})"
-            )
+            raise BadInput(f"{path}: holds no file for any of {', '.join(schema)} (endings {', '.join(ENDINGS)})")
         return paths, path.resolve().name, "", False
     if not path.exists() and not path.suffix:
         raise BadInput(f"{text}: neither a data set (name@version) nor a file or folder")
@@ -260,9 +238,7 @@ def _frame_hash(frame: pd.DataFrame) -> str:
 
 
 def _has_lists(frame: pd.DataFrame) -> bool:
-    return any(
-        c.dtype == object and c.map(lambda v: isinstance(v, (list, dict))).any() for _, c in frame.items()
-    )
+    return any(c.dtype == object and c.map(lambda v: isinstance(v, (list, dict))).any() for _, c in frame.items())
 
 
 def _lists_rows(cells: pd.Series) -> bool:
@@ -277,12 +253,7 @@ def _unnest(frame: pd.DataFrame, schema: Schema, source: str) -> dict[str, pd.Da
     The documents' own columns are the table whose required columns they hold best; each listed row takes
     over its document's identifiers.
     """
-    keys = {
-        key: name
-        for name, table in schema.items()
-        for key in (name, table.nested)
-        if key and key in frame.columns
-    }
+    keys = {key: name for name, table in schema.items() for key in (name, table.nested) if key and key in frame.columns}
     keys = {k: n for k, n in keys.items() if _lists_rows(frame[k])}
     if not keys:
         return {}
@@ -296,9 +267,7 @@ def _unnest(frame: pd.DataFrame, schema: Schema, source: str) -> dict[str, pd.Da
             shared = {c: outer.at[number, c] for c in inherited}
             for record in listed or []:
                 if not isinstance(record, dict):
-                    raise BadInput(
-                        f"{source}: row {number}: {key} must list objects, found {type(record).__name__}"
-                    )
+                    raise BadInput(f"{source}: row {number}: {key} must list objects, found {type(record).__name__}")
                 records.append({**shared, **record})
                 rows.append(number)
         tables[name] = records_frame(records, rows)

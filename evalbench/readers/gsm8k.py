@@ -44,9 +44,7 @@ def word_problems(raw: pd.DataFrame) -> pd.DataFrame:
 
 def _is_solution(cell: Any) -> bool:
     """Whether a cell is what a model has for a question; a null, or a null solution, is not an answer of that model."""
-    return cell is None or (
-        isinstance(cell, dict) and "solution" in cell and isinstance(cell["solution"], str | None)
-    )
+    return cell is None or (isinstance(cell, dict) and "solution" in cell and isinstance(cell["solution"], str | None))
 
 
 def _numbered(frame: pd.DataFrame) -> pd.DataFrame:
@@ -63,9 +61,7 @@ def _solutions(frame: pd.DataFrame, models: list[str]) -> pd.DataFrame:
     parts = [
         shared.assign(
             model=model,
-            response=pd.Series(
-                [cell and cell["solution"] for cell in frame[model]], frame.index, dtype=object
-            ),
+            response=pd.Series([cell and cell["solution"] for cell in frame[model]], frame.index, dtype=object),
             is_correct=[str((cell or {}).get("is_correct", "")).lower() for cell in frame[model]],
         )
         for model in models

@@ -59,9 +59,7 @@ class Column:
 
     def __post_init__(self) -> None:
         if self.type not in get_args(Type):
-            raise ValueError(
-                f"column {self.name}: unknown type {self.type!r}; one of {', '.join(get_args(Type))}"
-            )
+            raise ValueError(f"column {self.name}: unknown type {self.type!r}; one of {', '.join(get_args(Type))}")
         if self.keep_null and self.type != "text":
             raise ValueError(f"column {self.name}: keep_null is for texts, not for {self.type}")
 

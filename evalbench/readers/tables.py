@@ -41,9 +41,7 @@ class Fault:
         return f"column {self.column}: {self.what}{found}{where}"
 
 
-def checked(
-    raw: pd.DataFrame, table: Table, source: str, columns: Mapping[str, str] | None = None
-) -> pd.DataFrame:
+def checked(raw: pd.DataFrame, table: Table, source: str, columns: Mapping[str, str] | None = None) -> pd.DataFrame:
     """A typed copy of a raw frame that keeps the schema.
 
     Parameters
@@ -159,11 +157,7 @@ def _numeric(cells: pd.Series) -> bool:
 
 
 def _absent(value: Any) -> bool:
-    return (
-        value is None
-        or (isinstance(value, str) and value == "")
-        or (isinstance(value, float) and math.isnan(value))
-    )
+    return value is None or (isinstance(value, str) and value == "") or (isinstance(value, float) and math.isnan(value))
 
 
 def _as_text(value: Any) -> str:
@@ -194,9 +188,7 @@ def _ids_of(cells: pd.Series, absent: pd.Series) -> tuple[Any, pd.Series]:
         return cells, (cells != cells.str.strip()).astype(bool)
     values = [_as_text(v) for v in cells]
     wrong = (
-        cells.map(
-            lambda v: isinstance(v, (list, dict, float, bool)) or (isinstance(v, str) and v != v.strip())
-        )
+        cells.map(lambda v: isinstance(v, (list, dict, float, bool)) or (isinstance(v, str) and v != v.strip()))
         & ~absent
     )
     return values, wrong
@@ -337,9 +329,7 @@ def _value_faults(frame: pd.DataFrame, table: Table) -> list[Fault]:
             wording[column.name] = f"expected {column.expected()}"
         if column.groups and (n := frame[column.name].nunique()) > MOST_GROUPS:
             what = f"holds {n} different values, at most {MOST_GROUPS} are judged in one run: if each row has its own, "
-            faults.append(
-                Fault(column.name, what + "rename or drop the column; else divide the rows among runs")
-            )
+            faults.append(Fault(column.name, what + "rename or drop the column; else divide the rows among runs"))
     faults += _pandera_faults(frame, pa.DataFrameSchema(fields), wording) if fields else []
     keys = [key for key in table.unique if key in frame]
     if keys:

@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from evalbench.compare.runs import Differences, Row
+from evalbench.compare.sides import Side
 from evalbench.core.wording import count, counted, p_equals
 from evalbench.draw.html import Html, escape
 from evalbench.draw.tables import html_table
 from evalbench.draw.verdict import data_label, notes_html, synthetic_label
-from evalbench.report.compare import Differences, Row
 from evalbench.report.compare_table import COLOUR, SYMBOLS, figures_table
 from evalbench.report.facts import literal_html, value_html
 from evalbench.report.narrative import Heading
 from evalbench.report.page import page_html, write_atomically
-from evalbench.report.sides import Side
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -179,11 +179,7 @@ def _notes(d: Differences) -> list[str]:
         for row in rows
         if row.comparison.n_left_out
     ]
-    said = [
-        f"{_said_group(r.group)}{r.comparison.metric}: {r.comparison.note}."
-        for r in rows
-        if r.comparison.note
-    ]
+    said = [f"{_said_group(r.group)}{r.comparison.metric}: {r.comparison.note}." for r in rows if r.comparison.note]
     return list(dict.fromkeys([*d.notes, *left_out, *said]))
 
 
@@ -250,9 +246,7 @@ def _change_table(rows: pd.DataFrame, d: Differences) -> Html:
 def _method(found: Sequence[Differences]) -> list[str]:
     rows = [row for d in found for row in d.rows]
     paired = found[0].changes is not None or any("paired percentile" in row.comparison.method for row in rows)
-    families = [
-        sum(row.headline is h and row.comparison.p is not None for row in rows) for h in (True, False)
-    ]
+    families = [sum(row.headline is h and row.comparison.p is not None for row in rows) for h in (True, False)]
     methods = sorted({row.comparison.method for row in rows if row.comparison.method})
     out = [
         "Differences are this side minus the reference"
@@ -267,9 +261,7 @@ def _method(found: Sequence[Differences]) -> list[str]:
         "Better or worse: Holm's p-value is at most 0.05. No difference shown says nothing about equality; the smallest "
         "difference that so many units show with 80 % power is 2.80 standard errors of the difference.",
     ]
-    margins = {
-        row.comparison.metric: row.comparison.margin for row in rows if row.comparison.margin is not None
-    }
+    margins = {row.comparison.metric: row.comparison.margin for row in rows if row.comparison.margin is not None}
     if margins:
         stated = ", ".join(f"{name} ±{margin:g}" for name, margin in margins.items())
         out.append(f"Equivalent: the interval lies inside the stated margin ({stated}).")
@@ -315,12 +307,7 @@ def to_json(found: Sequence[Differences]) -> dict[str, Any]:
 
 
 def _side_json(side: Side) -> dict[str, Any]:
-    return {
-        "name": side.name,
-        "run_id": side.run_id,
-        "selected": dict(side.selected),
-        "data": side.results["data"],
-    }
+    return {"name": side.name, "run_id": side.run_id, "selected": dict(side.selected), "data": side.results["data"]}
 
 
 def write(found: Sequence[Differences], folder: Path, links: Mapping[str, str]) -> Path:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from evalbench.compare.runs import Differences
 from evalbench.core.compared import Comparison, held_back
 from evalbench.core.wording import counted, difference_parts, p_equals, p_text, rounded_parts
 from evalbench.draw.html import Html, attribute, breakable, escape
 from evalbench.draw.tables import NO_VALUE
 from evalbench.draw.verdict import interval_bar
-from evalbench.report.compare import Differences
 
 SYMBOLS = {
     "better": "↑", "worse": "↓", "higher": "↑", "lower": "↓", "same": "=", "equivalent": "≈", "no difference shown": "?",
@@ -50,7 +50,9 @@ def figures_table(found: Sequence[Differences]) -> Html:
     )
 
 
-_LEGEND = '<p class="eb-small">In brackets: the smallest difference that so many units would have shown with 80 % power.</p>'
+_LEGEND = (
+    '<p class="eb-small">In brackets: the smallest difference that so many units would have shown with 80 % power.</p>'
+)
 
 
 def _table(metrics: Mapping[str, Sequence[Line]], reference: str, side: str, label: str) -> Html:
@@ -80,17 +82,14 @@ def _metric_rows(lines: Sequence[Line], grouped: bool) -> str:
         rows = "".join(f'<tr><th scope="row">{name}</th>{_cells(line, domain)}</tr>' for line in lines)
         return f"<tbody>{rows}</tbody>"
     rows = "".join(
-        f'<tr><td class="w">{breakable(line.label) or "<i>all</i>"}</td>{_cells(line, domain)}</tr>'
-        for line in lines
+        f'<tr><td class="w">{breakable(line.label) or "<i>all</i>"}</td>{_cells(line, domain)}</tr>' for line in lines
     )
     return f'<tbody><tr><th scope="rowgroup" colspan="8" class="eb-metric">{name}</th></tr>{rows}</tbody>'
 
 
 def _domain(lines: Sequence[Comparison]) -> tuple[float, float]:
     """Symmetric about 0, wide enough for every interval."""
-    reach = max(
-        (abs(v) for c in lines for v in (c.difference, c.ci_low, c.ci_high) if v is not None), default=0.0
-    )
+    reach = max((abs(v) for c in lines for v in (c.difference, c.ci_low, c.ci_high) if v is not None), default=0.0)
     return (-reach, reach) if reach > 0 else (-1.0, 1.0)
 
 

@@ -79,9 +79,7 @@ def value_html(value: Any) -> Html:
         code = language_attributes(value)
         return (Html(f"<span{code}>{escape(value)}</span>") if code else escape(value)) if value else NO_VALUE
     if isinstance(value, Mapping):
-        pairs = "".join(
-            f"<li>{escape(_WORDS.get(k, k))} <b>{value_html(v)}</b></li>" for k, v in value.items()
-        )
+        pairs = "".join(f"<li>{escape(_WORDS.get(k, k))} <b>{value_html(v)}</b></li>" for k, v in value.items())
         return Html(f'<ul class="pairs">{pairs}</ul>') if pairs else NO_VALUE
     if any(isinstance(v, (Mapping, list)) for v in value):
         return Html("".join(f"<div>{value_html(v)}</div>" for v in value))
@@ -160,9 +158,7 @@ def provenance(run: Mapping[str, Any], results: Mapping[str, Any] | None) -> tup
 
 
 def settings(
-    values: Mapping[str, Any],
-    cell: Sequence[Parameter],
-    edited: Mapping[str, Mapping[str, Any]] | None = None,
+    values: Mapping[str, Any], cell: Sequence[Parameter], edited: Mapping[str, Mapping[str, Any]] | None = None
 ) -> tuple[Setting, ...]:
     """Parameters as they ran, in the order of the notebook's cell, with its helps.
 
@@ -170,9 +166,7 @@ def settings(
     """
     own = {name: sides["own"] for name, sides in (edited or {}).items() if "own" in sides}
     described = {p.name: p._replace(default=own.get(p.name, p.default)) for p in cell}
-    order = [name for name in described if name in values] + [
-        name for name in values if name not in described
-    ]
+    order = [name for name in described if name in values] + [name for name in values if name not in described]
     return tuple(
         Setting(
             name,
@@ -197,9 +191,7 @@ def warnings(run: Mapping[str, Any]) -> tuple[Html, ...]:
     """What a reader must know of a run before believing its figures."""
     given = {name: run.get(name) for name in _WARNINGS}
     return tuple(
-        Html(
-            f"<p>{escape(_WARNINGS[name])}</p><ul>{''.join(_warned_of(name, *one) for one in said.items())}</ul>"
-        )
+        Html(f"<p>{escape(_WARNINGS[name])}</p><ul>{''.join(_warned_of(name, *one) for one in said.items())}</ul>")
         for name, said in given.items()
         if isinstance(said, Mapping) and said
     )
@@ -234,6 +226,4 @@ def files(folder: Path, tables: Mapping[str, str]) -> tuple[File, ...]:
     found = sorted(
         p for p in folder.iterdir() if p.is_file() and not p.name.startswith(".") and p.name != "report.html"
     )
-    return tuple(
-        File(p.name, _FILES.get(p.name) or named.get(p.name, ""), _size(p.stat().st_size)) for p in found
-    )
+    return tuple(File(p.name, _FILES.get(p.name) or named.get(p.name, ""), _size(p.stat().st_size)) for p in found)

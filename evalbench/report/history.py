@@ -196,9 +196,7 @@ def headline(results: Mapping[str, Any]) -> Figure | None:
     row = deciding or _first(summary, by, str(results["light"]))
     groups = [r for r in summary if r["metric"] == row["metric"] and _group(r, by)]
     own = [r for r in summary if r["metric"] == row["metric"]]
-    return _figures(own, by)[own.index(row)]._replace(
-        n_groups=max(len(groups), 1), decides=deciding is not None
-    )
+    return _figures(own, by)[own.index(row)]._replace(n_groups=max(len(groups), 1), decides=deciding is not None)
 
 
 def _first(summary: Sequence[Mapping[str, Any]], by: Sequence[str], light: str) -> Mapping[str, Any]:
@@ -262,9 +260,7 @@ def _varying(runs: Sequence[Run]) -> dict[tuple[str, str], list[str]]:
 
 
 def _shown(value: Any) -> str:
-    return (
-        value if isinstance(value, str) and value else json.dumps(value, ensure_ascii=False, sort_keys=True)
-    )
+    return value if isinstance(value, str) and value else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def _change(run: Run, before: Run) -> Change | None:
@@ -289,9 +285,7 @@ def standings(found: Sequence[Line]) -> list[Standing]:
     for line in found:
         groups.setdefault((line.run.study, line.run.data), []).append(line)
     named = {study for study, data in groups if data}
-    return [
-        _standing(members) for (study, data), members in sorted(groups.items()) if data or study not in named
-    ]
+    return [_standing(members) for (study, data), members in sorted(groups.items()) if data or study not in named]
 
 
 def _standing(members: Sequence[Line]) -> Standing:

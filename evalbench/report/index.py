@@ -93,9 +93,7 @@ def state_html(run: Run) -> Html:
         return light_word(run.light)
     if run.status == "running":
         return Html('<span class="eb-lamp eb-grey"><span aria-hidden="true">…</span> running</span>')
-    return Html(
-        f'<span class="eb-lamp eb-failed"><span aria-hidden="true">✕</span> {escape(run.status)}</span>'
-    )
+    return Html(f'<span class="eb-lamp eb-failed"><span aria-hidden="true">✕</span> {escape(run.status)}</span>')
 
 
 def when(run: Run) -> str:
@@ -137,19 +135,7 @@ def tally(runs: Iterable[Run]) -> list[tuple[str, int]]:
     for run in runs:
         state = run.light or run.status
         counts[state] = counts.get(state, 0) + 1
-    order = [
-        "failed",
-        "died",
-        "timeout",
-        "no-result",
-        UNREADABLE,
-        "red",
-        "yellow",
-        "green",
-        "grey",
-        "unlit",
-        "running",
-    ]
+    order = ["failed", "died", "timeout", "no-result", UNREADABLE, "red", "yellow", "green", "grey", "unlit", "running"]
     return sorted(counts.items(), key=lambda pair: order.index(pair[0]) if pair[0] in order else len(order))
 
 

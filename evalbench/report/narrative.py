@@ -89,9 +89,7 @@ def _renderer(headings: list[Heading], taken: set[str]) -> Any:
             return f"<p{language_attributes(_bare(text))}>{text}</p>\n"
 
         def image(self, text: str, url: str, title: str | None = None) -> str:
-            if re.match(
-                r"data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/=\s]+$", url
-            ) and not says_nothing(text):
+            if re.match(r"data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/=\s]+$", url) and not says_nothing(text):
                 return f'<img src="{attribute(url)}" alt="{attribute(text)}">'
             return f"[picture: {escape(text)}]"
 

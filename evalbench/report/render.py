@@ -18,15 +18,7 @@ from evalbench.draw.verdict import data_label, headline_table, notes_html, verdi
 from evalbench.errors import BadInput
 from evalbench.report.facts import files, provenance, settings, warnings
 from evalbench.report.history import UNREADABLE
-from evalbench.report.narrative import (
-    Heading,
-    Narrative,
-    Parameter,
-    narrate,
-    parameters,
-    stopped_at,
-    without_ansi,
-)
+from evalbench.report.narrative import Heading, Narrative, Parameter, narrate, parameters, stopped_at, without_ansi
 from evalbench.report.page import page_html, write_atomically
 
 PAGE = "report.html"
@@ -143,9 +135,7 @@ def _finished(source: Source, cell: tuple[Parameter, ...]) -> dict[str, Any]:
 
 
 def _unread(source: Source) -> tuple[Html, ...]:
-    why = escape(
-        f"The executed notebook cannot be read, so its prose and pictures are missing: {source.unread}"
-    )
+    why = escape(f"The executed notebook cannot be read, so its prose and pictures are missing: {source.unread}")
     return (Html(f"<p>{why}</p>"),) if source.unread else ()
 
 
@@ -172,9 +162,7 @@ def _unfinished(source: Source, cell: tuple[Parameter, ...]) -> dict[str, Any]:
         "stopped": stopped_at(source.notebook) if source.notebook else Html(""),
         "warnings": warnings(run),
         "settings": settings(
-            {p.name: p.default for p in cell} | dict(run.get("parameters") or {}),
-            cell,
-            run.get("edited_defaults"),
+            {p.name: p.default for p in cell} | dict(run.get("parameters") or {}), cell, run.get("edited_defaults")
         ),
         "story": _NOTHING,
         "results": None,

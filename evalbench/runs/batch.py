@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from evalbench.core.run_files import read_json, read_results, read_run
 from evalbench.errors import BadInput
-from evalbench.models.kept import merge_calls
+from evalbench.models.chat.kept import merge_calls
 from evalbench.report.index import write_index
 from evalbench.report.narrative import carried_digests
 from evalbench.runs import folder as folders
@@ -23,16 +23,7 @@ from evalbench.runs.kernel import Ended
 from evalbench.runs.parcel import Parcel, pack, write_folder
 from evalbench.runs.run import provenance_of
 from evalbench.runs.suite import Job
-from evalbench.runs.worker import (
-    TOPIC,
-    Returned,
-    Task,
-    blobs_plugin,
-    own_folder,
-    own_versions,
-    run_away,
-    run_here,
-)
+from evalbench.runs.worker import TOPIC, Returned, Task, blobs_plugin, own_folder, own_versions, run_away, run_here
 
 _INNOCENT_TRIES = 5  # how often a run may lose its worker before it has started
 
@@ -117,9 +108,7 @@ def run_batch(
     end_orphans(reports)
     done, earlier = _history(jobs, reports)
     outcomes = {
-        job.number: _outcome(job, done[job.number], resumed=True)
-        for job in jobs
-        if resume and job.number in done
+        job.number: _outcome(job, done[job.number], resumed=True) for job in jobs if resume and job.number in done
     }
     todo = [job for job in jobs if job.number not in outcomes]
     for outcome in outcomes.values():
@@ -220,11 +209,7 @@ class _Batch:
             error = future.exception() if future.status == "error" else None
             if future.status == "finished":
                 yield self._arrived(future.result())
-            elif (
-                isinstance(error, KilledWorker)
-                and number not in self.started
-                and tries[number] < _INNOCENT_TRIES
-            ):
+            elif isinstance(error, KilledWorker) and number not in self.started and tries[number] < _INNOCENT_TRIES:
                 tries[number] += 1
                 again = submit(number, tries[number])
                 futures[again] = number
@@ -232,11 +217,7 @@ class _Batch:
             elif isinstance(error, KilledWorker):
                 yield self._ended(number, "died", "its worker died while it ran")
             else:
-                said = (
-                    f"{type(error).__name__}: {error}"
-                    if error
-                    else f"the scheduler lost it ({future.status})"
-                )
+                said = f"{type(error).__name__}: {error}" if error else f"the scheduler lost it ({future.status})"
                 yield self._ended(number, "failed", said)
             future.release()
 
@@ -256,19 +237,12 @@ class _Batch:
         for number, job in self.jobs.items():
             parcels[number], sources = pack(job.plan)
             blobs |= sources
-        client.register_plugin(
-            blobs_plugin()(self.name, {sha256: path.read_bytes() for sha256, path in blobs.items()})
-        )
+        client.register_plugin(blobs_plugin()(self.name, {sha256: path.read_bytes() for sha256, path in blobs.items()}))
         versions = own_versions()
 
         def submit_away(number: int, attempt: int) -> Any:
             return client.submit(
-                run_away,
-                self.tasks[number],
-                parcels[number],
-                versions,
-                key=self._key(number, attempt),
-                pure=False,
+                run_away, self.tasks[number], parcels[number], versions, key=self._key(number, attempt), pure=False
             )
 
         return submit_away
@@ -324,9 +298,7 @@ def _drawn_here(files: Mapping[str, bytes], folder: Path) -> list[str]:
     """What a run drew elsewhere, by the digests that it has here, where its paths are others."""
     try:
         known = frozenset(json.loads(files["run.json"]).get("drawn") or ())
-        return carried_digests(
-            json.loads(files["notebook.ipynb"]), read_json(folder / "notebook.ipynb"), known
-        )
+        return carried_digests(json.loads(files["notebook.ipynb"]), read_json(folder / "notebook.ipynb"), known)
     except (
         KeyError,
         TypeError,

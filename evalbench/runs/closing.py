@@ -19,9 +19,7 @@ from evalbench.runs.leaks import leaks, redact_errors
 RESULTS = "results.json"
 
 
-def close(
-    folder: Path, begun: Mapping[str, Any], ended: Ended, seconds: float | None = None, key: str = ""
-) -> Ended:
+def close(folder: Path, begun: Mapping[str, Any], ended: Ended, seconds: float | None = None, key: str = "") -> Ended:
     """Make the folder of a run that has ended fit to be shown, and show it.
 
     Parameters
@@ -117,9 +115,7 @@ def _without_leaks(folder: Path, ended: Ended) -> Ended:
     if not found:
         return ended
     said = ", ".join(f"{name} in {file.name}" for file, name in found)
-    return ended._replace(
-        status="failed", error=f"the run's files held the value of a key and were removed: {said}"
-    )
+    return ended._replace(status="failed", error=f"the run's files held the value of a key and were removed: {said}")
 
 
 def end_orphans(reports: Path) -> list[Path]:

@@ -37,9 +37,7 @@ PRELOADED = (
     "matplotlib.backends.backend_agg", "evalbench.draw.show", "evalbench.draw.figures", "evalbench.draw.tables",
     "evalbench.runs.record",
 )  # fmt: skip
-_BACKEND = (
-    "module://matplotlib_inline.backend_inline"  # what a kernel sets before anything imports matplotlib
-)
+_BACKEND = "module://matplotlib_inline.backend_inline"  # what a kernel sets before anything imports matplotlib
 
 
 def can_fork() -> bool:
@@ -185,9 +183,7 @@ class Preloaded:
         self._last: ForkedKernel | None = None
         self.alive = True
 
-    def fork(
-        self, argv: Sequence[str], env: Mapping[str, str], cwd: str, said: str = os.devnull
-    ) -> ForkedKernel:
+    def fork(self, argv: Sequence[str], env: Mapping[str, str], cwd: str, said: str = os.devnull) -> ForkedKernel:
         """A new kernel.
 
         Parameters
@@ -262,10 +258,7 @@ def forking_manager() -> type[Any]:
             provisioner: Any = self.provisioner
             arguments = kernel_cmd[kernel_cmd.index("-m") + 2 :]
             process = preloaded().fork(
-                arguments,
-                options.get("env") or os.environ,
-                options.get("cwd") or os.getcwd(),
-                options["stdout"].name,
+                arguments, options.get("env") or os.environ, options.get("cwd") or os.getcwd(), options["stdout"].name
             )
             provisioner.process, provisioner.pid = process, process.pid
             provisioner.pgid = process.pid  # the kernel leads a session of its own

@@ -20,9 +20,7 @@ def golden_of(results: Mapping[str, Any]) -> dict[str, Any]:
         "study": results["study"],
         "light": results["light"],
         "sentence": results["sentence"],
-        "summary": [
-            {key: row.get(key) for key in keep if row.get(key) is not None} for row in results["summary"]
-        ],
+        "summary": [{key: row.get(key) for key in keep if row.get(key) is not None} for row in results["summary"]],
     }
 
 
@@ -32,9 +30,7 @@ def difference(golden: Mapping[str, Any], path: Path) -> list[str]:
         return [f"{path.name} is not there; write it with: evalbench check --accept {golden['study']}"]
     stored = json.loads(path.read_text(encoding="utf-8"))
     out = [
-        f"{key}: was {stored[key]!r}, is {golden[key]!r}"
-        for key in ("light", "sentence")
-        if stored[key] != golden[key]
+        f"{key}: was {stored[key]!r}, is {golden[key]!r}" for key in ("light", "sentence") if stored[key] != golden[key]
     ]
     was, now = _keyed(stored["summary"]), _keyed(golden["summary"])
     out += [f"{name} is gone" for name in was if name not in now]

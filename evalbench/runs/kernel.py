@@ -26,9 +26,7 @@ _QUIET = "--IPKernelApp.log_level=CRITICAL"
 
 _LAST_WORDS = 500
 # What Python, Arrow, PyTorch and the system say when memory is refused.
-_NO_MEMORY = re.compile(
-    r"MemoryError|bad_alloc|[Cc]annot allocate memory|not enough memory|can't start new thread"
-)
+_NO_MEMORY = re.compile(r"MemoryError|bad_alloc|[Cc]annot allocate memory|not enough memory|can't start new thread")
 _LONGEST_TIMEOUT = 365 * 86_400
 
 
@@ -77,9 +75,7 @@ def _over(ended: Ended, memory: int | None) -> Ended:
     if memory is None or not (ended.status == "died" or _NO_MEMORY.search(ended.error)):
         return ended
     how = "its memory was" if ended.status == "died" else "not enough memory: it was"
-    return ended._replace(
-        error=f"{ended.error}; {how} limited to {memory} MB (--memory, or memory in a suite)"
-    )
+    return ended._replace(error=f"{ended.error}; {how} limited to {memory} MB (--memory, or memory in a suite)")
 
 
 class Ended(NamedTuple):

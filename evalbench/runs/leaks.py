@@ -58,11 +58,7 @@ def _contents(file: Path) -> Iterator[str]:
         try:
             yield from _columns(file)
             return
-        except (
-            OSError,
-            ValueError,
-            pa.ArrowException,
-        ):  # half-written, or none: its bytes are looked through
+        except (OSError, ValueError, pa.ArrowException):  # half-written, or none: its bytes are looked through
             pass
     yield file.read_bytes().decode("utf-8", "surrogateescape")
 
@@ -100,13 +96,7 @@ def redact_errors(notebook: Path) -> None:
     try:
         content = json.loads(notebook.read_text(encoding="utf-8"))
         cells = list(content["cells"])
-    except (
-        OSError,
-        ValueError,
-        KeyError,
-        TypeError,
-        RecursionError,
-    ):  # then it is scanned, and read by nobody
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):  # then it is scanned, and read by nobody
         return
     redact, changed = redactor(), False
     for output in (output for cell in cells for output in cell.get("outputs", ())):

@@ -67,9 +67,7 @@ def parse_cell(text: str, source: str) -> dict[str, Parameter]:
     try:
         body = ast.parse(text).body
     except SyntaxError as error:
-        raise BadInput(
-            f"{source}: the parameters cell does not parse: {error.msg} (line {error.lineno})"
-        ) from error
+        raise BadInput(f"{source}: the parameters cell does not parse: {error.msg} (line {error.lineno})") from error
     except (ValueError, RecursionError, MemoryError) as error:  # half a character, brackets without end
         raise BadInput(f"{source}: the parameters cell does not parse ({type(error).__name__})") from error
     comments = {
@@ -85,9 +83,7 @@ def parse_cell(text: str, source: str) -> dict[str, Parameter]:
         else:
             faults.append(f"line {node.lineno}: {parameter}")
     if faults:
-        raise BadInput.listing(
-            f"{source}: the parameters cell holds more than 'name: type = literal' lines:", faults
-        )
+        raise BadInput.listing(f"{source}: the parameters cell holds more than 'name: type = literal' lines:", faults)
     return found
 
 
@@ -109,9 +105,7 @@ def _parameter(node: ast.stmt, comments: Mapping[int, str]) -> Parameter | str:
     unknown = [t for t in types if t not in TYPES]
     if unknown:
         return f"{name}: type {', '.join(unknown)}; one of {', '.join(TYPES)}, or any of them | None"
-    return Parameter(
-        name, types, "None" in words or default is None, default, comments.get(node.end_lineno or 0, "")
-    )
+    return Parameter(name, types, "None" in words or default is None, default, comments.get(node.end_lineno or 0, ""))
 
 
 def checked_values(known: Mapping[str, Parameter], given: Mapping[str, Any], source: str) -> dict[str, Any]:
@@ -126,9 +120,7 @@ def checked_values(known: Mapping[str, Parameter], given: Mapping[str, Any], sou
     keys = environment_keys()
     for name, value in given.items():
         if names_a_key(name):
-            faults.append(
-                f"{name}: parameters are stored in clear; keys and passwords come from the environment only"
-            )
+            faults.append(f"{name}: parameters are stored in clear; keys and passwords come from the environment only")
         elif fault := _secret_in(_as_text(value), keys):
             faults.append(f"{name}: {fault}")
         elif name not in known:
@@ -212,9 +204,7 @@ def _secret_in(text: str, keys: Mapping[str, str]) -> str:
     if user_info(text):
         return "an address with a user or password in it is refused; keys come from the environment only"
     names = [name for key, name in keys.items() if holds(text, key)]
-    return (
-        f"holds the value of {', '.join(dict.fromkeys(names))}, which a run's files must not" if names else ""
-    )
+    return f"holds the value of {', '.join(dict.fromkeys(names))}, which a run's files must not" if names else ""
 
 
 def _value(parameter: Parameter, value: Any) -> Any:

@@ -48,9 +48,7 @@ def git_state(root: Path) -> dict[str, Any]:
     """Commit, whether the tree is dirty, and the remote without credentials; empty outside a repository."""
 
     def git(*words: str) -> str:
-        done = subprocess.run(
-            ["git", "-C", str(root), *words], capture_output=True, text=True, timeout=20, check=False
-        )
+        done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, timeout=20, check=False)
         return done.stdout.strip() if done.returncode == 0 else ""
 
     try:

@@ -48,9 +48,7 @@ def record(result: Result, out: str | Path | None = None) -> None:
             raise BadInput(f"{target}: is not empty; a run gets a folder of its own")
         target.mkdir(parents=True, exist_ok=True)
         fields = {"schema_version": RUN_SCHEMA_VERSION, "study": result.study, "run_id": target.name}
-        write_json(
-            target / "run.json", {**fields, "status": "interactive", "started": now(), "finished": now()}
-        )
+        write_json(target / "run.json", {**fields, "status": "interactive", "started": now(), "finished": now()})
         write(result, target)
         if found := leaks(target):
             shutil.rmtree(target)

@@ -23,13 +23,7 @@ from evalbench.readers import catalog
 from evalbench.runs import folder as folders
 from evalbench.runs import provenance
 from evalbench.runs.kernel import Ended, execute, memory_fault, timeout_fault
-from evalbench.runs.parameters import (
-    Parameter,
-    checked_values,
-    edited_defaults,
-    file_parameters,
-    notebook_parameters,
-)
+from evalbench.runs.parameters import Parameter, checked_values, edited_defaults, file_parameters, notebook_parameters
 from evalbench.workbench import root as find_root
 
 # BadInput and its kinds, as a kernel names them.
@@ -120,10 +114,7 @@ def notebook_path(target: str, root: Path | None = None) -> Path:
 
 
 def plan(
-    target: str,
-    parameters: Mapping[str, Any] | None = None,
-    root: Path | None = None,
-    base: Path | None = None,
+    target: str, parameters: Mapping[str, Any] | None = None, root: Path | None = None, base: Path | None = None
 ) -> Plan:
     """Check a run before it starts.
 
@@ -174,9 +165,7 @@ def plan(
         raise BadInput.listing(f"{study}: the run cannot start:", faults)
     identity = _identity(study, full, paths, notebook, workbench)
     edited = edited_defaults(known, studies.defaults(study))
-    return Plan(
-        study, notebook, values, full | values, edited, identity, workbench, paths, _dataset(full, paths)
-    )
+    return Plan(study, notebook, values, full | values, edited, identity, workbench, paths, _dataset(full, paths))
 
 
 def file_paths(
@@ -220,9 +209,7 @@ def _identity(
     if dataset:
         files = catalog.entry_files(catalog.entry(dataset, root), root)
         content["data"] = json.dumps({t: provenance.bytes_hash(p) for t, p in sorted(files.items())})
-    whole = json.dumps(
-        [study, stated, content, provenance.code_version(notebook)], sort_keys=True, default=str
-    )
+    whole = json.dumps([study, stated, content, provenance.code_version(notebook)], sort_keys=True, default=str)
     return hashlib.sha256(whole.encode()).hexdigest()
 
 
@@ -277,22 +264,11 @@ def run(
     clock = time.monotonic()
     begun = {**provenance_of(planned, folder, folders.now(), attempt), **(about or {})}
     key = secrets.token_hex(16)
-    env = {
-        folders.RUN: str(folder),
-        marks.KEY: key,
-        **({"EVALBENCH_ROOT": str(planned.root)} if planned.root else {}),
-    }
+    env = {folders.RUN: str(folder), marks.KEY: key, **({"EVALBENCH_ROOT": str(planned.root)} if planned.root else {})}
     try:
         folders.write_json(folder / "run.json", begun)
         ended = execute(
-            planned.notebook,
-            folder / "notebook.ipynb",
-            planned.parameters,
-            env,
-            timeout,
-            progress,
-            fork,
-            memory,
+            planned.notebook, folder / "notebook.ipynb", planned.parameters, env, timeout, progress, fork, memory
         )
     except BaseException as error:
         stopped = "stopped from outside (Ctrl-C or a signal)"

@@ -231,11 +231,7 @@ def _entries(path: Path) -> tuple[list[_Entry], list[str]]:
         raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
     except RecursionError:
         raise BadInput(f"{path}: nested too deeply") from None
-    except (
-        yaml.YAMLError,
-        ValueError,
-        OverflowError,
-    ) as error:  # a date that no calendar has is a ValueError
+    except (yaml.YAMLError, ValueError, OverflowError) as error:  # a date that no calendar has is a ValueError
         raise BadInput(f"{path}: not YAML: {error}") from error
     if not isinstance(content, dict) or not isinstance(content.get("runs"), list):
         raise BadInput(f"{path}: expected a mapping with 'runs:', a list of entries")
@@ -291,9 +287,7 @@ def _line_of_circle(node: Any, above: tuple[int, ...] = (), seen: set[int] | Non
     if id(node) in seen:
         return 0
     seen.add(id(node))
-    return next(
-        (line for child in _children(node) if (line := _line_of_circle(child, (*above, id(node)), seen))), 0
-    )
+    return next((line for child in _children(node) if (line := _line_of_circle(child, (*above, id(node)), seen))), 0)
 
 
 def _doubled_keys(node: Any) -> Iterator[tuple[int, str]]:

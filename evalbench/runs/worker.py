@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evalbench.errors import BadInput
-from evalbench.models.limits import LIMIT_SHARE
 from evalbench.models.redact import redactor
+from evalbench.models.wire.limits import LIMIT_SHARE
 from evalbench.runs import folder as folders
 from evalbench.runs import provenance
 from evalbench.runs.fork import can_fork, share
@@ -122,11 +122,7 @@ def own_folder(reports: Path, task: Task) -> Path | None:
     """The folder in which this very task has ended before: Dask may compute a lost result again."""
     for folder, content in folders.runs(reports, task.study, task.identity[:8]):
         mine = content.get("batch") == task.batch and content.get("attempt") == task.attempt
-        if (
-            mine
-            and (content.get("sha256") or {}).get("identity") == task.identity
-            and content["status"] != "running"
-        ):
+        if mine and (content.get("sha256") or {}).get("identity") == task.identity and content["status"] != "running":
             return folder
     return None
 

@@ -15,7 +15,7 @@ from evalbench.core.verdict import Band, Bands, Verdict, worst
 from evalbench.core.wording import counted as counted_of
 from evalbench.core.wording import figure_text, percent, share_text
 from evalbench.errors import BadInput
-from evalbench.models.entail import holds_back
+from evalbench.judge.entail import holds_back
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,9 +36,7 @@ def reaches(scores: pd.Series, threshold: float | pd.Series) -> pd.Series:
 
 def check_shares(**shares: float) -> None:
     """Refuses options that do not lie between 0 and 1, all at once."""
-    faults = [
-        f"{name} is {value}; it lies between 0 and 1" for name, value in shares.items() if not 0 <= value <= 1
-    ]
+    faults = [f"{name} is {value}; it lies between 0 and 1" for name, value in shares.items() if not 0 <= value <= 1]
     if faults:
         raise BadInput.listing("options out of range:", faults)
 
@@ -75,9 +73,7 @@ def estimated_by_model(
 ) -> list[Estimated]:
     """The figures of each model over its items, whose ``id`` is the unit; models in order of their names."""
     return [
-        estimate(
-            rows, figures, units=rows["id"], seed=seed, group={"model": str(model)}, n_resamples=n_resamples
-        )
+        estimate(rows, figures, units=rows["id"], seed=seed, group={"model": str(model)}, n_resamples=n_resamples)
         for model, rows in items.groupby("model", sort=True)
     ]
 
@@ -134,9 +130,7 @@ def verdict(
     light = worst([e.light for e in scores])
     said = "; ".join(_said(one, done) for one in sorted(done, key=_value))
     over = counted_of(items["id"].nunique(), unit.removesuffix("s"))
-    sentence = (
-        f"{what} {said}; {over}, threshold {threshold:g}.{of_few(e.n for e in scores if e.value is not None)}"
-    )
+    sentence = f"{what} {said}; {over}, threshold {threshold:g}.{of_few(e.n for e in scores if e.value is not None)}"
     unscored = int((items["unscored"] != "").sum())
     if unscored:
         sentence += f" {unscored} of {len(items)} could not be scored ({counted(items['unscored'])})."
@@ -149,9 +143,7 @@ def verdict(
     if held_back:
         alone = "" if light == "grey" else f"; the figures alone would give {light}"
         sentence += f" {held_back}, so the light stays grey{alone}."
-    rule = (
-        f"{what[:1].lower()}{what[1:]}, the worst model decides: green ≥ {threshold:g}; red < {threshold:g}"
-    )
+    rule = f"{what[:1].lower()}{what[1:]}, the worst model decides: green ≥ {threshold:g}; red < {threshold:g}"
     shown = "grey" if too_many or held_back else light
     return Verdict(
         shown,

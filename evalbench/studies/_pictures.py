@@ -15,6 +15,4 @@ if TYPE_CHECKING:
 
 def estimate_bars(labels: Sequence[str], rows: Sequence[Estimate], **words: Any) -> tuple[Picture, str]:
     """One row per estimate: a dot for its value, a line for its interval; ``words`` as of ``interval_bars``."""
-    return interval_bars(
-        labels, [e.value for e in rows], [e.ci_low for e in rows], [e.ci_high for e in rows], **words
-    )
+    return interval_bars(labels, [e.value for e in rows], [e.ci_low for e in rows], [e.ci_high for e in rows], **words)

@@ -175,9 +175,7 @@ def _tokens(text: str) -> list[str]:
 # Recursive descent; each function returns the value and the position after it.
 
 
-def _sum(
-    tokens: list[str], at: int, depth: int, numbers: list[Written], operators: set[str]
-) -> tuple[Fraction, int]:
+def _sum(tokens: list[str], at: int, depth: int, numbers: list[Written], operators: set[str]) -> tuple[Fraction, int]:
     value, at = _product(tokens, at, depth, numbers, operators)
     while at < len(tokens) and tokens[at] in "+-":
         operator = tokens[at]
@@ -213,9 +211,7 @@ def _signed(
     return (-value if negative else value), at
 
 
-def _power(
-    tokens: list[str], at: int, depth: int, numbers: list[Written], operators: set[str]
-) -> tuple[Fraction, int]:
+def _power(tokens: list[str], at: int, depth: int, numbers: list[Written], operators: set[str]) -> tuple[Fraction, int]:
     base, at = _atom(tokens, at, depth, numbers, operators)
     if at < len(tokens) and tokens[at] in ("^", "**"):
         operators.add("^")
@@ -230,9 +226,7 @@ def _power(
     return base, at
 
 
-def _atom(
-    tokens: list[str], at: int, depth: int, numbers: list[Written], operators: set[str]
-) -> tuple[Fraction, int]:
+def _atom(tokens: list[str], at: int, depth: int, numbers: list[Written], operators: set[str]) -> tuple[Fraction, int]:
     if at >= len(tokens):
         raise ArithmeticFault("ends where a number is expected")
     if tokens[at] == "(":

@@ -90,8 +90,7 @@ def statements(text: str, language: str = "en") -> list[Statement]:
         if spans:
             cited[max(bisect_right(starts, position) - 1, 0)].extend(numbers)
     return [
-        Statement(sentence, tuple(dict.fromkeys(numbers)))
-        for (_, sentence), numbers in zip(spans, cited, strict=True)
+        Statement(sentence, tuple(dict.fromkeys(numbers))) for (_, sentence), numbers in zip(spans, cited, strict=True)
     ]
 
 

@@ -12,14 +12,7 @@ from typing import NamedTuple
 
 import regex as re  # Debian's Python 3.11.2 matches possessive groups of its own module wrongly
 
-from evalbench.text.arithmetic import (
-    ArithmeticFault,
-    Expression,
-    Written,
-    ascii_numerals,
-    parse,
-    spell_operators,
-)
+from evalbench.text.arithmetic import ArithmeticFault, Expression, Written, ascii_numerals, parse, spell_operators
 from evalbench.text.numbers import VULGAR, is_cyrillic
 
 TOLERANCE = Fraction(1, 10**6)
@@ -83,9 +76,7 @@ class Equation(NamedTuple):
         if not self.sides:
             return False
         first = self.sides[0].value
-        allowed = (
-            max(TOLERANCE, Fraction(relative_tolerance) * abs(first)) if relative_tolerance else TOLERANCE
-        )
+        allowed = max(TOLERANCE, Fraction(relative_tolerance) * abs(first)) if relative_tolerance else TOLERANCE
         return all(abs(side.value - first) <= allowed for side in self.sides[1:])
 
     @property
@@ -111,9 +102,7 @@ def annotations(line: str) -> tuple[Equation, ...]:
     >>> [e.text for e in annotations("3 * 2 = <<3*2=6>>6, <<(6+1=7)>>7")]
     ['3*2=6', '6+1=7']
     """
-    return tuple(
-        _equation(_unwrapped(match[1]))._replace(span=match.span(1)) for match in ANNOTATION.finditer(line)
-    )
+    return tuple(_equation(_unwrapped(match[1]))._replace(span=match.span(1)) for match in ANNOTATION.finditer(line))
 
 
 def inline_equations(line: str) -> tuple[Equation, ...]:
@@ -173,12 +162,7 @@ def _runs(line: str, match: re.Match[str]) -> Iterator[str]:
         if not (lone := _LONE_LETTER.search(before[-2:])):
             return
         run = f"{lone.group()} {run}"
-    if (
-        match.group()[-1:].isdigit()
-        and after[:1].isalpha()
-        and not after[1:].isalpha()
-        and _OPERATES.search(run)
-    ):
+    if match.group()[-1:].isdigit() and after[:1].isalpha() and not after[1:].isalpha() and _OPERATES.search(run):
         run += after[0]
     for part in (_BRACKETED.sub(" ", run), *_BRACKETED.findall(run)):
         part = _balanced(_BOLD.sub(r"\1", part.strip()))

@@ -20,9 +20,7 @@ _MOST_BOXES = 100  # of a text that is made of them
 _SHORT = 3
 _BARE = "*_`$:：\\[]() \t\r"
 _COPULA = r"(?:\s+(?:is|это)|[是为為])?"
-_LABEL = (
-    r"(?i:(?:step|шаг)\s*\d{1,3}[*_]*\s*[-–—:.)]\s*|第\s?\d{1,3}\s?步\s*[：:，,.-]?\s*|\(?\d{1,3}[.)]\s+)?"
-)
+_LABEL = r"(?i:(?:step|шаг)\s*\d{1,3}[*_]*\s*[-–—:.)]\s*|第\s?\d{1,3}\s?步\s*[：:，,.-]?\s*|\(?\d{1,3}[.)]\s+)?"
 # What an answer may be written as behind its marker: x = 26, 20 + 6 = 26.
 _DERIVED = re.compile(r"^[-+*/^().,$€£¥₽%\d\s]*=|^\s*[^\W\d_]\s*=")
 _SENTENCE_END = re.compile(r"[.!?。！？](?:\s|$)|[。！？]")
@@ -141,9 +139,7 @@ def _alone(line: str) -> Number | None:
     """The number of a line that holds nothing else but its unit."""
     line = line.replace("*", "").replace("_", "")
     numbers = find_numbers(line, spaced=True)
-    if len(numbers) != 1 or _CALCULATES.search(
-        ascii_numerals(line[: numbers[0].start] + line[numbers[0].end :])
-    ):
+    if len(numbers) != 1 or _CALCULATES.search(ascii_numerals(line[: numbers[0].start] + line[numbers[0].end :])):
         return None
     before, after = line[: numbers[0].start], line[numbers[0].end :]
     return None if any(map(str.isalpha, before)) or len(after.split()) > _SHORT else numbers[0]
@@ -169,6 +165,4 @@ def _pattern(marker: str) -> re.Pattern[str]:
         return re.compile(rf"{begin}{word}{_COPULA}[*_]*[ \t]*[:：]", re.MULTILINE)
     wide = stem[0] >= "\u3400"  # a script without spaces between words
     begin = "" if wide else r"(?<![^\W\d_])"
-    return re.compile(
-        rf"(?:^[ \t>*_#-]*+{_LABEL})?{begin}{word}(?:{colon}|[*_ \t]*$)", re.MULTILINE | re.IGNORECASE
-    )
+    return re.compile(rf"(?:^[ \t>*_#-]*+{_LABEL})?{begin}{word}(?:{colon}|[*_ \t]*$)", re.MULTILINE | re.IGNORECASE)

@@ -79,11 +79,7 @@ def tokenizer(normalise: Normalisation = "full", language: str = "en") -> Callab
 
     def tokens(text: str) -> list[str]:
         found = _words_and_symbols(text, lower) if bare else _between_blanks(text, lower)
-        return (
-            [token for token in found if token.lower() not in removed]
-            or found
-            or _between_blanks(text, lower)
-        )
+        return [token for token in found if token.lower() not in removed] or found or _between_blanks(text, lower)
 
     return tokens
 

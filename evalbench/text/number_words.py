@@ -49,11 +49,7 @@ _UNITS_EN = dict(
     )
 )
 _TENS_EN = dict(
-    zip(
-        ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"],
-        range(20, 100, 10),
-        strict=True,
-    )
+    zip(["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], range(20, 100, 10), strict=True)
 )
 _SCALES_EN = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9}
 

@@ -110,9 +110,7 @@ VULGAR = "¼½¾⅐⅑⅒⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
 
 _SCALES = {"thousand": 10**3, "тыс": 10**3, "million": 10**6, "млн": 10**6, "миллион": 10**6, "billion": 10**9, "млрд": 10**9,
            "миллиард": 10**9, "万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}  # fmt: skip
-_SCALE_WORDS = (
-    r"[万萬亿億]|\s?(?:(?:thousand|million|billion)\b|тыс(?:яч\w*|\b)|(?:млн|млрд)\b|милли(?:он|ард)\w*)"
-)
+_SCALE_WORDS = r"[万萬亿億]|\s?(?:(?:thousand|million|billion)\b|тыс(?:яч\w*|\b)|(?:млн|млрд)\b|милли(?:он|ард)\w*)"
 
 
 def _pattern(numeral: str) -> re.Pattern[str]:

@@ -233,9 +233,7 @@ def stop_words(language: str) -> frozenset[str]:
     from stopwords import LANGUAGE_MAPPING, get_stopwords
 
     if language not in LANGUAGE_MAPPING:
-        raise BadInput(
-            f"no stop-words for language {language!r}; there are {', '.join(sorted(LANGUAGE_MAPPING))}"
-        )
+        raise BadInput(f"no stop-words for language {language!r}; there are {', '.join(sorted(LANGUAGE_MAPPING))}")
     listed = (word.strip().lower() for word in get_stopwords(language))
     return frozenset(word for word in listed if word and not _carries_meaning(word))
 
@@ -273,8 +271,7 @@ def detect_language(text: str) -> str:
 
     tokens = words(text, lower=True)
     covered = sorted(
-        ((sum(token in _raw_words(code) for token in tokens), code) for code in stop_word_languages()),
-        reverse=True,
+        ((sum(token in _raw_words(code) for token in tokens), code) for code in stop_word_languages()), reverse=True
     )
     (first, language), (second, _) = covered[:2]
     return language if first > second and first >= 0.1 * len(tokens) else ""

@@ -27,14 +27,11 @@ _DIGITS_JOINED = r"(?<=\p{N})['’.,٫٬](?=\p{N})"
 _ONE_CHARACTER = rf"[{UNSPACED}]\p{{M}}*"
 
 _WORD = regex.compile(
-    rf"{_ONE_CHARACTER}|\p{{Pc}}*{_ALNUM}{_INSIDE}*(?:(?:{_LETTERS_JOINED}|{_DIGITS_JOINED}){_INSIDE}+)*",
-    regex.V1,
+    rf"{_ONE_CHARACTER}|\p{{Pc}}*{_ALNUM}{_INSIDE}*(?:(?:{_LETTERS_JOINED}|{_DIGITS_JOINED}){_INSIDE}+)*", regex.V1
 )
 _RUN = regex.compile(rf"{_ONE_CHARACTER}|{_ALNUM}[[\p{{L}}\p{{M}}\p{{N}}]--[{UNSPACED}]]*", regex.V1)
 # Most text is ASCII, and the standard library's engine is several times faster on it.
-_ASCII_WORD = re.compile(
-    r"_*[A-Za-z0-9]\w*(?:(?:(?<=[A-Za-z])['.](?=[A-Za-z])|(?<=\d)['.,](?=\d))\w+)*", re.ASCII
-)
+_ASCII_WORD = re.compile(r"_*[A-Za-z0-9]\w*(?:(?:(?<=[A-Za-z])['.](?=[A-Za-z])|(?<=\d)['.,](?=\d))\w+)*", re.ASCII)
 _BETWEEN = "\0"
 _ASCII_WORD_OR_MARK = re.compile(f"{_ASCII_WORD.pattern}|{_BETWEEN}", re.ASCII)
 _ASCII_RUN = re.compile(r"[A-Za-z0-9]+")

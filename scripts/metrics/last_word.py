@@ -8,9 +8,7 @@ class LastWord(evaluate.Metric):
     """Share of outputs whose last word is the reference's."""
 
     def _info(self) -> evaluate.MetricInfo:
-        features = datasets.Features(
-            {"predictions": datasets.Value("string"), "references": datasets.Value("string")}
-        )
+        features = datasets.Features({"predictions": datasets.Value("string"), "references": datasets.Value("string")})
         return evaluate.MetricInfo(
             description="Share of outputs whose last word is the reference's.",
             citation="",

@@ -12,8 +12,8 @@ import pytest
 from benchmark_table import Row, against
 from timing import Race, alone, race
 
-from evalbench.models import encoders
-from evalbench.models.embed import embed, embedder, pair_similarities
+from evalbench.models.similarity import encoders
+from evalbench.models.similarity.embed import embed, embedder, pair_similarities
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.timeout(900)]
 

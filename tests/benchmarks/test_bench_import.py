@@ -22,11 +22,4 @@ def test_the_import_takes_less_than_three_tenths_of_a_second(record):
         whole = [sys.executable, *arguments]
         return least(lambda: subprocess.run(whole, check=True), MOST_SECONDS, time.perf_counter)
 
-    record(
-        at_most(
-            "import evalbench, with the interpreter's start",
-            took("-c", "import evalbench"),
-            MOST_SECONDS,
-            "s",
-        )
-    )
+    record(at_most("import evalbench, with the interpreter's start", took("-c", "import evalbench"), MOST_SECONDS, "s"))

@@ -49,7 +49,5 @@ def test_a_forked_kernel_is_done_sooner(tmp_path, record):
     path = notebook(tmp_path / "plot.ipynb", PLOT)
     executed(path, True)  # the first preloads
     executed(path, False)
-    took = race(
-        lambda _: executed(path, True), lambda _: executed(path, False), goal=1, clock=time.perf_counter
-    )
+    took = race(lambda _: executed(path, True), lambda _: executed(path, False), goal=1, clock=time.perf_counter)
     record(against("a plotting notebook, forked kernel", took, "a fresh kernel", 1))

@@ -13,7 +13,7 @@ from benchmark_table import against, at_least
 from faultserver import fault_server
 from timing import Race, alone, least, race
 
-from evalbench.models.collect import collect, run_sync
+from evalbench.models.chat.collect import collect, run_sync
 from evalbench.models.exchange import Request
 
 pytestmark = [pytest.mark.benchmark, pytest.mark.timeout(900)]
@@ -23,10 +23,7 @@ MOST_OVERHEAD, LEAST_CACHED_PER_SECOND = 1.1, 5000
 
 
 def prompts(round_: int) -> list[str]:
-    return [
-        f"round {round_}, question {i}: " + "what is the colour of the sky at noon? " * 5
-        for i in range(CALLS)
-    ]
+    return [f"round {round_}, question {i}: " + "what is the colour of the sky at noon? " * 5 for i in range(CALLS)]
 
 
 async def bare(url: str, asked: list[str]) -> list[str]:
@@ -54,9 +51,7 @@ def overhead() -> Race:
 
         def ours(round_: int) -> None:
             asked = [Request(p) for p in prompts(round_)]
-            replies = collect(
-                asked, server.url + "#tiny", concurrency=AT_ONCE, cache=Path(folder) / "c.sqlite"
-            )
+            replies = collect(asked, server.url + "#tiny", concurrency=AT_ONCE, cache=Path(folder) / "c.sqlite")
             assert [reply.text for reply in replies] == ["fine"] * CALLS
 
         for warm_up in (theirs, ours):
@@ -74,9 +69,7 @@ def kept_per_second() -> float:
     with fault_server() as server, tempfile.TemporaryDirectory() as folder:
 
         def collected() -> None:
-            replies = collect(
-                asked, server.url + "#tiny", concurrency=AT_ONCE, cache=Path(folder) / "c.sqlite"
-            )
+            replies = collect(asked, server.url + "#tiny", concurrency=AT_ONCE, cache=Path(folder) / "c.sqlite")
             assert all(reply.text == "fine" for reply in replies)
 
         collected()

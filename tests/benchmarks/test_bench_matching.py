@@ -84,15 +84,9 @@ def loop(data: dict[str, pd.DataFrame]) -> tuple[int, list[tuple], list[str]]:
                 same = float(category == kind)
                 std = 0.5 * overlap + 0.5 * rule
                 ha = (0.3 * overlap + 0.3 * rule + 0.1 * same + 0.2 * explanation) / 0.9
-                table.append(
-                    (sample, truth_id, prediction_id, overlap, rule, same, explanation, None, std, ha)
-                )
+                table.append((sample, truth_id, prediction_id, overlap, rule, same, explanation, None, std, ha))
                 for k, score in enumerate((std, ha)):
-                    step = (
-                        (overlap > 0)
-                        + (overlap > 0 and rule > 0.01)
-                        + (overlap > 0 and rule > 0.01 and score > 0.5)
-                    )
+                    step = (overlap > 0) + (overlap > 0 and rule > 0.01) + (overlap > 0 and rule > 0.01 and score > 0.5)
                     reached[k][i] = max(reached[k][i], step)
                     if step == 3:
                         scores[k].append((-score, -overlap, i, j))
@@ -129,9 +123,7 @@ def plain_loop(data: dict[str, pd.DataFrame]) -> float:
                 both = max(0, min(t.end, p.end) - max(t.start, p.start))
                 overlap = both / (t.end - t.start + p.end - p.start - both)
                 rule, explanation = jaccard(t.rule, p.rule), jaccard(t.explanation, p.explanation)
-                total += (
-                    0.3 * overlap + 0.3 * rule + 0.1 * (t.category == p.category) + 0.2 * explanation
-                ) / 0.9
+                total += (0.3 * overlap + 0.3 * rule + 0.1 * (t.category == p.category) + 0.2 * explanation) / 0.9
     return total
 
 
@@ -154,9 +146,7 @@ def a_million_pairs() -> dict[str, Any]:
 
     plain = race(lambda _: study(data), lambda _: plain_loop(tenth), goal=LEAST_OF_A_FAIR_LOOP / 10, rounds=2)
     checked = load(data, study="matching")
-    strong = race(
-        lambda _: matching.evaluate(checked, embed="jaccard"), lambda _: loop(data), goal=1, rounds=2
-    )
+    strong = race(lambda _: matching.evaluate(checked, embed="jaccard"), lambda _: loop(data), goal=1, rounds=2)
     return {"seconds": took, "peak": peak, "plain": plain._replace(peer=10 * plain.peer), "strong": strong}
 
 
@@ -166,11 +156,7 @@ def test_a_million_pairs(record):
     record(at_most("matching a million pairs, frames to Result", found["seconds"], MOST_SECONDS, "s"))
     record(at_most("matching a million pairs, memory", found["peak"], 2e9, "B"))
     record(against("matching a million pairs", Race(*found["plain"]), "a plain loop", LEAST_OF_A_FAIR_LOOP))
-    record(
-        against(
-            "matching a million pairs, no checks", Race(*found["strong"]), "a loop over ready word sets", 1
-        )
-    )
+    record(against("matching a million pairs, no checks", Race(*found["strong"]), "a loop over ready word sets", 1))
 
 
 def growth() -> float:

@@ -67,9 +67,7 @@ def bootstrap_of_a_mean(kind):
     return against_scipy(x[:, None], mean, (x,), np.mean)
 
 
-@pytest.mark.parametrize(
-    "kind", ["right or wrong", "marks 0 to 1 in twentieths", "shares of tokens", "all different"]
-)
+@pytest.mark.parametrize("kind", ["right or wrong", "marks 0 to 1 in twentieths", "shares of tokens", "all different"])
 def test_bootstrap_of_a_mean(kind, record):
     took = Race(*alone(bootstrap_of_a_mean, kind))
     record(against(f"bootstrap of a mean, 10 000 {kind}", took, "scipy", LEAST_OF_SCIPY))
@@ -133,9 +131,7 @@ def alpha_with_interval(level):
     truth = g.integers(1, 6, 25_000)
     ratings = np.clip(truth + g.integers(-1, 2, (4, 25_000)), 1, 5)
     units = np.broadcast_to([f"text-{i}" for i in range(25_000)], ratings.shape)
-    return least(
-        lambda: krippendorff_alpha(units.ravel(), ratings.ravel(), level), goal=MOST_SECONDS_OF_ALPHA
-    )
+    return least(lambda: krippendorff_alpha(units.ravel(), ratings.ravel(), level), goal=MOST_SECONDS_OF_ALPHA)
 
 
 @pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])

@@ -45,9 +45,7 @@ def rouge_against_rouge_score():
     found = rouge(outputs, references, TYPES)
     expected = [peer.score(r, o) for o, r in zip(outputs[:FEW], references[:FEW], strict=True)]
     for name in TYPES:
-        np.testing.assert_allclose(
-            found[name]["f1"][:FEW], [score[name].fmeasure for score in expected], atol=1e-9
-        )
+        np.testing.assert_allclose(found[name]["f1"][:FEW], [score[name].fmeasure for score in expected], atol=1e-9)
 
     def theirs(_):
         for output, reference in zip(outputs[:FEW], references[:FEW], strict=True):
@@ -112,8 +110,4 @@ def table_against_scipy():
 def test_a_correlation_table_takes_a_fraction_of_scipy_s_time(record):
     """12 metrics × 4 criteria × 1 600 rows, 3 levels, 3 coefficients and partial ones, 2 000 resamples."""
     took = Race(*alone(table_against_scipy), rounds=1)
-    record(
-        against(
-            "a whole correlation table", took, "scipy's pooled Spearman and Kendall alone", LEAST_OF_SCIPY
-        )
-    )
+    record(against("a whole correlation table", took, "scipy's pooled Spearman and Kendall alone", LEAST_OF_SCIPY))

@@ -30,9 +30,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Path:
 
 def called(*words: object, out: Path) -> Result:
     arguments = [str(w) for w in words]
-    return CliRunner().invoke(
-        compare, [*arguments, "--out", str(out), "--n-resamples", "100"], catch_exceptions=True
-    )
+    return CliRunner().invoke(compare, [*arguments, "--out", str(out), "--n-resamples", "100"], catch_exceptions=True)
 
 
 def test_two_groups_of_a_run(reports: Path, tmp_path: Path) -> None:
@@ -84,9 +82,7 @@ def test_what_is_refused_and_how(reports: Path, tmp_path: Path) -> None:
         high, "--left", "checker=reed", "--right", "model=x", out=tmp_path
     )
     assert "go with one or two runs" in refused(high, high, high, "--left", "checker=reed", out=tmp_path)
-    assert "--margin f1=-1: expected a positive number" in refused(
-        high, high, "--margin", "f1=-1", out=tmp_path
-    )
+    assert "--margin f1=-1: expected a positive number" in refused(high, high, "--margin", "f1=-1", out=tmp_path)
 
 
 def test_other_data_need_unpaired(reports: Path, tmp_path: Path) -> None:

@@ -14,9 +14,7 @@ GATES = [g for n in range(4) for g in itertools.permutations(("red", "yellow", "
 
 @pytest.mark.parametrize("gate", GATES, ids="+".join)
 @pytest.mark.parametrize("light", LIGHTS)
-def test_a_light_fails_is_green_or_is_reported_and_never_passes_in_silence(
-    light: str, gate: tuple[str, ...]
-) -> None:
+def test_a_light_fails_is_green_or_is_reported_and_never_passes_in_silence(light: str, gate: tuple[str, ...]) -> None:
     code, lines = exit_code(light, gate), unjudged([light], gate)
     if not gate or light == "green":
         assert (code, lines) == (0, [])

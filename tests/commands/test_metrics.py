@@ -12,8 +12,7 @@ def test_list_names_every_text_metric_with_what_it_needs():
     assert shown.exit_code == 0
     assert "rougeL (rougel)  [0–1; higher is better; needs reference]" in shown.output
     assert (
-        "selfcheck_nli (faithfulness_selfcheckgpt)  [0–1; lower is better; needs samples, contradict]"
-        in shown.output
+        "selfcheck_nli (faithfulness_selfcheckgpt)  [0–1; lower is better; needs samples, contradict]" in shown.output
     )
     assert "precision_at_k" not in shown.output
 

@@ -10,8 +10,8 @@ from click.testing import CliRunner
 
 from evalbench.commands.models import models
 from evalbench.errors import BadInput
-from evalbench.models.cache import ReplyCache
-from evalbench.models.vectors import vector_cache_file, write_vectors
+from evalbench.models.store.cache import ReplyCache
+from evalbench.models.store.vectors import vector_cache_file, write_vectors
 
 
 @pytest.fixture(autouse=True)

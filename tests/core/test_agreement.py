@@ -151,12 +151,7 @@ def test_labels_may_be_text_with_gaps_and_order_changes_nothing():
 
 
 @settings(max_examples=60)
-@given(
-    st.integers(0, 10_000),
-    st.integers(2, 40),
-    st.integers(2, 5),
-    st.sampled_from([None, "linear", "quadratic"]),
-)
+@given(st.integers(0, 10_000), st.integers(2, 40), st.integers(2, 5), st.sampled_from([None, "linear", "quadratic"]))
 def test_kappa_agrees_with_scikit_learn(seed, n, k, weights):
     a, b = np.random.default_rng(seed).integers(0, k, (2, n))
     out = cohen_kappa(a, b, weights, n_resamples=50)

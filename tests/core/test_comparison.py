@@ -51,9 +51,7 @@ def compare(a, b, figures=FIGURES, *, units_a=None, units_b=None, **options):
 
 def test_refusals_are_listed_together():
     a = system(0, 30)
-    with pytest.raises(
-        ValueError, match=r"two figures of one name: score; a margin for .* not compared: bleu"
-    ):
+    with pytest.raises(ValueError, match=r"two figures of one name: score; a margin for .* not compared: bleu"):
         compare(a, a, [mean_of("score"), mean_of("score")], margins={"bleu": 0.1})
 
 
@@ -95,9 +93,7 @@ def test_better_and_worse_are_mirrored(paired):
 
 def test_direction_of_a_figure_is_respected():
     a, b = {"words": np.full(60, 30.0) + np.arange(60) % 3}, {"words": np.full(60, 40.0)}
-    outcomes = [
-        compare(a, b, [mean_of("words", higher_is_better=h)]).figures[0].outcome for h in (True, False, None)
-    ]
+    outcomes = [compare(a, b, [mean_of("words", higher_is_better=h)]).figures[0].outcome for h in (True, False, None)]
     assert outcomes == ["worse", "better", "lower"]
 
 
@@ -106,9 +102,7 @@ def test_words_name_the_systems_and_the_power():
     words = [c.words for c in compare(a, b, names=("fern", "oak")).figures]
     assert words[0].startswith("score: no difference shown between fern and oak: ")
     # Holm's adjustment over several figures asks for more than this difference: it holds for a test alone.
-    assert re.search(
-        r"; tested alone, a difference of 0\.\d+ would have been shown with 80 % power\.$", words[0]
-    )
+    assert re.search(r"; tested alone, a difference of 0\.\d+ would have been shown with 80 % power\.$", words[0])
     better = compare(system(4, 200, 0.2), system(5, 200), names=("fern", "oak")).figures[0]
     assert better.words.startswith("score: fern is better than oak: +0.")
     assert "p < 0.001, Holm " in better.words
@@ -166,9 +160,7 @@ class TestNoDifferenceBesideAnIntervalWithoutZero:
             a = {"score": g.random(12), "right": (g.random(12) < 0.8).astype(float)}
             b = {"score": g.random(12) * 0.8, "right": (g.random(12) < 0.5).astype(float)}
             for c in compare(a, b, FIGURES[:2]).figures:
-                otherwise = c.outcome == "no difference shown" and (
-                    c.p <= 0.05 or c.ci_low > 0 or c.ci_high < 0
-                )
+                otherwise = c.outcome == "no difference shown" and (c.p <= 0.05 or c.ci_low > 0 or c.ci_high < 0)
                 assert bool(held_back(c)) == otherwise, c.words
 
 
@@ -255,9 +247,7 @@ def test_a_figure_undefined_on_one_side_says_so():
 
 def test_a_true_null_is_called_different_at_its_rate():
     called = sum(
-        compare(
-            system(i, 40), system(i + 10_000, 40), FIGURES[2:], seed=i, n_resamples=50, n_permutations=400
-        )
+        compare(system(i, 40), system(i + 10_000, 40), FIGURES[2:], seed=i, n_resamples=50, n_permutations=400)
         .figures[0]
         .outcome
         != "no difference shown"

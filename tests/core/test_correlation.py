@@ -12,11 +12,7 @@ from scipy import stats as scipy_stats
 
 from evalbench.core.correlation import correlate, correlation_difference, williams
 
-PEERS = {
-    "spearman": scipy_stats.spearmanr,
-    "kendall": scipy_stats.kendalltau,
-    "pearson": scipy_stats.pearsonr,
-}
+PEERS = {"spearman": scipy_stats.spearmanr, "kendall": scipy_stats.kendalltau, "pearson": scipy_stats.pearsonr}
 
 
 def rng(seed=0):
@@ -34,10 +30,7 @@ def correlated(g, n, rho=0.6):
         (lambda: correlate([1, 2], [1, 2, 3]), "columns of different lengths: x 2, y 3"),
         (lambda: correlate([1, 2, 3], [1, 2, np.inf]), "infinity"),
         (lambda: correlate([1, 2, 3], [1, 2, 3], "phi"), "unknown correlation 'phi'; one of spearman"),
-        (
-            lambda: correlate([1, 2, 4], [1, 2, 3], "kendall", given=[1, 2, 2]),
-            "offered for spearman and pearson",
-        ),
+        (lambda: correlate([1, 2, 4], [1, 2, 3], "kendall", given=[1, 2, 2]), "offered for spearman and pearson"),
         (lambda: williams(0.9, -0.9, 0.9, 50), "not the correlations of three columns"),
         (lambda: williams(1.2, 0.1, 0.1, 50), "not the correlations of three columns"),
     ],
@@ -99,9 +92,7 @@ def test_replicates_agree_with_resampling_one_by_one(kind, ties):
 def test_a_large_kendall_agrees_with_scipy():
     x, y = correlated(rng(2), 5000)
     y = np.round(y, 1)
-    assert correlate(x, y, "kendall", n_resamples=3).value == pytest.approx(
-        scipy_stats.kendalltau(x, y).statistic
-    )
+    assert correlate(x, y, "kendall", n_resamples=3).value == pytest.approx(scipy_stats.kendalltau(x, y).statistic)
 
 
 @pytest.mark.parametrize("kind", ["pearson", "spearman"])
@@ -161,11 +152,7 @@ def test_clusters_widen_the_interval():
 def test_intervals_cover_at_50_rows(kind):
     """93–97 % over 400 samples, with the sampling error of so many (two standard errors, 0.022)."""
     g, rho = rng(7), 0.6
-    truth = {
-        "pearson": rho,
-        "spearman": 6 / np.pi * np.arcsin(rho / 2),
-        "kendall": 2 / np.pi * np.arcsin(rho),
-    }[kind]
+    truth = {"pearson": rho, "spearman": 6 / np.pi * np.arcsin(rho / 2), "kendall": 2 / np.pi * np.arcsin(rho)}[kind]
     hits = 0
     for i in range(400):
         out = correlate(*correlated(g, 50, rho), kind, seed=i, n_resamples=600)

@@ -76,21 +76,15 @@ def test_a_system_drawn_twice_counts_twice_and_one_not_drawn_is_not_missed():
     rows = np.concatenate([np.flatnonzero(kept), np.flatnonzero(kept & (system == 0))])
     copies = np.concatenate([system[kept], np.full(int((kept & (system == 0)).sum()), 4)])
     once = np.ones((1, DOCUMENTS - 1))
-    peer = correlation_table(
-        x[rows], y[rows], document=document[rows], system=copies, levels=("system",), counts=once
-    )
+    peer = correlation_table(x[rows], y[rows], document=document[rows], system=copies, levels=("system",), counts=once)
     for kind in KINDS:
         one, other = (t["system", kind].replicates[0, 0, 0] for t in (found, peer))
         assert one == pytest.approx(other, abs=1e-9)
-    everything = correlation_table(
-        x, y, document=document, system=system, levels=("system",), counts=documents
-    )
+    everything = correlation_table(x, y, document=document, system=system, levels=("system",), counts=documents)
     assert np.isnan(everything["system", "pearson"].replicates[0, 0, 0])
 
 
 def test_counts_of_another_number_of_systems_are_refused():
     x, y, document, system = drawn(np.random.default_rng(0), 4, 0.3)
     with pytest.raises(ValueError, match="system_counts"):
-        correlation_table(
-            x, y, document=document, system=system, system_counts=np.ones((5, 3)), n_resamples=5
-        )
+        correlation_table(x, y, document=document, system=system, system_counts=np.ones((5, 3)), n_resamples=5)

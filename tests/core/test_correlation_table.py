@@ -44,13 +44,9 @@ def test_every_level_and_coefficient_agrees_with_scipy(seed):
             within = [peer(x[document == d, i], y[document == d, j], kind) for d in range(6)]
             defined = [v for v in within if v == v]
             summary = found["summary", kind]
-            np.testing.assert_allclose(
-                summary.values[i, j], np.mean(defined) if defined else np.nan, atol=1e-12
-            )
+            np.testing.assert_allclose(summary.values[i, j], np.mean(defined) if defined else np.nan, atol=1e-12)
             assert (summary.n[i, j], summary.n_undefined[i, j]) == (len(defined), 6 - len(defined))
-            np.testing.assert_allclose(
-                found["dataset", kind].values[i, j], peer(x[:, i], y[:, j], kind), atol=1e-12
-            )
+            np.testing.assert_allclose(found["dataset", kind].values[i, j], peer(x[:, i], y[:, j], kind), atol=1e-12)
             means = [np.round([m[system == s, k].mean() for s in range(4)], 12) for m, k in ((x, i), (y, j))]
             np.testing.assert_allclose(found["system", kind].values[i, j], peer(*means, kind), atol=1e-9)
 
@@ -63,23 +59,17 @@ def test_replicates_are_those_of_rows_drawn_with_their_documents(kind):
     counts = np.concatenate(list(module.resample_counts(5, module.rng(3, "correlation/table"), 20)))
     drawn = np.concatenate(list(module.resample_counts(4, module.rng(3, "correlation/systems"), 20)))
     for r in range(20):
-        rows = np.concatenate(
-            [np.flatnonzero(document == d) for d in range(5) for _ in range(int(counts[r, d]))]
-        )
+        rows = np.concatenate([np.flatnonzero(document == d) for d in range(5) for _ in range(int(counts[r, d]))])
         np.testing.assert_allclose(
             found["dataset", kind].replicates[r, 0, 1], peer(x[rows, 0], y[rows, 1], kind), atol=1e-9
         )
         means = [
-            np.round(
-                [m[rows][system[rows] == s, k].mean() for s in range(4) for _ in range(int(drawn[r, s]))], 12
-            )
+            np.round([m[rows][system[rows] == s, k].mean() for s in range(4) for _ in range(int(drawn[r, s]))], 12)
             for m, k in ((x, 0), (y, 1))
         ]
         np.testing.assert_allclose(found["system", kind].replicates[r, 0, 1], peer(*means, kind), atol=1e-9)
         each = [
-            peer(x[document == d, 0], y[document == d, 1], kind)
-            for d in range(5)
-            for _ in range(int(counts[r, d]))
+            peer(x[document == d, 0], y[document == d, 1], kind) for d in range(5) for _ in range(int(counts[r, d]))
         ]
         mean = np.nanmean(each) if np.isfinite(each).any() else np.nan
         np.testing.assert_allclose(found["summary", kind].replicates[r, 0, 1], mean, atol=1e-9)
@@ -88,13 +78,9 @@ def test_replicates_are_those_of_rows_drawn_with_their_documents(kind):
 def test_kendall_by_blocks_and_row_by_row_agree(monkeypatch):
     rng = np.random.default_rng(1)
     x, y, document, _ = panel(rng, documents=12)
-    by_block = correlation_table(
-        x, y, document=document, kinds=("kendall",), levels=("dataset",), n_resamples=30
-    )
+    by_block = correlation_table(x, y, document=document, kinds=("kendall",), levels=("dataset",), n_resamples=30)
     monkeypatch.setattr(correlation_levels, "_DOCUMENTS_FOR_BLOCKS", 0)
-    by_row = correlation_table(
-        x, y, document=document, kinds=("kendall",), levels=("dataset",), n_resamples=30
-    )
+    by_row = correlation_table(x, y, document=document, kinds=("kendall",), levels=("dataset",), n_resamples=30)
     for one, other in zip(by_block["dataset", "kendall"], by_row["dataset", "kendall"], strict=True):
         np.testing.assert_allclose(one, other, atol=1e-12)
 
@@ -137,9 +123,7 @@ def test_simpson_s_paradox_shows():
     document, system = np.divmod(np.arange(600), 6)
     x = system + 0.3 * rng.standard_normal(600)
     y = system - 0.3 * (x - system) + 0.1 * rng.standard_normal(600)
-    found = correlation_table(
-        x[:, None], y[:, None], document=document, system=system, partial=True, n_resamples=2
-    )
+    found = correlation_table(x[:, None], y[:, None], document=document, system=system, partial=True, n_resamples=2)
     assert found["dataset", "spearman"].values[0, 0] > 0.9
     assert found["dataset", "partial_spearman"].values[0, 0] < -0.5
 
@@ -159,9 +143,7 @@ def test_gaps_leave_out_a_pair_s_rows_only():
 
 def test_constant_columns_have_no_value_at_any_level():
     x, y, document, system = panel(np.random.default_rng(8))
-    found = correlation_table(
-        x, np.full_like(y, 0.1, dtype=float), document=document, system=system, partial=True
-    )
+    found = correlation_table(x, np.full_like(y, 0.1, dtype=float), document=document, system=system, partial=True)
     assert all(np.isnan(t.values).all() and np.isnan(t.replicates).all() for t in found.values())
 
 
@@ -171,12 +153,7 @@ def test_the_order_of_rows_changes_nothing():
     shuffled = rng.permutation(len(x))
     one = correlation_table(x, y, document=document, system=system, partial=True, n_resamples=50)
     other = correlation_table(
-        x[shuffled],
-        y[shuffled],
-        document=document[shuffled],
-        system=system[shuffled],
-        partial=True,
-        n_resamples=50,
+        x[shuffled], y[shuffled], document=document[shuffled], system=system[shuffled], partial=True, n_resamples=50
     )
     for name in one:
         for a, b in zip(one[name], other[name], strict=True):

@@ -11,17 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 from sklearn.metrics import f1_score
 
-from evalbench.core.figures import (
-    Figure,
-    estimate,
-    f1_of,
-    mean_of,
-    precision_of,
-    ratio,
-    recall_of,
-    share_of,
-    unit_sums,
-)
+from evalbench.core.figures import Figure, estimate, f1_of, mean_of, precision_of, ratio, recall_of, share_of, unit_sums
 from evalbench.core.stats import wilson
 
 
@@ -38,9 +28,7 @@ def one(columns, figure, units=None, **options):
 def test_mean_and_its_interval():
     x = np.random.default_rng(0).beta(3, 2, 400)
     out = one({"score": x}, mean_of("score"), n_resamples=4000)
-    peer = scipy_stats.bootstrap(
-        (x,), np.mean, n_resamples=4000, method="percentile", rng=1
-    ).confidence_interval
+    peer = scipy_stats.bootstrap((x,), np.mean, n_resamples=4000, method="percentile", rng=1).confidence_interval
     assert out.value == pytest.approx(x.mean())
     assert (out.ci_low, out.ci_high) == pytest.approx((peer.low, peer.high), abs=0.003)
     assert (out.method, out.n, out.note) == ("percentile bootstrap, 4000 resamples", 400, "")
@@ -139,9 +127,7 @@ def test_unscored_and_undefined_are_counted_apart():
 def test_units_without_a_value_do_not_count_as_evidence():
     x = np.full(40, np.nan)
     x[:6] = [0.1, 0.4, 0.2, 0.3, 0.5, 0.3]
-    assert one({"score": x}, mean_of("score")).note.endswith(
-        "fewer than 20 units: the interval is too narrow"
-    )
+    assert one({"score": x}, mean_of("score")).note.endswith("fewer than 20 units: the interval is too narrow")
     x[1:] = np.nan
     assert one({"score": x}, mean_of("score")).note == "no interval: fewer than two units"
 
@@ -172,13 +158,7 @@ values = st.sampled_from([0.0, 1.0, 0.1, np.nan])
 @given(st.lists(st.tuples(st.sampled_from("abc"), values, values, values), min_size=1, max_size=8))
 def test_degenerate_items_give_a_value_or_a_reason(rows):
     columns = {name: np.array([r[i] for r in rows]) for i, name in enumerate(["tp", "fp", "fn"], start=1)}
-    figures = [
-        mean_of("tp"),
-        share_of("fp"),
-        f1_of("tp", "fp", "fn"),
-        precision_of("tp", "fp"),
-        recall_of("tp", "fn"),
-    ]
+    figures = [mean_of("tp"), share_of("fp"), f1_of("tp", "fp", "fn"), precision_of("tp", "fp"), recall_of("tp", "fn")]
     columns["fp"] = np.round(columns["fp"])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -197,9 +177,7 @@ def test_figures_of_several_sums_count_the_items_that_have_them_all():
 
 def test_an_item_is_scored_unscored_or_undefined_once():
     scores = np.array([0.5, 1.0, np.nan, np.nan, 0.25])
-    reasons = np.array(
-        ["", "", "cut", "", "no-output"], dtype=object
-    )  # the last one has a value of this figure
+    reasons = np.array(["", "", "cut", "", "no-output"], dtype=object)  # the last one has a value of this figure
     out = one({"score": scores, "unscored": reasons}, mean_of("score"))
     assert (out.n, out.n_unscored, out.n_undefined) == (3, 1, 1)
     assert out.value == pytest.approx(1.75 / 3)
@@ -220,7 +198,4 @@ def test_no_figure_has_a_value_where_every_item_is_unscored(figure):
 
 def test_the_worst_share_of_what_should_be_low_is_one():
     columns = {"x": np.array([0.0, 0.0, np.nan]), "unscored": np.array(["", "", "cut"], dtype=object)}
-    assert (
-        "0.333 if every unscored item were the worst"
-        in one(columns, share_of("x", higher_is_better=False)).note
-    )
+    assert "0.333 if every unscored item were the worst" in one(columns, share_of("x", higher_is_better=False)).note

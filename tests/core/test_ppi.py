@@ -54,9 +54,7 @@ def test_full_trust_is_the_original_method():
 
 def test_the_trust_chosen_has_the_narrowest_interval():
     judged, human = sample(np.random.default_rng(2), labelled=200, total=5000)
-    widths = {
-        t: (o := corrected_mean(judged, human, trust=t)).ci_high - o.ci_low for t in np.linspace(0, 1, 101)
-    }
+    widths = {t: (o := corrected_mean(judged, human, trust=t)).ci_high - o.ci_low for t in np.linspace(0, 1, 101)}
     best = corrected_mean(judged, human)
     assert best.ci_high - best.ci_low == pytest.approx(min(widths.values()), rel=2e-3)
     assert best.trust == pytest.approx(min(widths, key=widths.get), abs=0.1)

@@ -40,11 +40,7 @@ def test_refusals():
 def test_few_units_are_enumerated_as_scipy_does():
     d = np.array([0.3, 0.1, -0.2, 0.5, 0.4, 0.25, 0.0, 0.31])
     peer = scipy_stats.permutation_test(
-        (d,),
-        lambda x, axis: np.mean(x, axis),
-        permutation_type="samples",
-        n_resamples=np.inf,
-        vectorized=True,
+        (d,), lambda x, axis: np.mean(x, axis), permutation_type="samples", n_resamples=np.inf, vectorized=True
     )
     ours = sign_flip_test(d, rng())
     assert ours.exact
@@ -79,9 +75,7 @@ def test_swaps_recompute_f1_as_a_loop_does():
 @pytest.mark.parametrize("few", [True, False])
 def test_dealing_anew_agrees_with_scipy(few):
     g = rng(6)
-    a, b = (
-        (g.integers(0, 4, 60) / 3, g.integers(0, 5, 80) / 4) if few else (g.random(60), g.random(80) + 0.08)
-    )
+    a, b = (g.integers(0, 4, 60) / 3, g.integers(0, 5, 80) / 4) if few else (g.random(60), g.random(80) + 0.08)
     table = [np.column_stack([x, np.ones(len(x))]) for x in (a, b)]
     ours = shuffle_test(*table, lambda s: s[:, :1] / s[:, 1:], rng(7), 6000)[0]
     peer = scipy_stats.permutation_test(
@@ -118,14 +112,10 @@ def test_degenerate_differences_give_a_p_value(d):
 @settings(max_examples=60)
 @given(st.integers(0, 40), st.integers(0, 40))
 def test_mcnemar_agrees_with_statsmodels(b, c):
-    assert mcnemar(b, c) == pytest.approx(
-        min(1, mcnemar_peer([[5, b], [c, 9]], exact=True).pvalue) if b + c else 1
-    )
+    assert mcnemar(b, c) == pytest.approx(min(1, mcnemar_peer([[5, b], [c, 9]], exact=True).pvalue) if b + c else 1)
 
 
-@pytest.mark.parametrize(
-    "p", [[0.2], [0.01, 0.04, 0.03], [0.5, 0.5, 0.001, 1.0], list(np.linspace(0, 1, 12) ** 3)]
-)
+@pytest.mark.parametrize("p", [[0.2], [0.01, 0.04, 0.03], [0.5, 0.5, 0.001, 1.0], list(np.linspace(0, 1, 12) ** 3)])
 def test_holm_agrees_with_statsmodels(p):
     np.testing.assert_allclose(holm(p), multipletests(p, method="holm")[1], atol=1e-12)
 

@@ -57,10 +57,7 @@ class TestAgainstEveryPossibleResample:
         groups = [(self.ash, mean), (other, mean)]
         for light in ("red", "grey", "green"):
             found = joint_stability(
-                [lit_of(items, self.score, ["score"]) for items, _ in groups],
-                light,
-                seed=3,
-                n_resamples=20_000,
+                [lit_of(items, self.score, ["score"]) for items, _ in groups], light, seed=3, n_resamples=20_000
             )
             assert found == pytest.approx(enumerated(groups, light), abs=0.015), light
 
@@ -101,9 +98,7 @@ def test_what_evidence_holds_back_is_grey_in_every_resample():
 
 def test_one_unit_or_nothing_lit_has_no_stability():
     assert joint_stability([], "red", seed=0) is None
-    assert (
-        joint_stability([Lit({"score": [1.0]}, ["a"], mean_of("score", bands=PASS))], "green", seed=0) is None
-    )
+    assert joint_stability([Lit({"score": [1.0]}, ["a"], mean_of("score", bands=PASS))], "green", seed=0) is None
 
 
 def test_the_order_of_lights_is_one():
@@ -118,16 +113,7 @@ def test_two_models_that_agree_on_nearly_all_are_drawn_together():
     draw = np.random.default_rng(4)
     final = (draw.permutation(200) < 101).astype(float)
     nearly = np.where(np.arange(200) < 4, 1 - final, final)
-    parts = (
-        "answer",
-        "steps",
-        "similarity",
-        "coherence",
-        "answer_strict",
-        "answer_flexible",
-        "accuracy",
-        "sourced",
-    )
+    parts = ("answer", "steps", "similarity", "coherence", "answer_strict", "answer_flexible", "accuracy", "sourced")
     items = pd.concat(
         pd.DataFrame({"id": [f"{i:03}" for i in range(200)], "model": model, "final": scores, "unscored": "", "undefined": ""})
         for model, scores in (("ash", final), ("oak", nearly))

@@ -49,11 +49,7 @@ def test_bootstrap_refuses(units, message):
 @pytest.mark.parametrize("n", [1, 2, 3, 49, 50, 64, 257, 5000, 70_001])
 @pytest.mark.parametrize("kind", ["distinct", "equal", "mixed"])
 def test_each_resample_draws_n_units(n, kind):
-    rows = {
-        "distinct": np.arange(n),
-        "equal": np.ones(n),
-        "mixed": np.where(np.arange(n) % 3, 1, np.arange(n)),
-    }[kind]
+    rows = {"distinct": np.arange(n), "equal": np.ones(n), "mixed": np.where(np.arange(n) % 3, 1, np.arange(n))}[kind]
     columns = np.column_stack([np.ones(n), rows, rows == 1])
     sums = bootstrap_sums(columns, lambda s: s, rng(), 40)
     assert (sums[:, 0] == n).all()
@@ -236,9 +232,7 @@ def test_an_interval_says_what_it_lacks(replicates, units, note):
 @settings(max_examples=60)
 @given(
     hnp.arrays(
-        float,
-        st.tuples(st.integers(1, 6), st.integers(1, 3)),
-        elements=st.sampled_from([0.0, -0.0, 0.1, 1e300]),
+        float, st.tuples(st.integers(1, 6), st.integers(1, 3)), elements=st.sampled_from([0.0, -0.0, 0.1, 1e300])
     )
 )
 def test_degenerate_units_never_warn(units):
@@ -254,9 +248,7 @@ def test_stability_is_the_share_of_the_same_light():
     assert light_stability(bands, [0.1, 0.5, 0.6, np.nan], "yellow") == 0.5
     assert light_stability(bands, [np.nan], "grey") == 1.0
     assert light_stability(bands, [], "grey") is None
-    rules = Rules(
-        (Case("green", "good", all_of=(When("a", ">=", 0.5), When("b", ">=", 0.5))),), otherwise="red"
-    )
+    rules = Rules((Case("green", "good", all_of=(When("a", ">=", 0.5), When("b", ">=", 0.5))),), otherwise="red")
     figures = {"a": [0.6, 0.6, 0.4], "b": [0.7, 0.2, 0.9]}
     assert light_stability(rules, figures, "green") == pytest.approx(1 / 3)
 

@@ -52,9 +52,7 @@ class TestAValueBesideItsLight:
     def test_carries_its_thresholds_from_the_figure_to_the_page(self):
         bands = Bands.cut("red", 0.4, "yellow", 0.7, "green")
         scores = np.r_[np.full(30, 0.39984 + 0.1), np.full(30, 0.39984 - 0.1)]
-        found = estimate(
-            {"score": scores}, [mean_of("score", bands=bands)], units=range(60), seed=0
-        ).estimates[0]
+        found = estimate({"score": scores}, [mean_of("score", bands=bands)], units=range(60), seed=0).estimates[0]
         assert found.cuts == (0.4, 0.7)
         assert found.light == "red"
         assert found.row()["cuts"] == [0.4, 0.7]

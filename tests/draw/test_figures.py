@@ -14,9 +14,7 @@ from evalbench.draw.style import INK, new_figure, picture, says_nothing, shorten
 
 def bars(labels=("fern", "moss"), title="F1 of each checker"):
     n = len(labels)
-    return interval_bars(
-        labels, [0.5] * n, [0.4] * n, [0.6] * n, title=title, xlabel="F1 (0–1)", domain=(0, 1)
-    )
+    return interval_bars(labels, [0.5] * n, [0.4] * n, [0.6] * n, title=title, xlabel="F1 (0–1)", domain=(0, 1))
 
 
 @pytest.mark.parametrize(
@@ -165,9 +163,7 @@ def test_interval_bars_refuse_columns_of_different_lengths(columns):
 
 
 def test_interval_bars_say_what_has_no_value():
-    figure, alt = interval_bars(
-        ["a", "b"], [None, 0.5], [None, None], [None, None], title="Two rows", xlabel="F1"
-    )
+    figure, alt = interval_bars(["a", "b"], [None, 0.5], [None, None], [None, None], title="Two rows", xlabel="F1")
     assert "a no value; b 0.500" in alt
     assert ">no value<" in to_svg(figure, alt)
 
@@ -191,9 +187,7 @@ def test_a_heat_map_of_counts_is_described_in_whole_numbers():
 def test_heat_map_refuses_another_shape_and_draws_nan_as_a_dash():
     with pytest.raises(ValueError, match=r"a matrix of shape \(1, 2\) for 2 row and 2 column names"):
         heat_map([[1, 2]], ["a", "b"], ["c", "d"], title="t")
-    figure, alt = heat_map(
-        [[0.1, np.nan], [-0.5, 0.9]], ["a", "b"], ["c", "d"], title="Scores of pairs", unit="0–1"
-    )
+    figure, alt = heat_map([[0.1, np.nan], [-0.5, 0.9]], ["a", "b"], ["c", "d"], title="Scores of pairs", unit="0–1")
     assert "highest 0.90 at b, d; lowest −0.50 at b, c" in alt
     svg = to_svg(figure, alt)
     assert ">–<" in svg
@@ -211,9 +205,7 @@ def test_heat_map_of_one_value_and_of_wide_names():
 def test_distribution_refuses_nothing_and_counts_what_is_missing():
     with pytest.raises(ValueError, match="at least one group"):
         distribution({}, title="t", xlabel="x")
-    figure, alt = distribution(
-        {"a": [0.1, 0.2, np.nan], "b": [np.nan]}, title="Scores of all items", xlabel="score"
-    )
+    figure, alt = distribution({"a": [0.1, 0.2, np.nan], "b": [np.nan]}, title="Scores of all items", xlabel="score")
     assert "a median 0.15" in alt
     assert "n 2; b no values" in alt
     svg = to_svg(figure, alt)

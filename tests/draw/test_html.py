@@ -5,16 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalbench.core.wording import count, counted, signed
-from evalbench.draw.html import (
-    Html,
-    attribute,
-    boxed,
-    escape,
-    language,
-    language_attributes,
-    plain,
-    without_markup,
-)
+from evalbench.draw.html import Html, attribute, boxed, escape, language, language_attributes, plain, without_markup
 
 
 @pytest.mark.parametrize(
@@ -37,19 +28,7 @@ def test_text_comes_out_as_text(text, expected):
 
 
 @pytest.mark.parametrize(
-    "code",
-    [
-        *range(0x202A, 0x202F),
-        *range(0x2066, 0x206A),
-        0x200E,
-        0x200B,
-        0xFEFF,
-        0x00,
-        0x1B,
-        0x85,
-        0xE0041,
-        0xD800,
-    ],
+    "code", [*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200B, 0xFEFF, 0x00, 0x1B, 0x85, 0xE0041, 0xD800]
 )
 def test_a_control_character_is_replaced_by_a_visible_mark(code):
     marked = escape(f"a{chr(code)}b")

@@ -11,9 +11,7 @@ from evalbench.report.narrative import output_html
 
 
 def test_other_things_are_refused():
-    with pytest.raises(
-        TypeError, match=r"show takes a \(figure, alt text\) pair, a DataFrame, an Html .*, not list"
-    ):
+    with pytest.raises(TypeError, match=r"show takes a \(figure, alt text\) pair, a DataFrame, an Html .*, not list"):
         shown([1])
 
 

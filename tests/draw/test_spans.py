@@ -17,9 +17,7 @@ def bare(out):
 
 
 def test_all_spans_outside_the_text_are_listed_at_once():
-    with pytest.raises(
-        ValueError, match=re.escape("spans outside the text of 5 characters: [-1, 3), [2, 6), [4, 3)")
-    ):
+    with pytest.raises(ValueError, match=re.escape("spans outside the text of 5 characters: [-1, 3), [2, 6), [4, 3)")):
         highlight("abcde", [Span(-1, 3), Span(0, 2), Span(2, 6), Span(4, 3)])
 
 
@@ -33,9 +31,7 @@ def test_overlapping_spans_are_split_at_their_ends():
 
 
 def test_matched_pairs_share_a_number_and_the_unmatched_have_none():
-    out = highlight(
-        "abcdef", [Span(0, 2, "truth", pair=1), Span(0, 2, "prediction", pair=1), Span(4, 6, "truth")]
-    )
+    out = highlight("abcdef", [Span(0, 2, "truth", pair=1), Span(0, 2, "prediction", pair=1), Span(4, 6, "truth")])
     assert re.findall(r"<sup[^>]*>(\w+)</sup>", out) == ["P1", "T1", "T"]
 
 
@@ -78,9 +74,7 @@ def test_marking_never_changes_the_text(text, data):
 def test_documents_have_a_legend_a_language_and_a_list_of_spans():
     out = documents(
         [
-            Document(
-                "s-1", "Пейте воду", [Span(0, 5, "truth", "без приказов", 1)], note="two contexts are lost"
-            ),
+            Document("s-1", "Пейте воду", [Span(0, 5, "truth", "без приказов", 1)], note="two contexts are lost"),
             {"title": "<s-2>", "text": "plain", "spans": []},
         ]
     )

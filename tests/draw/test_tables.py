@@ -17,25 +17,14 @@ def test_impossible_sizes_are_refused(options):
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "<script>alert(1)</script>",
-        '<img src=x onerror="alert(1)">',
-        "$5 … $6",
-        "a\u202eb",
-        "007",
-        "None",
-        "NA",
-        "nan",
-    ],
+    ["<script>alert(1)</script>", '<img src=x onerror="alert(1)">', "$5 … $6", "a\u202eb", "007", "None", "NA", "nan"],
 )
 def test_a_cell_comes_out_as_text(text):
     import html
 
     out = html_table(pd.DataFrame({"output": [text]}))
     cell = re.search(r"<td[^>]*>(.*)</td>", out)[1]
-    shown = html.unescape(
-        re.sub(r'<span class="eb-ctl"[^>]*>RLO</span>', "\u202e", cell.replace("<wbr>", ""))
-    )
+    shown = html.unescape(re.sub(r'<span class="eb-ctl"[^>]*>RLO</span>', "\u202e", cell.replace("<wbr>", "")))
     assert shown == text
     assert "no value" not in out
 
@@ -58,9 +47,7 @@ def test_an_empty_text_is_not_a_missing_one():
 
 
 def test_numbers_stand_right_with_common_decimals():
-    out = html_table(
-        pd.DataFrame({"x": [0.123456, 12.5, np.nan], "n": [3, 123456, 2], "flag": [True, False, True]})
-    )
+    out = html_table(pd.DataFrame({"x": [0.123456, 12.5, np.nan], "n": [3, 123456, 2], "flag": [True, False, True]}))
     assert '<td class="n">0.1</td>' in out
     assert '<td class="n">12.5</td>' in out
     assert '<td class="n">123\u202f456</td>' in out
@@ -113,9 +100,7 @@ def test_the_box_scrolls_and_is_reachable_and_named():
 
 
 def test_languages_are_found_or_given():
-    out = html_table(
-        pd.DataFrame({"a": ["Пейте воду"], "b": ["eau"], "c": ["اشرب"]}), lang_columns={"b": "fr"}
-    )
+    out = html_table(pd.DataFrame({"a": ["Пейте воду"], "b": ["eau"], "c": ["اشرب"]}), lang_columns={"b": "fr"})
     assert 'lang="ru"' in out
     assert 'lang="fr"' in out
     assert 'lang="ar" dir="auto"' in out

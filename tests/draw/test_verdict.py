@@ -97,9 +97,7 @@ def test_what_is_not_headline_is_folded_but_never_a_lit_one():
 )
 def test_bars_are_drawn_on_the_units_scale(unit, values, expected):
     value, low, high = values
-    assert expected in headline_table(
-        [{"metric": "m", "value": value, "ci_low": low, "ci_high": high, "unit": unit}]
-    )
+    assert expected in headline_table([{"metric": "m", "value": value, "ci_low": low, "ci_high": high, "unit": unit}])
 
 
 def results(**changes):
@@ -193,12 +191,7 @@ def test_a_grid_and_further_figures_are_folded_together():
     [
         ("green", None, 0.5, "50 % of resamples give the same light"),
         ("grey", "grey", 0.5, "50 % of resamples give the same light"),
-        (
-            "grey",
-            "green",
-            0.5,
-            "held back to grey: the figures alone would say green, as they do in 50 % of resamples",
-        ),
+        ("grey", "green", 0.5, "held back to grey: the figures alone would say green, as they do in 50 % of resamples"),
         ("grey", "green", None, "held back to grey: the figures alone would say green"),
     ],
 )

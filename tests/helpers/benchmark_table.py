@@ -75,9 +75,7 @@ def machine() -> dict[str, Any]:
     info = Path("/proc/cpuinfo")
     if info.is_file():
         names = [
-            line.partition(":")[2].strip()
-            for line in info.read_text().splitlines()
-            if line.startswith("model name")
+            line.partition(":")[2].strip() for line in info.read_text().splitlines() if line.startswith("model name")
         ]
         cpu = next(iter(names), cpu)
     # Without bytecode every start of a process compiles what it imports, and a goal in seconds measures that.
@@ -108,8 +106,7 @@ def table(rows: Sequence[Row], where: dict[str, Any]) -> str:
     """The rows as a table that reads well in a terminal and in Markdown."""
     head = ("benchmark", "figure", "peer or limit", "ratio", "goal", "verdict", "took")
     lines = [head] + [
-        (r.name, r.figure, r.peer, f"{r.ratio:.2f}", f"{r.goal:.3g}", r.verdict, f"{r.seconds:.0f} s")
-        for r in rows
+        (r.name, r.figure, r.peer, f"{r.ratio:.2f}", f"{r.goal:.3g}", r.verdict, f"{r.seconds:.0f} s") for r in rows
     ]
     widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
     lines.insert(1, tuple("-" * width for width in widths))
@@ -121,8 +118,6 @@ def write(stem: Path, rows: Sequence[Row], where: dict[str, Any]) -> None:
     """``STEM.json`` and ``STEM.md``."""
     stem.parent.mkdir(parents=True, exist_ok=True)
     found = {"machine": where, "rows": [{**asdict(row), "verdict": row.verdict} for row in rows]}
-    stem.with_suffix(".json").write_text(
-        json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
-    )
+    stem.with_suffix(".json").write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     heading = "# Benchmarks\n\n`make bench ALL=1` wrote this table, by hand. A ratio is higher where we are better: the peer's time over ours, or the limit over what was measured.\n\n"
     stem.with_suffix(".md").write_text(heading + table(rows, where), encoding="utf-8")

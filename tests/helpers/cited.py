@@ -31,6 +31,4 @@ def row(answer, citations, **more):
 
 def judged(*rows, sources=SOURCES, **options):
     tables = {"answers": pd.DataFrame(rows)} | ({"sources": pd.DataFrame(sources)} if sources else {})
-    return citation.evaluate(
-        load(tables, study="citation"), judge=entails_if_contained, n_resamples=50, **options
-    )
+    return citation.evaluate(load(tables, study="citation"), judge=entails_if_contained, n_resamples=50, **options)

@@ -97,9 +97,7 @@ def fault_server(
         "logprobs": logprobs,
         "seed": seed,
     }
-    process = subprocess.Popen(
-        [sys.executable, __file__, json.dumps(options)], stdout=subprocess.PIPE, text=True
-    )
+    process = subprocess.Popen([sys.executable, __file__, json.dumps(options)], stdout=subprocess.PIPE, text=True)
     try:
         port = int(process.stdout.readline())
         yield Running(f"http://127.0.0.1:{port}/v1", process.pid)
@@ -139,14 +137,10 @@ class Server:
         finally:
             writer.close()
 
-    async def handle(
-        self, head: str, body: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> bool:
+    async def handle(self, head: str, body: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         if head.startswith("GET"):
             found = {"/v1/stats": self.stats, "/v1/models": self.models}.get(head.split()[1])
-            self.answer(
-                writer, 200 if found else 404, found() if found else {"error": {"message": "no such page"}}
-            )
+            self.answer(writer, 200 if found else 404, found() if found else {"error": {"message": "no such page"}})
             await writer.drain()
             return True
         asked = json.loads(body)
@@ -212,9 +206,7 @@ class Server:
             await asyncio.wait_for(reader.read(1), 60)
             return False
         elif name == "drip":
-            writer.write(
-                b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n"
-            )
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n")
             for _ in range(100):
                 writer.write(b" ")
                 await writer.drain()
@@ -223,8 +215,7 @@ class Server:
         elif name == "cut":
             whole = json.dumps(self.completion(asked, "cut off")).encode()
             writer.write(
-                b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
-                % len(whole)
+                b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(whole)
             )
             writer.write(whole[: len(whole) // 2])
             await writer.drain()
@@ -275,9 +266,7 @@ class Server:
         elif name == "other-schema":
             self.answer(writer, 200, self.completion(asked, '{"colour": "blue"}'))
         elif name == "echo-key":
-            self.answer(
-                writer, 200, self.completion(asked, f"you sent {authorization[1] if authorization else ''}")
-            )
+            self.answer(writer, 200, self.completion(asked, f"you sent {authorization[1] if authorization else ''}"))
         elif name == "long":
             self.answer(writer, 200, self.completion(asked, "word " * (LONG // 5) + self.content(asked)))
         elif name == "fenced":
@@ -297,9 +286,7 @@ class Server:
         item = re.search(r"item-\d+", asked["messages"][0]["content"])
         return json.dumps({"mark": 1, "why": item[0] if item else "so"})
 
-    def completion(
-        self, asked: dict[str, Any], content: str | None, finish: str | None = "stop"
-    ) -> dict[str, Any]:
+    def completion(self, asked: dict[str, Any], content: str | None, finish: str | None = "stop") -> dict[str, Any]:
         choice: dict[str, Any] = {
             "index": 0,
             "finish_reason": finish,
@@ -333,10 +320,7 @@ class Server:
 
     def embeddings(self, asked: dict[str, Any]) -> dict[str, Any]:
         texts = [asked["input"]] if isinstance(asked["input"], str) else asked["input"]
-        rows = [
-            {"object": "embedding", "index": i, "embedding": [float(len(t)), 1.0]}
-            for i, t in enumerate(texts)
-        ]
+        rows = [{"object": "embedding", "index": i, "embedding": [float(len(t)), 1.0]} for i, t in enumerate(texts)]
         return {
             "object": "list",
             "data": rows,
@@ -345,10 +329,7 @@ class Server:
         }
 
     def models(self) -> dict[str, Any]:
-        return {
-            "object": "list",
-            "data": [{"id": "tiny", "object": "model", "created": 0, "owned_by": "nobody"}],
-        }
+        return {"object": "list", "data": [{"id": "tiny", "object": "model", "created": 0, "owned_by": "nobody"}]}
 
     def stats(self) -> dict[str, Any]:
         return {
@@ -361,9 +342,7 @@ class Server:
             "most_under_way": self.most_under_way,
         }
 
-    def answer(
-        self, writer: asyncio.StreamWriter, status: int, content: dict[str, Any], **headers: str
-    ) -> None:
+    def answer(self, writer: asyncio.StreamWriter, status: int, content: dict[str, Any], **headers: str) -> None:
         self.raw(writer, status, json.dumps(content).encode(), "application/json", **headers)
 
     def raw(self, writer: asyncio.StreamWriter, status: int, body: bytes, kind: str, **headers: str) -> None:

@@ -245,11 +245,7 @@ def odd_files() -> Iterator[tuple[str, str, Callable[[], bytes]]]:
             yield f"{form}, {name}", form, lambda form=form, alter=alter: alter(sound(form).decode()).encode()
     for name, column in COLUMNS.items():
         for place in ("id", "text", "number", "whole", "flag", "at", "spans", "other"):
-            yield (
-                f"parquet, {name} as {place}",
-                "parquet",
-                lambda column=column, place=place: _beside(place, column),
-            )
+            yield (f"parquet, {name} as {place}", "parquet", lambda column=column, place=place: _beside(place, column))
     for name, table in TABLES.items():
         yield f"parquet, {name}", "parquet", table
 

@@ -19,9 +19,7 @@ WHOLE: dict[str, Any] = {
             "finish_reason": "stop",
             "message": {"role": "assistant", "content": "fine"},
             "logprobs": {
-                "content": [
-                    {"token": "fine", "logprob": -0.5, "top_logprobs": [{"token": "fine", "logprob": -0.5}]}
-                ]
+                "content": [{"token": "fine", "logprob": -0.5, "top_logprobs": [{"token": "fine", "logprob": -0.5}]}]
             },
         }
     ],
@@ -106,9 +104,7 @@ def _mutated(content: Any, draw: random.Random) -> Any:
         for _ in range(200):
             node[key] = {"a": node[key]}
     elif isinstance(node, dict):
-        name = draw.choice(
-            ("tool_calls", "function_call", "refusal", "reasoning_content", "error", "content", "é")
-        )
+        name = draw.choice(("tool_calls", "function_call", "refusal", "reasoning_content", "error", "content", "é"))
         node[name] = copy.deepcopy(draw.choice(_VALUES))
     return content
 

@@ -83,9 +83,7 @@ def _dtype(frame: pd.DataFrame, draw: random.Random) -> pd.DataFrame:
 def _renamed(frame: pd.DataFrame, draw: random.Random) -> pd.DataFrame:
     if not len(frame.columns):
         return frame
-    odd = draw.choice(
-        (None, 3, "", " id", "ID", "unscored", "undefined", "n", ("a", "b"), float("nan"), "\u202ex")
-    )
+    odd = draw.choice((None, 3, "", " id", "ID", "unscored", "undefined", "n", ("a", "b"), float("nan"), "\u202ex"))
     names = list(frame.columns)
     names[draw.randrange(len(names))] = odd
     out = frame.copy()

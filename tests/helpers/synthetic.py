@@ -41,9 +41,7 @@ def write_runs(reports: Path, n_runs: int, seed: int = 0) -> None:
         (folder / "report.html").write_text("<!doctype html>", encoding="utf-8")
         if status == "ok":
             level[study] = float(np.clip(level[study] + rng.normal(0, 0.006), 0.3, 0.93))
-            content = results(
-                study, metric, judged[i % len(judged)], label, level[study], 0.05, lower=study == "drift"
-            )
+            content = results(study, metric, judged[i % len(judged)], label, level[study], 0.05, lower=study == "drift")
             (folder / "results.json").write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
 
 

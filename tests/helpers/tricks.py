@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from evalbench.models.public_address import is_public
-from evalbench.models.webfetch import Fetcher, HostUnknown
+from evalbench.web.fetch import Fetcher, HostUnknown
+from evalbench.web.public_address import is_public
 
 PUBLIC = "93.184.215.14"
 PATIENCE = 30  # seconds after which an endless answer ends after all
@@ -156,9 +156,7 @@ class Site:
         return socket.create_connection(("127.0.0.1", self.port), timeout)
 
     def get(self, url, **bounds):
-        return Fetcher(
-            **{"resolve": self.resolve, "connect": self.connect, "timeout": PATIENCE, **bounds}
-        ).fetch(url)
+        return Fetcher(**{"resolve": self.resolve, "connect": self.connect, "timeout": PATIENCE, **bounds}).fetch(url)
 
     def redirect_to(self, location):
         self.server.location = location

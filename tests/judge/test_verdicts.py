@@ -77,12 +77,7 @@ def test_samples_start_at_one() -> None:
 def test_a_faulty_criterion_is_refused_all_at_once() -> None:
     with pytest.raises(BadInput) as raised:
         mark_task("x", " ", {1: ""}, examples=[{"mark": 3, "text": "y"}])
-    for fault in (
-        "at least two marks",
-        "definition is empty",
-        "mark 1: it is not said",
-        "example 0: needs a mark",
-    ):
+    for fault in ("at least two marks", "definition is empty", "mark 1: it is not said", "example 0: needs a mark"):
         assert fault in str(raised.value)
 
 
@@ -138,9 +133,7 @@ def test_the_baseline_judges_answers_against_all_gold_answers() -> None:
 
 def test_a_frame_is_as_good_as_a_list() -> None:
     frame = pd.DataFrame(PAIRS)
-    assert (
-        judge(frame, by=BASELINE, task="entailment").rows == judge(PAIRS, by=BASELINE, task="entailment").rows
-    )
+    assert judge(frame, by=BASELINE, task="entailment").rows == judge(PAIRS, by=BASELINE, task="entailment").rows
 
 
 def test_calls_have_the_columns_of_every_call() -> None:
@@ -161,9 +154,7 @@ def test_no_items_give_no_verdicts() -> None:
 
 
 def test_a_function_judges_and_its_errors_come_through() -> None:
-    found = judge(
-        PAIRS, by=lambda item: "ENTAILMENT" if "12" in item["hypothesis"] else "neutral", task="entailment"
-    )
+    found = judge(PAIRS, by=lambda item: "ENTAILMENT" if "12" in item["hypothesis"] else "neutral", task="entailment")
     assert [row.label for row in found.rows] == ["ENTAILMENT", "NEUTRAL", "NEUTRAL"]
     assert math.isnan(found.rows[0].probability)
 
@@ -186,9 +177,7 @@ def test_a_function_may_leave_an_item_unscored() -> None:
 
 def test_a_function_gives_marks_reasons_and_probabilities() -> None:
     found = judge(
-        [{"id": "1", "answer": "x"}],
-        by=lambda item: {"mark": 2, "reason": "ok", "probability": 0.7},
-        task=BREVITY,
+        [{"id": "1", "answer": "x"}], by=lambda item: {"mark": 2, "reason": "ok", "probability": 0.7}, task=BREVITY
     )
     row = found.rows[0]
     assert (row.label, row.value, row.reason, row.probability) == ("2", 2.0, "ok", 0.7)
@@ -199,9 +188,7 @@ def test_a_function_gives_marks_reasons_and_probabilities() -> None:
 
 def test_recorded_verdicts_are_found_by_id(tmp_path: Path) -> None:
     file = tmp_path / "marks.csv"
-    file.write_bytes(
-        "\ufeffid,label,reason\r\na,entailment,says so\r\nb,CONTRADICTION,\r\nother,NEUTRAL,\r\n".encode()
-    )
+    file.write_bytes("\ufeffid,label,reason\r\na,entailment,says so\r\nb,CONTRADICTION,\r\nother,NEUTRAL,\r\n".encode())
     found = judge(PAIRS, by=f"recorded:{file}", task="entailment")
     assert [row.label for row in found.rows] == ["ENTAILMENT", "CONTRADICTION", ""]
     assert found.rows[0].reason == "says so"
@@ -221,9 +208,7 @@ def test_recorded_samples_stand_side_by_side(tmp_path: Path) -> None:
 
 def test_faulty_recorded_rows_are_refused_all_at_once(tmp_path: Path) -> None:
     file = tmp_path / "marks.tsv"
-    file.write_text(
-        "id\tlabel\tsample\na\tMAYBE\t\n\tNEUTRAL\t\nb\tNEUTRAL\t0\nb\tNEUTRAL\t\nc\tNEUTRAL\tx\n"
-    )
+    file.write_text("id\tlabel\tsample\na\tMAYBE\t\n\tNEUTRAL\t\nb\tNEUTRAL\t0\nb\tNEUTRAL\t\nc\tNEUTRAL\tx\n")
     with pytest.raises(BadInput) as raised:
         judge(PAIRS, by=f"recorded:{file}", task="entailment")
     for fault in (
@@ -246,9 +231,7 @@ def test_faulty_recorded_rows_are_refused_all_at_once(tmp_path: Path) -> None:
         ("marks.csv", b"\xff\xfe\x00", "cannot be read"),
     ],
 )
-def test_a_file_of_verdicts_that_cannot_be_read(
-    tmp_path: Path, name: str, content: Any, message: str
-) -> None:
+def test_a_file_of_verdicts_that_cannot_be_read(tmp_path: Path, name: str, content: Any, message: str) -> None:
     file = tmp_path / name
     if content is not None:
         file.write_bytes(content if isinstance(content, bytes) else content.encode())
@@ -346,43 +329,29 @@ def test_recorded_texts_keep_their_odd_line_ends(tmp_path, ending):
         "jsonl": json.dumps({"id": "1", "label": "NEUTRAL", "reason": ODD}, ensure_ascii=False) + "\n",
     }
     file.write_bytes(rows[ending].encode())
-    (row,) = judge(
-        [{"id": "1", "premise": "a", "hypothesis": "b"}], by=f"recorded:{file}", task="entailment"
-    ).rows
+    (row,) = judge([{"id": "1", "premise": "a", "hypothesis": "b"}], by=f"recorded:{file}", task="entailment").rows
     assert (row.label, row.reason) == ("NEUTRAL", ODD)
 
 
 def test_a_long_recorded_reason_is_read(tmp_path):
     file = tmp_path / "kept.csv"
     file.write_text("id,label,reason\n1,NEUTRAL," + "x" * 200_000 + "\n")
-    (row,) = judge(
-        [{"id": "1", "premise": "a", "hypothesis": "b"}], by=f"recorded:{file}", task="entailment"
-    ).rows
+    (row,) = judge([{"id": "1", "premise": "a", "hypothesis": "b"}], by=f"recorded:{file}", task="entailment").rows
     assert len(row.reason) == 200_000
 
 
 def test_recorded_rows_with_a_number_for_an_id_or_too_many_cells(tmp_path):
     (tmp_path / "n.jsonl").write_text('{"id": 1, "label": "NEUTRAL"}\n')
     with pytest.raises(BadInput, match="row 1: its id is 1, not a text"):
-        judge(
-            [{"id": "1", "premise": "a", "hypothesis": "b"}],
-            by=f"recorded:{tmp_path}/n.jsonl",
-            task="entailment",
-        )
+        judge([{"id": "1", "premise": "a", "hypothesis": "b"}], by=f"recorded:{tmp_path}/n.jsonl", task="entailment")
     (tmp_path / "x.csv").write_text("id,label\n1,NEUTRAL,more\n")
     with pytest.raises(BadInput, match=r"row 1 \(1\): more cells than the head has columns"):
-        judge(
-            [{"id": "1", "premise": "a", "hypothesis": "b"}],
-            by=f"recorded:{tmp_path}/x.csv",
-            task="entailment",
-        )
+        judge([{"id": "1", "premise": "a", "hypothesis": "b"}], by=f"recorded:{tmp_path}/x.csv", task="entailment")
 
 
 def test_what_was_not_recorded_is_counted_by_reason(tmp_path):
     (tmp_path / "x.csv").write_text("id,label\n2,NEUTRAL\n")
-    said = judge(
-        [{"id": "1", "premise": "a", "hypothesis": "b"}], by=f"recorded:{tmp_path}/x.csv", task="entailment"
-    )
+    said = judge([{"id": "1", "premise": "a", "hypothesis": "b"}], by=f"recorded:{tmp_path}/x.csv", task="entailment")
     assert said.accounting["unscored"] == {"not-recorded": 1}
     assert "seconds" not in said.accounting  # in run.json that is how long the run took
 

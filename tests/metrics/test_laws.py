@@ -39,14 +39,7 @@ def test_names_and_aliases_are_unique() -> None:
 def test_a_taken_name_is_refused() -> None:
     with pytest.raises(ValueError, match="'rouge1' is taken by rouge1"):
 
-        @metric(
-            name="rouge1",
-            kind="counts",
-            range=(0, 1),
-            higher_is_better=True,
-            example=({}, 0),
-            reference="none",
-        )
+        @metric(name="rouge1", kind="counts", range=(0, 1), higher_is_better=True, example=({}, 0), reference="none")
         def impostor() -> float:
             """Not ROUGE."""
             return 0.0

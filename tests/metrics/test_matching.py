@@ -23,9 +23,7 @@ from evalbench.metrics.matching import (
     weighted_score,
 )
 
-spans = st.lists(
-    st.tuples(st.integers(0, 30), st.integers(1, 10)).map(lambda s: (s[0], s[0] + s[1])), max_size=4
-)
+spans = st.lists(st.tuples(st.integers(0, 30), st.integers(1, 10)).map(lambda s: (s[0], s[0] + s[1])), max_size=4)
 
 
 def characters(several):
@@ -82,10 +80,7 @@ matrices = st.integers(1, 5).flatmap(
 def test_greedy_by_rounds_is_greedy_step_by_step(matrix, random):
     score, truth, predicted = one_sample(matrix)
     overlap = np.array([random.choice([0.1, 0.2]) for _ in score])
-    assert (
-        greedy(score, overlap, truth, predicted).tolist()
-        == slow_greedy(score, overlap, truth, predicted).tolist()
-    )
+    assert greedy(score, overlap, truth, predicted).tolist() == slow_greedy(score, overlap, truth, predicted).tolist()
 
 
 @given(matrices)

@@ -26,7 +26,9 @@ REFERENCE = (
     "Ada gives 2 pails.\nThe largest gives 3 * 2 = <<3*2=6>>6.\nThe last gives 2 + 1 = <<2+1=3>>3.\n"
     "Together <<2+6+3=11>>11.\nA week is 7 days: <<11*7=77>>77.\n#### 77"
 )
-RESPONSE = "Ada <<2=2>>2\nlargest <<2*3=6>>6\nlast <<2+1=3>>3\nall <<2+6+3=11>>11\nweek <<7=7>>7\nso <<11*7=77>>77\n#### 77"
+RESPONSE = (
+    "Ada <<2=2>>2\nlargest <<2*3=6>>6\nlast <<2+1=3>>3\nall <<2+6+3=11>>11\nweek <<7=7>>7\nso <<11*7=77>>77\n#### 77"
+)
 
 
 def test_refusals():
@@ -146,9 +148,7 @@ def test_inline_equations_are_read_only_without_annotations():
     assert [e.text for e in parse_solution("5 + 3 = 8\n<<8*2=16>>").equations] == ["8*2=16"]
 
 
-@pytest.mark.parametrize(
-    "inside", ["3*4=12 eggs", "3 boxes * 4 eggs = 12 eggs", "3*4=12个", "3 штуки * 4 = 12 штук"]
-)
+@pytest.mark.parametrize("inside", ["3*4=12 eggs", "3 boxes * 4 eggs = 12 eggs", "3*4=12个", "3 штуки * 4 = 12 штук"])
 def test_units_in_an_annotation_are_passed_over(inside):
     (equation,) = parse_solution(f"<<{inside}>>").equations
     assert equation.holds()
@@ -156,9 +156,7 @@ def test_units_in_an_annotation_are_passed_over(inside):
 
 
 def test_an_incoherent_result_is_no_source_and_a_step_without_equation_is_left_out():
-    got = step_coherence(
-        parse_solution("<<7*2=14>>\nwords\n<<14+1=15>>\n<<2+2=5>>\n<<5+2=7>>"), "Two and 2 and one"
-    )
+    got = step_coherence(parse_solution("<<7*2=14>>\nwords\n<<14+1=15>>\n<<2+2=5>>\n<<5+2=7>>"), "Two and 2 and one")
     assert [c.coherent for c in got.steps] == [False, None, False, True, True]
     assert got.coherence == 0.5
     assert got.accuracy == 0.75
@@ -273,9 +271,7 @@ def test_every_reference_annotation_is_exact(external_data):
 
 
 @pytest.mark.external
-@pytest.mark.parametrize(
-    "method", ["6b_finetuning", "6b_verification", "175b_finetuning", "175b_verification"]
-)
+@pytest.mark.parametrize("method", ["6b_finetuning", "6b_verification", "175b_finetuning", "175b_verification"])
 def test_annotations_of_real_solutions(external_data, method):
     published = json.loads((external_data("gsm8k") / "expected.json").read_text())["methods"][method]
     with (external_data("gsm8k") / "example_model_solutions.jsonl").open(encoding="utf-8") as lines:

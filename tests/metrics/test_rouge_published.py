@@ -76,9 +76,7 @@ def test_recall_grows_with_the_output_and_precision_does_not():
     assert score("rouge1_recall", short, references=references)["rouge1_recall"] == pytest.approx([2 / 3])
     assert score("rouge1_precision", short, references=references)["rouge1_precision"] == [1.0]
     assert score("rouge1_recall", long, references=references)["rouge1_recall"] == [1.0]
-    assert score("rouge1_precision", long, references=references)["rouge1_precision"] == pytest.approx(
-        [3 / 7]
-    )
+    assert score("rouge1_precision", long, references=references)["rouge1_precision"] == pytest.approx([3 / 7])
 
 
 def test_stems_of_other_languages():

@@ -49,11 +49,7 @@ FAKES = {"embed": embed, "contradict": contradict}
 def inputs(entry, texts):
     """Columns for a metric in which every other text equals the output."""
     columns = {"reference": "references", "context": "contexts", "request": "requests", "samples": "samples"}
-    found = {
-        columns[n]: [[t] for t in texts] if n == "samples" else list(texts)
-        for n in entry.needs
-        if n in columns
-    }
+    found = {columns[n]: [[t] for t in texts] if n == "samples" else list(texts) for n in entry.needs if n in columns}
     return found | {name: fake for name, fake in FAKES.items() if name in entry.needs}
 
 
@@ -63,10 +59,7 @@ def runnable(entry):
 
 def each(entries):
     """Parameters of a test: one per metric, marked where it needs more than the packages."""
-    return [
-        pytest.param(e, id=e.name, marks=[pytest.mark.wordnet] if e.name in NEEDS_WORDNET else [])
-        for e in entries
-    ]
+    return [pytest.param(e, id=e.name, marks=[pytest.mark.wordnet] if e.name in NEEDS_WORDNET else []) for e in entries]
 
 
 def called(entry, **columns):
@@ -152,9 +145,7 @@ def test_of_several_references_the_best_counts(entry):
     far, near = "nothing in common here", "a red apple fell from the tree"
     alone = score(entry, [near], references=[near], **fakes)[entry.name]
     for several in ([far, near], [near, far]):
-        np.testing.assert_allclose(
-            score(entry, [near], references=[several], **fakes)[entry.name], alone, atol=1e-9
-        )
+        np.testing.assert_allclose(score(entry, [near], references=[several], **fakes)[entry.name], alone, atol=1e-9)
 
 
 def test_references_that_are_no_texts_are_refused():
@@ -174,9 +165,7 @@ def test_a_metric_that_lacks_a_column_says_which():
 
 
 def test_a_missing_package_says_how_to_get_it():
-    with pytest.raises(
-        Unavailable, match="^thing needs the package no-such-thing: pip install no-such-thing$"
-    ):
+    with pytest.raises(Unavailable, match="^thing needs the package no-such-thing: pip install no-such-thing$"):
         require("no-such-thing", "no_such_thing", "thing")
 
 
@@ -219,6 +208,4 @@ def test_listing_loads_no_model_and_no_heavy_library():
 
 
 def test_nan_never_counts_as_the_best_reference():
-    assert math.isclose(
-        score("verbosity_ratio", ["a b"], references=[["", "a b"]])["verbosity_ratio"][0], 1.0
-    )
+    assert math.isclose(score("verbosity_ratio", ["a b"], references=[["", "a b"]])["verbosity_ratio"][0], 1.0)

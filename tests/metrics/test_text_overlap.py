@@ -69,9 +69,7 @@ def test_rouge_is_rouge_score_on_english(peer, rows):
     for i, (output, reference) in enumerate(rows):
         for name, expected in peer.score(reference, output).items():
             ours = [found[name][key][i] for key in ("precision", "recall", "f1")]
-            np.testing.assert_allclose(
-                ours, list(expected), atol=1e-9, err_msg=f"{name}: {output!r} {reference!r}"
-            )
+            np.testing.assert_allclose(ours, list(expected), atol=1e-9, err_msg=f"{name}: {output!r} {reference!r}")
 
 
 @settings(max_examples=60)
@@ -107,9 +105,7 @@ def test_a_vocabulary_beyond_the_basic_plane_is_told_apart():
     # Token numbers pass for characters inside: those from 0xD800 to 0xDFFF are surrogates.
     many = " ".join(f"w{i}" for i in range(70_000))
     assert rouge([many], [many], ["rougeL"])["rougeL"]["f1"].tolist() == [1.0]
-    assert rouge([many], ["w55296 w55297 nope"], ["rougeL"])["rougeL"]["recall"].tolist() == pytest.approx(
-        [2 / 3]
-    )
+    assert rouge([many], ["w55296 w55297 nope"], ["rougeL"])["rougeL"]["recall"].tolist() == pytest.approx([2 / 3])
 
 
 def test_unknown_rouge_types_are_refused():

@@ -77,9 +77,7 @@ class TestMeteor:
                 return word
 
         for value, output, reference in zip(found, outputs, references, strict=True):
-            expected = single_meteor_score(
-                words(reference), words(output), stemmer=NoStemmer(), wordnet=NoWordNet()
-            )
+            expected = single_meteor_score(words(reference), words(output), stemmer=NoStemmer(), wordnet=NoWordNet())
             assert value == pytest.approx(expected, abs=1e-12)
 
     @pytest.mark.wordnet
@@ -112,9 +110,7 @@ class TestMeteor:
         with pytest.raises(BadInput, match=r"^meteor_synonyms: WordNet is English, and language is 'ru'$"):
             meteor_synonyms(["кот"], ["кошка"], language="ru")
         monkeypatch.setattr(module, "wordnet_folder", lambda: None)
-        with pytest.raises(
-            Unavailable, match=r"^meteor_synonyms: WordNet is not in WNSEARCHDIR.*apt-get install"
-        ):
+        with pytest.raises(Unavailable, match=r"^meteor_synonyms: WordNet is not in WNSEARCHDIR.*apt-get install"):
             meteor_synonyms(["a car"], ["an automobile"])
 
     def test_the_stages_that_run_are_named(self):

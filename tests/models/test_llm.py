@@ -61,9 +61,7 @@ def test_refuses_a_file_that_is_no_gguf(tmp_path):
 @pytest.mark.parametrize("variable", ["OPENAI_BASE_URL", "OLLAMA_HOST", "AZURE_OPENAI_ENDPOINT"])
 def test_refuses_user_info_from_the_environment_too(monkeypatch, variable):
     monkeypatch.setenv(variable, "https://ann:s3cret-s3cret@host")
-    name = {"OPENAI_BASE_URL": "openai/x", "OLLAMA_HOST": "ollama/x", "AZURE_OPENAI_ENDPOINT": "azure/x"}[
-        variable
-    ]
+    name = {"OPENAI_BASE_URL": "openai/x", "OLLAMA_HOST": "ollama/x", "AZURE_OPENAI_ENDPOINT": "azure/x"}[variable]
     with pytest.raises(BadInput, match=f"{variable} is refused") as refused:
         model(name)
     assert "s3cret" not in str(refused.value)
@@ -74,11 +72,7 @@ def test_names_lead_to_their_endpoints(monkeypatch):
     cases = {
         "openai/gpt-4o": ("https://api.openai.com/v1", "gpt-4o", "OPENAI_API_KEY"),
         "azure/dep": ("https://mine.example.net/openai/v1", "dep", "AZURE_OPENAI_API_KEY"),
-        "gemini/flash": (
-            "https://generativelanguage.googleapis.com/v1beta/openai",
-            "flash",
-            "GEMINI_API_KEY",
-        ),
+        "gemini/flash": ("https://generativelanguage.googleapis.com/v1beta/openai", "flash", "GEMINI_API_KEY"),
         "ollama/llama3.1:8b": ("http://127.0.0.1:11434/v1", "llama3.1:8b", ""),
         "http://[::1]:8000/v1/#org/m": ("http://[::1]:8000/v1", "org/m", "EVALBENCH_API_KEY"),
         "local/smollm2-135m": ("", "smollm2-135m", ""),
@@ -169,8 +163,7 @@ def test_ask_gives_one_reply(server):
     reply = ask("what is it?", server.url + "#tiny", cache=False)
     assert (reply.text, reply.served_by, reply.unscored) == ("fine", "tiny-2026", "")
     reply = ask(
-        [{"role": "system", "content": "be brief"}, {"role": "user", "content": "hi"}],
-        model(server.url + "#tiny"),
+        [{"role": "system", "content": "be brief"}, {"role": "user", "content": "hi"}], model(server.url + "#tiny")
     )
     assert reply.value is None
 

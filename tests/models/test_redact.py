@@ -66,9 +66,7 @@ def test_a_part_of_a_long_key_is_found_wherever_it_is_from(form, monkeypatch):
         said = redactor()(f"from {part} on")
         assert holds(part, long), start
         assert said.count(MASK) == 1, start
-        assert len(said) < len(f"from {MASK} on") + 8, (
-            start
-        )  # a character at the end of base64 may depend on the next
+        assert len(said) < len(f"from {MASK} on") + 8, start  # a character at the end of base64 may depend on the next
 
 
 def test_an_honest_text_stays_as_it_is(monkeypatch):

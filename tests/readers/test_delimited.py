@@ -51,15 +51,11 @@ class TestRefusals:
 
     def test_a_column_in_other_letters_is_offered(self):
         with pytest.raises(BadInput, match=r"is 'ID' meant\? \(--map ID=id\)"):
-            checked(
-                frame("ID,x\n1,a\n"), Table((Column("id", "id"),), ("id",), help="one row per text"), "t.csv"
-            )
+            checked(frame("ID,x\n1,a\n"), Table((Column("id", "id"),), ("id",), help="one row per text"), "t.csv")
 
     def test_a_number_out_of_range_stands_as_in_the_file(self):
         table = Table(
-            (Column("id", "id"), Column("start", "int", empty_ok=True, low=0)),
-            ("id",),
-            help="one row per text",
+            (Column("id", "id"), Column("start", "int", empty_ok=True, low=0)), ("id",), help="one row per text"
         )
         with pytest.raises(BadInput, match=r"column start: expected .*, found -1 \(row 2\)"):
             checked(frame("id,start\n1,-1\n2,\n"), table, "t.csv")

@@ -6,11 +6,7 @@ from evalbench.readers.gsm8k import word_problems
 
 
 def test_other_frames_pass():
-    for columns in (
-        {"id": ["1"], "question": ["q"], "reference": ["r"]},
-        {"text": ["x"]},
-        {"question": ["q"]},
-    ):
+    for columns in ({"id": ["1"], "question": ["q"], "reference": ["r"]}, {"text": ["x"]}, {"question": ["q"]}):
         frame = pd.DataFrame(columns)
         assert word_problems(frame) is frame
 
@@ -24,9 +20,9 @@ def test_question_and_answer():
 
 
 def test_given_ids_stay():
-    assert word_problems(pd.DataFrame({"id": ["007"], "question": ["a"], "answer": ["#### 1"]}))[
-        "id"
-    ].tolist() == ["007"]
+    assert word_problems(pd.DataFrame({"id": ["007"], "question": ["a"], "answer": ["#### 1"]}))["id"].tolist() == [
+        "007"
+    ]
 
 
 def test_model_solutions():
@@ -59,12 +55,7 @@ def test_the_real_files(external_data):
     path = folder / "example_model_solutions.jsonl"
     got = word_problems(raw_frame(path, read_bytes(path)))
     assert len(got) == 5276
-    assert sorted(got["model"].unique()) == [
-        "175b_finetuning",
-        "175b_verification",
-        "6b_finetuning",
-        "6b_verification",
-    ]
+    assert sorted(got["model"].unique()) == ["175b_finetuning", "175b_verification", "6b_finetuning", "6b_verification"]
     assert (got["is_correct"] == "true").groupby(got["model"]).sum().to_dict() == {
         "175b_finetuning": 458, "175b_verification": 742, "6b_finetuning": 286, "6b_verification": 515,
     }  # fmt: skip

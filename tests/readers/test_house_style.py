@@ -28,9 +28,7 @@ def read(name: str) -> Rows:
 
 @pytest.fixture(scope="module")
 def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location(
-        "make_house_style", ROOT / "scripts" / "make_house_style.py"
-    )
+    spec = importlib.util.spec_from_file_location("make_house_style", ROOT / "scripts" / "make_house_style.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -106,9 +104,7 @@ def test_offsets_count_code_points_not_utf16_units(texts: dict[str, str]) -> Non
     assert text[int(row["start"]) : int(row["end"])] == "a spoon of Orrenfell keeps the cold away"
 
 
-def test_contexts_are_found_where_they_were_meant(
-    texts: dict[str, str], context_spans: dict[str, list[int]]
-) -> None:
+def test_contexts_are_found_where_they_were_meant(texts: dict[str, str], context_spans: dict[str, list[int]]) -> None:
     given = [row for row in read("truth") if row["context"]]
     assert {row["violation_id"] for row in given} == set(context_spans)
     ways = set()
@@ -208,9 +204,7 @@ def test_every_planted_fault_is_there(context_spans: dict[str, list[int]]) -> No
         ]
         for row in predictions
     }
-    hits = Counter(
-        (true["violation_id"], row["checker"]) for row in predictions for true in met[row["violation_id"]]
-    )
+    hits = Counter((true["violation_id"], row["checker"]) for row in predictions for true in met[row["violation_id"]])
     rules = {row["rule"] for row in truth}
     assert sum(not found for found in met.values()) >= 15, "hallucinated"
     assert sum(len(found) > 1 for found in met.values()) >= 15, "merged"
@@ -242,13 +236,8 @@ def test_the_nested_documents_hold_the_same_rows(texts: dict[str, str]) -> None:
     for document in documents:
         assert document["text"] == texts[document["sample_id"]]
         for name, key in (("truth", "violations"), ("predictions", "predictions")):
-            flat = {
-                row["violation_id"]: row for row in read(name) if row["sample_id"] == document["sample_id"]
-            }
+            flat = {row["violation_id"]: row for row in read(name) if row["sample_id"] == document["sample_id"]}
             assert [row["violation_id"] for row in document[key]] == list(flat)
             for row in document[key]:
-                written = {
-                    field: json.dumps(value) if field == "spans" else str(value)
-                    for field, value in row.items()
-                }
+                written = {field: json.dumps(value) if field == "spans" else str(value) for field, value in row.items()}
                 assert written.items() <= flat[row["violation_id"]].items()

@@ -6,10 +6,7 @@ from evalbench.readers.nq import questions
 
 
 def test_other_frames_pass():
-    for frame in (
-        pd.DataFrame({"id": ["1"], "question": ["q"], "gold_answer": ["g"]}),
-        pd.DataFrame({"x": [1]}),
-    ):
+    for frame in (pd.DataFrame({"id": ["1"], "question": ["q"], "gold_answer": ["g"]}), pd.DataFrame({"x": [1]})):
         assert questions({"answers": frame})["answers"] is frame
     assert questions({}) == {}
 
@@ -45,8 +42,7 @@ def test_passages_become_sources():
 
 @pytest.mark.external
 @pytest.mark.parametrize(
-    ("name", "rows"),
-    [("NQ-open.dev", 3610), ("NQ-open.efficientqa.test.1.1", 1769), ("nq_open_oracle_head400", 400)],
+    ("name", "rows"), [("NQ-open.dev", 3610), ("NQ-open.efficientqa.test.1.1", 1769), ("nq_open_oracle_head400", 400)]
 )
 def test_the_real_files(external_data, name, rows):
     path = external_data("natural_questions") / f"{name}.jsonl"

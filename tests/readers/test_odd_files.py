@@ -25,9 +25,7 @@ SCHEMA = {
         ),
         unique=("id",),
     ),
-    "marks": Table(
-        (Column("id", "id"), Column("text", "json", empty_ok=True)), nested="other", required=False
-    ),
+    "marks": Table((Column("id", "id"), Column("text", "json", empty_ok=True)), nested="other", required=False),
 }
 
 
@@ -46,9 +44,7 @@ def test_the_files_that_are_broken_read_before(tmp_path, form):
 
 @pytest.mark.generated
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize(
-    ("name", "form", "made"), one_in_twenty(CASES), ids=lambda v: v if isinstance(v, str) else ""
-)
+@pytest.mark.parametrize(("name", "form", "made"), one_in_twenty(CASES), ids=lambda v: v if isinstance(v, str) else "")
 def test_odd_files_are_read_or_refused(tmp_path, name, form, made):
     file = tmp_path / f"x.{form}"
     file.write_bytes(made())
@@ -87,25 +83,19 @@ def test_items_of_lists_count_as_cells(tmp_path, monkeypatch):
             "unknown time zone",
             r"column text: a cell of type timestamp.*Mars/Olympus.* cannot be read .*\(rows 1, 2, 3\)",
         ),
-        (
-            "dates beyond the calendar",
-            r"column text: a cell of type date32\[day\] cannot be read .*\(row 2\)",
-        ),
+        ("dates beyond the calendar", r"column text: a cell of type date32\[day\] cannot be read .*\(row 2\)"),
         ("binary", r"column text: expected texts, .*, found a bytes \(rows 1, 2\)"),
         ("durations", r"column text: expected texts, .*, found a timedelta \(rows 1, 2, 3\)"),
     ],
 )
 def test_cells_that_cannot_be_read_are_told_by_column_and_rows(tmp_path, column, message):
     with pytest.raises(BadInput, match=message):
-        raw_frame(
-            tmp_path / "x.parquet", parquet({"id": pa.array(["a", "b", "c"]), "text": COLUMNS[column]()})
-        )
+        raw_frame(tmp_path / "x.parquet", parquet({"id": pa.array(["a", "b", "c"]), "text": COLUMNS[column]()}))
 
 
 def test_cells_of_parquet_are_what_json_has(tmp_path):
     columns = {
-        name: COLUMNS[name]()
-        for name in ("known time zone", "decimals", "dictionary", "structs of texts", "maps")
+        name: COLUMNS[name]() for name in ("known time zone", "decimals", "dictionary", "structs of texts", "maps")
     }
     frame = raw_frame(tmp_path / "x.parquet", parquet(columns))
     assert frame["known time zone"].tolist()[0] == "1970-01-01T03:00:00+03:00"

@@ -71,28 +71,19 @@ def result(hostile: str = "") -> Result:
         study="matching",
         question="How good are the violations that a checker found, against the ground truth?",
         judged=f"three checkers {hostile}".strip(),
-        parameters={
-            "data": "house_style_curated@1.0.0",
-            "threshold": 0.5,
-            "backend": "jaccard",
-            "note": hostile,
-        },
+        parameters={"data": "house_style_curated@1.0.0", "threshold": 0.5, "backend": "jaccard", "note": hostile},
         data=DataLabel("house_style_curated", "1.0.0", "5f" * 32, synthetic=True),
         id="id",
         by=("checker",),
         items=pd.concat(items, ignore_index=True),
         figures=Summary(
-            tuple(figures),
-            Verdict("yellow", sentence, "red: ≤ 0.4; yellow: (0.4, 0.75]; green: > 0.75", 0.87),
+            tuple(figures), Verdict("yellow", sentence, "red: ≤ 0.4; yellow: (0.4, 0.75]; green: > 0.75", 0.87)
         ),
         notes=(
             "fern is better than moss in F1 by 0.09 [0.02, 0.16], p = .02 (paired bootstrap, Holm).",
             f"Columns were taken as they are named. {hostile}".strip(),
         ),
-        method=(
-            "F1 = 2tp / (2tp + fp + fn), counts summed over samples",
-            "text overlap = |A ∩ B| / |A ∪ B| (Jaccard)",
-        ),
+        method=("F1 = 2tp / (2tp + fp + fn), counts summed over samples", "text overlap = |A ∩ B| / |A ∪ B| (Jaccard)"),
     )
 
 
@@ -169,9 +160,7 @@ def notebook(res: Result, hostile: tuple[str, ...] = ()) -> Any:
             new_code_cell("threshold = 0.5", metadata={"tags": ["injected-parameters"]}),
             new_code_cell("result = matching.evaluate(load(data, study='matching'))  # scores every pair"),
             new_markdown_cell("## The pictures\n\nEach dot is a checker, each line its interval."),
-            new_code_cell(
-                "show(matching.figure_f1(result))", outputs=[output(bars, "F1 of each checker, 40 texts.")]
-            ),
+            new_code_cell("show(matching.figure_f1(result))", outputs=[output(bars, "F1 of each checker, 40 texts.")]),
             new_code_cell(
                 "show(matching.figure_scores(result))", outputs=[output(grid, "Scores of a crowded sample.")]
             ),
@@ -246,9 +235,7 @@ def run_folder(tmp_path: Path):
         (folder / "run.json").write_text(json.dumps(record), encoding="utf-8")
         if status in ("ok", "interactive"):
             content = {**res.to_json(), "tables": {"pairs": "pairs.parquet"}}
-            (folder / "results.json").write_text(
-                json.dumps(content, ensure_ascii=False, allow_nan=False), "utf-8"
-            )
+            (folder / "results.json").write_text(json.dumps(content, ensure_ascii=False, allow_nan=False), "utf-8")
             (folder / "items.parquet").write_bytes(b"x" * 12_345)
             (folder / "pairs.parquet").write_bytes(b"x" * 1_234_567)
         (folder / "notebook.ipynb").write_text(text, encoding="utf-8")

@@ -35,9 +35,7 @@ def add(reports: Path, day: int, results: dict | None = None, **run) -> Path:
 
 
 def made(value, half=0.02, **fields):
-    return synthetic.results(
-        "rag", "relevance", fields.pop("judged", "oak-7b"), "tea@1.0.0", value, half, **fields
-    )
+    return synthetic.results("rag", "relevance", fields.pop("judged", "oak-7b"), "tea@1.0.0", value, half, **fields)
 
 
 def test_no_runs(tmp_path):
@@ -253,9 +251,7 @@ def test_texts_for_reading():
 
 def test_the_command_rebuilds_the_index_and_ends_orphans(tmp_path):
     with pytest.raises(BadInput, match="there are no reports yet"):
-        CliRunner().invoke(
-            index, ["--out", str(tmp_path / "none")], catch_exceptions=False, standalone_mode=False
-        )
+        CliRunner().invoke(index, ["--out", str(tmp_path / "none")], catch_exceptions=False, standalone_mode=False)
     from evalbench.runs.folder import host
 
     add(tmp_path, 1, made(0.7))

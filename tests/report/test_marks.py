@@ -23,9 +23,7 @@ REFRESH = '<meta http-equiv="refresh" content="0;url=https://evil.example/">'
 
 
 def output(markup: str, said: dict, text: str = "the text of it") -> dict:
-    return nbformat.v4.new_output(
-        "display_data", data={"text/html": markup, "text/plain": text}, metadata=said
-    )
+    return nbformat.v4.new_output("display_data", data={"text/html": markup, "text/plain": text}, metadata=said)
 
 
 def book(*outputs: dict) -> dict:
@@ -83,17 +81,14 @@ def test_what_draw_makes_is_safe():
     ax.imshow([[0, 1], [1, 0]])
     ax.legend(handles=[ax.plot([0, 1], [0, 1], "o--", label="<b>")[0]])
     assert is_safe(to_svg(figure, "Four fields that alternate in colour"))
-    table = pd.DataFrame(
-        {"a": ["<script>", '" onclick="x', "a > b & c", "url(x) \\ @import"], "b": [1.5, None, 2, 3]}
-    )
+    table = pd.DataFrame({"a": ["<script>", '" onclick="x', "a > b & c", "url(x) \\ @import"], "b": [1.5, None, 2, 3]})
     for thing in (table, heat_map([[0.1]], ["a>b"], ["<i>"], title="One field of a heat map", unit="0–1")):
         assert is_safe(shown(thing, "What: a < b > c").html)
 
 
 def test_the_list_is_carried_over_where_paths_change():
     before = book(
-        output("<p>/worker/x</p>", metadata("html", "")),
-        output("<p>b</p>", {"text/html": {"evalbench": "html"}}),
+        output("<p>/worker/x</p>", metadata("html", "")), output("<p>b</p>", {"text/html": {"evalbench": "html"}})
     )
     after = json.loads(json.dumps(before).replace("/worker", "/client"))
     known = {digest("html", "<p>/worker/x</p>")}

@@ -39,9 +39,7 @@ def run() -> dict[str, Any]:
 
 
 def results() -> dict[str, Any]:
-    made = synthetic.results(
-        "rag", "relevance", "oak-7b", "tea@1.0.0", 0.7, by=("model",), group={"model": "oak-7b"}
-    )
+    made = synthetic.results("rag", "relevance", "oak-7b", "tea@1.0.0", 0.7, by=("model",), group={"model": "oak-7b"})
     second = {
         **made["summary"][0],
         "model": "elm-70b",
@@ -59,13 +57,7 @@ def results() -> dict[str, Any]:
 
 
 def places(content: Any, here: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    inner = (
-        content.items()
-        if isinstance(content, dict)
-        else enumerate(content)
-        if isinstance(content, list)
-        else ()
-    )
+    inner = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
     for name, value in inner:
         yield (*here, name)
         yield from places(value, (*here, name))

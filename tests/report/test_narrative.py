@@ -18,9 +18,7 @@ def display(data, metadata=None):
 
 
 def test_html_that_draw_did_not_make_is_shown_as_its_plain_text():
-    out = output_html(
-        display({"text/html": "<script>alert(1)</script><table>", "text/plain": "   a <b>\n0  1"})
-    )
+    out = output_html(display({"text/html": "<script>alert(1)</script><table>", "text/plain": "   a <b>\n0  1"}))
     assert out == '<pre class="output" tabindex="0">   a &lt;b&gt;\n0  1</pre>\n'
 
 
@@ -41,15 +39,13 @@ def test_what_has_no_text_is_left_out_and_named(data):
 
 def test_a_picture_needs_a_description_and_valid_data():
     png = "iVBORw0KGgo="
-    assert output_html(
-        display({"image/png": png}, {"image/png": {"alt": "Three bars of falling height"}})
-    ) == (f'<img src="data:image/png;base64,{png}" alt="Three bars of falling height">\n')
+    assert output_html(display({"image/png": png}, {"image/png": {"alt": "Three bars of falling height"}})) == (
+        f'<img src="data:image/png;base64,{png}" alt="Three bars of falling height">\n'
+    )
     for alt in ("", "image", "No description has been provided for this image"):
         out = output_html(display({"image/png": png, "text/plain": "<Figure>"}, {"image/png": {"alt": alt}}))
         assert "without a description is left out" in out
-    out = output_html(
-        display({"image/png": '"><script>'}, {"image/png": {"alt": "Three bars of falling height"}})
-    )
+    out = output_html(display({"image/png": '"><script>'}, {"image/png": {"alt": "Three bars of falling height"}}))
     assert "cannot be decoded" in out
 
 
@@ -77,20 +73,14 @@ def test_raw_html_in_markdown_is_text():
 
 
 def test_pictures_in_markdown_stay_inside_the_page():
-    story = narrate(
-        book(new_markdown_cell("## S\n\n![three falling bars of height](https://example.org/x.png)"))
-    )
+    story = narrate(book(new_markdown_cell("## S\n\n![three falling bars of height](https://example.org/x.png)")))
     assert "<img" not in story.body
     assert "[picture: three falling bars of height]" in story.body
 
 
 def test_markdown_tables_lists_and_code():
     story = narrate(
-        book(
-            new_markdown_cell(
-                "## S\n\n| a | b |\n|---|---|\n| 1 | <2> |\n\n- x\n\n```python\nif a < b: pass\n```"
-            )
-        )
+        book(new_markdown_cell("## S\n\n| a | b |\n|---|---|\n| 1 | <2> |\n\n- x\n\n```python\nif a < b: pass\n```"))
     )
     assert "<td>&lt;2&gt;</td>" in story.body
     assert "<li>x</li>" in story.body
@@ -124,15 +114,8 @@ def test_a_section_with_nothing_to_show_is_left_out_and_only_that():
 
 
 def test_headings_are_unique_in_order_and_do_not_jump():
-    story = narrate(
-        book(new_markdown_cell("# T\n\n## Same\n\n#### deep\n\n## Same\n\n# Another top")), taken=("same",)
-    )
-    assert [(h.level, h.id) for h in story.headings] == [
-        (2, "same-2"),
-        (3, "deep"),
-        (2, "same-3"),
-        (2, "another-top"),
-    ]
+    story = narrate(book(new_markdown_cell("# T\n\n## Same\n\n#### deep\n\n## Same\n\n# Another top")), taken=("same",))
+    assert [(h.level, h.id) for h in story.headings] == [(2, "same-2"), (3, "deep"), (2, "same-3"), (2, "another-top")]
     assert story.title == "T"
 
 
@@ -153,11 +136,7 @@ def test_code_with_nothing_in_between_stands_in_one_fold():
 def test_the_parameters_cell_is_read_with_its_helps():
     source = 'a: str = "x # y"  # what a is\nb: dict = {}\nc = 1  # see\nimport os\nd: float = compute()'
     found = parameters(book(new_code_cell(source, metadata={"tags": ["parameters"]})))
-    assert [(p.name, p.default, p.help) for p in found] == [
-        ("a", "x # y", "what a is"),
-        ("b", {}, ""),
-        ("c", 1, "see"),
-    ]
+    assert [(p.name, p.default, p.help) for p in found] == [("a", "x # y", "what a is"), ("b", {}, ""), ("c", 1, "see")]
     assert parameters(book(new_code_cell("a = ", metadata={"tags": ["parameters"]}))) == ()
     assert parameters(book()) == ()
 

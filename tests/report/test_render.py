@@ -56,8 +56,7 @@ def test_a_finished_run_without_results_has_a_page_that_says_so(run_folder):
 
 
 @pytest.mark.parametrize(
-    "content",
-    ["", "{", '{"cells": 3, "nbformat": 4, "nbformat_minor": 5, "metadata": {}}', '{"nbformat": 4}'],
+    "content", ["", "{", '{"cells": 3, "nbformat": 4, "nbformat_minor": 5, "metadata": {}}', '{"nbformat": 4}']
 )
 def test_a_notebook_of_which_half_is_left_costs_prose_and_pictures_only(content, run_folder):
     folder = run_folder()
@@ -106,8 +105,7 @@ def test_links_of_the_contents_lead_somewhere(run_folder):
 def test_parameters_stand_with_their_help_and_a_changed_default(run_folder):
     html = page(run_folder())
     assert re.search(
-        r'<th scope="row">threshold</th><td><code>0.5</code></td><td><code>0.4</code></td><td>score from which',
-        html,
+        r'<th scope="row">threshold</th><td><code>0.5</code></td><td><code>0.4</code></td><td>score from which', html
     )
     assert re.search(r'<th scope="row">backend</th><td><code>&quot;jaccard&quot;</code></td><td></td>', html)
     assert "injected" not in html
@@ -223,9 +221,7 @@ def test_figures_of_a_failed_run_are_not_shown_even_if_they_were_written(run_fol
 
 
 def test_a_failed_run_shows_the_cell_that_raised_and_no_other(run_folder):
-    error = new_output(
-        "error", ename="ValueError", evalue="no", traceback=["\x1b[31mValueError\x1b[0m: <no>"]
-    )
+    error = new_output("error", ename="ValueError", evalue="no", traceback=["\x1b[31mValueError\x1b[0m: <no>"])
     cells = [new_code_cell("first = 1"), new_code_cell("fails(first)", outputs=[error])]
     html = page(run_folder(status="failed", error="ValueError: <no>", cells=cells))
     assert "Where it stopped" in html

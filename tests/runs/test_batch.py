@@ -50,9 +50,7 @@ def test_addresses_that_are_refused(address, said):
     assert "word@" not in str(error.value)
 
 
-@pytest.mark.parametrize(
-    "address", ["tls://10.0.0.5:8786", "tcp://[::1]:8786", "tcp://localhost:1", "127.0.0.1:8786"]
-)
+@pytest.mark.parametrize("address", ["tls://10.0.0.5:8786", "tcp://[::1]:8786", "tcp://localhost:1", "127.0.0.1:8786"])
 def test_addresses_that_are_taken(address):
     assert checked_address(address).endswith(address)
 
@@ -60,9 +58,7 @@ def test_addresses_that_are_taken(address):
 @pytest.mark.slow
 def test_a_scheduler_that_does_not_answer(bench, monkeypatch):
     monkeypatch.setitem(
-        __import__("evalbench.runs.cluster", fromlist=["SETTINGS"]).SETTINGS,
-        "distributed.comm.timeouts.connect",
-        "1s",
+        __import__("evalbench.runs.cluster", fromlist=["SETTINGS"]).SETTINGS, "distributed.comm.timeouts.connect", "1s"
     )
     with pytest.raises(BadInput, match="no connection"):
         run_batch(jobs(bench, "parameters: {k: 1}"), reports=bench / "reports", scheduler="tcp://127.0.0.1:9")
@@ -179,13 +175,7 @@ def outcome(job, light="green", **run) -> Outcome:
     return Outcome(
         job,
         Path("reports/x"),
-        {
-            "status": "ok" if light else "failed",
-            "error": "no gold",
-            "seconds": 75.2,
-            "peak_memory_mb": 203.4,
-            **run,
-        },
+        {"status": "ok" if light else "failed", "error": "no gold", "seconds": 75.2, "peak_memory_mb": 203.4, **run},
         results,
     )
 
@@ -193,20 +183,7 @@ def outcome(job, light="green", **run) -> Outcome:
 def test_table_and_exit_codes(bench):
     (job,) = jobs(bench, "parameters: {k: 1}")
     lines = table([outcome(job), outcome(job, light="")])
-    assert lines[1].split() == [
-        "1",
-        "tiny",
-        "●",
-        "green",
-        "f1",
-        "0.71",
-        "[0.63,",
-        "0.78]",
-        "1:15",
-        "min",
-        "203",
-        "MB",
-    ]
+    assert lines[1].split() == ["1", "tiny", "●", "green", "f1", "0.71", "[0.63,", "0.78]", "1:15", "min", "203", "MB"]
     assert "✕ failed" in lines[2]
     assert "no gold" in lines[3]
     assert lines[-1] == "2 runs: 1 ok, 1 failed"

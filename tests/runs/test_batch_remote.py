@@ -118,16 +118,7 @@ def cluster(
         found = json.loads(contact.read_text())["address"]
         for n in (1, 2):
             local = str(home / f"host{n}" / "home" / "dask")
-            start(
-                n,
-                "dask_worker",
-                found,
-                "--nthreads",
-                str(n_threads),
-                "--no-dashboard",
-                "--local-directory",
-                local,
-            )
+            start(n, "dask_worker", found, "--nthreads", str(n_threads), "--no-dashboard", "--local-directory", local)
         for n in (1, 2):
             wait(lambda n=n: "Registered to" in (home / f"host{n}" / "log").read_text(), n)
         yield found
@@ -153,10 +144,7 @@ def check_runs(bench: Path, address: str) -> None:
     suite = read_suite(bench / "suite.yaml", bench)
     started: list[str] = []
     outcomes = run_batch(
-        suite,
-        reports=reports,
-        scheduler=address,
-        watcher=Watcher(started=lambda job, worker: started.append(worker)),
+        suite, reports=reports, scheduler=address, watcher=Watcher(started=lambda job, worker: started.append(worker))
     )
     assert [outcome.ok for outcome in outcomes] == [True] * 5 + [False]
     assert len(set(started)) == 2, "only one worker ran"
@@ -171,16 +159,13 @@ def check_runs(bench: Path, address: str) -> None:
             assert "host2" not in (outcome.folder / name).read_text()
         # What was drawn elsewhere is trusted here, where the path in it is another.
         assert (
-            f"<figcaption>Words of {bench / 'words.csv'}</figcaption>"
-            in (outcome.folder / "report.html").read_text()
+            f"<figcaption>Words of {bench / 'words.csv'}</figcaption>" in (outcome.folder / "report.html").read_text()
         )
     assert "asked to fail" in outcomes[5].run["error"]
 
     alone = run(suite[0].plan, out=bench / "alone")
     assert (alone.folder / "results.json").read_bytes() == (outcomes[0].folder / "results.json").read_bytes()
-    assert (alone.folder / "items.parquet").read_bytes() == (
-        outcomes[0].folder / "items.parquet"
-    ).read_bytes()
+    assert (alone.folder / "items.parquet").read_bytes() == (outcomes[0].folder / "items.parquet").read_bytes()
 
 
 @pytest.mark.slow
@@ -193,7 +178,7 @@ ASKING = """from evalbench import record
 from evalbench.core.result import DataLabel, Estimate, Result, Summary
 from evalbench.core.verdict import Verdict
 from evalbench.models.accounting import accounting, calls_table
-from evalbench.models.collect import collect
+from evalbench.models.chat.collect import collect
 from evalbench.models.exchange import Request
 import pandas as pd
 
@@ -240,8 +225,7 @@ def test_workers_that_do_not_fit_are_refused_before_anything_starts(bench, tmp_p
     (bench / "suite.yaml").write_text("runs:\n  - {study: tiny, data: words.csv}\n", encoding="utf-8")
     suite = read_suite(bench / "suite.yaml", bench)
     monkeypatch.setattr(
-        "evalbench.runs.cluster.own_versions",
-        lambda: {"numpy": "0.0.1", "bytes of evalbench": "0123456789ab"},
+        "evalbench.runs.cluster.own_versions", lambda: {"numpy": "0.0.1", "bytes of evalbench": "0123456789ab"}
     )
     with cluster(tmp_path / "hosts", n_threads=2) as address, pytest.raises(BadInput) as error:
         run_batch(suite, reports=bench / "reports", scheduler=address)
@@ -271,9 +255,7 @@ def test_workers_in_network_namespaces_over_tls(bench, tmp_path, monkeypatch):
         tmp_path / "hosts", *keys.options, address="tls://10.97.0.1:8786", prefix=((), *prefix)
     ) as address:  # fmt: skip
         for name, value in keys.client.items():
-            monkeypatch.setitem(
-                __import__("evalbench.runs.cluster", fromlist=["SETTINGS"]).SETTINGS, name, value
-            )
+            monkeypatch.setitem(__import__("evalbench.runs.cluster", fromlist=["SETTINGS"]).SETTINGS, name, value)
         check_runs(bench, address)
 
 

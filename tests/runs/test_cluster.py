@@ -21,15 +21,11 @@ def listening() -> Iterator[set[str]]:
     assert now <= before, "a listener outlives its cluster"
 
 
-def test_two_batches_at_once_take_no_port_from_each_other_and_none_of_other_addresses(
-    listening: set[str],
-) -> None:
+def test_two_batches_at_once_take_no_port_from_each_other_and_none_of_other_addresses(listening: set[str]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # "Port 8787 is already in use" came as one
         with local_client(0) as first, local_client(0) as second:
             ports = {urlsplit(client.dashboard_link).port for client in (first, second)}
-            listening |= {
-                c.laddr.ip for c in psutil.Process().net_connections("tcp") if c.status == psutil.CONN_LISTEN
-            }
+            listening |= {c.laddr.ip for c in psutil.Process().net_connections("tcp") if c.status == psutil.CONN_LISTEN}
     assert len(ports - {None}) == 2
     assert listening == {"127.0.0.1"}

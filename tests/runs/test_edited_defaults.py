@@ -64,16 +64,10 @@ def test_an_edited_default_is_on_stderr_in_run_json_and_on_the_page(tmp_path: Pa
     assert "<code>green_from</code>: <code>0.2</code> instead of <code>null</code>" in page
 
 
-def test_a_batch_reports_an_edited_notebook_before_it_starts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_batch_reports_an_edited_notebook_before_it_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evalbench.runs.batch.run_batch", lambda *_, **__: [])  # a fake: nothing is run
     edited(tmp_path, "n_resamples: int = 2000", "n_resamples: int = 100")
     suite = tmp_path / "suite.yaml"
     suite.write_text("runs:\n  - study: matching.ipynb\n    parameters: {embed: jaccard}\n")
-    done = CliRunner().invoke(
-        batch, [str(suite), "--root", str(ROOT), "--out", str(tmp_path / "r"), "--workers", "1"]
-    )
-    assert (
-        "matching.ipynb: edited; its defaults are not the study's own: n_resamples 2000 → 100" in done.stderr
-    )
+    done = CliRunner().invoke(batch, [str(suite), "--root", str(ROOT), "--out", str(tmp_path / "r"), "--workers", "1"])
+    assert "matching.ipynb: edited; its defaults are not the study's own: n_resamples 2000 → 100" in done.stderr

@@ -18,10 +18,7 @@ from evalbench.runs import fork
 from evalbench.runs.fork import Preloaded, Preloader, can_fork, preloaded
 from evalbench.runs.kernel import execute
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not can_fork(), reason="this platform does not fork safely"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not can_fork(), reason="this platform does not fork safely")]
 
 
 def run(tmp_path: Path, *cells: str, timeout: float | None = None, env: dict | None = None):

@@ -31,9 +31,7 @@ ENTRY = """x@1.0.0:
 """
 
 
-def evalbench(
-    *words: str, cwd: Path, before: tuple[str, ...] = (), **env: str
-) -> subprocess.CompletedProcess[str]:
+def evalbench(*words: str, cwd: Path, before: tuple[str, ...] = (), **env: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [*before, sys.executable, "-m", "evalbench.cli", *words], capture_output=True, text=True, cwd=cwd, check=False,
         env={**os.environ, **env},
@@ -176,11 +174,7 @@ def test_a_long_path_for_temporary_files_is_no_obstacle(command, bench):
     long = bench / ("t" * 100)
     long.mkdir()
     (bench / "suite.yaml").write_text("runs:\n- {study: tiny, data: words.csv}\n")
-    words = (
-        ["run", "tiny", "--data", "words.csv"]
-        if command == "run"
-        else ["batch", "suite.yaml", "--workers", "1"]
-    )
+    words = ["run", "tiny", "--data", "words.csv"] if command == "run" else ["batch", "suite.yaml", "--workers", "1"]
     done = evalbench(*words, cwd=bench, TMPDIR=str(long))
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
@@ -213,11 +207,7 @@ def test_a_full_disk_is_one_message(command, kilobytes, bench):
     (bench / "reports").mkdir()
     (bench / "suite.yaml").write_text("runs:\n- {study: tiny, data: words.csv}\n")
     mount = f'mount -t tmpfs -o size={kilobytes}k tmpfs reports && exec "$@"'
-    words = (
-        ["run", "tiny", "--data", "words.csv"]
-        if command == "run"
-        else ["batch", "suite.yaml", "--workers", "1"]
-    )
+    words = ["run", "tiny", "--data", "words.csv"] if command == "run" else ["batch", "suite.yaml", "--workers", "1"]
     done = evalbench(*words, cwd=bench, before=("unshare", "-rm", "sh", "-c", mount, "sh"))
     if "mount:" in done.stderr:
         pytest.skip("needs root, or namespaces of users, for a small disk")

@@ -56,27 +56,20 @@ def test_what_keeps_within_the_limit_is_as_without_one(tmp_path, fork):
     assert node.cells[0].outputs[0].text == "(1000000000, 1000000000)\n"
     assert [c.execution_count for c in node.cells] == [1]
     assert (
-        ended(
-            tmp_path, "import resource\nassert resource.getrlimit(resource.RLIMIT_DATA)[0] == -1", None, fork
-        ).status
+        ended(tmp_path, "import resource\nassert resource.getrlimit(resource.RLIMIT_DATA)[0] == -1", None, fork).status
         == "ok"
     )
 
 
 @on_linux
 def test_another_error_does_not_blame_memory(tmp_path):
-    assert (
-        ended(tmp_path, "raise ValueError('memory of an elephant')").error
-        == "ValueError: memory of an elephant"
-    )
+    assert ended(tmp_path, "raise ValueError('memory of an elephant')").error == "ValueError: memory of an elephant"
 
 
 @pytest.mark.parametrize("megabytes", [0, 599, -1, True, 4e3, "4000", [4000]])
 def test_limits_that_are_none_are_refused_where_they_are_written(bench, megabytes):
     assert kernel.memory_fault(megabytes).startswith("expected a whole number of MB from 600 up")
-    (bench / "suite.yaml").write_text(
-        f"runs:\n  - study: tiny\n    data: words.csv\n    memory: {megabytes!r}\n"
-    )
+    (bench / "suite.yaml").write_text(f"runs:\n  - study: tiny\n    data: words.csv\n    memory: {megabytes!r}\n")
     with pytest.raises(BadInput, match=r"entry 1 \(line 4\): memory: expected a whole number of MB"):
         read_suite(bench / "suite.yaml", bench)
 
@@ -105,27 +98,13 @@ def test_the_option_and_the_key_reach_the_kernel(bench):
         "  - {study: tiny, data: words.csv, parameters: {k: 3}, memory: 800}\n"
     )
     assert [job.memory for job in read_suite(bench / "suite.yaml", bench)] == [900, 900, 800]
-    done = CliRunner().invoke(
-        group, ["batch", str(bench / "suite.yaml"), "--root", str(bench), "--workers", "1"]
-    )
+    done = CliRunner().invoke(group, ["batch", str(bench / "suite.yaml"), "--root", str(bench), "--workers", "1"])
     assert done.exit_code == 1
     assert "3 runs: 1 ok, 2 failed" in done.output
     assert "limited to 900 MB" in done.output
     assert "limited to 800 MB" in done.output
     one = CliRunner().invoke(
-        group,
-        [
-            "run",
-            "tiny",
-            "--root",
-            str(bench),
-            "--data",
-            str(bench / "words.csv"),
-            "-p",
-            "k=4",
-            "--memory",
-            "700",
-        ],
+        group, ["run", "tiny", "--root", str(bench), "--data", str(bench / "words.csv"), "-p", "k=4", "--memory", "700"]
     )
     assert one.exit_code == 1
     assert "limited to 700 MB (--memory, or memory in a suite)" in one.output

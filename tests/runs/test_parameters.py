@@ -91,21 +91,9 @@ def test_all_faults_come_at_once():
 
 def test_a_word_that_only_sounds_like_a_secret_is_a_parameter():
     known = parse_cell("keyboard: str = 'us'\nmax_tokens: int = 3\ntokenize: str = 'zh'", "nb")
-    assert (
-        checked_values(known, {"keyboard": "ru", "max_tokens": 5, "tokenize": "13a"}, "nb")["max_tokens"] == 5
-    )
+    assert checked_values(known, {"keyboard": "ru", "max_tokens": 5, "tokenize": "13a"}, "nb")["max_tokens"] == 5
 
 
 def test_tables_and_named_files_are_file_parameters(tmp_path):
-    values = {
-        "truth": "",
-        "predictions": "p.csv",
-        "weights_file": str(tmp_path),
-        "cot_run": "runs/a",
-        "data": "d.csv",
-    }
-    assert sorted(file_parameters(values, ("truth", "predictions"))) == [
-        "cot_run",
-        "predictions",
-        "weights_file",
-    ]
+    values = {"truth": "", "predictions": "p.csv", "weights_file": str(tmp_path), "cot_run": "runs/a", "data": "d.csv"}
+    assert sorted(file_parameters(values, ("truth", "predictions"))) == ["cot_run", "predictions", "weights_file"]

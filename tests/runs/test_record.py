@@ -18,9 +18,7 @@ from evalbench.runs.run import plan
 
 @pytest.fixture(scope="module")
 def result():
-    return matching.evaluate(
-        load("house_style_curated@1.0.0", study="matching"), embed="jaccard", n_resamples=50
-    )
+    return matching.evaluate(load("house_style_curated@1.0.0", study="matching"), embed="jaccard", n_resamples=50)
 
 
 def test_nothing_is_written_and_the_command_line_is_printed(result, capsys, monkeypatch):
@@ -32,9 +30,7 @@ def test_nothing_is_written_and_the_command_line_is_printed(result, capsys, monk
     assert "-p n_resamples=50" in said
 
 
-def test_the_command_line_takes_the_names_of_files_from_the_notebooks_variables(
-    result, tmp_path, monkeypatch
-):
+def test_the_command_line_takes_the_names_of_files_from_the_notebooks_variables(result, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("EVALBENCH_ROOT", str(Path(__file__).parents[2]))
     mine = replace(result, data=DataLabel("my file.csv", "", "0" * 64))
@@ -47,9 +43,7 @@ def test_the_command_line_takes_the_names_of_files_from_the_notebooks_variables(
 
 
 def test_the_command_line_believes_the_result_not_stale_variables(result):
-    line = command_line(
-        result, {"data": "other@1.0.0", "seed": 7, "embed": "use-multilingual", "n_resamples": 2000}
-    )
+    line = command_line(result, {"data": "other@1.0.0", "seed": 7, "embed": "use-multilingual", "n_resamples": 2000})
     assert line == "evalbench run matching -p embed=jaccard -p n_resamples=50"
 
 
@@ -57,9 +51,7 @@ def test_without_a_variable_the_data_are_those_of_the_result(tmp_path, monkeypat
     (tmp_path / "mine.csv").write_text("id,output,reference\n1,a,a\n2,b,c\n")
     monkeypatch.setenv("EVALBENCH_ROOT", str(Path(__file__).parents[2]))
     monkeypatch.chdir(tmp_path)
-    made = text_metrics.evaluate(
-        load("mine.csv", study="text_metrics"), metrics=["f1_score"], n_resamples=100
-    )
+    made = text_metrics.evaluate(load("mine.csv", study="text_metrics"), metrics=["f1_score"], n_resamples=100)
     words = shlex.split(command_line(made, {}))
     assert words[3:5] == ["--data", str(tmp_path / "mine.csv")]
     planned = plan(words[2], {"data": words[4], **dict(w.split("=", 1) for w in words[6::2])})
@@ -71,11 +63,7 @@ def test_without_a_variable_the_data_are_those_of_the_result(tmp_path, monkeypat
 def test_frames_have_no_command_line(capsys, monkeypatch):
     monkeypatch.delenv("EVALBENCH_RUN", raising=False)
     frame = pd.DataFrame({"id": ["1", "2"], "output": ["a", "b"], "reference": ["a", "c"]})
-    record(
-        text_metrics.evaluate(
-            load({"items": frame}, study="text_metrics"), metrics=["f1_score"], n_resamples=50
-        )
-    )
+    record(text_metrics.evaluate(load({"items": frame}, study="text_metrics"), metrics=["f1_score"], n_resamples=50))
     said = capsys.readouterr().out
     assert "load them from files" in said
     assert "evalbench run" not in said

@@ -54,9 +54,7 @@ def state(folder: Path) -> dict:
 
 
 def test_any_notebook_that_records_gets_a_whole_folder(tmp_path):
-    done = run_in_a_fresh_kernel(
-        plan(str(notebook(tmp_path, TINY, "record(result)")), {"k": "3"}), out=tmp_path / "r"
-    )
+    done = run_in_a_fresh_kernel(plan(str(notebook(tmp_path, TINY, "record(result)")), {"k": "3"}), out=tmp_path / "r")
     assert done.status == "ok"
     assert {p.name for p in done.folder.iterdir()} == {
         "run.json",
@@ -96,9 +94,7 @@ def test_status_comes_from_what_happened(tmp_path, cell, status, said):
 
 @pytest.mark.slow
 def test_a_run_that_went_well_says_nothing_on_standard_error(tmp_path):
-    path = notebook(
-        tmp_path, TINY, "record(result)", parameters="k: float | None = None  # a number, or none"
-    )
+    path = notebook(tmp_path, TINY, "record(result)", parameters="k: float | None = None  # a number, or none")
     done = cli("run", str(path), "-p", "k=0.5", "--out", str(tmp_path / "r"))
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -116,12 +112,7 @@ def test_a_run_that_does_not_end_well_leaves_no_tables_but_its_calls(tmp_path, e
     code = f"from dataclasses import replace\nrecord(replace(result, {tables}))"
     done = run(plan(str(notebook(tmp_path, TINY, code, end))), out=tmp_path / "r")
     assert done.status in ("failed", "died")
-    assert {p.name for p in done.folder.iterdir()} == {
-        "run.json",
-        "calls.parquet",
-        "notebook.ipynb",
-        "report.html",
-    }
+    assert {p.name for p in done.folder.iterdir()} == {"run.json", "calls.parquet", "notebook.ipynb", "report.html"}
 
 
 def test_a_key_of_the_environment_in_a_file_fails_the_run_and_removes_the_file(tmp_path, monkeypatch):
@@ -201,16 +192,7 @@ def test_a_faulty_table_ends_a_run_with_exit_2_and_no_folder_and_mended_it_runs(
     shutil.copytree(ROOT / "data" / "house_style_curated" / "1.0.0", mine)
     truth = (mine / "truth.csv").read_text()
     (mine / "truth.csv").write_text(truth.replace("rule", "roole", 1))
-    options = [
-        "--data",
-        str(mine),
-        "--out",
-        str(tmp_path / "r"),
-        "-p",
-        "embed=jaccard",
-        "-p",
-        "n_resamples=100",
-    ]
+    options = ["--data", str(mine), "--out", str(tmp_path / "r"), "-p", "embed=jaccard", "-p", "n_resamples=100"]
     done = cli("run", "matching", *options)
     assert done.returncode == 2, done.stderr
     assert "--map roole=rule" in done.stderr

@@ -89,9 +89,7 @@ def test_half_a_parquet_file_is_looked_through_too(tmp_path, monkeypatch):
     assert [name for _, name in leaks(tmp_path)] == ["SOME_API_KEY"]
 
 
-def test_a_short_key_that_is_a_word_fails_no_run_and_one_that_is_not_is_found_as_a_word(
-    tmp_path, monkeypatch
-):
+def test_a_short_key_that_is_a_word_fails_no_run_and_one_that_is_not_is_found_as_a_word(tmp_path, monkeypatch):
     for name, value in {"A_KEY": "1", "B_TOKEN": "test", "C_API_KEY": "EMPTY", "D_KEY": "ab12"}.items():
         monkeypatch.setenv(name, value)
     (tmp_path / "run.json").write_text('{"said": "1 test, EMPTY, xab12"}')
@@ -134,9 +132,7 @@ def evalbench(bench: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def assert_nowhere(
-    bench: Path, said: subprocess.CompletedProcess[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def assert_nowhere(bench: Path, said: subprocess.CompletedProcess[str], monkeypatch: pytest.MonkeyPatch) -> None:
     assert not holds(said.stdout, JWT)
     assert not holds(said.stderr, JWT)
     assert "Traceback" not in said.stderr
@@ -144,10 +140,7 @@ def assert_nowhere(
     assert leaks(bench / "reports") == []
 
 
-@pytest.mark.parametrize(
-    "way",
-    [way if way in QUICK else pytest.param(way, marks=pytest.mark.slow) for way in SAYS],
-)
+@pytest.mark.parametrize("way", [way if way in QUICK else pytest.param(way, marks=pytest.mark.slow) for way in SAYS])
 def test_no_run_says_a_long_key_and_each_comes_to_its_end(way, bench, monkeypatch):
     with_cell(bench, SAYS[way])
     done = evalbench(bench, "run", "tiny", "--data", "words.csv")
@@ -172,8 +165,7 @@ def test_no_run_says_a_long_key_and_each_comes_to_its_end(way, bench, monkeypatc
 def test_a_key_that_a_library_writes_past_python_reaches_no_terminal(bench, monkeypatch):
     """Kernels repeat on the streams they were given what libraries in C write to theirs."""
     with_cell(
-        bench,
-        r"os.write(1, secret.encode()); os.write(2, b'\x1b]0;title\x07 ' + secret.encode()); time.sleep(0.3)",
+        bench, r"os.write(1, secret.encode()); os.write(2, b'\x1b]0;title\x07 ' + secret.encode()); time.sleep(0.3)"
     )
     done = evalbench(bench, "run", "tiny", "--data", "words.csv")
     assert_nowhere(bench, done, monkeypatch)
@@ -263,17 +255,10 @@ def test_no_bytes_in_a_table_hide_a_key(tmp_path, monkeypatch):
     import pyarrow.parquet as pq
 
     monkeypatch.setenv("SOME_TOKEN_2", JWT)
-    said = [f"{JWT[:k]} a reply".encode() for k in range(4, 12)] * 20 + [
-        b"\xff\xfe",
-        f"a reply {JWT}".encode(),
-    ]
+    said = [f"{JWT[:k]} a reply".encode() for k in range(4, 12)] * 20 + [b"\xff\xfe", f"a reply {JWT}".encode()]
     texts = pa.array(said, pa.binary()).view(pa.string())
     nested = pa.ListArray.from_arrays(pa.array(range(len(said) + 1), pa.int32()), texts)
-    for name, column in {
-        "texts": texts,
-        "lists": nested,
-        "words": pa.array([JWT] * 3).dictionary_encode(),
-    }.items():
+    for name, column in {"texts": texts, "lists": nested, "words": pa.array([JWT] * 3).dictionary_encode()}.items():
         folder = tmp_path / name
         folder.mkdir()
         pq.write_table(pa.table({"reply": column}), folder / "calls.parquet")
@@ -311,8 +296,7 @@ def test_what_a_notebook_writes_into_run_json_cannot_replace_what_the_runner_kno
 
 
 @pytest.mark.parametrize(
-    "value",
-    ["http://user:hunter2secret@host.example/v1#m", "http://user:p@ss/w@host/v1", ["a", "http://tok@host"]],
+    "value", ["http://user:hunter2secret@host.example/v1#m", "http://user:p@ss/w@host/v1", ["a", "http://tok@host"]]
 )
 def test_an_address_with_a_password_is_refused_and_not_repeated(value):
     known = parse_cell('model: str = "x"  # m\nmodels: list = []  # ms', "x")

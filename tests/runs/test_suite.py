@@ -72,9 +72,7 @@ def test_all_faults_with_their_places_in_one_message_and_nothing_starts(bench):
     good = "\n".join(f"  - {{study: tiny, data: words.csv, parameters: {{k: {k}}}}}" for k in range(1, 17))
     path = suite(bench, BAD.format(good=good))
     with pytest.raises(BadInput) as error:
-        CliRunner().invoke(
-            batch, [str(path), "--root", str(bench)], catch_exceptions=False, standalone_mode=False
-        )
+        CliRunner().invoke(batch, [str(path), "--root", str(bench)], catch_exceptions=False, standalone_mode=False)
     said = str(error.value)
     assert said.startswith(f"{path}: nothing was started:")
     assert "entry 17 (line 21): k: expected int, found 'many'" in said

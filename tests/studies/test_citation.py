@@ -9,8 +9,8 @@ from cited import SOURCES, entails_if_contained, judged, row
 from evalbench import citation, load
 from evalbench.draw.tables import html_table
 from evalbench.errors import BadInput
-from evalbench.models import webfetch
 from evalbench.studies.citation.sources import address_key, read_credibility
+from evalbench.web import fetch as webfetch
 
 
 @pytest.fixture(scope="module")
@@ -26,10 +26,7 @@ def result(sample):
 def test_faulty_options_are_listed_at_once(sample):
     with pytest.raises(BadInput) as error:
         citation.evaluate(
-            sample,
-            support_on="both",
-            weights={"support": 1},
-            final_weights={"interpretability": 0, "correctness": 0},
+            sample, support_on="both", weights={"support": 1}, final_weights={"interpretability": 0, "correctness": 0}
         )
     for part in ("support_on is 'both'", "weights names support", "final_weights: numbers from 0, not all 0"):
         assert part in str(error.value)
@@ -63,10 +60,7 @@ def test_faulty_citations_are_listed_at_once():
 def test_without_answers_and_model_it_says_what_is_missing():
     with pytest.raises(BadInput, match="no column model_answer; give one, or a model"):
         citation.evaluate(
-            load(
-                {"answers": pd.DataFrame([{"id": "1", "question": "q", "gold_answer": "g"}])},
-                study="citation",
-            )
+            load({"answers": pd.DataFrame([{"id": "1", "question": "q", "gold_answer": "g"}])}, study="citation")
         )
 
 
@@ -113,9 +107,7 @@ def test_a_source_that_was_not_supplied_is_uncertain_unless_the_list_is_complete
 
 
 def test_marks_without_entries_and_entries_without_marks_are_counted():
-    result = judged(
-        row("1908 [1][7].", [{"n": 1, "claim": "x", "url": "s2"}, {"n": 2, "claim": "y", "url": "s2"}])
-    )
+    result = judged(row("1908 [1][7].", [{"n": 1, "claim": "x", "url": "s2"}, {"n": 2, "claim": "y", "url": "s2"}]))
     assert result.items[["n_dangling", "n_unmarked"]].values.tolist() == [[1, 1]]
 
 
@@ -129,9 +121,7 @@ def test_an_uncited_and_an_empty_answer_score_0():
 
 
 def test_a_judge_that_fails_leaves_the_answer_unscored():
-    result = judged(
-        row("1908 [1].", [{"n": 1, "claim": "this fails", "url": "s2"}]), row("1908.", None, id="fine")
-    )
+    result = judged(row("1908 [1].", [{"n": 1, "claim": "this fails", "url": "s2"}]), row("1908.", None, id="fine"))
     items = result.items.set_index("id")
     assert items.loc["q", "unscored"] == "unparsed"
     assert pd.isna(items.loc["q", "final"])
@@ -248,9 +238,7 @@ def test_pages_escape_what_models_write():
     evil = "<img src=x onerror=alert(1)> 1908 [1]."
     result = judged(row(evil, [{"n": 1, "claim": "<script>x</script>", "quote": "<b>q</b>", "url": "<s2>"}]))
     page = (
-        citation.annotated(result)
-        + html_table(citation.worst(result))
-        + html_table(citation.faulty_citations(result))
+        citation.annotated(result) + html_table(citation.worst(result)) + html_table(citation.faulty_citations(result))
     )
     assert page.count("&lt;script&gt;") == 2
     assert page.count("&lt;img") == 2

@@ -32,8 +32,7 @@ def test_without_quotes_nothing_is_verified_and_support_is_not_averaged_with_it(
 def test_a_fabricated_source_beside_real_ones_without_quotes_costs_its_own_share_only():
     real = [{"n": n, "claim": "Of the dead, 41 were counted", "url": "s2"} for n in range(1, 5)]
     result = judged(
-        row("It fell [1-5].", [*real, {"n": 5, "claim": "x", "url": "https://no.example/"}]),
-        sources_complete=True,
+        row("It fell [1-5].", [*real, {"n": 5, "claim": "x", "url": "https://no.example/"}]), sources_complete=True
     )
     assert result.items["interpretability"].iloc[0] == pytest.approx(4 / 5)
     assert result.items[["n_fabricated", "n_checked"]].iloc[0].tolist() == [1, 1]
@@ -123,26 +122,20 @@ QUOTED = [
 @pytest.mark.parametrize(("quote", "verification"), QUOTED)
 def test_a_quote_may_leave_words_out_and_have_other_quotation_marks(quote, verification):
     entry = {"n": 1, "claim": "It was sad", "url": "https://lexica.example/a", "quote": quote}
-    assert judged(row("1908 [1].", [entry])).tables["citations"]["verification_label"].tolist() == [
-        verification
-    ]
+    assert judged(row("1908 [1].", [entry])).tables["citations"]["verification_label"].tolist() == [verification]
 
 
 def test_typesetting_is_no_fabrication():
     source = {"url": "s", "text": "“We — that is, ‘the firm’ — didn’t sell”, she said."}
     entry = {"n": 1, "claim": "It was sad", "url": "s", "quote": "\"We - that is, 'the firm' - didn't sell\""}
-    assert judged(row("No [1].", [entry]), sources=[source]).tables["citations"]["located"].tolist() == [
-        "exact"
-    ]
+    assert judged(row("No [1].", [entry]), sources=[source]).tables["citations"]["located"].tolist() == ["exact"]
 
 
 def test_of_a_long_source_the_judge_reads_where_the_claim_is_found():
     filling = "Nothing of note was written down that day by anybody in the town. " * 400
     source = {"url": "s", "text": filling + "The bridge over the Lenne fell on 3 March 1908. " + filling}
     told = row("It fell [1].", [{"n": 1, "claim": "The bridge over the Lenne fell", "url": "s"}])
-    other = row(
-        "It fell [1].", [{"n": 1, "claim": "Lenne: bridge falls in March of 1908", "url": "s"}], id="other"
-    )
+    other = row("It fell [1].", [{"n": 1, "claim": "Lenne: bridge falls in March of 1908", "url": "s"}], id="other")
     result = judged(told, other, sources=[source])
     found = result.tables["citations"].set_index("id")
     assert found.loc["q", "support"] == 1
@@ -176,15 +169,10 @@ def test_published_right_claims_are_neither_contradicted_nor_fabricated_by_the_b
         claim = f"{answer['question']}: {answer['gold_answer'][0]}"
         entry = {"n": 1, "claim": claim, "url": passages.loc[answer["id"], "url"], "quote": text[20:120]}
         bare = {"n": 2, "claim": claim, "url": entry["url"]}
-        rows.append(
-            answer | {"model_answer": f"{answer['gold_answer'][0]} [1][2].", "citations": [entry, bare]}
-        )
+        rows.append(answer | {"model_answer": f"{answer['gold_answer'][0]} [1][2].", "citations": [entry, bare]})
     tables = {"answers": pd.DataFrame(rows), "sources": data["sources"]}
     result = citation.evaluate(load(tables, study="citation"), n_resamples=50)
     found = result.tables["citations"]
     assert set(found["support_label"]) == {"ENTAILMENT", "NEUTRAL"}
-    assert found.groupby("n")["verification_label"].unique().map(list).to_dict() == {
-        1: ["VERIFIED"],
-        2: ["NO QUOTE"],
-    }
+    assert found.groupby("n")["verification_label"].unique().map(list).to_dict() == {1: ["VERIFIED"], 2: ["NO QUOTE"]}
     assert (found["support_label"] == "ENTAILMENT").mean() > 0.75

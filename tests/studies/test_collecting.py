@@ -82,9 +82,7 @@ print(result.accounting["cache_hits"], result.accounting["requests"])
 def test_a_run_resumed_after_a_kill_repeats_no_call_that_was_answered(cache, root):
     command = [sys.executable, "-c", RUN]
     with chat_endpoint(solve, delay=0.15) as server:
-        first = subprocess.Popen(
-            [*command, server.name], cwd=root, env=os.environ | {"EVALBENCH_CACHE": str(cache)}
-        )
+        first = subprocess.Popen([*command, server.name], cwd=root, env=os.environ | {"EVALBENCH_CACHE": str(cache)})
         assert wait_until(lambda: len(server.answered) >= 16)
         os.kill(first.pid, signal.SIGKILL)
         first.wait()

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from evalbench import load, studies
+from evalbench.compare.runs import Differences, Measures, compare
+from evalbench.compare.sides import Side, with_names
 from evalbench.errors import BadInput
-from evalbench.report.compare import Differences, Measures, compare
-from evalbench.report.sides import Side, with_names
 
 SAMPLES: Mapping[str, tuple[str, dict[str, Any]]] = {
     "citation": ("cited_answers@1.0.0", {}),

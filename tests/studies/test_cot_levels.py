@@ -59,9 +59,7 @@ def test_faulty_options_are_listed_at_once(sample):
 
 def test_references_without_an_answer_are_listed():
     rows = [PROBLEM | {"id": str(i), "reference": "no idea", "response": "#### 5"} for i in (1, 2)]
-    with pytest.raises(
-        BadInput, match=r"(?s)2 references have no number behind a marker .####, .*id 1.*id 2"
-    ):
+    with pytest.raises(BadInput, match=r"(?s)2 references have no number behind a marker .####, .*id 1.*id 2"):
         cot_levels.evaluate(frames(rows))
 
 
@@ -78,9 +76,7 @@ def test_planted_faults_show_on_their_levels(result, root):
     )
     by = items.groupby("fault")
     assert (by["answer"].mean()[["none", "skipped step", "verbose", "inline equations"]] == 1).all()
-    assert (
-        by["answer"].mean()[["wrong arithmetic", "verbose and wrong", "unsupported constant", "empty"]] == 0
-    ).all()
+    assert (by["answer"].mean()[["wrong arithmetic", "verbose and wrong", "unsupported constant", "empty"]] == 0).all()
     assert by["answer_strict"].mean()["no marker"] == 0
     assert by["answer_flexible"].mean()["no marker"] == 1
     assert (by["accuracy"].max()[["wrong arithmetic", "verbose and wrong"]] < 1).all()
@@ -128,9 +124,7 @@ def test_random_sample_depends_on_its_state_alone(sample):
     from dataclasses import replace
 
     def ids(data, state):
-        return set(
-            cot_levels.evaluate(data, sample_method="random", n_samples=10, random_state=state).items["id"]
-        )
+        return set(cot_levels.evaluate(data, sample_method="random", n_samples=10, random_state=state).items["id"])
 
     backwards = replace(sample, tables={"items": sample["items"].iloc[::-1]})
     assert ids(sample, 50) == ids(backwards, 50)
@@ -177,12 +171,7 @@ def test_gsm8k_files_are_read_as_they_are(external_data):
     data = load(external_data("gsm8k") / "example_model_solutions.jsonl", study="cot_levels")
     result = cot_levels.evaluate(data, n_resamples=200)
     right = result.items.groupby("model")["answer"].sum().to_dict()
-    assert right == {
-        "175b_finetuning": 458,
-        "175b_verification": 742,
-        "6b_finetuning": 286,
-        "6b_verification": 515,
-    }
+    assert right == {"175b_finetuning": 458, "175b_verification": 742, "6b_finetuning": 286, "6b_verification": 515}
     expected = json.loads((external_data("gsm8k") / "expected.json").read_text())["methods"]
     for model, rows in result.items.groupby("model"):
         within = (rows["steps"] == 1).sum()

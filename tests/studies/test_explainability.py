@@ -64,8 +64,7 @@ def test_refusals(sample, tmp_path):
     with pytest.raises(BadInput, match="a run of citation, expected one of cot_levels"):
         explainability.evaluate(sample, cot_run=wrong)
     with pytest.raises(
-        BadInput,
-        match=r"answered_by is 'nobody': .*cot_levels has elm-13b, fern-1b, oak-7b; citation has oak-7b",
+        BadInput, match=r"answered_by is 'nobody': .*cot_levels has elm-13b, fern-1b, oak-7b; citation has oak-7b"
     ):
         explainability.evaluate(sample, answered_by="nobody")
 
@@ -106,9 +105,7 @@ def test_halves_of_two_models_and_missing_right_answers_are_told(sample):
     tables["items"] = tables["items"][lambda t: t["model"] == "oak-7b"]
     result = explainability.evaluate(replace(sample, tables=tables), n_resamples=50)
     notes = " ".join(result.notes)
-    assert (
-        "The halves are of two models: the chains of thought of oak-7b, the cited answers of reed-2." in notes
-    )
+    assert "The halves are of two models: the chains of thought of oak-7b, the cited answers of reed-2." in notes
     assert "30 of 30 cited answers have no right answer to compare with" in notes
     assert result.judged == "model oak-7b and reed-2"
     assert "two models" not in " ".join(explainability.evaluate(sample, n_resamples=50).notes)
@@ -171,9 +168,7 @@ def test_the_lexical_judge_is_at_best_grey(result):
 
 def test_a_pass_beside_a_grey_light_says_why(result):
     assert content(result)["overall_pass"] is True
-    assert any(
-        note.startswith("overall_pass of FINAL_RESULTS_YYYYMMDD.json is true while") for note in result.notes
-    )
+    assert any(note.startswith("overall_pass of FINAL_RESULTS_YYYYMMDD.json is true while") for note in result.notes)
 
 
 def test_no_pass_no_word_of_it(sample):
@@ -208,13 +203,7 @@ def test_pictures(result):
     assert set(table["key"]) >= {"XAI_overall_score", "citation.judge_model"}
     assert dict(zip(table["key"], table["value"], strict=True))["overall_pass"] in ("true", "false")
     assert explainability.worst(result)["score"].is_monotonic_increasing
-    assert explainability.worst(result).columns.tolist() == [
-        "id",
-        "part",
-        "score",
-        "question",
-        "the model's answer",
-    ]
+    assert explainability.worst(result).columns.tolist() == ["id", "part", "score", "question", "the model's answer"]
     texts = result.tables["texts"].set_index(["id", "part"])
     for row in explainability.worst(result).itertuples():
         assert escape(texts.loc[(row.id, row.part), "question"][:40]) in row.question
@@ -233,9 +222,7 @@ def test_answers_that_were_not_found_make_the_light_grey(sample, tmp_path):
         response=problems["items"]["response"].str.replace("####", "so", regex=False), model="oak-7b"
     )
     table = unmarked.drop_duplicates("id")
-    record(
-        cot_levels.evaluate(load({"items": table}, study="cot_levels"), n_resamples=50), out=tmp_path / "cot"
-    )
+    record(cot_levels.evaluate(load({"items": table}, study="cot_levels"), n_resamples=50), out=tmp_path / "cot")
     cited = finished(tmp_path / "cited", "citation", with_mean(0.9, 40), judge="gpt-4o")
     result = explainability.evaluate(
         sample, cot_run=str(tmp_path / "cot"), citation_run=cited, answered_by="", n_resamples=50

@@ -69,9 +69,7 @@ class TestFigures:
                 if np.ptp(wide[name].loc[d]) and np.ptp(others.loc[d])
             ]
             per_annotator.append(np.mean(within))
-        assert result.figure("ceiling", criterion="quality").value == pytest.approx(
-            np.mean(per_annotator), abs=1e-9
-        )
+        assert result.figure("ceiling", criterion="quality").value == pytest.approx(np.mean(per_annotator), abs=1e-9)
 
     def test_kappa_is_scikit_learn_s(self):
         metrics = pytest.importorskip("sklearn.metrics", reason="peer not importable: sklearn")
@@ -110,9 +108,7 @@ class TestFigures:
     def test_williams_is_only_asked_of_four_systems_or_more(self):
         result = evaluate(*panel(systems=3), metrics=["good", "bad"])
         table = result.tables["comparisons"]
-        assert (
-            table.loc[table["test"] == "Williams", "verdict"] == "no comparison: fewer than four systems"
-        ).all()
+        assert (table.loc[table["test"] == "Williams", "verdict"] == "no comparison: fewer than four systems").all()
 
     def test_a_level_without_comparisons_says_why(self):
         result = evaluate(*panel(systems=3), metrics=["good", "bad"])
@@ -148,9 +144,7 @@ class TestFigures:
 def test_the_metric_that_agrees_most_stands_on_top_of_the_heat_map():
     frame, ratings = panel()
     frame = frame.assign(against=frame["errors"] * 2)
-    result = evaluate(
-        frame, ratings, metrics=["errors", "against", "bad", "good"], lower_is_better=["errors"]
-    )
+    result = evaluate(frame, ratings, metrics=["errors", "against", "bad", "good"], lower_is_better=["errors"])
     shown = [label.get_text() for label in study.figure_heat_map(result)[0].axes[0].get_yticklabels()]
     assert set(shown[:2]) == {"good", "errors"}
     assert shown[-1] == "against"
@@ -159,9 +153,7 @@ def test_the_metric_that_agrees_most_stands_on_top_of_the_heat_map():
 def test_one_output_only():
     frame, ratings = panel(documents=1, systems=1)
     result = evaluate(frame, ratings, metrics=["good"], trusted=["quality"])
-    assert result.sentence.startswith(
-        "No metric has a correlation on quality: only one output has both scores"
-    )
+    assert result.sentence.startswith("No metric has a correlation on quality: only one output has both scores")
 
 
 @pytest.mark.parametrize(("documents", "light"), [(2, "grey"), (3, "grey"), (19, "grey"), (20, "green")])
@@ -217,9 +209,7 @@ def test_equal_metrics_on_few_documents_are_rarely_told_apart():
 
 def test_a_difference_without_spread_is_not_tested_and_says_so():
     rank = np.arange(30)
-    frame = pd.DataFrame(
-        {"doc_id": rank.astype(str), "m": rank, "against": -rank, "copy": rank * 3, "h": rank}
-    )
+    frame = pd.DataFrame({"doc_id": rank.astype(str), "m": rank, "against": -rank, "copy": rank * 3, "h": rank})
     result = evaluate(frame, metrics=["m", "against", "copy"], criteria=["h"], trusted=["h"])
     table = result.tables["comparisons"].set_index(["level", "scorer_a", "scorer_b"])
     opposite, equal = table.loc[("dataset", "against", "m")], table.loc[("dataset", "copy", "m")]

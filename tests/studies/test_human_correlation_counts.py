@@ -60,14 +60,10 @@ def test_empty_cells_of_a_ready_made_metric_are_unscored_and_hold_the_light_back
     result = evaluate(frame, ratings, metrics=["good"], trusted=["quality"])
     assert (result.light, result.verdict.would_be) == ("grey", "green")
     assert set(result.items["unscored"]) == {"", "no-value"}
-    assert (
-        "good has no score for 216 of 240 outputs (the table has no value): more than 5%" in result.sentence
-    )
+    assert "good has no score for 216 of 240 outputs (the table has no value): more than 5%" in result.sentence
     figure = result.figure("trusted_mean", scorer="good")
     assert (figure.n, figure.n_unscored, figure.n_undefined, figure.n_of) == (6, 54, 0, "documents")
-    assert "432 of 480 items (outputs × metrics × criteria) could not be scored" in verdict_html(
-        result.to_json()
-    )
+    assert "432 of 480 items (outputs × metrics × criteria) could not be scored" in verdict_html(result.to_json())
 
 
 def test_a_metric_without_any_cell_says_so():
@@ -84,9 +80,7 @@ def test_empty_human_marks_are_undefined_and_the_sentence_says_how_many_outputs_
     some = ratings[ratings["doc_id"].str[-1] == "0"]
     result = evaluate(frame, some, metrics=["good"], trusted=["quality"])
     assert set(result.items["undefined"]) == {"", "no-reference"}
-    assert (
-        "60 documents, 240 outputs, 24 of them with human marks, 6 documents with a value" in result.sentence
-    )
+    assert "60 documents, 240 outputs, 24 of them with human marks, 6 documents with a value" in result.sentence
     figure = result.figure("trusted_mean", scorer="good")
     assert (figure.n, figure.n_unscored, figure.n_undefined) == (6, 0, 54)
     partly = ratings[(ratings["criterion"] == "complete") | (ratings["doc_id"].str[-1] == "0")]

@@ -77,13 +77,8 @@ class TestJudges:
         result = evaluate(
             frame, ratings, metrics=["good"], judges=[short], judge_criteria={"brevity": self.BRIEF | {"basis": "reference"}}
         )  # fmt: skip
-        marks = result.items[
-            (result.items["scorer"] == "short: brevity") & (result.items["criterion"] == "quality")
-        ]
-        assert marks["unscored"].value_counts().to_dict() == {
-            "": 3 * len(frame) // 4,
-            "no-output": len(frame) // 4,
-        }
+        marks = result.items[(result.items["scorer"] == "short: brevity") & (result.items["criterion"] == "quality")]
+        assert marks["unscored"].value_counts().to_dict() == {"": 3 * len(frame) // 4, "no-output": len(frame) // 4}
         assert (marks["undefined"] == "no-reference").sum() == len(frame) // 4
         assert marks["score"].notna().sum() == len(shown) == len(frame) // 2
 
@@ -91,11 +86,7 @@ class TestJudges:
         frame, ratings = self.table()
 
         def fails_on_two(item):
-            return (
-                {"unscored": "timeout"}
-                if item["id"] in ("d0/s0", "d1/s1")
-                else {"mark": item["answer"].count("b")}
-            )
+            return {"unscored": "timeout"} if item["id"] in ("d0/s0", "d1/s1") else {"mark": item["answer"].count("b")}
 
         result = evaluate(
             frame, ratings, metrics=[], judges=[fails_on_two], judge_criteria={"b": self.BRIEF}

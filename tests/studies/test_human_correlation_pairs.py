@@ -99,11 +99,7 @@ def test_ratings_make_pairs_as_well():
             for j in range(i):
                 people = np.sign(round(group["human"].iloc[i] - group["human"].iloc[j], 9))
                 metric = np.sign(group["good"].iloc[i] - group["good"].iloc[j])
-                name = (
-                    "undecided"
-                    if people == 0
-                    else {1: "concordant", -1: "discordant", 0: "tied"}[people * metric]
-                )
+                name = "undecided" if people == 0 else {1: "concordant", -1: "discordant", 0: "tied"}[people * metric]
                 counts[name] += 1
     found = row(result, "good", "quality")
     assert {name: found[name] for name in counts} == counts
@@ -125,9 +121,7 @@ def test_faults_of_pairs():
     items, pairs = compared()
     with pytest.raises(BadInput, match="in 1 the better and the worse are one output, first d1"):
         judged(items, pd.concat([pairs, pd.DataFrame([{"doc_id": "d1", "better": "a", "worse": "a"}])]))
-    with pytest.raises(
-        BadInput, match="1 documents and systems are not in items, first \\('d9', 'a'\\)|2 documents"
-    ):
+    with pytest.raises(BadInput, match="1 documents and systems are not in items, first \\('d9', 'a'\\)|2 documents"):
         judged(items, pd.concat([pairs, pd.DataFrame([{"doc_id": "d9", "better": "a", "worse": "b"}])]))
     both = pd.DataFrame({"doc_id": ["1"], "better": ["x"], "worse": ["y"], "output": ["z"]})
     with pytest.raises(BadInput, match="column output beside better and worse"):
@@ -176,9 +170,7 @@ def test_a_metric_against_its_own_criterion_only():
     ratings = pd.concat([ratings, tone])
     options = {"metrics": ["good", "bad", "errors"], "own_criterion": {"good": "quality", "errors": "tone"}}
     result = evaluate(frame, ratings, **options, lower_is_better=["errors"], trusted=["quality"])
-    found = {
-        (e.group["scorer"], e.group["criterion"]) for e in result.summary if e.metric == "spearman_summary"
-    }
+    found = {(e.group["scorer"], e.group["criterion"]) for e in result.summary if e.metric == "spearman_summary"}
     assert found == {
         ("good", "quality"), ("errors", "tone"), ("bad", "complete"), ("bad", "quality"), ("bad", "tone")
     }  # fmt: skip
@@ -221,9 +213,7 @@ def test_the_agreement_of_annotators_alone():
     assert [e.row() for e in alone.summary] == [e.row() for e in agreement]
     assert alone.light == "unlit"
     alpha = alone.figure("alpha_ordinal", criterion="quality").value
-    assert alone.sentence.startswith(
-        "Ordinal alpha of 3 annotators, without a metric: complete: no alpha (all ratings"
-    )
+    assert alone.sentence.startswith("Ordinal alpha of 3 annotators, without a metric: complete: no alpha (all ratings")
     assert f"quality {alpha:.2f} [" in alone.sentence
     assert set(alone.tables) == {"agreement", "texts"}
     assert alone.by == ("criterion",)

@@ -55,13 +55,9 @@ class TestPublished:
 
     def test_topical_chat_by_dialogue(self, folder):
         frame = pd.DataFrame(self.rows(folder, "topical_chat"))
-        result = evaluate(
-            frame, metrics=["unieval_overall"], criteria=["human_overall"], trusted=["human_overall"]
-        )
+        result = evaluate(frame, metrics=["unieval_overall"], criteria=["human_overall"], trusted=["human_overall"])
         assert frame["doc_id"].nunique() == 60
-        assert result.figure("trusted_mean", scorer="unieval_overall").value == pytest.approx(
-            0.6780, abs=5e-5
-        )
+        assert result.figure("trusted_mean", scorer="unieval_overall").value == pytest.approx(0.6780, abs=5e-5)
         pooled = value(result, level="dataset", coefficient="spearman")
         assert round(pooled["value"], 6) == 0.662583
 
@@ -82,7 +78,5 @@ def test_ragchecker_s_meta_evaluation(external_data):
         result = evaluate(
             pd.DataFrame(rows), metrics=["delta"], criteria=["preference"], level="dataset", n_resamples=2
         )
-        found = [
-            100 * value(result, level="dataset", coefficient=c)["value"] for c in ("pearson", "spearman")
-        ]
+        found = [100 * value(result, level="dataset", coefficient=c)["value"] for c in ("pearson", "spearman")]
         assert found == pytest.approx(expected[label]["ragchecker_vs_human"], abs=0.05)

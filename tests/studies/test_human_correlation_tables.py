@@ -13,9 +13,7 @@ from evalbench.studies import human_correlation as study
 class TestRefusals:
     def test_criteria_must_be_named_where_each_is_a_column(self):
         frame, _ = panel()
-        with pytest.raises(
-            BadInput, match="name the criteria: the table has neither criterion and score columns"
-        ):
+        with pytest.raises(BadInput, match="name the criteria: the table has neither criterion and score columns"):
             evaluate(frame, metrics=["good"])
 
     def test_all_faults_at_once(self):
@@ -32,8 +30,7 @@ class TestRefusals:
         with pytest.raises(BadInput, match="2 rows share doc_id and system, first d0"):
             evaluate(pd.concat([frame, frame.iloc[:1]]), ratings, metrics=["good"])
         with pytest.raises(
-            BadInput,
-            match="2 scores stand twice for the same document, system, criterion and annotator, first d0",
+            BadInput, match="2 scores stand twice for the same document, system, criterion and annotator, first d0"
         ):
             evaluate(frame, pd.concat([ratings, ratings.iloc[:1]]), metrics=["good"])
         with pytest.raises(BadInput, match="1 documents and systems are not in items, first"):
@@ -47,9 +44,7 @@ class TestRefusals:
             evaluate(frame, ratings, metrics=["good"], level="sentence")
         with pytest.raises(BadInput, match="trusted: zeal not among the criteria complete, quality"):
             evaluate(frame, ratings, metrics=["good"], trusted=["zeal"])
-        with pytest.raises(
-            BadInput, match=r"yellow_from and green_from must ascend within −1 to 1, got 0\.7 and 0\.4"
-        ):
+        with pytest.raises(BadInput, match=r"yellow_from and green_from must ascend within −1 to 1, got 0\.7 and 0\.4"):
             evaluate(frame, ratings, metrics=["good"], yellow_from=0.7, green_from=0.4)
         with pytest.raises(BadInput, match=r"metrics: a list of names, e\.g\. \[.good.\]"):
             evaluate(frame, ratings, metrics="good")
@@ -71,12 +66,8 @@ class TestRefusals:
             evaluate(panel()[0], metrics=["good"], criteria=["good"])
 
     def test_a_reference_list_that_is_no_json(self, tmp_path):
-        (tmp_path / "items.csv").write_text(
-            'doc_id,system,output,reference,h\n1,a,x,"[""a"", b]",3\n2,a,x,y,4\n'
-        )
-        with pytest.raises(
-            BadInput, match=r"column reference: expected a text, or a JSON list of texts.*row 2"
-        ):
+        (tmp_path / "items.csv").write_text('doc_id,system,output,reference,h\n1,a,x,"[""a"", b]",3\n2,a,x,y,4\n')
+        with pytest.raises(BadInput, match=r"column reference: expected a text, or a JSON list of texts.*row 2"):
             load(tmp_path / "items.csv", study.SCHEMA)
 
 
@@ -90,25 +81,15 @@ class TestShapes:
             ratings.rename(columns={"score": "quality"}).drop(columns="criterion"), on=["doc_id", "system"]
         )
         wide = evaluate(by_annotator, metrics=["good"], criteria=["quality"])
-        assert (
-            [e.row() for e in separate.summary]
-            == [e.row() for e in long.summary]
-            == [e.row() for e in wide.summary]
-        )
+        assert [e.row() for e in separate.summary] == [e.row() for e in long.summary] == [e.row() for e in wide.summary]
 
     def test_one_annotator_only(self):
         frame, ratings = panel()
         result = evaluate(frame, ratings[ratings.annotator == "a0"], metrics=["good"])
-        assert (
-            result.figure("alpha_ordinal", criterion="quality").note
-            == "one annotator only: nothing to agree with"
-        )
+        assert result.figure("alpha_ordinal", criterion="quality").note == "one annotator only: nothing to agree with"
         assert result.figure("ceiling", criterion="quality").note == "one annotator only: no ceiling"
         assert result.light == "grey"
-        assert (
-            "No light, because no criterion is trusted: there is one human score for each output"
-            in result.sentence
-        )
+        assert "No light, because no criterion is trusted: there is one human score for each output" in result.sentence
         study.figure_criterion(result, "quality")
         study.figure_agreement(result)
 
@@ -118,9 +99,7 @@ class TestShapes:
         frame["h"] = frame["m"] + rng.normal(0, 0.1, 30)
         result = evaluate(frame, metrics=["m"], criteria=["h"], trusted=["h"])
         assert "at dataset level" in result.sentence
-        assert (
-            value(result, level="summary", coefficient="spearman")["note"] == "each document has one output"
-        )
+        assert value(result, level="summary", coefficient="spearman")["note"] == "each document has one output"
         assert value(result, level="system", coefficient="spearman")["note"] == "fewer than three systems"
         assert "no column system: no system level, no partial correlation" in result.notes
 
@@ -128,9 +107,7 @@ class TestShapes:
         frame = pd.DataFrame(
             {"doc_id": [f"{i:05d}" for i in range(10_000)], "output": "same", "reference": "same", "h": 3}
         )
-        result = evaluate(
-            frame, metrics=["rougeL", "f1_score"], criteria=["h"], trusted=["h"], n_resamples=20
-        )
+        result = evaluate(frame, metrics=["rougeL", "f1_score"], criteria=["h"], trusted=["h"], n_resamples=20)
         assert result.light == "grey"
         assert result.tables["correlations"]["value"].isna().all()
         assert "constant human score: every output got 3" in result.sentence
@@ -163,8 +140,6 @@ class TestShapes:
 
     def test_empty_outputs_are_wrong_answers(self):
         frame, ratings = panel()
-        frame = frame.assign(
-            output=["" if s == "s0" else "red apple" for s in frame["system"]], reference="red apple"
-        )
+        frame = frame.assign(output=["" if s == "s0" else "red apple" for s in frame["system"]], reference="red apple")
         result = evaluate(frame, ratings, metrics=["f1_score"])
         assert (result.items.loc[result.items.system == "s0", "score"] == 0).all()

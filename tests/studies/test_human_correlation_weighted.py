@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from evalbench.compare.runs import Differences, Measures, compare
+from evalbench.compare.sides import Side, with_names
 from evalbench.readers.dataset import load
-from evalbench.report.compare import Differences, Measures, compare
 from evalbench.report.compare_page import sentences
-from evalbench.report.sides import Side, with_names
 from evalbench.studies import human_correlation as study
 
 DOCUMENTS = 24
@@ -52,10 +52,7 @@ def side(result, name: str = "first") -> Side:
 
 
 def by_key(summary) -> dict[Any, float]:
-    return {
-        (e.metric, tuple(sorted(e.group.items()))): np.nan if e.value is None else e.value
-        for e in summary.figures
-    }
+    return {(e.metric, tuple(sorted(e.group.items()))): np.nan if e.value is None else e.value for e in summary.figures}
 
 
 def drawn_items(items: pd.DataFrame, counts: np.ndarray) -> pd.DataFrame:
@@ -143,9 +140,7 @@ def test_every_stated_figure_is_compared_the_headline_first(result, worse):
 def test_figures_of_what_is_the_same_on_both_sides_are_the_same(result, worse):
     found = cells(compared(side(result), worse))
     assert found["trusted_mean", "noisy"].outcome == "same"
-    assert {c.outcome for key, c in found.items() if key[0] in ("ceiling", "kappa", "alpha_interval")} == {
-        "same"
-    }
+    assert {c.outcome for key, c in found.items() if key[0] in ("ceiling", "kappa", "alpha_interval")} == {"same"}
     assert found["trusted_mean", "flat"].outcome == "undefined"
 
 
@@ -153,8 +148,7 @@ def test_figures_of_what_is_the_same_on_both_sides_are_the_same(result, worse):
 def test_as_resampled_summaries_compare_them(result, worse):
     """Of one metric alone, since each resample of a summary takes its time."""
     left, right = (
-        replace(run, items=run.rows({"scorer": "good"}), selected={"scorer": "good"})
-        for run in (side(result), worse)
+        replace(run, items=run.rows({"scorer": "good"}), selected={"scorer": "good"}) for run in (side(result), worse)
     )
     quick, slow = (cells(compared(left, right, by_summaries=by, n_summaries=30)) for by in (False, True))
     assert set(quick) == set(slow)
@@ -176,8 +170,7 @@ def test_a_run_with_itself_differs_by_0(result):
 
 def test_two_metrics_of_a_run(result):
     left, right = (
-        replace(side(result), items=side(result).rows({"scorer": s}), selected={"scorer": s})
-        for s in ("good", "noisy")
+        replace(side(result), items=side(result).rows({"scorer": s}), selected={"scorer": s}) for s in ("good", "noisy")
     )
     found = cells(compared(left, right))
     assert found["trusted_mean",].outcome == "worse"
@@ -188,9 +181,7 @@ def test_unpaired_runs_are_independent_samples(result, worse):
     other = replace(worse, items=worse.items.assign(doc_id="x" + worse.items["doc_id"]))
     found = cells(compared(side(result), other, paired=False))
     good = found["trusted_mean", "good"]
-    assert good.difference == pytest.approx(
-        cells(compared(side(result), worse))["trusted_mean", "good"].difference
-    )
+    assert good.difference == pytest.approx(cells(compared(side(result), worse))["trusted_mean", "good"].difference)
     assert "independent percentile bootstrap" in good.method
     assert good.p < 0.05
     assert found["ceiling", "quality"].outcome == "no difference shown"

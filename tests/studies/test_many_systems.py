@@ -63,9 +63,7 @@ def test_the_best_checkers_are_compared_and_the_rest_is_not_hidden(root):
     one = data["predictions"][data["predictions"]["checker"] == data["predictions"]["checker"].min()]
     many = pd.concat([one.assign(checker=f"c{k:02}@1|m").iloc[k:] for k in range(40)], ignore_index=True)
     result = matching.evaluate(
-        {"truth": data["truth"], "documents": data["documents"], "predictions": many},
-        embed="jaccard",
-        n_resamples=50,
+        {"truth": data["truth"], "documents": data["documents"], "predictions": many}, embed="jaccard", n_resamples=50
     )
     assert len(result.tables["comparisons"]) == 2 * PAIRS
     assert f"of 40 checkers the best {MOST_COMPARED} by f1 are compared" in "\n".join(result.notes)
@@ -76,9 +74,7 @@ def test_the_best_metrics_are_compared_with_people_and_the_rest_is_not_hidden():
     human = draw.normal(size=30)
     names = [f"metric{k:02}" for k in range(30)]
     columns = {name: human + k * draw.normal(size=30) for k, name in enumerate(names)}
-    table = pd.DataFrame(
-        {"doc_id": [f"d{i:02}" for i in range(30)], "output": "x", "score": human, **columns}
-    )
+    table = pd.DataFrame({"doc_id": [f"d{i:02}" for i in range(30)], "output": "x", "score": human, **columns})
     result = human_correlation.evaluate(
         load({"items": table}, study="human_correlation"), metrics=names, criteria=["score"], n_resamples=50
     )

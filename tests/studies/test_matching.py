@@ -35,19 +35,8 @@ def judged(data, **options):
 
 
 def test_three_of_four_predictions_right_and_three_of_five_truths_found():
-    truth = [
-        ("s1", "1", 0, 10),
-        ("s1", "2", 20, 30),
-        ("s2", "1", 0, 10),
-        ("s2", "2", 40, 50),
-        ("s3", "1", 0, 5),
-    ]
-    predictions = [
-        ("s1", "a", A, 0, 10),
-        ("s1", "b", A, 20, 30),
-        ("s2", "a", A, 0, 10),
-        ("s3", "a", A, 50, 60),
-    ]
+    truth = [("s1", "1", 0, 10), ("s1", "2", 20, 30), ("s2", "1", 0, 10), ("s2", "2", 40, 50), ("s3", "1", 0, 5)]
+    predictions = [("s1", "a", A, 0, 10), ("s1", "b", A, 20, 30), ("s2", "a", A, 0, 10), ("s3", "a", A, 50, 60)]
     result = judged(frames(truth, predictions))
     assert result.figure("precision", checker=A).value == 3 / 4
     assert result.figure("recall", checker=A).value == 3 / 5
@@ -74,9 +63,7 @@ def test_rows_in_any_order_give_the_same_result():
 
 
 def test_weights_change_without_scoring_pairs_again():
-    pairs = matching.score_pairs(
-        matching.prepare(load("house_style_curated@1.0.0", study="matching")), embed="jaccard"
-    )
+    pairs = matching.score_pairs(matching.prepare(load("house_style_curated@1.0.0", study="matching")), embed="jaccard")
     plain = matching.match(pairs)
     spans_only = matching.match(pairs, weights={"text_overlap": 1.0})
     assert spans_only.matched.sum() != plain.matched.sum()
@@ -147,10 +134,7 @@ def test_contexts_are_located_exactly_by_white_space_and_fuzzily():
         [
             data["predictions"],
             pd.DataFrame(
-                [
-                    {"sample_id": "s", "violation_id": i, "checker": A, "rule": RULE, "context": c}
-                    for i, c in more
-                ]
+                [{"sample_id": "s", "violation_id": i, "checker": A, "rule": RULE, "context": c} for i, c in more]
             ),
         ]
     )
@@ -166,23 +150,14 @@ def test_contexts_are_located_exactly_by_white_space_and_fuzzily():
     ("change", "said"),
     [
         (lambda d: d["truth"].drop(columns="rule", inplace=True), "column rule: is missing"),
-        (
-            lambda d: d["truth"].__setitem__("end", [500]),
-            "span 0–500 is not inside its text of 20 characters",
-        ),
+        (lambda d: d["truth"].__setitem__("end", [500]), "span 0–500 is not inside its text of 20 characters"),
         (
             lambda d: d["truth"].__setitem__("start", ["zero"]),
             'expected a whole number, at least 0 (may be empty), found "zero"',
         ),
-        (
-            lambda d: d["predictions"].__setitem__("checker", ["fir"]),
-            "checker 'fir' is not written name@version|model",
-        ),
+        (lambda d: d["predictions"].__setitem__("checker", ["fir"]), "checker 'fir' is not written name@version|model"),
         (lambda d: d["predictions"].__setitem__("sample_id", ["t"]), "sample t has no text in documents"),
-        (
-            lambda d: d.__setitem__("truth", pd.concat([d["truth"], d["truth"]])),
-            "stand together more than once",
-        ),
+        (lambda d: d.__setitem__("truth", pd.concat([d["truth"], d["truth"]])), "stand together more than once"),
         (
             lambda d: d["truth"].drop(columns=["start", "end"], inplace=True),
             "neither start and end nor spans nor a context",
@@ -234,9 +209,7 @@ def test_a_table_that_cannot_be_read_brings_no_further_faults(change):
     assert len(error.value.faults) == 1
 
 
-@pytest.mark.parametrize(
-    "place", [{"start": [0], "end": [9]}, {"spans": [[[0, 9]]]}, {"context": ["Drink this"]}]
-)
+@pytest.mark.parametrize("place", [{"start": [0], "end": [9]}, {"spans": [[[0, 9]]]}, {"context": ["Drink this"]}])
 def test_a_sample_without_a_text_is_one_fault(place):
     data = frames([("s", "1", 0, 10)], [("s", "a", A, 0, 10)], {"s": "Drink this, be well."})
     lost = data["truth"].drop(columns=["start", "end"]).assign(sample_id="t", violation_id="2", **place)
@@ -282,9 +255,7 @@ def test_nested_documents_read_as_flat_tables(root):
 def test_texts_come_out_as_they_went_in():
     odd = ["None", "NA", "007", "<script>alert(1)</script>", "a\u202eb", 'x" onerror="y']
     rows = [(f"{i:03d}", "1", 0, 3) for i in range(len(odd))]
-    data = frames(
-        rows, [(*r[:2], A, *r[2:]) for r in rows], {f"{i:03d}": t + "   " for i, t in enumerate(odd)}
-    )
+    data = frames(rows, [(*r[:2], A, *r[2:]) for r in rows], {f"{i:03d}": t + "   " for i, t in enumerate(odd)})
     data["truth"]["explanation"] = odd
     result = judged(data)
     assert sorted(result.items["sample_id"]) == [f"{i:03d}" for i in range(len(odd))]

@@ -67,13 +67,7 @@ def f1(called: np.ndarray, human: np.ndarray) -> float:
 def test_options_are_refused_all_at_once(sample: Dataset) -> None:
     with pytest.raises(BadInput) as caught:
         calibration.evaluate(sample, score="x", objective="y", consensus="z", thresholds=["w"], missing="v")
-    for name in (
-        "score: 'x'; one of std, ha",
-        "objective: 'y'",
-        "consensus: 'z'",
-        "thresholds: 'w'",
-        "missing: 'v'",
-    ):
+    for name in ("score: 'x'; one of std, ha", "objective: 'y'", "consensus: 'z'", "thresholds: 'w'", "missing: 'v'"):
         assert name in str(caught.value)
 
 
@@ -102,10 +96,7 @@ def test_the_same_annotator_twice_is_refused(sample: Dataset) -> None:
     frames = {n: t.astype(object) for n, t in sample.tables.items()}
     frames["pair_verdicts"] = pd.concat([frames["pair_verdicts"], frames["pair_verdicts"].head(1)])
     with pytest.raises(BadInput, match="stand together more than once"):
-        load(
-            {n: t.drop(columns="spans", errors="ignore") for n, t in frames.items()},
-            study="matching_calibration",
-        )
+        load({n: t.drop(columns="spans", errors="ignore") for n, t in frames.items()}, study="matching_calibration")
 
 
 # -- search -----------------------------------------------------------------------------------------
@@ -130,9 +121,7 @@ def test_scores_are_those_of_matching() -> None:
         fast = scores(parts, weights, missing)
         for row, w in zip(fast, weights, strict=True):
             slow = weighted_score(
-                {c: parts[:, j] for j, c in enumerate(COMPONENTS)},
-                dict(zip(COMPONENTS, w, strict=True)),
-                missing,
+                {c: parts[:, j] for j, c in enumerate(COMPONENTS)}, dict(zip(COMPONENTS, w, strict=True)), missing
             )
             np.testing.assert_allclose(row, slow, atol=1e-12)
 
@@ -232,8 +221,7 @@ def test_defaults_that_the_humans_follow_give_no_gain(sample: Dataset, result: R
     agree = pairs["default_match"].astype(float)
     keys = ["sample_id", "checker", "truth_id", "prediction_id"]
     follow = changed(
-        sample,
-        lambda v: v.assign(is_match=agree.loc[list(zip(*(v[k] for k in keys), strict=True))].to_numpy()),
+        sample, lambda v: v.assign(is_match=agree.loc[list(zip(*(v[k] for k in keys), strict=True))].to_numpy())
     )
     tied = calibration.evaluate(follow, embed="jaccard", n_resamples=200)
     assert tied.figure("gain_f1").value == 0
@@ -248,29 +236,20 @@ def test_noise_is_shown_as_overfitting(sample: Dataset) -> None:
         is_match=lambda f: generator.integers(0, 2, len(f)).astype(float)))  # fmt: skip
     random = calibration.evaluate(dice, embed="jaccard", n_resamples=200)
     assert random.figure("overfit_f1").value > 0
-    assert (
-        random.figure("agreement", settings=TRAINED).value
-        > random.figure("agreement", settings=HELD_OUT).value
-    )
+    assert random.figure("agreement", settings=TRAINED).value > random.figure("agreement", settings=HELD_OUT).value
 
 
 def test_held_out_pairs_were_not_trained_on(result: Result) -> None:
     fits = result.tables["fits"].set_index("fold")
     held = result.items[result.items["settings"] == HELD_OUT]
-    assert (
-        fits.loc[[str(i) for i in range(1, 6)], "pairs_trained_on"].sum()
-        == 4 * (held["undefined"] == "").sum()
-    )
+    assert fits.loc[[str(i) for i in range(1, 6)], "pairs_trained_on"].sum() == 4 * (held["undefined"] == "").sum()
     assert fits.loc["all", "pairs_trained_on"] == (held["undefined"] == "").sum()
 
 
 def test_split_annotators_are_undefined_not_dropped(sample: Dataset, result: Result) -> None:
     split = result.items[(result.items["settings"] == DEFAULTS) & (result.items["undefined"] != "")]
     assert len(split) == 10
-    assert (result.figure("f1", settings=DEFAULTS).n, result.figure("f1", settings=DEFAULTS).n_undefined) == (
-        190,
-        10,
-    )
+    assert (result.figure("f1", settings=DEFAULTS).n, result.figure("f1", settings=DEFAULTS).n_undefined) == (190, 10)
     mean = calibration.evaluate(sample, embed="jaccard", consensus="mean", n_resamples=200)
     assert mean.figure("f1", settings=DEFAULTS).n == 200
     assert set(mean.items["human"]) == {0.0, 0.5, 1.0}
@@ -288,9 +267,7 @@ def test_agreement_of_the_annotators_stands_beside(sample: Dataset, result: Resu
 
 
 def test_the_summary_follows_from_the_items(result: Result) -> None:
-    again = calibration.summarise(
-        result.items.sample(frac=1, random_state=0).reset_index(drop=True), n_resamples=300
-    )
+    again = calibration.summarise(result.items.sample(frac=1, random_state=0).reset_index(drop=True), n_resamples=300)
     assert [e.row() for e in again.figures] == [e.row() for e in result.summary]
     assert again.verdict == result.verdict
 
@@ -303,9 +280,7 @@ def test_the_order_of_verdicts_changes_nothing(sample: Dataset, result: Result) 
 
 
 @pytest.mark.parametrize("score", ["ha", "std"])
-def test_its_file_changes_the_report_as_predicted(
-    sample: Dataset, root: Path, tmp_path: Path, score: str
-) -> None:
+def test_its_file_changes_the_report_as_predicted(sample: Dataset, root: Path, tmp_path: Path, score: str) -> None:
     made = calibration.evaluate(sample, embed="jaccard", score=score, n_resamples=100)
     path = tmp_path / "weights.json"
     path.write_bytes(made.files["weights.json"])
@@ -316,22 +291,15 @@ def test_its_file_changes_the_report_as_predicted(
     stated = after.tables["pairs"].set_index(list(predicted.index.names)).loc[predicted.index]
     np.testing.assert_allclose(stated[f"{score}_score"], predicted["calibrated_score"])
     matched = stated[f"{score}_match"].to_numpy()
-    assert (predicted["calibrated_match"].to_numpy()[matched]).all(), (
-        "only pairs above the calibrated thresholds match"
-    )
+    assert (predicted["calibrated_match"].to_numpy()[matched]).all(), "only pairs above the calibrated thresholds match"
     assert (
         matched.sum()
-        != before.tables["pairs"]
-        .set_index(list(predicted.index.names))
-        .loc[predicted.index][f"{score}_match"]
-        .sum()
+        != before.tables["pairs"].set_index(list(predicted.index.names)).loc[predicted.index][f"{score}_match"].sum()
     )
     own, other = ("", "ha_") if score == "std" else ("ha_", "")
     assert before.items[f"{own}tp"].sum() != after.items[f"{own}tp"].sum()
     assert before.items[f"{other}tp"].equals(after.items[f"{other}tp"]), "the other score is left alone"
-    assert after.parameters["std_weights"] == (
-        made_weights(made) if score == "std" else dict(matching.STD_WEIGHTS)
-    )
+    assert after.parameters["std_weights"] == (made_weights(made) if score == "std" else dict(matching.STD_WEIGHTS))
     assert any("from a calibration on house_style_curated" in note for note in after.notes)
 
 
@@ -339,16 +307,12 @@ def made_weights(made: Result) -> dict[str, float]:
     return json.loads(made.files["weights.json"])["parameters"]["std_weights"]
 
 
-def test_weights_for_another_similarity_warn(
-    sample: Dataset, result: Result, root: Path, tmp_path: Path
-) -> None:
+def test_weights_for_another_similarity_warn(sample: Dataset, result: Result, root: Path, tmp_path: Path) -> None:
     path = tmp_path / "weights.json"
     path.write_bytes(result.files["weights.json"])
     data = load("house_style_curated@1.0.0", study="matching", root=root)
     used = matching.evaluate(data, embed="jaccard", missing="zero", n_resamples=50, weights_file=str(path))
-    assert any(
-        "calibrated with missing=renormalise, this run has missing=zero" in note for note in used.notes
-    )
+    assert any("calibrated with missing=renormalise, this run has missing=zero" in note for note in used.notes)
 
 
 def test_matching_refuses_unknown_ha_thresholds(root: Path) -> None:

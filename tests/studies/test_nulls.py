@@ -42,15 +42,7 @@ class Case:
     collect: dict[str, Any] = field(default_factory=dict)
 
 
-COT = (
-    "final",
-    "passed",
-    "level 1 answer",
-    "level 2 steps",
-    "level 3 similarity",
-    "answer, strict",
-    "answer, flexible",
-)
+COT = ("final", "passed", "level 1 answer", "level 2 steps", "level 3 similarity", "answer, strict", "answer, flexible")
 CASES = {
     "text_metrics": Case(
         "town_desk_answers@1.0.0",
@@ -119,18 +111,14 @@ def with_nulls(
     found = tables(study)
     for table, column in columns.items():
         rows = list(enumerate(found[table]))
-        found[table] = [
-            {**row, column: value} if gone(i) else row for i, row in rows if not (drop and gone(i))
-        ]
+        found[table] = [{**row, column: value} if gone(i) else row for i, row in rows if not (drop and gone(i))]
     if "ratings" in found:
         there = {(row["doc_id"], row["system"]) for row in found["items"]}
         found["ratings"] = [row for row in found["ratings"] if (row["doc_id"], row["system"]) in there]
     return found
 
 
-def page(
-    study: str, folder: Path, data: dict[str, list[dict[str, Any]]], monkeypatch: Any, **options: Any
-) -> Result:
+def page(study: str, folder: Path, data: dict[str, list[dict[str, Any]]], monkeypatch: Any, **options: Any) -> Result:
     """The result that the notebook's cells give on these tables; everything that they show is drawn."""
     folder.mkdir(parents=True)
     for name, rows in data.items():
@@ -138,9 +126,7 @@ def page(
     results: list[Result] = []
     drawn: list[str] = []
     monkeypatch.setattr(evalbench, "record", results.append, raising=False)
-    monkeypatch.setattr(
-        evalbench, "show", lambda x, *a, **k: drawn.append(shown(x, *a, **k).html), raising=False
-    )
+    monkeypatch.setattr(evalbench, "show", lambda x, *a, **k: drawn.append(shown(x, *a, **k).html), raising=False)
     monkeypatch.chdir(ROOT)
     space: dict[str, Any] = {}
     cells = json.loads((ROOT / "notebooks" / f"{study}.ipynb").read_text())["cells"]
@@ -156,20 +142,14 @@ def page(
 
 def figures(result: Result) -> pd.DataFrame:
     frame = result.frame()
-    keys = [
-        *(c for c in ("scorer", "criterion", "model", "part", "settings", "checker") if c in frame),
-        "metric",
-    ]
+    keys = [*(c for c in ("scorer", "criterion", "model", "part", "settings", "checker") if c in frame), "metric"]
     return frame.assign(**{k: frame[k].fillna("") for k in keys}).set_index(keys).sort_index()
 
 
 def assert_all_counted(study: str, result: Result, whole: Result) -> None:
     """n + unscored + undefined of every figure is what it is without nulls; an item has at most one of the reasons."""
     now, then = (figures(r)[["n", "n_unscored", "n_undefined"]].sum(axis=1) for r in (result, whole))
-    if study not in (
-        "matching_calibration",
-        "human_correlation",
-    ):  # which count pairs with a verdict, and documents
+    if study not in ("matching_calibration", "human_correlation"):  # which count pairs with a verdict, and documents
         pd.testing.assert_series_equal(now, then)
     items = result.items
     assert len(items) == len(whole.items)
@@ -225,9 +205,7 @@ def test_figures_with_null_answers_are_those_of_the_others(study, tmp_path, monk
 def test_a_null_answer_or_two_grey_no_light_and_are_counted(study, tmp_path, monkeypatch):
     case = CASES[study]
     some = page(study, tmp_path / "null", with_nulls(study, case.answers, lambda i: i == 3), monkeypatch)
-    rest = page(
-        study, tmp_path / "rest", with_nulls(study, case.answers, lambda i: i == 3, drop=True), monkeypatch
-    )
+    rest = page(study, tmp_path / "rest", with_nulls(study, case.answers, lambda i: i == 3, drop=True), monkeypatch)
     assert some.n_unscored == len(some.items) - len(rest.items) > 0
     assert (some.light, some.verdict.would_be) == (rest.light, rest.verdict.would_be)
     noted = some.frame()["note"].str.contains("if every unscored item were the worst").any()
@@ -262,9 +240,7 @@ def test_an_empty_text_is_an_answer(study, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("study", REFERRING)
 @pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.slow)], ids=["a quarter", "all"])
-def test_a_null_reference_makes_undefined_what_needs_it_and_nothing_else(
-    study, every, tmp_path, monkeypatch, whole
-):
+def test_a_null_reference_makes_undefined_what_needs_it_and_nothing_else(study, every, tmp_path, monkeypatch, whole):
     case = CASES[study]
     nulls = with_nulls(study, case.references, lambda i: i % every == 0)
     if study == "matching_calibration" and every == 1:
@@ -280,9 +256,7 @@ def test_a_null_reference_makes_undefined_what_needs_it_and_nothing_else(
         return  # every figure there rests on the reference, or on ranks among the outputs that have one
     now, then = figures(result), figures(whole(study))
     untouched = ~now.index.get_level_values("metric").isin(case.by_reference)
-    pd.testing.assert_series_equal(
-        now["value"][untouched].astype(float), then["value"][untouched].astype(float)
-    )
+    pd.testing.assert_series_equal(now["value"][untouched].astype(float), then["value"][untouched].astype(float))
     assert (now["n_undefined"][~untouched] >= then["n_undefined"][~untouched]).all()
 
 
@@ -291,9 +265,7 @@ def test_a_null_reference_makes_undefined_what_needs_it_and_nothing_else(
 def test_no_score_is_made_of_a_reference_that_is_not_there(study, tmp_path, monkeypatch, whole):
     """The items that kept their reference have the scores that they had."""
     case = CASES[study]
-    result = page(
-        study, tmp_path / "null", with_nulls(study, case.references, lambda i: i % 4 == 0), monkeypatch
-    )
+    result = page(study, tmp_path / "null", with_nulls(study, case.references, lambda i: i % 4 == 0), monkeypatch)
     column = reasons_column(result)
     kept = (result.items[column] == whole(study).items[column]).to_numpy()
     assert 0 < kept.sum() < len(kept)
@@ -313,8 +285,7 @@ def test_no_score_is_made_of_a_reference_that_is_not_there(study, tmp_path, monk
 
 
 @pytest.mark.parametrize(
-    "study",
-    [name if name == "cot_levels" else pytest.param(name, marks=pytest.mark.slow) for name in COLLECTING],
+    "study", [name if name == "cot_levels" else pytest.param(name, marks=pytest.mark.slow) for name in COLLECTING]
 )
 @pytest.mark.parametrize(
     "all_of_them", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["some replies", "all replies"]

@@ -14,12 +14,7 @@ CITED = [{"n": 1, "claim": "The bridge fell on 3 March 1908.", "url": "https://l
 def problems(n, unscored=0):
     solution = "3 + 4 = <<3+4=7>>7\n#### 7"
     rows = [
-        {
-            "id": f"p{i}",
-            "question": "Ann has 3 pears and buys 4.",
-            "reference": solution,
-            "response": solution,
-        }
+        {"id": f"p{i}", "question": "Ann has 3 pears and buys 4.", "reference": solution, "response": solution}
         for i in range(n)
     ]
     for r in rows[:unscored]:
@@ -48,9 +43,7 @@ def sentence(study, n):
         ).sentence
     items = pd.DataFrame({"id": [str(i) for i in range(n)], "output": "a red cat", "reference": "a red cat"})
     lights = {"f1_score": [0.3, 0.6]}
-    return text_metrics.evaluate(
-        {"items": items}, metrics=["f1_score"], lights=lights, n_resamples=50
-    ).sentence
+    return text_metrics.evaluate({"items": items}, metrics=["f1_score"], lights=lights, n_resamples=50).sentence
 
 
 @pytest.mark.parametrize("study", STUDIES)

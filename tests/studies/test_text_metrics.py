@@ -57,22 +57,17 @@ class TestRefusals:
     def test_a_prompt_wants_a_model_and_known_columns(self):
         with pytest.raises(BadInput, match="prompt and model: both or neither"):
             evaluate(frame(), ["rougeL"], prompt="{{ id }}")
-        with pytest.raises(
-            BadInput, match="prompt: 'question' is undefined; the table has id, output, reference"
-        ):
+        with pytest.raises(BadInput, match="prompt: 'question' is undefined; the table has id, output, reference"):
             evaluate(frame(), ["rougeL"], prompt="{{ question }}", model="http://127.0.0.1:9/v1#none")
 
     def test_a_reference_list_that_is_no_json(self, tmp_path):
         (tmp_path / "t.csv").write_text('id,output,reference\n1,x,"[""a"", b]"\n2,x,y\n')
-        with pytest.raises(
-            BadInput, match=r"column reference: expected a text, or a JSON list of texts.*row 2"
-        ):
+        with pytest.raises(BadInput, match=r"column reference: expected a text, or a JSON list of texts.*row 2"):
             evalbench.evaluate(str(tmp_path / "t.csv"), metrics=["rougeL"])
 
     def test_ids_that_stand_twice(self):
         with pytest.raises(
-            BadInput,
-            match=r'id: .* more than once; a column model would tell them apart, found "1" \(rows 1, 2\)',
+            BadInput, match=r'id: .* more than once; a column model would tell them apart, found "1" \(rows 1, 2\)'
         ):
             evaluate(frame(id=["1", "1", "3"]), ["rougeL"])
 
@@ -117,8 +112,7 @@ class TestFigures:
     def test_corpus_bleu_stands_beside_the_mean(self):
         peer = pytest.importorskip("sacrebleu", reason="peer not importable: sacrebleu")
         table = frame(
-            output=["the cat sat on the mat", "a b c d", "x"],
-            reference=["the cat sat on a mat", "a b c e", "y"],
+            output=["the cat sat on the mat", "a b c d", "x"], reference=["the cat sat on a mat", "a b c e", "y"]
         )
         result = evaluate(table, ["sacrebleu"])
         expected = peer.corpus_bleu(table["output"].tolist(), [table["reference"].tolist()]).score
@@ -126,9 +120,7 @@ class TestFigures:
         assert result.figure("sacrebleu_corpus").unit == "0–100"
 
     def test_lights_and_their_stability(self):
-        result = evaluate(
-            frame(), ["rouge1", "f1_score"], lights={"rouge1": [0.3, 0.5], "f1score": [0.9, 0.95]}
-        )
+        result = evaluate(frame(), ["rouge1", "f1_score"], lights={"rouge1": [0.3, 0.5], "f1score": [0.9, 0.95]})
         assert result.figure("rouge1").light == "green"
         assert result.light == result.figure("f1_score").light == "red"
         assert 0.5 < result.verdict.stability <= 1
@@ -167,10 +159,7 @@ class TestFigures:
         options = {"metrics": ["rouge1", "sacrebleu", "bertscore"], "lights": {"rouge1": (0.3, 0.5)}}
         result = evaluate(frame(model=["m", "m", "n"]), **options)
         result.items.to_parquet(tmp_path / "items.parquet")
-        assert (
-            study.summarise(pd.read_parquet(tmp_path / "items.parquet"), **options, **OPTIONS)
-            == result.figures
-        )
+        assert study.summarise(pd.read_parquet(tmp_path / "items.parquet"), **options, **OPTIONS) == result.figures
 
     def test_the_order_of_rows_changes_nothing(self):
         one, other = evaluate(frame(), ["rougeL", "chrf"]), evaluate(frame().iloc[::-1], ["rougeL", "chrf"])
@@ -191,11 +180,7 @@ class TestModels:
         rows = [
             {"id": f"{i:02d}", "model": m, "output": out, "reference": "a b c d e"}
             for i in range(40)
-            for m, out in (
-                ("good", "a b c d e"),
-                ("poor", "a b x y z" if i % 3 else "a"),
-                ("same", "a b c d e"),
-            )
+            for m, out in (("good", "a b c d e"), ("poor", "a b x y z" if i % 3 else "a"), ("same", "a b c d e"))
         ]
         return pd.DataFrame(rows)
 
@@ -222,9 +207,7 @@ class TestModels:
             scores[1, :, 0] += lift
             frame = pd.DataFrame(scores.reshape(2 * n, len(names)), columns=names)
             frame.insert(0, "id", [f"{i:02d}" for i in range(n)] * 2)
-            return compare_models(
-                frame.assign(model=["m"] * n + ["n"] * n), names, n_resamples=200
-            ).set_index("metric")
+            return compare_models(frame.assign(model=["m"] * n + ["n"] * n), names, n_resamples=200).set_index("metric")
 
         size = table(0)["smallest_difference"].mean()
         shown = [table(size).loc["rouge1", "verdict"] == "A worse" for _ in range(60)]
@@ -248,9 +231,7 @@ class TestModels:
     def test_steps_of_normalisation_are_switched_by_the_option(self):
         table = pd.DataFrame({"id": ["1", "2"], "output": ["The cat", "Cat!"], "reference": ["a cat", "cat"]})
         kept = {
-            n: evaluate(table, ["normalized_exact_match"], normalise=n)
-            .items["normalized_exact_match"]
-            .tolist()
+            n: evaluate(table, ["normalized_exact_match"], normalise=n).items["normalized_exact_match"].tolist()
             for n in ("full", "full-stop_words", "full-lower", "full-punctuation")
         }
         assert kept == {
@@ -299,9 +280,7 @@ class TestNothingToDraw:
 def test_what_cuts_sentences_is_named():
     table = frame(context=["x", "y", "z"])
     said = evaluate(table, ["context_contradiction"], language="ru").method[-1]
-    assert said in (
-        f"Sentences of context_contradiction are cut by {name}." for name in ("razdel", "sentencex")
-    )
+    assert said in (f"Sentences of context_contradiction are cut by {name}." for name in ("razdel", "sentencex"))
     assert not any("are cut by" in line for line in evaluate(table, ["rougeL"]).method)
 
 
@@ -310,6 +289,8 @@ def test_the_front_door_takes_names_files_and_frames(tmp_path):
     path.write_text("id;answer\n".replace(";", ",") + "1,yes\n")
     shaped = load(path, study.SCHEMA, columns={"answer": "output"})
     assert evalbench.evaluate(shaped, metrics=["length"], n_resamples=2).figure("length").value == 1.0
-    assert evalbench.evaluate({"items": frame()}, metrics=["length"], n_resamples=2).items[
-        "length"
-    ].tolist() == [3, 0, 2]
+    assert evalbench.evaluate({"items": frame()}, metrics=["length"], n_resamples=2).items["length"].tolist() == [
+        3,
+        0,
+        2,
+    ]

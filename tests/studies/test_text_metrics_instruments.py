@@ -31,9 +31,7 @@ class TestInstruments:
 
     def test_a_missing_package_stops_only_the_metrics_that_need_it(self, monkeypatch):
         present = importlib.util.find_spec
-        monkeypatch.setattr(
-            importlib.util, "find_spec", lambda name: None if name == "nltk" else present(name)
-        )
+        monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "nltk" else present(name))
         monkeypatch.setitem(sys.modules, "nltk", None)
         result = evaluate(frame(), ["meteor", "rouge1"])
         assert result.figure("meteor").n_unscored == 3
@@ -49,9 +47,7 @@ class TestInstruments:
             evaluate(frame(), ["meteor_synonyms"])
         with pytest.raises(BadInput, match=refused + "meteor is not among the metrics$"):
             evaluate(frame(), ["rouge1"], meteor_synonyms=True)
-        with pytest.raises(
-            BadInput, match=refused + "WordNet is English, and language is 'ru'\n  - WordNet is not in"
-        ):
+        with pytest.raises(BadInput, match=refused + "WordNet is English, and language is 'ru'\n  - WordNet is not in"):
             evaluate(frame(), ["meteor"], meteor_synonyms=True, language="ru")
 
     def test_what_is_installed_changes_no_figure_and_the_method_names_the_stages(self, tmp_path, monkeypatch):
@@ -145,7 +141,7 @@ class TestBaselineJudge:
     )
 
     def test_probabilities_are_of_contradiction_against_entailment(self, monkeypatch):
-        from evalbench.models.entail import Entailer
+        from evalbench.judge.entail import Entailer
         from evalbench.studies.text_metrics import contradiction
 
         def scripted(premises, hypotheses):
@@ -190,11 +186,7 @@ def test_outputs_are_collected_and_judged_by_models():
     )
     with chat_endpoint(reply_to) as chat:
         result = evaluate(
-            table,
-            ["exact_match", "context_contradiction"],
-            prompt="{{ prompt }}",
-            model=chat.name,
-            judge=chat.name,
+            table, ["exact_match", "context_contradiction"], prompt="{{ prompt }}", model=chat.name, judge=chat.name
         )
     assert result.tables["texts"]["output"].tolist() == ["RED", "GREEN"]
     assert result.items["exact_match"].tolist() == [1.0, 0.0]
@@ -205,7 +197,7 @@ def test_outputs_are_collected_and_judged_by_models():
 
 
 def test_a_model_that_does_not_answer_leaves_its_texts_unscored(monkeypatch):
-    from evalbench.models import collect
+    from evalbench.models.chat import collect
     from evalbench.models.exchange import Reply
 
     def first_one_fails(requests, model):
@@ -213,9 +205,7 @@ def test_a_model_that_does_not_answer_leaves_its_texts_unscored(monkeypatch):
         return [failed, *(Reply(request=r, model=model, host="h", text="a pear") for r in requests[1:])]
 
     monkeypatch.setattr(collect, "collect", first_one_fails)
-    result = evaluate(
-        frame().drop(columns="output"), ["rougeL"], prompt="{{ reference[0] }}", model="fake/one"
-    )
+    result = evaluate(frame().drop(columns="output"), ["rougeL"], prompt="{{ reference[0] }}", model="fake/one")
     assert result.items["unscored"].tolist() == ["timeout", "", ""]
     figure = result.figure("rougeL", model="fake/one")
     assert (figure.n, figure.n_unscored) == (2, 1)

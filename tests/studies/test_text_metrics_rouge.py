@@ -36,9 +36,7 @@ def oracle(kind, part, several, stem):
 @pytest.mark.parametrize("several", ["best", "mean"])
 @pytest.mark.parametrize("stem", [False, True])
 def test_figures_are_rouge_score_s(several, stem):
-    result = evaluate(
-        ["rouge1", "rouge1_recall", "rouge2_precision", "rougeL_recall"], references=several, stem=stem
-    )
+    result = evaluate(["rouge1", "rouge1_recall", "rouge2_precision", "rougeL_recall"], references=several, stem=stem)
     for name, kind, part in (
         ("rouge1", "rouge1", "fmeasure"),
         ("rouge1_recall", "rouge1", "recall"),
@@ -63,11 +61,7 @@ def test_options_that_have_no_effect_or_value_are_refused_together():
         assert part in str(refused.value)
     with pytest.raises(BadInput) as refused:
         evaluate(["rougeLsum"], references="worst", sentence_split="words", stem=True, language="zh")
-    for part in (
-        "references is 'worst'; best or mean",
-        "sentence_split is 'words'",
-        "no stemmer for language 'zh'",
-    ):
+    for part in ("references is 'worst'; best or mean", "sentence_split is 'words'", "no stemmer for language 'zh'"):
         assert part in str(refused.value)
 
 
@@ -85,10 +79,7 @@ def test_rouge_lsum_of_texts_on_one_line_is_said_to_be_rouge_l():
 
 def test_summaries_of_items_do_not_take_parts_for_metrics():
     result = evaluate(["rouge1", "f1_score"])
-    assert {e.metric for e in text_metrics.summarise(result.items, n_resamples=20).figures} == {
-        "rouge1",
-        "f1_score",
-    }
+    assert {e.metric for e in text_metrics.summarise(result.items, n_resamples=20).figures} == {"rouge1", "f1_score"}
 
 
 def test_human_correlation_hands_the_options_through():
@@ -101,8 +92,6 @@ def test_human_correlation_hands_the_options_through():
     )
     assert stemmed.parameters["stem"] is True
     assert any("stems (porter)" in line for line in stemmed.method)
-    assert not np.allclose(
-        *(r.items.loc[r.items["scorer"] == "rouge1", "score"].to_numpy() for r in (plain, stemmed))
-    )
+    assert not np.allclose(*(r.items.loc[r.items["scorer"] == "rouge1", "score"].to_numpy() for r in (plain, stemmed)))
     with pytest.raises(BadInput, match="stem=True has no effect"):
         human_correlation.evaluate(data, metrics=["juniper_judge"], stem=True, n_resamples=20)

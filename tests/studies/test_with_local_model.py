@@ -3,7 +3,7 @@
 import pytest
 
 from evalbench import citation, cot_levels, load
-from evalbench.models import local
+from evalbench.models.local import weights as local
 
 NAME = "local/smollm2-135m"
 pytestmark = [pytest.mark.model, pytest.mark.slow]

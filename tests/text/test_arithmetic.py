@@ -96,9 +96,7 @@ expressions = st.recursive(
 @given(expressions)
 def test_agrees_with_python_on_its_own_grammar(expression):
     python_reads = expression.replace("(0", "( 0")
-    assert parse(expression).value == eval(
-        python_reads, {"__builtins__": {}}
-    )  # the oracle, on generated text only
+    assert parse(expression).value == eval(python_reads, {"__builtins__": {}})  # the oracle, on generated text only
 
 
 @given(st.text(alphabet="0123456789+-*/:^().,%$ x×÷−²½٣=\\frac{}boxed", max_size=40))

@@ -88,8 +88,7 @@ def test_the_number_and_the_dash_of_a_label_are_not_part_of_an_equation(label):
 
 
 @pytest.mark.parametrize(
-    "line",
-    ["(2) * 3 = 6", "2 - 5 = -3", "A week 2 * 7 = 14", "Total 5 - 3 = 2", "- 5 + 3 = 8", "9 days - 2 = 7"],
+    "line", ["(2) * 3 = 6", "2 - 5 = -3", "A week 2 * 7 = 14", "Total 5 - 3 = 2", "- 5 + 3 = 8", "9 days - 2 = 7"]
 )
 def test_what_only_looks_like_a_label_stays(line):
     found = parse_solution(line).equations
@@ -119,8 +118,7 @@ def test_a_number_without_a_source_is_marked_where_it_stands(text, question, mar
 
 
 @pytest.mark.parametrize(
-    "question",
-    ["All 100% of it, less 25%.", "A hundred percent, less 25%.", "The price falls by 25%."],
+    "question", ["All 100% of it, less 25%.", "A hundred percent, less 25%.", "The price falls by 25%."]
 )
 def test_the_whole_of_a_percentage_has_a_source(question):
     got = step_coherence(parse_solution("100% − 25% = 75%"), question)

@@ -58,9 +58,7 @@ def every_window(context: str, text: str, threshold: float) -> float | None:
     return best.score / 100 if best and best.dest_start < best.dest_end else None
 
 
-def changed_quotations(
-    seed: int, sizes: tuple[int, ...], lengths: tuple[int, ...]
-) -> Iterator[tuple[str, str]]:
+def changed_quotations(seed: int, sizes: tuple[int, ...], lengths: tuple[int, ...]) -> Iterator[tuple[str, str]]:
     dice = random.Random(seed)
     for write in TEXTS:
         for length in lengths:

@@ -15,9 +15,7 @@ POSSESSIVE_GROUP = re.compile(r"(?<!\\)\)(?:[*+?]|\{[0-9]*,?[0-9]*\}{1,2})\+")
 
 
 def texts(tree: ast.AST) -> str:
-    return "\n".join(
-        n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)
-    )
+    return "\n".join(n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str))
 
 
 @pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda p: str(p.relative_to(PACKAGE)))
@@ -28,9 +26,7 @@ def test_no_module_of_re_repeats_a_group_possessively(path: Path) -> None:
 
 
 def test_it_finds_such_groups() -> None:
-    found = [
-        bool(POSSESSIVE_GROUP.search(p)) for p in ("(?:a{1,3}b)++", "(a|b){2,}+", "[ab]++", r"\(++", "(a)+")
-    ]
+    found = [bool(POSSESSIVE_GROUP.search(p)) for p in ("(?:a{1,3}b)++", "(a|b){2,}+", "[ab]++", r"\(++", "(a)+")]
     assert found == [True, True, False, False, False]
 
 

@@ -64,17 +64,7 @@ def test_no_letter_or_digit_is_lost(text):
 
 
 def test_runs_are_rouge_tokens():
-    assert alphanumeric_runs("Don't U.S.A. 3.14 foo_bar") == [
-        "don",
-        "t",
-        "u",
-        "s",
-        "a",
-        "3",
-        "14",
-        "foo",
-        "bar",
-    ]
+    assert alphanumeric_runs("Don't U.S.A. 3.14 foo_bar") == ["don", "t", "u", "s", "a", "3", "14", "foo", "bar"]
     assert alphanumeric_runs("Кот, 再见!") == ["кот", "再", "见"]
 
 

@@ -17,36 +17,24 @@ from typing import TYPE_CHECKING, Any
 
 from evalbench.core.result import Result
 from evalbench.errors import BadInput
+from evalbench.judge.entail import holds_back
 from evalbench.kit.answers import remarks
 from evalbench.models.accounting import merged
-from evalbench.models.entail import holds_back
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.nq import questions
 from evalbench.readers.schema import Column, Table
 from evalbench.studies._passing import check_shares
 from evalbench.studies.citation.answers import Answer, Collected, collected, given, sampled
 from evalbench.studies.citation.judging import Bench
-from evalbench.studies.citation.pictures import (
-    annotated,
-    faulty_citations,
-    figure_labels,
-    figure_scores,
-    worst,
-)
+from evalbench.studies.citation.pictures import annotated, faulty_citations, figure_labels, figure_scores, worst
 from evalbench.studies.citation.scoring import NO_QUOTE, Judged, Options, items_of, judged
-from evalbench.studies.citation.sources import (
-    MAX_PASSAGE,
-    SHORTEST_QUOTE,
-    Shelf,
-    read_credibility,
-    sources_of,
-)
+from evalbench.studies.citation.sources import MAX_PASSAGE, SHORTEST_QUOTE, Shelf, read_credibility, sources_of
 from evalbench.studies.citation.summary import figures, summarise, with_sums
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evalbench.models.webfetch import Page
+    from evalbench.web.fetch import Page
 
 __all__ = [
     "QUESTION", "SCHEMA", "adapt", "annotated", "evaluate", "faulty_citations", "figure_labels", "figure_scores", "figures",
@@ -76,13 +64,7 @@ SCHEMA: Mapping[str, Table] = {
                 keep_null=True,
                 help="with marks such as [1]; null: unscored",
             ),
-            Column(
-                "citations",
-                "json",
-                required=False,
-                empty_ok=True,
-                help="[{n, claim, url?, title?, quote?}, …]",
-            ),
+            Column("citations", "json", required=False, empty_ok=True, help="[{n, claim, url?, title?, quote?}, …]"),
             Column("model", "id", groups=True, required=False, help="who answered, where there are several"),
             Column("lang", "text", required=False, empty_ok=True, help="ISO 639-1 code"),
         ),
@@ -158,7 +140,7 @@ def evaluate(
     judge_max_tokens : int
         Longest verdict of a language model.
     check_urls : bool
-        Whether addresses without a supplied text are fetched from the web, see :mod:`evalbench.models.webfetch`.
+        Whether addresses without a supplied text are fetched from the web, see :mod:`evalbench.web.fetch`.
     allow_hosts : sequence of str
         Hosts that may lie in a private network; ``host:port`` for a port other than 80 and 443.
     sources_complete : bool
@@ -200,12 +182,7 @@ def evaluate(
     items = items_of(got.answers, found, options)
     judge_name = judge if isinstance(judge, str) else bench.name or "function"
     summary = summarise(
-        items,
-        threshold=threshold,
-        max_unscored=max_unscored,
-        judge=judge_name,
-        seed=seed,
-        n_resamples=n_resamples,
+        items, threshold=threshold, max_unscored=max_unscored, judge=judge_name, seed=seed, n_resamples=n_resamples
     )
     models = sorted(items["model"].unique())
     return Result(
@@ -241,9 +218,7 @@ def _options(
     for name, (given_, keys) in wanted.items():
         if set(given_) != set(keys):
             faults.append(f"{name} names {', '.join(given_) or 'nothing'}; needed are {', '.join(keys)}")
-        elif not all(isinstance(w, int | float) and w >= 0 for w in given_.values()) or not sum(
-            given_.values()
-        ):
+        elif not all(isinstance(w, int | float) and w >= 0 for w in given_.values()) or not sum(given_.values()):
             faults.append(f"{name}: numbers from 0, not all 0")
     if faults:
         raise BadInput.listing("citation cannot score with these options:", faults)
@@ -256,15 +231,13 @@ def _options(
 
 
 def _pages(answers: Sequence[Answer], shelf: Shelf, allow_hosts: Sequence[str]) -> dict[str, Page]:
-    from evalbench.models import webfetch
+    from evalbench.web import fetch as webfetch
 
     wanted = {c.url for a in answers for c in a.citations if c.url and shelf.find(c) is None}
     return webfetch.Fetcher(allow=frozenset(allow_hosts)).fetch_all(wanted)
 
 
-def _tables(
-    got: Collected, found: Judged, bench: Bench, pages: Mapping[str, Page]
-) -> dict[str, pd.DataFrame]:
+def _tables(got: Collected, found: Judged, bench: Bench, pages: Mapping[str, Page]) -> dict[str, pd.DataFrame]:
     import pandas as pd
 
     answers = pd.DataFrame(

@@ -198,7 +198,7 @@ def collected(
 ) -> Collected:
     """One cited answer per question, asked of a model; it is shown the sources that were supplied for the question."""
     from evalbench.models.accounting import accounting, calls_table
-    from evalbench.models.collect import collect
+    from evalbench.models.chat.collect import collect
     from evalbench.models.exchange import Request
     from evalbench.models.prompts import load_prompt
 
@@ -230,9 +230,7 @@ def collected(
         entries = reply.value.citations if reply.value is not None else []  # type: ignore[attr-defined]
         # A number that a model uses twice names its first entry.
         unique = {e.n: Citation(e.n, e.claim, e.url, e.title, e.quote) for e in reversed(entries)}
-        answers.append(
-            _answer(row, model, text, tuple(unique[n] for n in sorted(unique)), unscored=reply.unscored)
-        )
+        answers.append(_answer(row, model, text, tuple(unique[n] for n in sorted(unique)), unscored=reply.unscored))
     return Collected(
         tuple(answers),
         (calls_table(replies),),

@@ -84,8 +84,7 @@ def worst(result: Result, rows: int = 10) -> pd.DataFrame:
     scored = result.items.dropna(subset=["final"])
     items = scored.sort_values(["final", "id", "model"], kind="stable").head(rows)
     merged = items.merge(
-        result.tables["answers"][["id", "model", "lang", "question", "gold_answer", "answer"]],
-        on=["id", "model"],
+        result.tables["answers"][["id", "model", "lang", "question", "gold_answer", "answer"]], on=["id", "model"]
     )
     records = merged.to_dict("records")
     return merged[["id", "model", "final"]].assign(
@@ -96,11 +95,7 @@ def worst(result: Result, rows: int = 10) -> pd.DataFrame:
     )
 
 
-_PARTS = {
-    "interpretability": "interpretability",
-    "correctness": "correctness",
-    "alce_recall": "citation recall",
-}
+_PARTS = {"interpretability": "interpretability", "correctness": "correctness", "alce_recall": "citation recall"}
 
 
 def _asked(row: dict[str, Any]) -> Html:
@@ -166,17 +161,13 @@ def _annotated_one(result: Result, item: dict[str, Any]) -> Html:
             caption=f"Statements of {item['id']}, judged by {result.parameters['judge']}",
             lang_columns={"statement": lang["text"]},
         )
-        + html_table(
-            sources, caption=f"Citations of {item['id']}, judged by {result.parameters['judge']}", clamp=400
-        )
+        + html_table(sources, caption=f"Citations of {item['id']}, judged by {result.parameters['judge']}", clamp=400)
     )
 
 
 def _claim(row: dict[str, Any]) -> Html:
     quote = f"<br><q>{escape(row['quote'])}</q>" if row["quote"] else ""
-    return Html(
-        f"<span{language_attributes(row['claim'])}>{escape(row['claim'])}{quote}</span><br>{_said(row)}"
-    )
+    return Html(f"<span{language_attributes(row['claim'])}>{escape(row['claim'])}{quote}</span><br>{_said(row)}")
 
 
 def _said(row: dict[str, Any]) -> Html:

@@ -14,14 +14,7 @@ from evalbench.metrics.citation import VERIFICATION, Cited, cited, interpretabil
 from evalbench.metrics.reasoning import weighted_mean
 from evalbench.studies.citation.answers import Answer, Citation
 from evalbench.studies.citation.judging import Bench, Question
-from evalbench.studies.citation.sources import (
-    SHORTEST_QUOTE,
-    Credibility,
-    Found,
-    Source,
-    find_passage,
-    quotes,
-)
+from evalbench.studies.citation.sources import SHORTEST_QUOTE, Credibility, Found, Source, find_passage, quotes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -49,11 +42,7 @@ class Judged(NamedTuple):
 
 
 def judged(
-    answers: Sequence[Answer],
-    sources: Mapping[Key, Source],
-    bench: Bench,
-    options: Options,
-    credibility: Credibility,
+    answers: Sequence[Answer], sources: Mapping[Key, Source], bench: Bench, options: Options, credibility: Credibility
 ) -> Judged:
     """Ask the judge about every citation, statement and answer."""
     found = {
@@ -85,8 +74,7 @@ def _citations(
     )
     support = {key: verdict for (_, _, key), verdict in zip(readable, supports, strict=True)}
     claims = bench.ask(
-        "entailment",
-        [Question(a.lang, {"premise": a.plain, "hypothesis": c.claim}) for a, c, _ in entries],
+        "entailment", [Question(a.lang, {"premise": a.plain, "hypothesis": c.claim}) for a, c, _ in entries]
     )
     rows = []
     for (a, c, key), claim in zip(entries, claims, strict=True):
@@ -293,19 +281,11 @@ def _of_citations(citations: pd.DataFrame | None, answer: Answer, options: Optio
     if options.support_on != "support":
         means["support"] = means[options.support_on]
     labels = citations["verification_label"].value_counts()
-    counts = {
-        "n_verified": "VERIFIED",
-        "n_uncertain": "UNCERTAIN",
-        "n_fabricated": "LIKELY_FABRICATED",
-    }
+    counts = {"n_verified": "VERIFIED", "n_uncertain": "UNCERTAIN", "n_fabricated": "LIKELY_FABRICATED"}
     # A source whose text is not at hand was not found to be real, nor to be none.
     looked_at = (citations["verification_label"] != "UNCERTAIN") | (citations["source_text"] != "")
     known = looked_at & citations["verification"].notna()
-    return (
-        means
-        | {name: int(labels.get(label, 0)) for name, label in counts.items()}
-        | {"n_checked": int(known.sum())}
-    )
+    return means | {name: int(labels.get(label, 0)) for name, label in counts.items()} | {"n_checked": int(known.sum())}
 
 
 def _of_statements(statements: pd.DataFrame | None, answer: Answer) -> dict[str, float]:

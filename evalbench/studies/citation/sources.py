@@ -19,7 +19,7 @@ from evalbench.text.numbers import find_numbers
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evalbench.models.webfetch import Page
+    from evalbench.web.fetch import Page
 
 MAX_PASSAGE = 6000
 # A few letters stand in any text: finding them proves nothing.
@@ -181,9 +181,7 @@ def _located(wanted: str, text: str, threshold: float) -> Location | None:
     All parts must stand there, one after the other.  A passage that is alike but lacks one of the numbers is another one.
     """
     plain = text.translate(_PLAIN)
-    parts = [
-        part.strip() for part in _LEFT_OUT.split(wanted.translate(_PLAIN)) if any(map(str.isalnum, part))
-    ]
+    parts = [part.strip() for part in _LEFT_OUT.split(wanted.translate(_PLAIN)) if any(map(str.isalnum, part))]
     places: list[Location] = []
     end = 0
     for part in parts:
@@ -247,8 +245,7 @@ def read_credibility(path: str = "") -> Credibility:
     if faults:
         raise BadInput.listing(f"credibility_file {file}:", faults)
     return Credibility(
-        {k: float(v) for k, v in kinds.items()},
-        {h.lower(): kind for kind, listed in hosts.items() for h in listed},
+        {k: float(v) for k, v in kinds.items()}, {h.lower(): kind for kind, listed in hosts.items() for h in listed}
     )
 
 

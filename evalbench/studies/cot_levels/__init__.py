@@ -20,13 +20,7 @@ from evalbench.readers.gsm8k import word_problems
 from evalbench.readers.schema import Column, Table
 from evalbench.studies._passing import check_shares
 from evalbench.studies.cot_levels.answers import Collected, collected, given, sampled
-from evalbench.studies.cot_levels.pictures import (
-    annotated,
-    figure_levels,
-    figure_scores,
-    reasons,
-    worst,
-)
+from evalbench.studies.cot_levels.pictures import annotated, figure_levels, figure_scores, reasons, worst
 from evalbench.studies.cot_levels.scoring import NO_EQUATION, Options, Scored, items_of, options_of
 from evalbench.studies.cot_levels.summary import figures, found, summarise, with_sums
 from evalbench.text.final_answers import MARKERS

@@ -42,9 +42,7 @@ def given(items: pd.DataFrame) -> Collected:
         If it has none.
     """
     if "response" not in items:
-        raise BadInput(
-            "the table has no column response; give one, or a model to collect responses from (--model)"
-        )
+        raise BadInput("the table has no column response; give one, or a model to collect responses from (--model)")
     named = items if "model" in items else items.assign(model=UNNAMED)
     return Collected(named.assign(unscored=why_unscored(named["response"])))
 
@@ -56,7 +54,7 @@ def collected(
     import pandas as pd
 
     from evalbench.models.accounting import accounting, calls_table
-    from evalbench.models.collect import collect
+    from evalbench.models.chat.collect import collect
     from evalbench.models.exchange import Request
     from evalbench.models.prompts import load_prompt
 

@@ -19,12 +19,7 @@ if TYPE_CHECKING:
     from evalbench.core.result import Result
 
 LONGEST_STEP = 1000
-_LEVEL_NAMES = {
-    "answer": "1 answer",
-    "steps": "2 steps",
-    "similarity": "3 similarity",
-    "coherence": "4 coherence",
-}
+_LEVEL_NAMES = {"answer": "1 answer", "steps": "2 steps", "similarity": "3 similarity", "coherence": "4 coherence"}
 
 
 def figure_levels(result: Result) -> tuple[Picture, str]:
@@ -145,12 +140,8 @@ def _annotated_one(result: Result, name: str, model: str) -> Html:
         {
             "step": shown["step"].to_numpy(),
             "what the response says": pd.Series(said, dtype=object),
-            "equations right": [
-                _mark(v, e) for v, e in zip(shown["accurate"], shown["equations"], strict=True)
-            ],
-            "numbers sourced": [
-                _mark(v, e) for v, e in zip(shown["coherent"], shown["equations"], strict=True)
-            ],
+            "equations right": [_mark(v, e) for v, e in zip(shown["accurate"], shown["equations"], strict=True)],
+            "numbers sourced": [_mark(v, e) for v, e in zip(shown["coherent"], shown["equations"], strict=True)],
             "what is wrong": [faults_in_words(own) for own in of_step],
         }
     )

@@ -58,9 +58,7 @@ def options_of(
         faults.append("answer_markers: at least one text, none blank")
     if set(weights) != set(LEVELS):
         faults.append(f"weights names {', '.join(weights)}; needed are {', '.join(LEVELS)}")
-    elif not all(isinstance(w, int | float) and 0 <= w < np.inf for w in weights.values()) or not sum(
-        weights.values()
-    ):
+    elif not all(isinstance(w, int | float) and 0 <= w < np.inf for w in weights.values()) or not sum(weights.values()):
         faults.append("weights: numbers from 0, not all 0")
     if not 0 <= relative_tolerance < 1:
         faults.append(f"relative_tolerance is {relative_tolerance}; from 0, below 1")
@@ -72,9 +70,7 @@ def options_of(
         except ValueError:
             numbers = (np.nan,)
         if not np.isfinite(numbers).all():
-            faults.append(
-                f"common_constants is {constants!r}; {', '.join(CONSTANTS)}, or numbers separated by commas"
-            )
+            faults.append(f"common_constants is {constants!r}; {', '.join(CONSTANTS)}, or numbers separated by commas")
     if faults:
         raise BadInput.listing("cot_levels cannot score with these options:", faults)
     return Options(
@@ -130,11 +126,7 @@ def items_of(rows: pd.DataFrame, options: Options) -> Scored:
         reason = row.unscored or ("unparsed" if solution.equations and not n_read else "")
         records.append(
             shared
-            | (
-                _unscored()
-                if row.unscored
-                else _levels(row.response, solution, reference, coherence, options)
-            )
+            | (_unscored() if row.unscored else _levels(row.response, solution, reference, coherence, options))
             | {
                 "n_steps": len(solution.steps),
                 "n_reference_steps": len(reference.steps),
@@ -150,9 +142,7 @@ def items_of(rows: pd.DataFrame, options: Options) -> Scored:
             steps.append(placed | check._asdict() | {"equations": "; ".join(check.equations)})
     items = pd.DataFrame(records)
     items["steps"] = np.where(
-        items["steps"].isna(),
-        steps_ratio_score(items["n_steps"], items["n_reference_steps"]),
-        items["steps"],
+        items["steps"].isna(), steps_ratio_score(items["n_steps"], items["n_reference_steps"]), items["steps"]
     )
     unscored, no_reference = items["unscored"] != "", (rows["reference"] == "").to_numpy()
     for column in ("steps", "n_steps", "n_equations", "n_unread"):
@@ -166,24 +156,12 @@ def items_of(rows: pd.DataFrame, options: Options) -> Scored:
     items["final"] = weighted_mean(items[list(LEVELS)].to_numpy(), options.weights)
     items["final"] = items["final"].mask(unscored | no_reference)
     no_equation = items["coherence"].isna()
-    items["undefined"] = np.select(
-        [unscored, no_reference, no_equation], ["", NO_REFERENCE, NO_EQUATION], default=""
-    )
+    items["undefined"] = np.select([unscored, no_reference, no_equation], ["", NO_REFERENCE, NO_EQUATION], default="")
     step_columns = ["id", "model", "step", "text", "equations", "accurate", "coherent"]
     step_table = pd.DataFrame(steps, columns=step_columns)
     flags = step_table[["accurate", "coherent"]].astype("boolean")
     solutions = rows[["id", "model", "question", "reference", "response"]].reset_index(drop=True)
-    columns = [
-        "id",
-        "model",
-        "final",
-        *LEVELS,
-        "answer_strict",
-        "answer_flexible",
-        "accuracy",
-        "sourced",
-        "marked",
-    ]
+    columns = ["id", "model", "final", *LEVELS, "answer_strict", "answer_flexible", "accuracy", "sourced", "marked"]
     rest = [c for c in items.columns if c not in columns]
     return Scored(
         items[[*columns, *rest]],

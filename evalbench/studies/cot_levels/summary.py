@@ -8,26 +8,14 @@ import numpy as np
 
 from evalbench.core.figures import Estimated, Figure, estimate, mean_of, share_of
 from evalbench.core.result import Summary
-from evalbench.studies._passing import (
-    bands_of,
-    estimated_by_model,
-    held,
-    reaches,
-    too_many_unscored,
-    verdict,
-)
+from evalbench.studies._passing import bands_of, estimated_by_model, held, reaches, too_many_unscored, verdict
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 LEAST_MARKED = 0.5
-CEILING = mean_of(
-    "reference_once",
-    "level 4 of the references",
-    undefined="no reference has an equation",
-    worst=None,
-)
+CEILING = mean_of("reference_once", "level 4 of the references", undefined="no reference has an equation", worst=None)
 
 
 def figures(threshold: float) -> tuple[Figure, ...]:

@@ -35,12 +35,7 @@ from evalbench.studies.explainability.parts import (
     part_of,
     texts_of,
 )
-from evalbench.studies.explainability.pictures import (
-    figure_halves,
-    figure_scores,
-    final_results_table,
-    worst,
-)
+from evalbench.studies.explainability.pictures import figure_halves, figure_scores, final_results_table, worst
 from evalbench.studies.explainability.summary import as_bytes, figures, final_results, summarise, with_sums
 
 if TYPE_CHECKING:
@@ -51,7 +46,9 @@ __all__ = [
     "with_sums", "worst",
 ]  # fmt: skip
 
-QUESTION = "Can the model explain its answers: by a chain of thought that holds, and by sources that are real and say so?"
+QUESTION = (
+    "Can the model explain its answers: by a chain of thought that holds, and by sources that are real and say so?"
+)
 
 SCHEMA: Mapping[str, Table] = {
     "items": Table(
@@ -139,9 +136,7 @@ def evaluate(
         citation_threshold=citation_threshold,
     )
     if min(weight_cot, weight_citation) < 0 or weight_cot + weight_citation == 0:
-        raise BadInput(
-            f"weight_cot {weight_cot} and weight_citation {weight_citation}: not negative, not both 0"
-        )
+        raise BadInput(f"weight_cot {weight_cot} and weight_citation {weight_citation}: not negative, not both 0")
     check_tables(data, cot_run, citation_run)
     runs = {"cot": finished(cot_run, "cot_levels"), "citation": finished(citation_run, "citation")}
     tables = {"cot": "items", "citation": "answers"}
@@ -150,12 +145,7 @@ def evaluate(
         for name, run in runs.items()
     }
     chosen = chosen_models(models, answered_by)
-    shared: dict[str, Any] = {
-        "model": model,
-        "max_unscored": max_unscored,
-        "seed": seed,
-        "n_resamples": n_resamples,
-    }
+    shared: dict[str, Any] = {"model": model, "max_unscored": max_unscored, "seed": seed, "n_resamples": n_resamples}
     cot = runs["cot"] or cot_levels.evaluate(
         only(data, "items", chosen["cot"]),
         sample_method=cot_sample_method,

@@ -34,12 +34,8 @@ def figure_halves(result: Result) -> tuple[Picture, str]:
 def figure_scores(result: Result) -> tuple[Picture, str]:
     """How the scores of both halves are spread."""
     names = {"cot": "chains of thought", "citation": "cited answers"}
-    groups = {
-        names[part]: rows["score"].to_numpy() for part, rows in result.items.groupby("part", sort=False)
-    }
-    return distribution(
-        groups, title="Final scores of both halves", xlabel="Final score (0–1)", domain=(0, 1)
-    )
+    groups = {names[part]: rows["score"].to_numpy() for part, rows in result.items.groupby("part", sort=False)}
+    return distribution(groups, title="Final scores of both halves", xlabel="Final score (0–1)", domain=(0, 1))
 
 
 def final_results_table(result: Result) -> pd.DataFrame:

@@ -26,10 +26,7 @@ def figures() -> tuple[Figure, ...]:
     """The overall score as weighted sums over both halves, then the figures of one half."""
     sums = tuple(f"{name}_{what}" for name in PARTS for what in ("weighted", "n"))
     overall = Figure(
-        "XAI_overall_score",
-        sums,
-        lambda a, n, b, m: ratio(a, n) + ratio(b, m),
-        undefined="a half has no value",
+        "XAI_overall_score", sums, lambda a, n, b, m: ratio(a, n) + ratio(b, m), undefined="a half has no value"
     )
     return (overall, *_of_half())
 
@@ -100,9 +97,7 @@ def summarise(
     Summary
     """
     thresholds = {"cot": cot_threshold, "citation": citation_threshold}
-    done = {
-        name: _half(items[items["part"] == name], name, thresholds[name], seed, n_resamples) for name in PARTS
-    }
+    done = {name: _half(items[items["part"] == name], name, thresholds[name], seed, n_resamples) for name in PARTS}
     weights = _weights(weight_cot, weight_citation)
     overall, replicates = _overall(done, weights, threshold)
     why = {"cot": cot_unmarked, "citation": held_back_by(judge)}
@@ -128,9 +123,7 @@ def _half(rows: pd.DataFrame, name: str, threshold: float, seed: int, n_resample
     )
 
 
-def _overall(
-    done: Mapping[str, Estimated], weights: np.ndarray, threshold: float
-) -> tuple[Estimate, np.ndarray]:
+def _overall(done: Mapping[str, Estimated], weights: np.ndarray, threshold: float) -> tuple[Estimate, np.ndarray]:
     """The weighted mean of both halves and its replicates; a half without weight may have no value."""
     used = [(name, w) for name, w in zip(PARTS, weights, strict=True) if w > 0]
     means = [done[name].estimates[0] for name, _ in used]
@@ -149,9 +142,7 @@ def _overall(
     value = sum(w * (e.value or 0.0) for (_, w), e in zip(used, means, strict=True))
     light = bands_of(threshold).light(value)
     if not values.size:
-        return Estimate(
-            value=value, note="no interval: a half has fewer than two units", light=light, **common
-        ), values
+        return Estimate(value=value, note="no interval: a half has fewer than two units", light=light, **common), values
     low, high = (float(end) for end in percentile_interval(values))
     method = f"percentile bootstrap of each half, {len(values)} resamples"
     return Estimate(value=value, ci_low=low, ci_high=high, method=method, light=light, **common), values
@@ -173,20 +164,15 @@ def _verdict(
 ) -> Verdict:
     halves = {name: done[name].estimates[0] for name in PARTS}
     said = "; ".join(
-        f"{STUDY_OF[name].replace('_', ' ')} {_said(e, tuple(halves.values()))}, n {e.n}"
-        for name, e in halves.items()
+        f"{STUDY_OF[name].replace('_', ' ')} {_said(e, tuple(halves.values()))}, n {e.n}" for name, e in halves.items()
     )
     sentence = f"Overall explainability {_said(overall)}, threshold {threshold:g}: {said}."
     sentence += of_few(e.n for e in halves.values())
     left_out = counted(items["unscored"])
     if left_out:
-        sentence += (
-            f" {int((items['unscored'] != '').sum())} of {len(items)} could not be scored ({left_out})."
-        )
+        sentence += f" {int((items['unscored'] != '').sum())} of {len(items)} could not be scored ({left_out})."
     shares = (items["unscored"] != "").groupby(items["part"]).mean()
-    crowded = [
-        STUDY_OF[str(name)] for name, share in shares.items() if name in weighing and share > max_unscored
-    ]
+    crowded = [STUDY_OF[str(name)] for name, share in shares.items() if name in weighing and share > max_unscored]
     if crowded:
         sentence += f" That is more than {percent(max_unscored, [max_unscored])} of {' and '.join(crowded)}: not enough evidence for a light."
     if held_back:

@@ -163,9 +163,7 @@ def evaluate(
         For faults of the tables or the options.
     """
     bands = bands_of(yellow_from, green_from)
-    _check_lists(
-        metrics=metrics, judges=judges, criteria=criteria, trusted=trusted, lower_is_better=lower_is_better
-    )
+    _check_lists(metrics=metrics, judges=judges, criteria=criteria, trusted=trusted, lower_is_better=lower_is_better)
     check_shares(max_unscored=max_unscored)
     check_resamples(n_resamples)
     metrics = _computed_by_synonyms(data, metrics, meteor_synonyms, language)
@@ -189,9 +187,7 @@ def evaluate(
     lower = tuple(lower_is_better)
     strangers = sorted(set(lower) - set(analysis.panel.scorers))
     if strangers:
-        raise BadInput(
-            f"lower_is_better: {', '.join(strangers)} not among {', '.join(analysis.panel.scorers)}"
-        )
+        raise BadInput(f"lower_is_better: {', '.join(strangers)} not among {', '.join(analysis.panel.scorers)}")
     figures = summary_of(analysis, Judge(bands, max_ci_width, lower, max_unscored), trust)
     names = list(analysis.panel.scorers)
     return Result(
@@ -251,9 +247,7 @@ def _scores(readings: Readings, metrics: Sequence[str], options: Mapping[str, An
     found = score_all(frame, entries, options) if entries else Scored()
     marks = bench.marks(frame)
     scores = {name: frame[name].to_numpy(dtype=float) for name in ready}
-    unscored = {
-        name: np.where(np.isnan(column), "no-value", "").astype(object) for name, column in scores.items()
-    }
+    unscored = {name: np.where(np.isnan(column), "no-value", "").astype(object) for name, column in scores.items()}
     return _Scores(
         scores | {e.name: found.columns[e.name] for e in entries} | marks.scores,
         unscored | {e.name: found.unscored[e.name] for e in entries} | marks.unscored,
@@ -298,9 +292,7 @@ def _own(own: Mapping[str, str], scorers: Sequence[str], criteria: Sequence[str]
     """
     if not isinstance(own, Mapping):
         raise BadInput(f'own_criterion: a mapping of metric to criterion, e.g. {{"judge": "{criteria[0]}"}}')
-    faults = [
-        f"{name} is not a metric here; there are {', '.join(scorers)}" for name in own if name not in scorers
-    ]
+    faults = [f"{name} is not a metric here; there are {', '.join(scorers)}" for name in own if name not in scorers]
     faults += [
         f"{name}: {criterion!r} is not a criterion; there are {', '.join(criteria)}"
         for name, criterion in own.items() if criterion not in criteria
@@ -311,11 +303,7 @@ def _own(own: Mapping[str, str], scorers: Sequence[str], criteria: Sequence[str]
 
 
 def _check_lists(**options: Sequence[str]) -> None:
-    faults = [
-        f"{name}: a list of names, e.g. [{value!r}]"
-        for name, value in options.items()
-        if isinstance(value, str)
-    ]
+    faults = [f"{name}: a list of names, e.g. [{value!r}]" for name, value in options.items() if isinstance(value, str)]
     if faults:
         raise BadInput.listing("options:", faults)
 
@@ -357,10 +345,6 @@ def _method(analysis: Analysis, trust: Trust) -> tuple[str, ...]:
     return (
         f"Intervals: percentile bootstrap over {panel.n_documents} documents, the same resamples for every figure; of alpha over "
         "outputs; at system level over systems and documents (Boot-Both of Deutsch et al.), and none under ten systems.",
-        *(
-            ["Ceiling: each annotator against the mean of the others, averaged over annotators."]
-            if several
-            else []
-        ),
+        *(["Ceiling: each annotator against the mean of the others, averaged over annotators."] if several else []),
         *(of_metrics if panel.scorers else ()),
     )

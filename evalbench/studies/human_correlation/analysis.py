@@ -101,12 +101,8 @@ class Panel:
 
     def why_unscored(self, i: int) -> str:
         """The commonest reason for which scorer i has no score, in words; empty where it always has one."""
-        reasons, times = np.unique(
-            self.unscored[self.unscored[:, i] != "", i].astype(str), return_counts=True
-        )
-        return (
-            _REASONS.get(str(reasons[times.argmax()]), str(reasons[times.argmax()])) if len(reasons) else ""
-        )
+        reasons, times = np.unique(self.unscored[self.unscored[:, i] != "", i].astype(str), return_counts=True)
+        return _REASONS.get(str(reasons[times.argmax()]), str(reasons[times.argmax()])) if len(reasons) else ""
 
     def means_of_others(self) -> list[Array]:
         """For each annotator the means (n, q) of the other annotators' ratings."""
@@ -192,11 +188,7 @@ class Analysis:
             return "each document has one output"
         if level == "summary":
             return "in no document do both vary"
-        return (
-            "the systems' means do not vary"
-            if level == "system"
-            else "the system explains one of the two wholly"
-        )
+        return "the systems' means do not vary" if level == "system" else "the system explains one of the two wholly"
 
     def measured(self, i: int, j: int, level: str, kind: str) -> Measured:
         """One correlation with its interval, or why there is none."""
@@ -214,16 +206,12 @@ class Analysis:
     def with_interval(self, value: float, replicates: Array, level: str, *, n: int, n_units: int) -> Measured:
         """A value with the interval of its replicates; at system level none from few systems."""
         if level != "system":
-            return with_interval(
-                value, replicates, n=n, n_units=n_units, clustered=self.panel.several_per_document
-            )
+            return with_interval(value, replicates, n=n, n_units=n_units, clustered=self.panel.several_per_document)
         if n_units < FEWEST_SYSTEMS:
             return Measured(value, n=n, note=f"under {FEWEST_SYSTEMS} systems no interval is worth printing")
         # Simulated from ten systems on: that a bootstrap of under 20 units is too narrow does not hold here.
         found = with_interval(value, replicates, n=n, n_units=max(n_units, FEW_UNITS))
-        return found._replace(
-            method=f"percentile bootstrap over systems and documents, {len(replicates)} resamples"
-        )
+        return found._replace(method=f"percentile bootstrap over systems and documents, {len(replicates)} resamples")
 
     def counted(self, i: int, j: int, level: str, kind: str = "spearman") -> Counted:
         """What a correlation rests on, and what it cannot: together all documents, outputs or systems."""
@@ -292,9 +280,7 @@ class Analysis:
         ]
         known = [k for k in pairs if k.value is not None]
         if not known:
-            return Measured(
-                None, note=pairs[0].note if pairs else "one annotator only: nothing to agree with"
-            )
+            return Measured(None, note=pairs[0].note if pairs else "one annotator only: nothing to agree with")
         mean = float(np.mean([k.value for k in known]))
         return Measured(mean, n=sum(k.n for k in known), note=f"mean over {len(known)} pairs, no interval")
 
@@ -321,9 +307,7 @@ class Analysis:
         with np.errstate(all="ignore"):
             mean = replicates[known].mean(axis=0)
         n_units = len(np.unique(self.panel.system)) if self.level == "system" else self.panel.n_documents
-        return self.with_interval(
-            float(values[known].mean()), mean, self.level, n=int(known.sum()), n_units=n_units
-        )
+        return self.with_interval(float(values[known].mean()), mean, self.level, n=int(known.sum()), n_units=n_units)
 
 
 def analyse(items: pd.DataFrame, *, level: str, coefficient: str, seed: int, n_resamples: int) -> Analysis:

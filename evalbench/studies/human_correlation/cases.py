@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 _TEXTS = ("output", "reference", "prompt")
 
 
-def disagreements(
-    result: Result, scorer: str = "", criterion: str = "", rows: int = 10
-) -> pd.DataFrame | None:
+def disagreements(result: Result, scorer: str = "", criterion: str = "", rows: int = 10) -> pd.DataFrame | None:
     """The outputs that a metric and the annotators place farthest apart.
 
     Parameters
@@ -43,9 +41,7 @@ def disagreements(
 
     items, scorer = result.items, scorer or best_metric(result)
     criterion = criterion or first_trusted(result, scorer)
-    both = items[(items["scorer"] == scorer) & (items["criterion"] == criterion)].dropna(
-        subset=["score", "human"]
-    )
+    both = items[(items["scorer"] == scorer) & (items["criterion"] == criterion)].dropna(subset=["score", "human"])
     lower = tuple(result.parameters["lower_is_better"])
     by_metric = (direction(scorer, lower) * both["score"]).rank(ascending=False)
     by_people = both["human"].rank(ascending=False)

@@ -62,9 +62,7 @@ class Bench:
         name = by if isinstance(by, str) else getattr(by, "__name__", type(by).__name__)
         scorer = f"{name}: {criterion.name}"
         unscored = why_unscored(frame["output"])
-        bare = (
-            frame[criterion.basis].map(len).to_numpy() == 0 if criterion.basis else np.zeros(len(frame), bool)
-        )
+        bare = frame[criterion.basis].map(len).to_numpy() == 0 if criterion.basis else np.zeros(len(frame), bool)
         scores, asked = np.full(len(frame), np.nan), np.flatnonzero((unscored == "") & ~bare)
         found.scores[scorer], found.unscored[scorer] = scores, unscored
         found.undefined[scorer] = np.where(bare, f"no-{criterion.basis}", "")
@@ -107,13 +105,9 @@ def bench_of(
         With all faults at once: judges without criteria, criteria without a definition or with unknown keys, marks that
         are no whole numbers, a basis that the table lacks, a judge that gives no marks.
     """
-    faults = (
-        ["judges mark by judge_criteria, and there are none: " + _FORM] if judges and not criteria else []
-    )
+    faults = ["judges mark by judge_criteria, and there are none: " + _FORM] if judges and not criteria else []
     faults += ["there is no column output to judge"] if judges and "output" not in columns else []
-    faults += (
-        [f"{BASELINE} compares texts and gives no marks: name a chat model"] if BASELINE in judges else []
-    )
+    faults += [f"{BASELINE} compares texts and gives no marks: name a chat model"] if BASELINE in judges else []
     found = []
     for name, entry in criteria.items():
         if not isinstance(entry, Mapping) or set(entry) - _KEYS:

@@ -21,9 +21,7 @@ _SIDES = ("better", "worse")
 _COUNTS = ("concordant", "discordant", "tied", "unscored", "undecided")
 
 
-def pairs_table(
-    analysis: Analysis, lower_is_better: Sequence[str], given: pd.DataFrame | None
-) -> pd.DataFrame:
+def pairs_table(analysis: Analysis, lower_is_better: Sequence[str], given: pd.DataFrame | None) -> pd.DataFrame:
     """How often each metric prefers the output that people prefer.
 
     Parameters
@@ -87,9 +85,7 @@ def _of_given(analysis: Analysis, x: Array, given: pd.DataFrame) -> Array:
 
     panel = analysis.panel
     keys = pd.MultiIndex.from_arrays([panel.document, panel.system])
-    better, worse = (
-        keys.get_indexer(pd.MultiIndex.from_frame(given[["doc_id", c]])) for c in ("better", "worse")
-    )
+    better, worse = (keys.get_indexer(pd.MultiIndex.from_frame(given[["doc_id", c]])) for c in ("better", "worse"))
     document = analysis.document_codes[better]
     shape = (panel.n_documents, x.shape[1], len(panel.criteria), len(_COUNTS))
     found = np.zeros(shape)
@@ -112,9 +108,7 @@ def _add(found: Array, document: Array, metric: Array, people: Array) -> None:
         agree, decided = metric * prefers, np.abs(prefers) == 1
         tied, unscored = (metric == 0) & decided, np.isnan(metric) & decided
         undecided = np.broadcast_to(prefers == 0, metric.shape)
-        np.add.at(
-            found[:, :, j], document, np.stack([agree > 0, agree < 0, tied, unscored, undecided], axis=2)
-        )
+        np.add.at(found[:, :, j], document, np.stack([agree > 0, agree < 0, tied, unscored, undecided], axis=2))
 
 
 def _rows(analysis: Analysis, counts: Array, level: str) -> list[dict[str, Any]]:
@@ -176,9 +170,7 @@ def compared_outputs(
     if {"better", "worse"} <= set(items.columns):
         clash = [name for name in ("output", "system") if name in items.columns]
         faults += [f"column {name} beside better and worse: a row is an output or a pair" for name in clash]
-        faults += (
-            ["a table pairs beside the columns better and worse: which is it?"] if given is not None else []
-        )
+        faults += ["a table pairs beside the columns better and worse: which is it?"] if given is not None else []
         ready = [m for m in metrics if {f"{m}_better", f"{m}_worse"} <= set(items.columns)]
         both = [f"{m}_{side}" for m in ready for side in _SIDES]
         rest = items.drop(columns=[*_SIDES, *clash, *both])
@@ -189,9 +181,9 @@ def compared_outputs(
         items = pd.concat(parts, ignore_index=True)
     if given is None:
         return items, None
-    pairs = given.assign(
-        criterion=given.get("criterion", "preference"), annotator=given.get("annotator", "")
-    )[["doc_id", *_SIDES, "criterion", "annotator"]]
+    pairs = given.assign(criterion=given.get("criterion", "preference"), annotator=given.get("annotator", ""))[
+        ["doc_id", *_SIDES, "criterion", "annotator"]
+    ]
     same = pairs[pairs["better"] == pairs["worse"]]
     if len(same):
         faults.append(
@@ -228,9 +220,7 @@ def preferred(result: Result, level: str = "document") -> pd.DataFrame | None:
         {
             "criterion": table["criterion"],
             "metric": table["scorer"],
-            "accuracy": [
-                cell(*row) for row in table[["accuracy", "ci_low", "ci_high"]].to_numpy(dtype=float)
-            ],
+            "accuracy": [cell(*row) for row in table[["accuracy", "ci_low", "ci_high"]].to_numpy(dtype=float)],
             "tau": table["tau"],
             "tau without the metric's ties": table["tau_without_ties"],
             "pairs": table["pairs"],

@@ -33,9 +33,7 @@ def best_metric(result: Result) -> str:
     """The metric of the headline: of the highest mean over trusted criteria, else of the highest correlation."""
     lower = tuple(result.parameters["lower_is_better"])
     named = {e.metric for e in result.summary if "scorer" in e.group}
-    wanted = (
-        "trusted_mean" if "trusted_mean" in named else f"{result.parameters['coefficient']}_{_level(result)}"
-    )
+    wanted = "trusted_mean" if "trusted_mean" in named else f"{result.parameters['coefficient']}_{_level(result)}"
     known = [e for e in result.summary if e.metric == wanted and e.value is not None]
     if not known:
         return str(result.items["scorer"].iloc[0])
@@ -86,9 +84,7 @@ def partials(result: Result) -> pd.DataFrame | None:
     known = table.groupby(["scorer", "criterion"])["value"].transform("count") > 0
     table = table[known]
     cells = [cell(*v) for v in table[["value", "ci_low", "ci_high"]].to_numpy(dtype=float)]
-    shown = table.assign(text=cells).pivot(
-        index=["scorer", "criterion"], columns="coefficient", values="text"
-    )
+    shown = table.assign(text=cells).pivot(index=["scorer", "criterion"], columns="coefficient", values="text")
     return shown[list(_PARTIALS)].rename(columns=_PARTIALS).reset_index().rename_axis(columns=None)
 
 
@@ -122,9 +118,7 @@ def figure_heat_map(result: Result, level: str = "", coefficient: str = "") -> t
     means = agreeing.groupby("scorer")["value"].mean().fillna(-2)
     order = means.sort_values(ascending=False, kind="stable").index
     values, asked = values.loc[order], table.pivot(index="scorer", columns="criterion", values="n").loc[order]
-    low, high = (
-        table.pivot(index="scorer", columns="criterion", values=c).loc[order] for c in ("ci_low", "ci_high")
-    )
+    low, high = (table.pivot(index="scorer", columns="criterion", values=c).loc[order] for c in ("ci_low", "ci_high"))
     frames = (values, low, high, asked.notna())
     text = [
         [cell(v, a, b, "\n") if compared else "" for v, a, b, compared in zip(*rows, strict=True)]
@@ -157,9 +151,7 @@ def figure_criterion(result: Result, criterion: str = "") -> tuple[Figure, str] 
         return None
     criterion = criterion or first_trusted(result)
     level, kind = _level(result), result.parameters["coefficient"]
-    rows = [
-        e for e in result.summary if e.metric == f"{kind}_{level}" and e.group.get("criterion") == criterion
-    ]
+    rows = [e for e in result.summary if e.metric == f"{kind}_{level}" and e.group.get("criterion") == criterion]
     rows.sort(key=lambda e: (-(e.value if e.value is not None else -9), e.group["scorer"]))
     figure, alt = estimate_bars(
         [e.group["scorer"] for e in rows],
@@ -215,27 +207,19 @@ def figure_scatter(result: Result, scorer: str = "", criterion: str = "") -> tup
         return None
     items, scorer = result.items, scorer or best_metric(result)
     criterion = criterion or first_trusted(result, scorer)
-    rows = items[(items["scorer"] == scorer) & (items["criterion"] == criterion)].dropna(
-        subset=["score", "human"]
-    )
+    rows = items[(items["scorer"] == scorer) & (items["criterion"] == criterion)].dropna(subset=["score", "human"])
     ratings = rows[[c for c in rows.columns if str(c).startswith("rating_")]].to_numpy(dtype=float)
     figure, ax = new_figure(7.2, 4.2)
     x, y = rows["score"].to_numpy(dtype=float), rows["human"].to_numpy(dtype=float)
     if ratings.shape[1] > 1 and len(rows):
-        ax.vlines(
-            x, np.nanmin(ratings, axis=1), np.nanmax(ratings, axis=1), color=ACCENT, alpha=0.18, linewidth=1
-        )
+        ax.vlines(x, np.nanmin(ratings, axis=1), np.nanmax(ratings, axis=1), color=ACCENT, alpha=0.18, linewidth=1)
     ax.plot(x, y, "o", color=ACCENT, markersize=4, alpha=0.6, markeredgewidth=0)
     spans = " (lines: lowest to highest)" if ratings.shape[1] > 1 else ""
     ax.set(xlabel=f"{scorer}", ylabel=f"{criterion}, {_human(result)}{spans}")
     title_at_top(figure, f"{scorer} against {criterion}")
     level, kind = _level(result), result.parameters["coefficient"]
     found = result.figure(f"{kind}_{level}", scorer=scorer, criterion=criterion)
-    value = (
-        f"{kind} {found.value:.2f} at {level} level"
-        if found.value is not None
-        else f"no correlation: {found.note}"
-    )
+    value = f"{kind} {found.value:.2f} at {level} level" if found.value is not None else f"no correlation: {found.note}"
     spread = "; lines span the annotators" if ratings.shape[1] > 1 else ""
     return figure, f"{scorer} (across) against {criterion} (up) of {len(rows)} outputs{spread}. {value}."
 
@@ -290,9 +274,7 @@ def uncompared(result: Result) -> pd.DataFrame | None:
     if table is None or table["difference"].notna().all():
         return None
     lost = table[table["difference"].isna()].rename(columns={"verdict": "why"})
-    return (
-        lost.groupby(["level", "why"], sort=True).size().rename("pairs of metrics × criteria").reset_index()
-    )
+    return lost.groupby(["level", "why"], sort=True).size().rename("pairs of metrics × criteria").reset_index()
 
 
 def labels_needed(result: Result) -> pd.DataFrame | None:
@@ -313,9 +295,7 @@ def documents_needed(result: Result) -> pd.DataFrame | None:
     table = result.tables.get("system_plan")
     if table is None or not len(table):
         return None
-    rounded_rows = {
-        name: [_significant(v) for v in table[name]] for name in ("difference", "sd_over_documents")
-    }
+    rounded_rows = {name: [_significant(v) for v in table[name]] for name in ("difference", "sd_over_documents")}
     return table.assign(**rounded_rows).rename(columns=_words)
 
 

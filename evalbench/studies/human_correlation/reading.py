@@ -74,11 +74,7 @@ def read(data: Dataset, metrics: Sequence[str], criteria: Sequence[str]) -> Read
     if faults:
         raise BadInput.listing("human scores:", faults)
     asked = {*criteria, *([] if pairs is None else pairs["criterion"])}
-    used = (
-        (*criteria, *sorted(asked - set(criteria)))
-        if criteria
-        else tuple(sorted(ratings["criterion"].unique()))
-    )
+    used = (*criteria, *sorted(asked - set(criteria))) if criteria else tuple(sorted(ratings["criterion"].unique()))
     ratings = ratings[ratings["criterion"].isin(used)].dropna(subset=["score"])
     faults += [] if used else ["there is no human score"]
     faults += [f"criterion {c}: no score" for c in used if c not in set(ratings["criterion"])]
@@ -92,9 +88,7 @@ def read(data: Dataset, metrics: Sequence[str], criteria: Sequence[str]) -> Read
     frame = items.drop_duplicates(KEYS) if form == "long" else items
     doubled = frame.duplicated(KEYS, keep=False)
     if doubled.any():
-        faults.append(
-            f"{int(doubled.sum())} rows share doc_id and system, first {frame[doubled].iloc[0]['doc_id']}"
-        )
+        faults.append(f"{int(doubled.sum())} rows share doc_id and system, first {frame[doubled].iloc[0]['doc_id']}")
     strangers = set(map(tuple, ratings[KEYS].to_numpy())) - set(map(tuple, frame[KEYS].to_numpy()))
     if strangers:
         faults.append(
@@ -136,18 +130,14 @@ def _ratings(
         found = items.assign(annotator=items.get("annotator", ""))
         return found[columns], "long"
     if not criteria:
-        faults.append(
-            "name the criteria: the table has neither criterion and score columns nor a table ratings"
-        )
+        faults.append("name the criteria: the table has neither criterion and score columns nor a table ratings")
     found = []
     for name in criteria:
         if name not in items.columns:
             faults.append(f"criterion {name}: no such column; there are {', '.join(map(str, items.columns))}")
             continue
         if name in metrics:
-            faults.append(
-                f"column {name} is named as a metric and as a criterion: it would agree with itself"
-            )
+            faults.append(f"column {name} is named as a metric and as a criterion: it would agree with itself")
         rows = items[KEYS].assign(
             criterion=name, annotator=items.get("annotator", ""),
             score=numbers(items[name], name, faults),
@@ -221,19 +211,13 @@ def items_of(
         )  # fmt: skip
         mean = human[list(by_annotator.columns)].mean(axis=1).to_numpy()
         if not scores:
-            nothing = human.assign(
-                scorer=NO_METRIC, criterion=criterion, score=np.nan, human=mean, unscored=""
-            )
+            nothing = human.assign(scorer=NO_METRIC, criterion=criterion, score=np.nan, human=mean, unscored="")
             parts.append(nothing.assign(undefined=np.where(np.isnan(mean), "no-reference", "")))
         for scorer in (name for name in scores if (own or {}).get(name, criterion) == criterion):
             reason = np.asarray(unscored[scorer], dtype=object)
             given = (undefined or {}).get(scorer, np.full(len(frame), "", dtype=object))
             why = np.where(given == "", "the metric has no value", given)
-            missing = np.where(
-                np.isnan(mean),
-                "no-reference",
-                np.where(np.isnan(scores[scorer]), why, ""),
-            )
+            missing = np.where(np.isnan(mean), "no-reference", np.where(np.isnan(scores[scorer]), why, ""))
             parts.append(
                 human.assign(
                     scorer=scorer,

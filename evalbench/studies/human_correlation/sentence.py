@@ -13,13 +13,7 @@ from evalbench.core.stats import FEW_UNITS, Measured, light_stability
 from evalbench.core.verdict import Verdict
 from evalbench.core.wording import aligned, counted, figure_text, percent, signed
 from evalbench.studies.human_correlation.analysis import FEWEST_SYSTEMS, UNITS, Analysis, direction
-from evalbench.studies.human_correlation.trust import (
-    Judge,
-    Trust,
-    agreement_of,
-    trusted_columns,
-    trusted_replicates,
-)
+from evalbench.studies.human_correlation.trust import Judge, Trust, agreement_of, trusted_columns, trusted_replicates
 
 
 def verdict_of(
@@ -74,9 +68,7 @@ def verdict_of(
         f"{_evidence(analysis, trust.trusted, best, n_units)}.{_unscored(analysis, judge, i)}"
     )
     stability = light_stability(judge.bands, replicates, best.light) if best.light != "grey" else None
-    return Verdict(
-        best.light, sentence, rule, stability, would_be if best.light == "grey" else None, best.place
-    )  # type: ignore[arg-type]
+    return Verdict(best.light, sentence, rule, stability, would_be if best.light == "grey" else None, best.place)  # type: ignore[arg-type]
 
 
 def _agreement_alone(analysis: Analysis) -> str:
@@ -124,9 +116,7 @@ def _name(best: Estimate, known: Sequence[Estimate]) -> str:
 
 
 def _ceiling(analysis: Analysis, trust: Trust) -> str:
-    values = [
-        c.value for name in trust.trusted if (c := analysis.agreement[name]["ceiling"]).value is not None
-    ]
+    values = [c.value for name in trust.trusted if (c := analysis.agreement[name]["ceiling"]).value is not None]
     return f"; one annotator against the others: {signed(format(np.mean(values), '.2f'))}" if values else ""
 
 

@@ -140,9 +140,7 @@ def _trusted_mean(analysis: Analysis, judge: Judge, trust: Trust, i: int) -> Est
     value, replicates = trusted_replicates(analysis, trust, i)
     columns = trusted_columns(analysis, trust, i)
     asked = asked_columns(analysis, trust, i)
-    counted = min(
-        analysis.counted(i, j, level, kind) for j in columns or asked or np.flatnonzero(panel.compared[i])
-    )
+    counted = min(analysis.counted(i, j, level, kind) for j in columns or asked or np.flatnonzero(panel.compared[i]))
     n_units = min((analysis.n_units(i, j, level) for j in columns), default=0)
     sign = direction(scorer, judge.lower_is_better)
     if np.isnan(value):

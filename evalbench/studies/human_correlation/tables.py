@@ -133,9 +133,7 @@ def _said(row: dict[str, Any], tests: float) -> str:
     return ": ".join(filter(None, ["no difference shown", otherwise]))
 
 
-def _bootstrapped(
-    analysis: Analysis, signs: np.ndarray, a: int, b: int, j: int, level: str
-) -> dict[str, Any]:
+def _bootstrapped(analysis: Analysis, signs: np.ndarray, a: int, b: int, j: int, level: str) -> dict[str, Any]:
     kind = analysis.coefficient
     table = analysis.tables[level, kind]
     row: dict[str, Any] = {"level": level, "test": "paired bootstrap", "coefficient": kind, "note": ""}
@@ -174,11 +172,7 @@ def _williams(analysis: Analysis, signs: np.ndarray, a: int, b: int, j: int) -> 
     r = np.clip(np.corrcoef(columns), -1, 1)
     test = williams(float(r[0, 2]), float(r[1, 2]), float(r[0, 1]), columns.shape[1])
     note = f"no comparison: {test.note}" if test.p is None else ""
-    return row | {
-        "difference": float(r[0, 2] - r[1, 2]),
-        "p": math.nan if test.p is None else test.p,
-        "note": note,
-    }
+    return row | {"difference": float(r[0, 2] - r[1, 2]), "p": math.nan if test.p is None else test.p, "note": note}
 
 
 def agreement_table(analysis: Analysis, trust: Trust) -> pd.DataFrame:

@@ -56,9 +56,7 @@ def bands_of(yellow_from: float, green_from: float) -> Bands:
         Unless −1 < yellow_from < green_from ≤ 1.
     """
     if not -1 < yellow_from < green_from <= 1:
-        raise BadInput(
-            f"yellow_from and green_from must ascend within −1 to 1, got {yellow_from} and {green_from}"
-        )
+        raise BadInput(f"yellow_from and green_from must ascend within −1 to 1, got {yellow_from} and {green_from}")
     return Bands((
         Band("red", high=yellow_from), Band("yellow", yellow_from, green_from), Band("green", green_from),
     ))  # fmt: skip
@@ -82,16 +80,12 @@ def trust_of(analysis: Analysis, trusted: Sequence[str], trust_from: float) -> T
         rest = tuple(c for c in criteria if c not in trusted)
         return Trust(tuple(trusted), "named beforehand", rest)
     if len(analysis.panel.annotators) < 2:
-        return Trust(
-            (), "there is one human score for each output, so nothing shows how far people agree", criteria
-        )
+        return Trust((), "there is one human score for each output, so nothing shows how far people agree", criteria)
     alphas = {c: analysis.agreement[c]["alpha_ordinal"].value for c in criteria}
     good = tuple(c for c in criteria if alphas[c] is not None and alphas[c] >= trust_from)
     if not good:
         return Trust((), f"the annotators' ordinal alpha reaches {trust_from:g} on none", criteria)
-    return Trust(
-        good, f"ordinal alpha of the annotators ≥ {trust_from:g}", tuple(c for c in criteria if c not in good)
-    )
+    return Trust(good, f"ordinal alpha of the annotators ≥ {trust_from:g}", tuple(c for c in criteria if c not in good))
 
 
 def agreement_of(e: Estimate, judge: Judge) -> float:

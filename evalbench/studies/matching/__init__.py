@@ -59,25 +59,12 @@ __all__ = [
 QUESTION = "How good are the violations that a checker found, against the ground truth?"
 
 _SHARED = (
-    Column(
-        "start",
-        "int",
-        required=False,
-        empty_ok=True,
-        low=0,
-        help="first character, counted in code points from 0",
-    ),
+    Column("start", "int", required=False, empty_ok=True, low=0, help="first character, counted in code points from 0"),
     Column("end", "int", required=False, empty_ok=True, low=1, help="one past the last character"),
     Column(
-        "spans",
-        "spans",
-        required=False,
-        empty_ok=True,
-        help="several spans: [[start, end], …]; goes before start, end",
+        "spans", "spans", required=False, empty_ok=True, help="several spans: [[start, end], …]; goes before start, end"
     ),
-    Column(
-        "context", "text", required=False, empty_ok=True, help="the quoted passage, where no span is known"
-    ),
+    Column("context", "text", required=False, empty_ok=True, help="the quoted passage, where no span is known"),
     Column("rule", "text", help="the violated rule, in words"),
     Column("category", "text", required=False, empty_ok=True),
     Column("explanation", "text", required=False, empty_ok=True),
@@ -85,12 +72,7 @@ _SHARED = (
 )
 SCHEMA: Mapping[str, Table] = {
     "truth": Table(
-        (
-            Column("sample_id", "id"),
-            Column("violation_id", "id"),
-            *_SHARED,
-            Column("text", "text", required=False),
-        ),
+        (Column("sample_id", "id"), Column("violation_id", "id"), *_SHARED, Column("text", "text", required=False)),
         unique=("sample_id", "violation_id"),
         nested="violations",
         help="one row per true violation",
@@ -106,11 +88,7 @@ SCHEMA: Mapping[str, Table] = {
         help="one row per predicted violation and checker",
     ),
     "documents": Table(
-        (
-            Column("sample_id", "id"),
-            Column("text", "text"),
-            Column("lang", "text", required=False, empty_ok=True),
-        ),
+        (Column("sample_id", "id"), Column("text", "text"), Column("lang", "text", required=False, empty_ok=True)),
         unique=("sample_id",),
         required=False,
         help="one row per text; needed where a text has no true violation or the truth has no column text",
@@ -157,7 +135,7 @@ def evaluate(
     data : Dataset
         ``load(…, study="matching")``: tables truth, predictions, documents.
     embed, dtype : str
-        Similarity backend for rules, explanations, corrections; see :func:`evalbench.models.embed.embedder`.
+        Similarity backend for rules, explanations, corrections; see :func:`evalbench.models.similarity.embed.embedder`.
     std_weights, ha_weights : mapping of str to float
         Weights of the two scores, each non-negative with sum 1.
     overlap_threshold, rule_threshold, score_threshold : float
@@ -214,12 +192,7 @@ def evaluate(
     items = items_of(pairs, std, ha)
     violations = pairs.violations
     summary = summarise(
-        items,
-        light_on=light_on,
-        yellow_from=yellow_from,
-        green_from=green_from,
-        seed=seed,
-        n_resamples=n_resamples,
+        items, light_on=light_on, yellow_from=yellow_from, green_from=green_from, seed=seed, n_resamples=n_resamples
     )
     compared = compare_checkers(items, light_on=light_on, seed=seed, n_resamples=n_resamples)
     checkers = violations.checkers["checker"].tolist()
@@ -259,14 +232,7 @@ def read_weights(path: str) -> dict[str, Any]:
     BadInput
         If it cannot be read or states something unknown.
     """
-    known = {
-        "std_weights",
-        "ha_weights",
-        "overlap_threshold",
-        "rule_threshold",
-        "score_threshold",
-        "ha_thresholds",
-    }
+    known = {"std_weights", "ha_weights", "overlap_threshold", "rule_threshold", "score_threshold", "ha_thresholds"}
     try:
         content = parsed_json(Path(path).expanduser().read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -275,9 +241,7 @@ def read_weights(path: str) -> dict[str, Any]:
         raise BadInput(f'weights_file {path}: expected an object with a key "parameters"')
     unknown = sorted(set(content["parameters"]) - known)
     if unknown:
-        raise BadInput(
-            f"weights_file {path}: unknown {', '.join(unknown)}; it may state {', '.join(sorted(known))}"
-        )
+        raise BadInput(f"weights_file {path}: unknown {', '.join(unknown)}; it may state {', '.join(sorted(known))}")
     return content
 
 
@@ -292,9 +256,7 @@ def _calibrated(calibration: Mapping[str, Any], embed: str, missing: str) -> lis
     for name, here in (("embed", embed), ("missing", missing)):
         there = options.get(name, here)
         if there != here:
-            out.append(
-                f"The weights were calibrated with {name}={there}, this run has {name}={here}: calibrate anew."
-            )
+            out.append(f"The weights were calibrated with {name}={there}, this run has {name}={here}: calibrate anew.")
     return out
 
 
@@ -320,15 +282,11 @@ def violation_table(pairs: Pairs, std: Matching, ha: Matching) -> pd.DataFrame:
         taken = np.flatnonzero(matching.matched)
         partner_t = np.full((len(v.truth), max(1, len(checkers))), "", dtype=object)
         partner_p = np.full(len(v.predictions), "", dtype=object)
-        partner_t.reshape(-1)[codes.side[taken]] = v.predictions["violation_id"].to_numpy()[
-            codes.predicted[taken]
-        ]
+        partner_t.reshape(-1)[codes.side[taken]] = v.predictions["violation_id"].to_numpy()[codes.predicted[taken]]
         partner_p[codes.predicted[taken]] = v.truth["violation_id"].to_numpy()[codes.truth[taken]]
         truth[f"{name}_partner"] = partner_t.T.reshape(-1)[: len(truth)]
         predicted[f"{name}_partner"] = partner_p
-        truth[f"{name}_why_unmatched"] = (
-            np.concatenate([matching.why_truth[c] for c in checkers]) if checkers else ""
-        )
+        truth[f"{name}_why_unmatched"] = np.concatenate([matching.why_truth[c] for c in checkers]) if checkers else ""
         predicted[f"{name}_why_unmatched"] = matching.why_predicted
     return pd.concat([truth, predicted], ignore_index=True)[
         ["sample_id", "checker", "side", "violation_id", "spans", "located", *text,
@@ -348,9 +306,7 @@ def _remarks(items: pd.DataFrame, violations: Violations) -> list[str]:
     out = []
     for prefix, name in (("", "std"), ("ha_", "ha")):
         count = int(items[f"{prefix}differs"].sum())
-        out.append(
-            f"Greedy and optimal {name} assignment differ in {count} of {len(items)} samples × checkers."
-        )
+        out.append(f"Greedy and optimal {name} assignment differ in {count} of {len(items)} samples × checkers.")
     if len(violations.faults):
         out.append(
             f"{len(violations.faults)} predicted contexts do not stand in their text; they count as false positives (table faults)."

@@ -65,9 +65,7 @@ def comparison_table(compared: tuple[tuple[tuple[str, str], Comparison], ...]) -
     return pd.DataFrame([{"checker_a": a, "checker_b": b, **c.row()} for (a, b), c in compared])
 
 
-def verdicts(
-    compared: tuple[tuple[tuple[str, str], Comparison], ...], light_on: str, n_checkers: int = 0
-) -> list[str]:
+def verdicts(compared: tuple[tuple[tuple[str, str], Comparison], ...], light_on: str, n_checkers: int = 0) -> list[str]:
     """The paired verdicts on one figure in words: all of a few pairs, of many only those of neighbouring rank; and who was left out."""
     own = [(pair, c) for pair, c in compared if c.metric == light_on]
     if len(own) > _LINES:

@@ -25,7 +25,7 @@ from evalbench.metrics.matching import (
     weighted_score,
 )
 from evalbench.models.accounting import embeddings_counted, merged
-from evalbench.models.embed import embedder, indexed_similarities, language_warning
+from evalbench.models.similarity.embed import embedder, indexed_similarities, language_warning
 from evalbench.studies.matching.violations import Violations
 
 if TYPE_CHECKING:
@@ -74,9 +74,7 @@ def pair_codes(violations: Violations) -> Codes:
     right = np.repeat(np.arange(len(p)), size)
     nth = np.arange(len(right)) - np.repeat(np.cumsum(size) - size, size)
     left = first[p[right]] + nth
-    checker = pd.Categorical(
-        violations.predictions["checker"], categories=violations.checkers["checker"]
-    ).codes
+    checker = pd.Categorical(violations.predictions["checker"], categories=violations.checkers["checker"]).codes
     checkers, of = max(1, len(violations.checkers)), checker[right].astype(np.int64)
     return Codes(left, right, p[right].astype(np.int64) * checkers + of, left * checkers + of)
 
@@ -146,9 +144,7 @@ def score_pairs(violations: Violations, *, embed: str = "use-multilingual", dtyp
     codes = pair_codes(violations)
     truth, predictions = violations.truth, violations.predictions
     components: dict[str, Any] = {
-        "text_overlap": pair_overlaps(
-            violations.truth_spans, violations.predicted_spans, codes.truth, codes.predicted
-        )
+        "text_overlap": pair_overlaps(violations.truth_spans, violations.predicted_spans, codes.truth, codes.predicted)
     }
     backend = embedder(embed, dtype=dtype)
     texts: set[str] = set()
@@ -157,19 +153,13 @@ def score_pairs(violations: Violations, *, embed: str = "use-multilingual", dtyp
             left, right = truth[column].tolist(), predictions[column].tolist()
             texts |= {*left, *right}
             if any(map(str.strip, {*left})) and any(map(str.strip, {*right})):
-                values = indexed_similarities(
-                    backend, [*left, *right], codes.truth, codes.predicted + len(left)
-                )
+                values = indexed_similarities(backend, [*left, *right], codes.truth, codes.predicted + len(left))
             else:
                 values = np.zeros(len(codes.truth))
-            components[component] = _with_absent(
-                np.clip(values, 0, 1), truth[column], predictions[column], codes
-            )
+            components[component] = _with_absent(np.clip(values, 0, 1), truth[column], predictions[column], codes)
     categories = pd.Index(truth["category"]).append(pd.Index(predictions["category"])).factorize()[0]
     same = categories[codes.truth] == categories[codes.predicted + len(truth)]
-    components["category_match"] = _with_absent(
-        same.astype(float), truth["category"], predictions["category"], codes
-    )
+    components["category_match"] = _with_absent(same.astype(float), truth["category"], predictions["category"], codes)
     warning = language_warning(backend.card, sorted(texts))
     return Pairs(
         violations,
@@ -263,9 +253,9 @@ def match(
     size_t, size_p = len(pairs.violations.truth), len(pairs.violations.predictions)
     why_predicted = unmatched_reason(codes.predicted, size_p, overlap, rule, score, matched, thresholds)
     n_checkers = max(1, len(pairs.violations.checkers))
-    why = unmatched_reason(
-        codes.side, size_t * n_checkers, overlap, rule, score, matched, thresholds
-    ).reshape(-1, n_checkers)
+    why = unmatched_reason(codes.side, size_t * n_checkers, overlap, rule, score, matched, thresholds).reshape(
+        -1, n_checkers
+    )
     why_truth = {checker: why[:, k] for k, checker in enumerate(pairs.violations.checkers["checker"])}
     return Matching(score, matched, why_truth, why_predicted, differs)
 
@@ -305,10 +295,6 @@ def replaced(thresholds: Thresholds, others: Mapping[str, float]) -> Thresholds:
         raise BadInput.listing(
             "thresholds that cannot be taken:",
             [f"ha_thresholds: unknown {name}; there are {', '.join(Thresholds._fields)}" for name in unknown]
-            + [
-                f"ha_thresholds {name} is {others[name]!r}, not a number"
-                for name in wrong
-                if name not in unknown
-            ],
+            + [f"ha_thresholds {name} is {others[name]!r}, not a number" for name in wrong if name not in unknown],
         )
     return thresholds._replace(**others)

@@ -127,9 +127,7 @@ def _by(result: Result, column: str, limit: int) -> pd.DataFrame:
     v = result.tables["violations"]
     truth = v[(v["side"] == "truth") & (v[column] != "")]
     n_checkers = max(1, result.items["checker"].nunique())
-    counts = (
-        (truth[column].value_counts() // n_checkers).sort_index().sort_values(ascending=False, kind="stable")
-    )
+    counts = (truth[column].value_counts() // n_checkers).sort_index().sort_values(ascending=False, kind="stable")
     samples = np.sort(result.items["sample_id"].unique())
     figures = [precision_of("p_tp", "p_fp"), recall_of("tp", "fn"), _HARMONIC]
     if column == "rule":
@@ -222,10 +220,7 @@ def documents(result: Result, checker: str = "", rows: int = 6) -> Html:
     texts = result.tables["documents"].set_index("sample_id")["text"]
     of = dict(tuple(result.tables["violations"].groupby(["sample_id", "checker"])))
     return draw_spans.documents(
-        [
-            _document(s, texts[s], of[s, c], c)
-            for s, c in zip(chosen["sample_id"], chosen["checker"], strict=True)
-        ]
+        [_document(s, texts[s], of[s, c], c) for s, c in zip(chosen["sample_id"], chosen["checker"], strict=True)]
     )
 
 

@@ -125,9 +125,7 @@ def bands_of(light_on: str, yellow_from: float | None, green_from: float | None)
     if yellow_from is None and green_from is None:
         return None
     if yellow_from is None or green_from is None or not yellow_from < green_from:
-        raise BadInput(
-            f"yellow_from and green_from: both or neither, ascending; got {yellow_from} and {green_from}"
-        )
+        raise BadInput(f"yellow_from and green_from: both or neither, ascending; got {yellow_from} and {green_from}")
     return Bands.cut("red", yellow_from, "yellow", green_from, "green")
 
 
@@ -171,9 +169,7 @@ def summarise(
     return Summary(tuple(estimates), _verdict(items, rows, figure, seed, n_resamples))
 
 
-def _verdict(
-    items: pd.DataFrame, rows: Sequence[Estimate], figure: Figure, seed: int, n_resamples: int
-) -> Verdict:
+def _verdict(items: pd.DataFrame, rows: Sequence[Estimate], figure: Figure, seed: int, n_resamples: int) -> Verdict:
     bands, headline = figure.bands, [e for e in rows if e.group]
     known = [e for e in headline if e.value is not None]
     n_samples = items["sample_id"].nunique()

@@ -177,7 +177,5 @@ def _checkers(column: pd.Series, faults: list[str]) -> pd.DataFrame:
 
     names = pd.Series(sorted(column.unique()), dtype=str)
     parts = names.str.extract(r"^(?P<name>[^@|]+)@(?P<version>[^@|]+)\|(?P<model>.+)$")
-    faults += [
-        f"predictions: checker {n!r} is not written name@version|model" for n in names[parts["name"].isna()]
-    ]
+    faults += [f"predictions: checker {n!r} is not written name@version|model" for n in names[parts["name"].isna()]]
     return pd.concat([names.rename("checker"), parts], axis=1)

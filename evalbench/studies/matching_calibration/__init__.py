@@ -139,27 +139,19 @@ def evaluate(
         For faults of the tables or the options, all at once.
     """
     _check(score, objective, consensus, thresholds, missing)
-    pairs = matching.score_pairs(
-        matching.prepare(data, context_threshold=context_threshold), embed=embed, dtype=dtype
-    )
+    pairs = matching.score_pairs(matching.prepare(data, context_threshold=context_threshold), embed=embed, dtype=dtype)
     judged = judged_pairs(pairs.frame(), data["pair_verdicts"], consensus)
     n_texts = judged["sample_id"].nunique()
     if not 2 <= n_folds <= n_texts:
-        raise BadInput(
-            f"n_folds: {n_folds}; {n_texts} texts have verdicts, so 2 to {n_texts} folds are possible"
-        )
+        raise BadInput(f"n_folds: {n_folds}; {n_texts} texts have verdicts, so 2 to {n_texts} folds are possible")
     components = list(WEIGHTS[score])
     arrays = training(judged, components, missing)
     default = Setting(tuple(WEIGHTS[score].values()), Thresholds())
     fold = folds(judged["sample_id"], n_folds, rng(seed, "folds"))
     known = ~np.isnan(arrays.human)
     learn = [arrays.of(known & (fold != k)) for k in range(n_folds)]
-    fitted = {
-        k: search(data_k, default, objective, thresholds, weights=weights) for k, data_k in enumerate(learn)
-    }
-    bounds = {
-        k: search(data_k, default, objective, thresholds, weights=False) for k, data_k in enumerate(learn)
-    }
+    fitted = {k: search(data_k, default, objective, thresholds, weights=weights) for k, data_k in enumerate(learn)}
+    bounds = {k: search(data_k, default, objective, thresholds, weights=False) for k, data_k in enumerate(learn)}
     final = search(arrays.of(known), default, objective, thresholds, weights=weights)
     items = items_of(judged, arrays, default, fold, fitted, bounds)
     summary = summarise(items, objective=objective, seed=seed, n_resamples=n_resamples)
@@ -180,18 +172,11 @@ def evaluate(
         items=items,
         figures=summary,
         tables={
-            "fits": fits_table(
-                arrays, components, default, {"defaults": default, **fitted, "all": final}, fold
-            ),
+            "fits": fits_table(arrays, components, default, {"defaults": default, **fitted, "all": final}, fold),
             "sensitivity": sensitivity_table(arrays.of(known), components, final, default),
             "pairs": described(judged, pairs, arrays, default, final),
         },
-        notes=(
-            *_notes(judged, score, stated),
-            *_worth(summary, objective),
-            *pairs.violations.notes,
-            *pairs.warnings,
-        ),
+        notes=(*_notes(judged, score, stated), *_worth(summary, objective), *pairs.violations.notes, *pairs.warnings),
         method=_method(score, objective, consensus, thresholds, n_folds),
         accounting={**pairs.accounting, "models": {"embed": embed}},
         files={"weights.json": weights_file(stated, data.label, parameters, summary)},
@@ -206,9 +191,7 @@ def _check(score: str, objective: str, consensus: str, thresholds: Sequence[str]
         ("missing", missing, ("renormalise", "zero")),
         *(("thresholds", t, SEARCHED) for t in thresholds),
     )
-    faults = [
-        f"{name}: {value!r}; one of {', '.join(known)}" for name, value, known in stated if value not in known
-    ]
+    faults = [f"{name}: {value!r}; one of {', '.join(known)}" for name, value, known in stated if value not in known]
     if faults:
         raise BadInput.listing("matching_calibration cannot run with these options:", faults)
 
@@ -225,20 +208,13 @@ def stated_parameters(score: str, setting: Setting) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def weights_file(
-    stated: Mapping[str, Any], label: DataLabel, parameters: Mapping[str, Any], summary: Summary
-) -> bytes:
+def weights_file(stated: Mapping[str, Any], label: DataLabel, parameters: Mapping[str, Any], summary: Summary) -> bytes:
     """What ``matching`` takes as ``weights_file``: parameters, and where they came from."""
     content = {
         "schema_version": 1,
         "parameters": dict(stated),
         "calibrated_by": "matching_calibration",
-        "data": {
-            "name": label.name,
-            "version": label.version,
-            "sha256": label.sha256,
-            "synthetic": label.synthetic,
-        },
+        "data": {"name": label.name, "version": label.version, "sha256": label.sha256, "synthetic": label.synthetic},
         "options": dict(parameters),
         "light": summary.verdict.light,
         "sentence": summary.verdict.sentence,
@@ -247,11 +223,7 @@ def weights_file(
 
 
 def fits_table(
-    data: Training,
-    components: Sequence[str],
-    default: Setting,
-    found: Mapping[int | str, Setting],
-    fold: np.ndarray,
+    data: Training, components: Sequence[str], default: Setting, found: Mapping[int | str, Setting], fold: np.ndarray
 ) -> pd.DataFrame:
     """The defaults, the setting of every fold and that of all texts, with F1 on the pairs in training and held out."""
     import pandas as pd
@@ -281,9 +253,7 @@ def _f1(data: Training, setting: Setting) -> float:
     return float(2 * (called * data.human).sum() / total) if total else float("nan")
 
 
-def sensitivity_table(
-    data: Training, components: Sequence[str], final: Setting, default: Setting
-) -> pd.DataFrame:
+def sensitivity_table(data: Training, components: Sequence[str], final: Setting, default: Setting) -> pd.DataFrame:
     """F1 on all judged pairs as one weight and the score threshold move; the other weights keep their proportions."""
     import pandas as pd
 
@@ -298,20 +268,13 @@ def sensitivity_table(
         w, t = np.meshgrid(levels, grid, indexing="ij")
         parts.append(
             pd.DataFrame(
-                {
-                    "component": component,
-                    "weight": w.ravel(),
-                    "score_threshold": t.ravel(),
-                    "f1": surface.ravel(),
-                }
+                {"component": component, "weight": w.ravel(), "score_threshold": t.ravel(), "f1": surface.ravel()}
             )
         )
     return pd.concat(parts, ignore_index=True)
 
 
-def described(
-    judged: pd.DataFrame, pairs: Pairs, data: Training, default: Setting, final: Setting
-) -> pd.DataFrame:
+def described(judged: pd.DataFrame, pairs: Pairs, data: Training, default: Setting, final: Setting) -> pd.DataFrame:
     """Judged pairs with their rules, and what the defaults and the weights from all texts call them."""
     rules = {
         side: frame.set_index(["sample_id", "violation_id"])["rule"]
@@ -320,9 +283,7 @@ def described(
     rules = {side: series[~series.index.duplicated()] for side, series in rules.items()}
     out = judged.copy()
     for side, series in rules.items():
-        out[f"{side}_rule"] = series.loc[
-            list(zip(out["sample_id"], out[f"{side}_id"], strict=True))
-        ].to_numpy()
+        out[f"{side}_rule"] = series.loc[list(zip(out["sample_id"], out[f"{side}_id"], strict=True))].to_numpy()
     for name, setting in (("default", default), ("calibrated", final)):
         out[f"{name}_score"], out[f"{name}_match"] = calls(data, setting)
     return out
@@ -360,9 +321,7 @@ def _worth(summary: Summary, objective: str) -> list[str]:
     ]
 
 
-def _method(
-    score: str, objective: str, consensus: str, thresholds: Sequence[str], n_folds: int
-) -> tuple[str, ...]:
+def _method(score: str, objective: str, consensus: str, thresholds: Sequence[str], n_folds: int) -> tuple[str, ...]:
     what = {
         "f1": "F1 = 2tp / (2tp + fp + fn) of calls against verdicts",
         "spearman": "Spearman's ρ of score and verdict",

@@ -52,13 +52,9 @@ def figure_weights(result: Result) -> tuple[Picture, str]:
     for y, name in enumerate(components):
         low, high = float(folds[name].min()), float(folds[name].max())
         ax.plot([low, high], [y, y], color=ACCENT, linewidth=2.2, alpha=0.55, solid_capstyle="butt")
-        ax.plot(
-            [default[name]], [y], "o", color=PAPER, markeredgecolor=MUTED, markersize=7, markeredgewidth=1.4
-        )
+        ax.plot([default[name]], [y], "o", color=PAPER, markeredgecolor=MUTED, markersize=7, markeredgewidth=1.4)
         dot(ax, final[name], y)
-        said.append(
-            f"{_words(name)} {final[name]:.2f} (default {default[name]:.2f}, folds {low:.2f} to {high:.2f})"
-        )
+        said.append(f"{_words(name)} {final[name]:.2f} (default {default[name]:.2f}, folds {low:.2f} to {high:.2f})")
     ax.set_yticks(range(len(components)), [_words(c) for c in components])
     ax.set_ylim(len(components) - 0.5, -0.5)
     ax.set_xlim(-0.02, 1.02)

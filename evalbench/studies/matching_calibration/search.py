@@ -84,9 +84,7 @@ def scores(parts: Floats, weights: Floats, missing: Missing) -> Floats:
     return np.where(full > 0, total / np.where(full > 0, full, 1.0), 0.0)
 
 
-def f1_surface(
-    data: Training, weights: Floats, overlap: float, rule: float, grid: Sequence[float] = SCORES
-) -> Floats:
+def f1_surface(data: Training, weights: Floats, overlap: float, rule: float, grid: Sequence[float] = SCORES) -> Floats:
     """F1 against the humans for every weight vector and score threshold; ``(c, t)``, NaN where undefined.
 
     F1 = 2 Σ h m / (Σ m + Σ h) with h the human share and m = 1 for pairs called a match: for 0/1 verdicts the usual F1.
@@ -100,9 +98,7 @@ def f1_surface(
         above = np.searchsorted(limits, scores(parts, chunk, data.missing), side="left")
         cell = above + (len(limits) + 1) * np.arange(len(chunk))[:, None]
         for out, counted in ((hits, np.broadcast_to(human, above.shape)), (called, np.ones(above.shape))):
-            bins = np.bincount(
-                cell.ravel(), weights=counted.ravel(), minlength=len(chunk) * (len(limits) + 1)
-            )
+            bins = np.bincount(cell.ravel(), weights=counted.ravel(), minlength=len(chunk) * (len(limits) + 1))
             passing = np.cumsum(bins.reshape(len(chunk), -1)[:, ::-1], axis=1)[:, ::-1]
             out[begin : begin + step] = passing[:, 1:]
     with np.errstate(all="ignore"):
@@ -191,9 +187,7 @@ def _rank(found: _Found) -> tuple[float, float]:
 
 
 def _better(one: _Found, other: _Found) -> bool:
-    return one.value > other.value + _TIE or (
-        one.value > other.value - _TIE and one.distance < other.distance - 1e-9
-    )
+    return one.value > other.value + _TIE or (one.value > other.value - _TIE and one.distance < other.distance - 1e-9)
 
 
 def _best_f1(

@@ -30,9 +30,7 @@ Floats = npt.NDArray[np.float64]
 # The interval of the gain decides: better or worse only where it leaves 0 out.
 RULE = Rules(
     (
-        Case(
-            "green", "calibrated agrees better on texts it has not seen", all_of=(When("gain_low", ">", 0),)
-        ),
+        Case("green", "calibrated agrees better on texts it has not seen", all_of=(When("gain_low", ">", 0),)),
         Case("red", "calibrated agrees worse on texts it has not seen", all_of=(When("gain_high", "<", 0),)),
     ),
     otherwise="yellow",
@@ -53,9 +51,7 @@ def figures() -> tuple[Figure, ...]:
     )
 
 
-def summarise(
-    items: pd.DataFrame, *, objective: str = "f1", seed: int = 0, n_resamples: int = 2000
-) -> Summary:
+def summarise(items: pd.DataFrame, *, objective: str = "f1", seed: int = 0, n_resamples: int = 2000) -> Summary:
     """Headline figures per settings, the gain of calibration on held-out folds, and the verdict, from items alone.
 
     Parameters
@@ -80,12 +76,7 @@ def summarise(
         own = known[known["settings"] == name]
         if len(own):
             done = estimate(
-                own,
-                figures(),
-                units=own["sample_id"],
-                seed=seed,
-                group={"settings": name},
-                n_resamples=n_resamples,
+                own, figures(), units=own["sample_id"], seed=seed, group={"settings": name}, n_resamples=n_resamples
             )
             rows += [replace(e, n_undefined=split) for e in done.estimates]
     correlations = _correlations(known, seed, n_resamples)
@@ -190,15 +181,11 @@ def _alpha(items: pd.DataFrame, seed: int, n_resamples: int) -> Estimate:
     units = np.repeat(pairs["pair_id"].to_numpy(dtype=str), [len(v) for v in verdicts])
     ratings = np.array([x for v in verdicts for x in v], dtype=float)
     binary = bool(np.isin(ratings, (0, 1)).all())
-    found = krippendorff_alpha(
-        units, ratings, "nominal" if binary else "interval", seed=seed, n_resamples=n_resamples
-    )
+    found = krippendorff_alpha(units, ratings, "nominal" if binary else "interval", seed=seed, n_resamples=n_resamples)
     return _estimate("alpha_of_annotators", found, {})
 
 
-def _verdict(
-    rows: list[Estimate], known: pd.DataFrame, objective: str, seed: int, replicates: Floats
-) -> Verdict:
+def _verdict(rows: list[Estimate], known: pd.DataFrame, objective: str, seed: int, replicates: Floats) -> Verdict:
     name = _NAMES[objective]
     at = {(e.metric, e.group.get("settings", "")): e for e in rows}
     gain = at.get((f"gain_{objective}", ""))
@@ -208,16 +195,9 @@ def _verdict(
         return Verdict("grey", f"What calibration gains is undefined: {why}; {over}.", str(RULE))
     light = RULE.light({"gain_low": gain.ci_low, "gain_high": gain.ci_high})
     # How the light would fall if the gain came out otherwise, with an interval as wide as this one.
-    shifted = {
-        "gain_low": replicates - gain.value + gain.ci_low,
-        "gain_high": replicates - gain.value + gain.ci_high,
-    }
+    shifted = {"gain_low": replicates - gain.value + gain.ci_low, "gain_high": replicates - gain.value + gain.ci_high}
     word = {"green": "better by", "red": "worse by", "yellow": "no difference shown:"}[light]
-    shown = (
-        gain
-        if light != "red"
-        else replace(gain, value=-gain.value, ci_low=-gain.ci_high, ci_high=-gain.ci_low)
-    )
+    shown = gain if light != "red" else replace(gain, value=-gain.value, ci_low=-gain.ci_high, ci_high=-gain.ci_low)
     p = _p_value(known, seed, shown=light != "yellow") if objective == "f1" else ""
     defaults, bounds, held, trained = (at[objective, s] for s in SETTINGS)
     alone = f"thresholds alone {value_text(bounds, rows)}, " if objective == "f1" else ""

@@ -97,8 +97,7 @@ def items_of(
 
     called = {k: calls(data, setting) for k, setting in fitted.items()}
     trained = [
-        np.nanmean([np.where(fold == k, np.nan, found[part]) for k, found in called.items()], axis=0)
-        for part in (0, 1)
+        np.nanmean([np.where(fold == k, np.nan, found[part]) for k, found in called.items()], axis=0) for part in (0, 1)
     ]
     columns = {
         DEFAULTS: calls(data, default),
@@ -112,9 +111,7 @@ def items_of(
     ).sort_values(["pair_id", "settings"], kind="stable", ignore_index=True)
 
 
-def _held_out(
-    called: Mapping[int, tuple[np.ndarray, np.ndarray]], fold: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def _held_out(called: Mapping[int, tuple[np.ndarray, np.ndarray]], fold: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Score and call of every pair by the setting that was found without its fold."""
     rows = np.arange(len(fold))
     scores, calls_ = (np.stack([called[k][part] for k in sorted(called)]) for part in (0, 1))
@@ -132,7 +129,5 @@ def _rows(judged: pd.DataFrame, settings: str, score: np.ndarray, predicted: np.
         fn=human * (1 - predicted),
         agreement=1 - np.abs(human - predicted),
         unscored="",
-        undefined=np.where(
-            ~np.isnan(human), "", np.where(judged["verdicts"] == NO_VERDICTS, NO_REFERENCE, SPLIT)
-        ),
+        undefined=np.where(~np.isnan(human), "", np.where(judged["verdicts"] == NO_VERDICTS, NO_REFERENCE, SPLIT)),
     )

@@ -82,9 +82,7 @@ SCHEMA: Mapping[str, Table] = {
             ),
             Column("context", "texts", required=False, empty_ok=True),
             Column("prompt", "text", required=False, empty_ok=True, help="the request"),
-            Column(
-                "samples", "texts", required=False, empty_ok=True, help="further answers of the same model"
-            ),
+            Column("samples", "texts", required=False, empty_ok=True, help="further answers of the same model"),
             Column("model", "id", groups=True, required=False),
         ),
         unique=("id", "model"),
@@ -143,7 +141,7 @@ def evaluate(
     bleu_tokenize : str
         sacrebleu's tokenizer; ``"zh"`` for Chinese.
     embed : str
-        Embedding model; see :func:`evalbench.models.embed.embedder`.
+        Embedding model; see :func:`evalbench.models.similarity.embed.embedder`.
     bert_model, bert_layers
         For ``bertscore``: a local folder and its layer, or a hub name.
     judge : str or callable
@@ -197,9 +195,7 @@ def evaluate(
         "bert_model": bert_model, "num_layers": bert_layers, "judge": judge,
         **rouge_options(names, **by_rouge, language=language),
     }  # fmt: skip
-    frame, replies = (
-        answered(frame_of(data["items"]), prompt, model) if prompt else (frame_of(data["items"]), [])
-    )
+    frame, replies = answered(frame_of(data["items"]), prompt, model) if prompt else (frame_of(data["items"]), [])
     scored = score_all(frame, cards, options, replies)
     items = items_of(frame, scored)
     stated = {

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from evalbench.judge.entail import LABELS, entailer
 from evalbench.judge.verdicts import RECORDED, InProcess, Verdict, Verdicts, judge
-from evalbench.models.entail import LABELS, entailer
 from evalbench.models.llm import is_model_name
 
 if TYPE_CHECKING:
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 Pair = tuple[str, str]
 PROMPT_LANGUAGES = ("en", "ru", "zh")
-_JUDGES = "judge = a chat model (openai/MODEL, local/smollm2-135m), the folder of an NLI cross-encoder, or recorded:FILE"
+_JUDGES = (
+    "judge = a chat model (openai/MODEL, local/smollm2-135m), the folder of an NLI cross-encoder, or recorded:FILE"
+)
 NEEDED = f"it needs a judge of contradiction: {_JUDGES}"
 BLIND = f"baseline/lexical compares words and never says that a text contradicts another: {_JUDGES}"
 
@@ -79,10 +81,7 @@ class Contradictions:
 
         found = judge(_items(pairs), by=likeliest, task="entailment")
         named = replace(
-            found,
-            judge=name,
-            calls=found.calls.assign(model=name),
-            accounting={**found.accounting, "models": [name]},
+            found, judge=name, calls=found.calls.assign(model=name), accounting={**found.accounting, "models": [name]}
         )
         sides = table[:, [0, 2]].sum(axis=1)
         return named, np.divide(table[:, 2], sides, out=np.zeros(len(table)), where=sides > 0).tolist()
@@ -97,14 +96,7 @@ class Contradictions:
         import pandas as pd
 
         rows = [
-            (
-                self.rows[p].id,
-                *p,
-                self.rows[p].label,
-                self.values[p],
-                self.rows[p].reason,
-                self.rows[p].unscored,
-            )
+            (self.rows[p].id, *p, self.rows[p].label, self.values[p], self.rows[p].reason, self.rows[p].unscored)
             for p in sorted(self.rows)
         ]
         columns = ["call", "passage", "statement", "label", "p_contradiction", "reason", "unscored"]

@@ -116,14 +116,7 @@ def figure_panels(result: Result) -> tuple[Figure, str]:
             if e.value is None:
                 continue
             if e.ci_low is not None:
-                ax.plot(
-                    [e.ci_low, e.ci_high],
-                    [y, y],
-                    color=ACCENT,
-                    linewidth=2.2,
-                    alpha=0.55,
-                    solid_capstyle="butt",
-                )
+                ax.plot([e.ci_low, e.ci_high], [y, y], color=ACCENT, linewidth=2.2, alpha=0.55, solid_capstyle="butt")
             dot(ax, e.value, y, 5)
             said.append(f"{name} {model} {e.value:.3g}".replace("  ", " "))
         ax.set_xlim(max(low, 0.0), high)
@@ -146,9 +139,7 @@ def worst_texts(result: Result, metric: str, rows: int = 10) -> pd.DataFrame:
     keys = [result.id, *result.by]
     scores = result.items[[*keys, entry.name]].dropna(subset=[entry.name])
     order = scores.sort_values(
-        [entry.name, *keys],
-        ascending=[entry.higher_is_better is not False, *[True] * len(keys)],
-        kind="stable",
+        [entry.name, *keys], ascending=[entry.higher_is_better is not False, *[True] * len(keys)], kind="stable"
     )
     shown = [c for c in (*keys, "output", "reference", "prompt") if c in result.tables["texts"]]
     return order.head(rows).merge(result.tables["texts"][shown], on=keys, how="left")
@@ -223,9 +214,4 @@ def unscored(result: Result) -> pd.DataFrame:
     ]
     if not rows:
         return pd.DataFrame({"note": ["every text has every score"]})
-    return (
-        pd.DataFrame(rows)
-        .value_counts(["metric", "kind", "reason"], sort=False)
-        .rename("texts")
-        .reset_index()
-    )
+    return pd.DataFrame(rows).value_counts(["metric", "kind", "reason"], sort=False).rename("texts").reset_index()

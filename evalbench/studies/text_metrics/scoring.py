@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalbench.errors import BadInput, ModelUnavailable
+from evalbench.judge.entail import BASELINE
 from evalbench.kit.answers import answer_of, why_unscored
 from evalbench.metrics.registry import Card, cards
 from evalbench.metrics.registry import card as card_named
 from evalbench.metrics.text import COLUMNS, Unavailable, score
 from evalbench.metrics.translation import NO_WORDNET, meteor_stages, wordnet_folder, wordnet_version
-from evalbench.models.entail import BASELINE
 from evalbench.studies.text_metrics.contradiction import BLIND, NEEDED, Contradictions
 from evalbench.studies.text_metrics.rouge import rouge_said, without_lines
 from evalbench.text.sentences import sentences, splitter
@@ -129,7 +129,7 @@ def answered(frame: pd.DataFrame, prompt: str, model: str) -> tuple[pd.DataFrame
     from jinja2 import StrictUndefined, TemplateError
     from jinja2.sandbox import SandboxedEnvironment
 
-    from evalbench.models.collect import collect
+    from evalbench.models.chat.collect import collect
     from evalbench.models.exchange import Request, text_hash
 
     try:
@@ -141,9 +141,7 @@ def answered(frame: pd.DataFrame, prompt: str, model: str) -> tuple[pd.DataFrame
     except TemplateError as error:
         raise BadInput(f"prompt: {error}; the table has {', '.join(map(str, frame.columns))}") from error
     requests = [
-        Request(
-            ({"role": "user", "content": text},), item_id=i, purpose="answer", prompt_hash=text_hash(prompt)
-        )
+        Request(({"role": "user", "content": text},), item_id=i, purpose="answer", prompt_hash=text_hash(prompt))
         for i, text in zip(frame["id"], asked, strict=True)
     ]
     replies = collect(requests, model)
@@ -193,16 +191,12 @@ def _without_inputs(scored: Scored, total: int) -> list[str]:
         counts = {name: int((why == f"no-{column}").sum()) for name, why in scored.undefined.items()}
         names = [name for name, count in counts.items() if count]
         if names:
-            found.append(
-                f"No {column}: {counts[names[0]]} of {total} texts; undefined there: {', '.join(names)}."
-            )
+            found.append(f"No {column}: {counts[names[0]]} of {total} texts; undefined there: {', '.join(names)}.")
     return found
 
 
 def _check_columns(frame: pd.DataFrame, entries: Sequence[Card]) -> None:
-    faults = (
-        [] if "output" in frame else ["there is no column output: name prompt and model to collect outputs"]
-    )
+    faults = [] if "output" in frame else ["there is no column output: name prompt and model to collect outputs"]
     ready = []
     for entry in entries:
         lacking = [_NEED[need] for need in entry.needs if need in _NEED and _NEED[need] not in frame]
@@ -253,7 +247,7 @@ def _arguments(entry: Card, options: Mapping[str, Any], scored: Scored) -> dict[
     taken = inspect.signature(entry.function).parameters
     arguments = {k: v for k, v in options.items() if k in taken and k not in COLUMNS}
     if "embed" in taken:
-        from evalbench.models.embed import embed
+        from evalbench.models.similarity.embed import embed
 
         scored.embedded = True
         arguments["embed"] = lambda texts: embed(texts, options["embed"])
@@ -277,9 +271,7 @@ def items_of(frame: pd.DataFrame, scored: Scored) -> pd.DataFrame:
     # A text counts as unscored, or as undefined, only where no metric at all has a value for it.
     failed = np.where(scoreless, _shared(scored.unscored), "")
     without = np.where(scoreless & (failed == ""), _shared(scored.undefined), "")
-    return pd.DataFrame(
-        {**keys, **lengths, **scored.columns, **reasons, "unscored": failed, "undefined": without}
-    )
+    return pd.DataFrame({**keys, **lengths, **scored.columns, **reasons, "unscored": failed, "undefined": without})
 
 
 def _joined(reasons: Mapping[str, Any]) -> list[str]:
@@ -294,9 +286,7 @@ def _joined(reasons: Mapping[str, Any]) -> list[str]:
 def _shared(reasons: Mapping[str, Any]) -> list[str]:
     """The one reason that all metrics have for a text; as :func:`_joined` where they differ."""
     rows = zip(*reasons.values(), strict=True)
-    return [
-        row[0] if len(set(row)) == 1 else lines for row, lines in zip(rows, _joined(reasons), strict=True)
-    ]
+    return [row[0] if len(set(row)) == 1 else lines for row, lines in zip(rows, _joined(reasons), strict=True)]
 
 
 _BY_SENTENCE = {"selfcheck_nli", "context_contradiction"}
@@ -344,9 +334,7 @@ def roles(
         "embedding": options["embed"] if scored.embedded else "",
         "judging": ", ".join(sorted({v.judge for v in judged})),
     }
-    counted = merged(
-        [*([accounting(replies)] if replies else []), *scored.spent, *(v.accounting for v in judged)]
-    )
+    counted = merged([*([accounting(replies)] if replies else []), *scored.spent, *(v.accounting for v in judged)])
     return {**counted, "models": {role: name for role, name in named.items() if name}}
 
 

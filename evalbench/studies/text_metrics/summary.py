@@ -68,10 +68,7 @@ def figures(metrics: Sequence[str]) -> tuple[Figure, ...]:
 def _figures_of(entry: Card, **options: Any) -> tuple[Figure, ...]:
     # The mean of what is 0 or 1 is a proportion, anywhere between.
     share = entry.unit == "0/1"
-    common: dict[str, Any] = {
-        "unit": "0–1" if share else entry.unit,
-        "higher_is_better": entry.higher_is_better,
-    }
+    common: dict[str, Any] = {"unit": "0–1" if share else entry.unit, "higher_is_better": entry.higher_is_better}
     finite_worst = entry.range[0] if entry.higher_is_better else entry.range[1]
     worst = finite_worst if entry.higher_is_better is not None and np.isfinite(finite_worst) else None
     interval = "wilson" if share else "bootstrap"
@@ -147,13 +144,7 @@ def _is_metric(name: str) -> bool:
 
 
 def _estimated(
-    rows: pd.DataFrame,
-    name: str,
-    bands: Bands | None,
-    group: Mapping[str, str],
-    max_unscored: float,
-    seed: int,
-    n: int,
+    rows: pd.DataFrame, name: str, bands: Bands | None, group: Mapping[str, str], max_unscored: float, seed: int, n: int
 ) -> Estimated:
     entry = card(name)
     unscored = reasons_of(rows["unscored_metrics"], name)
@@ -172,21 +163,14 @@ def _estimated(
         return found
     first = found.estimates[0]
     note = "; ".join(
-        filter(
-            None,
-            ["" if first.value is None else first.note, f"{percent(share, [max_unscored])} unscored: {why}"],
-        )
+        filter(None, ["" if first.value is None else first.note, f"{percent(share, [max_unscored])} unscored: {why}"])
     )
     held = replace(first, light="unlit" if bands is None else "grey", note=note)
     return Estimated((held, *found.estimates[1:]), found.replicates)
 
 
 def _verdict(
-    items: pd.DataFrame,
-    done: Sequence[tuple[str, Estimated]],
-    bands: Mapping[str, Bands],
-    seed: int,
-    n_resamples: int,
+    items: pd.DataFrame, done: Sequence[tuple[str, Estimated]], bands: Mapping[str, Bands], seed: int, n_resamples: int
 ) -> Verdict:
     n_texts = items["id"].nunique()
     texts = f"{n_texts} text" + ("" if n_texts == 1 else "s")
@@ -254,8 +238,7 @@ def compare_models(
     for name in metrics:
         wide = _best(items, name).pivot(index="id", columns="model", values=name)
         rows += [
-            _compared(wide[[a, b]].dropna(), name, seed, n_resamples)
-            for a, b in combinations(sorted(wide.columns), 2)
+            _compared(wide[[a, b]].dropna(), name, seed, n_resamples) for a, b in combinations(sorted(wide.columns), 2)
         ]
     table = pd.DataFrame(rows)
     table["p_holm"] = holm(table["p"].to_numpy(dtype=float))

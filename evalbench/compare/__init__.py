@@ -1,0 +1,1 @@
+"""Runs and groups compared: statistics, no pages."""

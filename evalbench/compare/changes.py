@@ -1,0 +1,129 @@
+"""Units that got better or worse between two sides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from evalbench.core.figures import Figure, unit_sums
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evalbench.compare.sides import Group, Side
+
+Floats = npt.NDArray[np.float64]
+_NOT_SCORES = {"unscored", "undefined"}
+
+
+class Changes(NamedTuple):
+    """Every unit that both sides have, by how much it changed.
+
+    Attributes
+    ----------
+    metric : str
+        The figure, or column of the items, whose value on single units this is.
+    table : DataFrame
+        Group columns, unit, ``reference``, ``side``, ``change`` (side − reference), ``what`` (the counts that
+        moved), ``verdict`` (better, worse, higher, lower, same, no value); the largest changes first.
+    counts : mapping of verdict to int
+    """
+
+    metric: str
+    table: pd.DataFrame
+    counts: Mapping[str, int]
+
+
+def changes(
+    reference: Side,
+    side: Side,
+    groups: Sequence[tuple[Group, tuple[Group, Group]]],
+    unit: str,
+    metric: str,
+    figure: Figure | None,
+) -> Changes | None:
+    """What changed on single units; None where no column of the items says how good a unit is."""
+    import pandas as pd
+
+    higher = figure.higher_is_better if figure else _direction(reference, metric)
+    if figure is None:
+        column = _score_column(reference.items, metric, unit)
+        if column is None:
+            return None
+        metric, figure = column, Figure(column, (column, f"#{column}"), _mean)
+    parts = [_of_group(reference, side, group, own, unit, figure) for group, own in groups]
+    table = pd.concat(parts, ignore_index=True)
+    table["verdict"] = _verdicts(table, higher)
+    keys = [c for c in table.columns if c in {*side.by, unit}]
+    table = table.assign(size=table["change"].abs().fillna(-1)).sort_values(
+        ["size", *keys], ascending=[False, *[True] * len(keys)], kind="stable", ignore_index=True
+    )
+    counts = table["verdict"].value_counts()
+    return Changes(metric, table.drop(columns="size"), {str(k): int(v) for k, v in counts.items()})
+
+
+def _mean(total: Floats, n: Floats) -> Floats:
+    with np.errstate(all="ignore"):
+        return np.where(n > 0, total / n, np.nan)
+
+
+def _direction(side: Side, metric: str) -> bool | None:
+    return next((row["higher_is_better"] for row in side.results["summary"] if row["metric"] == metric), None)
+
+
+def _score_column(items: pd.DataFrame, metric: str, unit: str) -> str | None:
+    """The items' column that scores a unit: named as the figure, or ``score``, or the first of fractions."""
+    numbers = [c for c in items.select_dtypes("number").columns if c != unit and c not in _NOT_SCORES]
+    fractions = [c for c in numbers if items[c].dtype.kind == "f"]
+    return next((c for c in (metric, "score", *fractions[:1]) if c in numbers), None)
+
+
+def _of_group(
+    reference: Side, side: Side, group: Group, own: tuple[Group, Group], unit: str, figure: Figure
+) -> pd.DataFrame:
+    import pandas as pd
+
+    columns = list(dict.fromkeys(figure.sums))
+    sums, ids = zip(
+        *(
+            unit_sums(rows, columns, rows[unit])
+            for rows in (reference.rows(own[0]), side.rows(own[1]))
+        ),
+        strict=True,
+    )  # fmt: skip
+    shared, at_reference, at_side = np.intersect1d(*ids, assume_unique=True, return_indices=True)
+    before, after = sums[0][at_reference], sums[1][at_side]
+    with np.errstate(all="ignore"):
+        values = [figure.value(*(table[:, columns.index(n)] for n in figure.sums)) for table in (before, after)]
+    counts = [c for c in columns if not c.startswith("#")]
+    return pd.DataFrame(
+        {
+            **{column: [value] * len(shared) for column, value in group.items()},
+            unit: shared,
+            "reference": values[0],
+            "side": values[1],
+            "change": values[1] - values[0],
+            "what": _moved(counts, *(t[:, [columns.index(c) for c in counts]] for t in (before, after))),
+        }
+    )
+
+
+def _moved(names: Sequence[str], before: Floats, after: Floats) -> list[str]:
+    """The counts that are not the same, in words; of a single one nothing, it is the score itself."""
+    if len(names) < 2:
+        return [""] * len(before)
+    return [
+        ", ".join(f"{n} {a:g} → {b:g}" for n, a, b in zip(names, x, y, strict=True) if a != b)
+        for x, y in zip(before.round(4).tolist(), after.round(4).tolist(), strict=True)
+    ]
+
+
+def _verdicts(table: pd.DataFrame, higher_is_better: bool | None) -> npt.NDArray[Any]:
+    up, down = {True: ("better", "worse"), False: ("worse", "better"), None: ("higher", "lower")}[higher_is_better]
+    change = table["change"].to_numpy(dtype=float)
+    neither = np.isnan(table["reference"].to_numpy(float)) & np.isnan(table["side"].to_numpy(float))
+    tied = np.abs(change) <= 1e-12
+    return np.select([neither, np.isnan(change), tied, change > 0], ["no value", "value on one side", "same", up], down)

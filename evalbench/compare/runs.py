@@ -1,0 +1,341 @@
+"""Two or more runs of one study, or groups within a run, against the first of them.
+
+How a study becomes comparable
+------------------------------
+Everything is computed anew from ``items.parquet`` by what the study's module offers; nothing else is asked of it:
+
+``figures(**options) -> Sequence[Figure]``
+    The figures that are functions of sums over items.  They are compared exactly and fast, by
+    :func:`evalbench.core.comparison.compare_figures`.
+``summarise(items, **options) -> Summary``
+    Serves every other figure of ``results.json`` (correlations, areas under a curve): it is called on paired resamples
+    of items, see :mod:`evalbench.compare.resampled`.  It must accept any subset of units and groups, ``n_resamples=1``,
+    and ids with a suffix (a unit that was drawn twice comes under two ids).
+``weighted(items, **options) -> function of (items, counts)`` (optional)
+    Serves those figures instead, for many resamples at once, see :mod:`evalbench.compare.weighted`.
+``with_sums(items, **options) -> items`` (optional)
+    The items with the columns that ``figures`` sum and the file does not hold, e.g. who passed a threshold.
+``UNIT`` (optional)
+    The column of ``items`` that names the resampling unit where that is not ``Result.id``, e.g. the document of a pair.
+
+Options are the keyword arguments that a function shares with ``parameters`` of ``results.json``.  A figure is compared
+only in groups for which both runs state it, and only where the module's definition reproduces the recorded values.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from evalbench.compare.changes import Changes, changes
+from evalbench.compare.resampled import N_SUMMARIES, compare_summaries
+from evalbench.compare.sides import Group, Side, surroundings, unequal
+from evalbench.compare.weighted import Kernel, compare_weighted
+from evalbench.core.compared import Comparison
+from evalbench.core.comparison import adjusted_together, compare_figures
+from evalbench.core.figures import Figure, unit_sums
+from evalbench.core.result import Summary
+from evalbench.errors import BadInput
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# So many figures open the page and make up one family of tests; the others are a second one.
+HEADLINE = 4
+_CLOSE = 1e-9
+
+
+class Measures(NamedTuple):
+    """What a study's module offers for comparisons; see the module's docstring."""
+
+    figures: Callable[..., Sequence[Figure]] | None
+    summarise: Callable[..., Summary]
+    unit: str = ""
+    with_sums: Callable[..., pd.DataFrame] | None = None
+    weighted: Callable[..., Kernel] | None = None
+
+    @classmethod
+    def of(cls, study: ModuleType) -> Measures:
+        names = ("figures", "UNIT", "with_sums", "weighted")
+        figures, unit, with_sums, weighted = (getattr(study, name, None) for name in names)
+        return cls(figures, study.summarise, unit or "", with_sums, weighted)
+
+    def summed(self, side: Side) -> Side:
+        """The side with every column that the figures sum."""
+        if self.with_sums is None:
+            return side
+        try:
+            return replace(side, items=self.with_sums(side.items, **side.options(self.with_sums)))
+        except KeyError as error:
+            raise BadInput(f"{side.run_id}: the items lack {error}, which today's code reads; run it anew") from error
+
+
+class Row(NamedTuple):
+    """One figure of one group of one side against the reference; ``headline`` figures are a family of their own."""
+
+    group: Mapping[str, str]
+    comparison: Comparison
+    headline: bool
+
+
+@dataclass(frozen=True)
+class Differences:
+    """One side against the reference.
+
+    Attributes
+    ----------
+    reference, side : Side
+    rows : tuple of Row
+    changes : Changes or None
+        Units that got better or worse; None where units are not paired.
+    parameters : tuple of (name, value of the reference, value of the side)
+        Those that differ.
+    surroundings : tuple of the same
+        What else differs: code, versions, models.
+    n_shared, only_reference, only_side : int
+        Units.
+    notes : tuple of str
+    same : bool
+        Whether both sides are the same run and groups.
+    """
+
+    reference: Side
+    side: Side
+    rows: tuple[Row, ...]
+    changes: Changes | None
+    parameters: tuple[tuple[str, Any, Any], ...]
+    surroundings: tuple[tuple[str, Any, Any], ...]
+    n_shared: int
+    only_reference: int
+    only_side: int
+    notes: tuple[str, ...]
+    same: bool
+
+
+def compare(
+    reference: Side,
+    others: Sequence[Side],
+    measures: Measures,
+    *,
+    paired: bool = True,
+    metric: str = "",
+    margins: Mapping[str, float] | None = None,
+    seed: int = 0,
+    n_resamples: int = 2000,
+    n_summaries: int = N_SUMMARIES,
+) -> tuple[Differences, ...]:
+    """Compare sides with a reference, figure by figure: side − reference.
+
+    Parameters
+    ----------
+    reference, others : Side
+    measures : Measures
+        Of the study.
+    paired : bool
+        Pair on the units' ids; otherwise the sides are independent samples, and may be of different data.
+    metric : str
+        The figure by whose units the changes are listed, and which is compared first; by default the study's first.
+    margins : mapping of metric to float, optional
+        Differences that do not matter: an interval inside ±margin means equivalent.
+    seed, n_resamples : int
+    n_summaries : int
+        Resamples, and permutations, of figures that only ``summarise`` can compute; 0 leaves them out.
+
+    Returns
+    -------
+    tuple of Differences
+        One per other side.  Holm's adjustment covers the headline figures of all sides and groups together, and
+        all further figures together.
+
+    Raises
+    ------
+    BadInput
+        If studies or (paired) data differ, no unit or group is common, or there is no such figure.
+    """
+    _comparable(reference, others, paired=paired)
+    reference, *others = (measures.summed(side) for side in (reference, *others))
+    found = [
+        _differences(reference, side, measures, paired, metric, margins or {}, seed, (n_resamples, n_summaries))
+        for side in others
+    ]
+    return _one_family(found)
+
+
+def _comparable(reference: Side, others: Sequence[Side], *, paired: bool) -> None:
+    faults = []
+    for side in others:
+        if side.results["study"] != reference.results["study"]:
+            faults.append(
+                f"{side.run_id} is a run of {side.results['study']}, {reference.run_id} one of {reference.results['study']}"
+            )
+        elif paired and side.results["data"]["sha256"] != reference.results["data"]["sha256"]:
+            faults.append(
+                f"{side.run_id} read other data ({_data(side)}) than {reference.run_id} ({_data(reference)}); "
+                "--unpaired compares them as independent samples"
+            )
+    if faults:
+        raise BadInput.listing("these cannot be compared:", faults)
+
+
+def _readable(figures: Sequence[Figure], sides: Sequence[Side]) -> None:
+    """Refuse items that lack a column which today's figures are computed from."""
+    needed = dict.fromkeys(name.removeprefix("#") for f in figures for name in f.sums)
+    lacking = [
+        f"{side.run_id}: the items lack {', '.join(gone)}, which today's code reads; run it anew"
+        for side in sides
+        if (gone := [name for name in needed if name not in side.items])
+    ]
+    if lacking:
+        raise BadInput.listing("these cannot be compared:", lacking)
+
+
+def _data(side: Side) -> str:
+    data = side.results["data"]
+    return f"{data['name']}{'@' * bool(data['version'])}{data['version']}, sha256 {data['sha256'][:8]}"
+
+
+def _differences(
+    reference: Side, side: Side, measures: Measures, paired: bool, metric: str, margins: Mapping[str, float],
+    seed: int, sizes: tuple[int, int],
+) -> Differences:  # fmt: skip
+    pairs, notes = _paired_groups(reference, side)
+    unit = measures.unit or str(reference.results["id"])
+    counts = _counts(side.items[unit], reference.items[unit])
+    if paired and not counts.shared:
+        raise BadInput(f"{side.run_id} and {reference.run_id} have no {unit} in common")
+    defined = list(measures.figures(**reference.options(measures.figures))) if measures.figures else []
+    order = _in_order(reference, side, metric)
+    # The first figure opens the comparison, were it stated for the whole alone.
+    pairs.sort(key=lambda pair: not any(reference.states(m, pair[1][0]) for m in order[:1]))
+    defined = [f for f in defined if f.metric in order]
+    _readable(defined, (reference, side))
+    stray = sorted(set(margins) - set(order))
+    if stray:
+        raise BadInput(f"margin for {', '.join(stray)}: no such figure; there are {', '.join(order)}")
+    rest = [m for m in order if m not in {f.metric for f in defined}]
+    common = {"unit": unit, "paired": paired, "margins": margins, "seed": seed}
+    resampled = (
+        compare_weighted(side, reference, pairs, rest, measures.weighted, n_resamples=sizes[0], **common)
+        if measures.weighted
+        else compare_summaries(side, reference, pairs, rest, measures.summarise, n_resamples=sizes[1], **common)
+    )
+    rows: list[Row] = []
+    for i, (group, (left, right)) in enumerate(pairs):
+        sums = [f for f in defined if reference.states(f.metric, left) and side.states(f.metric, right)]
+        checks = {f.metric: _reproduced(f, reference, left) or _reproduced(f, side, right) for f in sums}
+        notes += [note for note in checks.values() if note]
+        sums = [f for f in sums if not checks[f.metric]]
+        a, b = side.rows(right), reference.rows(left)
+        compared = [c for (at, _), c in resampled.items() if at == i]
+        if sums:
+            compared += compare_figures(
+                a, b, sums, units_a=a[unit], units_b=b[unit], seed=seed, names=(side.name, reference.name), paired=paired,
+                margins={f.metric: margins[f.metric] for f in sums if f.metric in margins}, n_resamples=sizes[0],
+            ).figures  # fmt: skip
+        compared.sort(key=lambda c: order.index(c.metric))
+        rows += [Row(group, c, False) for c in compared]
+    opening = list(dict.fromkeys(sorted((row.comparison.metric for row in rows), key=order.index)))[:HEADLINE]
+    rows = [row._replace(headline=row.comparison.metric in opening) for row in rows]
+    if not rows:
+        raise BadInput.listing(f"{side.run_id} and {reference.run_id} have no figure that can be compared:", notes)
+    differing = unequal(reference.results["parameters"], side.results["parameters"])
+    if differing:
+        notes.append(
+            f"The runs differ in parameters ({', '.join(name for name, _, _ in differing)}): where one of them shapes the "
+            "scoring, a difference is one of measuring, not of what was judged."
+        )
+    listed = [pair for pair in pairs if len(pair[0]) == len(reference.by)] or pairs
+    wanted = next((f for f in defined if f.metric == order[0] and reference.states(f.metric, listed[0][1][0])), None)
+    return Differences(
+        reference, side, tuple(rows),
+        changes(reference, side, listed, unit, order[0], wanted) if paired else None,
+        differing,
+        unequal(surroundings(reference.run), surroundings(side.run)),
+        *counts, tuple(dict.fromkeys(notes)),
+        reference.run_id == side.run_id and dict(reference.selected) == dict(side.selected),
+    )  # fmt: skip
+
+
+def _paired_groups(reference: Side, side: Side) -> tuple[list[tuple[Group, tuple[Group, Group]]], list[str]]:
+    """Groups that both sides have, each with its selection on either side; the whole last, where there are several."""
+    left, right = reference.groups(), side.groups()
+    shared = [g for g in left if g in set(right)] if reference.by == side.by else []
+    if not shared:
+        if len(left) == len(right) == 1:
+            own = (dict(zip(reference.by, left[0], strict=True)), dict(zip(side.by, right[0], strict=True)))
+            return [({}, own)], []
+        raise BadInput.listing(
+            "the two sides have no group in common; name one of each with --left and --right:",
+            [f"{s.run_id}: {', '.join('='.join(p) for g in s.groups() for p in zip(s.by, g, strict=True))}"
+             for s in (reference, side)],
+        )  # fmt: skip
+    groups: list[Group] = [dict(zip(reference.by, g, strict=True)) for g in shared]
+    notes = [
+        f"Only in {one.name or one.run_id}: {', '.join(' '.join(g) for g in own if g not in set(shared))}."
+        for one, own in ((reference, left), (side, right))
+        if set(own) - set(shared)
+    ]
+    # Figures over some of the columns, such as a metric's mean over all criteria.
+    partial = [g for g in reference.partial_groups() if g in side.partial_groups()]
+    whole: list[Group] = [{}] if len(groups) > 1 and left == right and _has_whole(reference) else []
+    return [(g, (g, g)) for g in [*groups, *partial, *whole]], notes
+
+
+def _has_whole(side: Side) -> bool:
+    """Whether the study states figures over all groups."""
+    return any(all(row.get(c) is None for c in side.by) for row in side.results["summary"])
+
+
+def _in_order(reference: Side, side: Side, first: str) -> list[str]:
+    """Figures that both runs state, in the study's order, the one asked for first."""
+    left, right = ({row["metric"]: None for row in s.results["summary"]} for s in (reference, side))
+    known = [m for m in left if m in right]
+    if first and first not in known:
+        raise BadInput(f"no figure {first!r}; there are {', '.join(known)}")
+    return sorted(known, key=lambda m: m != first) if first else known
+
+
+def _reproduced(figure: Figure, side: Side, group: Group) -> str:
+    """Empty where the figure's definition gives the value that the run recorded, else what is wrong."""
+    recorded = side.recorded(figure.metric, group)
+    rows = side.rows(group)
+    sums, _ = unit_sums(rows, list(figure.sums), np.zeros(len(rows)))
+    with np.errstate(all="ignore"):
+        now = float(figure.value(*sums.T)[0]) if len(rows) else math.nan
+    agree = math.isnan(now) if recorded is None else abs(now - recorded) <= _CLOSE * max(1, abs(recorded))
+    if agree:
+        return ""
+    return (
+        f"{figure.metric}: not compared: {side.run_id} recorded {recorded}, its items under the reference's options and "
+        f"today's code give {now:.6g}."
+    )
+
+
+class _Counts(NamedTuple):
+    shared: int
+    only_reference: int
+    only_side: int
+
+
+def _counts(side: pd.Series, reference: pd.Series) -> _Counts:
+    own, theirs = set(side.astype(str)), set(reference.astype(str))
+    return _Counts(len(own & theirs), len(theirs - own), len(own - theirs))
+
+
+def _one_family(found: Sequence[Differences]) -> tuple[Differences, ...]:
+    """Holm's adjustment over the headline figures of all sides and groups, and over all others."""
+    adjusted: dict[tuple[int, int], Comparison] = {}
+    for headline in (True, False):
+        at = [(i, j) for i, d in enumerate(found) for j, row in enumerate(d.rows) if row.headline is headline]
+        family = [found[i].rows[j].comparison for i, j in at]
+        names = [(found[i].side.name, found[i].reference.name) for i, _ in at]
+        adjusted |= dict(zip(at, adjusted_together(family, names), strict=True))
+    return tuple(
+        replace(d, rows=tuple(row._replace(comparison=adjusted[i, j]) for j, row in enumerate(d.rows)))
+        for i, d in enumerate(found)
+    )

@@ -1,0 +1,127 @@
+"""One side of a comparison: a finished run, or some of its groups."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Group = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Side:
+    """A finished run, or some of its groups.
+
+    Attributes
+    ----------
+    run_id : str
+    results, run : mapping
+        Content of ``results.json`` and ``run.json``.
+    items : DataFrame
+        Only the selected rows.
+    selected : mapping of str to str
+        Group columns that were fixed to a value.
+    name : str
+        What the side is called in sentences.
+    """
+
+    run_id: str
+    results: Mapping[str, Any]
+    run: Mapping[str, Any]
+    items: pd.DataFrame
+    selected: Mapping[str, str] = field(default_factory=dict)
+    name: str = ""
+
+    @property
+    def by(self) -> list[str]:
+        """Group columns that are not fixed."""
+        return [column for column in self.results["by"] if column not in self.selected]
+
+    def groups(self) -> list[tuple[str, ...]]:
+        """Values of the free group columns, in order."""
+        if not self.by:
+            return [()]
+        return sorted(set(map(tuple, self.items[self.by].astype(str).to_numpy())))
+
+    def partial_groups(self) -> list[Group]:
+        """Groups of some, not all, of the free columns for which the run states figures, in its order."""
+        found: list[Group] = []
+        for row in self.results["summary"]:
+            stated = {c: str(row[c]) for c in self.results["by"] if row.get(c) is not None}
+            group = {c: value for c, value in stated.items() if c not in self.selected}
+            if {**stated, **self.selected} == stated and 0 < len(group) < len(self.by) and group not in found:
+                found.append(group)
+        return found
+
+    def rows(self, group: Group) -> pd.DataFrame:
+        """The items of a group; of all groups where it is empty."""
+        kept = np.ones(len(self.items), dtype=bool)
+        for column, value in group.items():
+            kept &= self.items[column].astype(str).to_numpy() == value
+        return self.items[kept]
+
+    def recorded(self, metric: str, group: Group) -> float | None:
+        """The run's own value of a figure; NaN where it recorded none for this group."""
+        wanted = {**self.selected, **group}
+        for row in self.results["summary"]:
+            own = {c: row[c] for c in self.results["by"] if row.get(c) is not None}
+            if row["metric"] == metric and own == wanted:
+                return None if row["value"] is None else float(row["value"])
+        return math.nan
+
+    def states(self, metric: str, group: Group) -> bool:
+        """Whether the run states a figure for this group, were it without a value."""
+        value = self.recorded(metric, group)
+        return value is None or not math.isnan(value)
+
+    def options(self, function: Callable[..., Any]) -> dict[str, Any]:
+        """The run's parameters that a function takes, without the size and seed of its own resampling."""
+        names = set(inspect.signature(function).parameters) - {"n_resamples", "seed"}
+        return {name: value for name, value in self.results["parameters"].items() if name in names}
+
+
+def unequal(left: Mapping[str, Any], right: Mapping[str, Any]) -> tuple[tuple[str, Any, Any], ...]:
+    names = [*left, *(n for n in right if n not in left)]
+    return tuple((n, left.get(n), right.get(n)) for n in names if left.get(n) != right.get(n))
+
+
+def surroundings(run: Mapping[str, Any]) -> dict[str, Any]:
+    """Code, versions and models of a run, flat."""
+    git, sha = run.get("git") or {}, run.get("sha256") or {}
+    flat = {"commit": git.get("commit"), "notebook SHA-256": sha.get("notebook"), "package SHA-256": sha.get("package")}
+    flat |= {f"version of {name}": version for name, version in (run.get("versions") or {}).items()}
+    models = run.get("models") or {}
+    if isinstance(models, Mapping):
+        return flat | {f"model, {use}": model for use, model in models.items()}
+    return flat | {"models": ", ".join(models)}
+
+
+def with_names(sides: Sequence[Side]) -> tuple[Side, ...]:
+    """Sides with the shortest names that tell them apart: their group, the one parameter that differs, or a letter."""
+    groups = [", ".join(map(str, {**s.selected, **_only_group(s)}.values())) for s in sides]
+    differing = {
+        name for s in sides[1:] for name, _, _ in unequal(sides[0].results["parameters"], s.results["parameters"])
+    }
+    stated = (
+        [f"{name}={s.results['parameters'].get(name)}" for name in differing for s in sides]
+        if len(differing) == 1
+        else []
+    )
+    letters = [chr(ord("A") + i) for i in range(len(sides))]
+    for names in (groups, stated):
+        if len(set(names)) == len(sides) and all(0 < len(n) <= 60 for n in names):
+            return tuple(replace(s, name=n) for s, n in zip(sides, names, strict=True))
+    return tuple(replace(s, name=n) for s, n in zip(sides, letters, strict=True))
+
+
+def _only_group(side: Side) -> dict[str, str]:
+    groups = side.groups()
+    return dict(zip(side.by, groups[0], strict=True)) if len(groups) == 1 else {}

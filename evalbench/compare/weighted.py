@@ -1,0 +1,138 @@
+"""Figures that a study computes for many resamples at once, compared by how often each unit is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalbench.compare.resampled import Tables, cells_of, comparison_of
+from evalbench.core.compared import Comparison
+from evalbench.core.seeds import rng
+from evalbench.core.stats import percentile_interval, resample_counts
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evalbench.compare.sides import Group, Side
+
+Floats = npt.NDArray[np.float64]
+Kernel = Callable[["pd.DataFrame", Floats], Mapping[Any, Floats]]
+N_PERMUTATIONS = 10_000
+
+
+def compare_weighted(
+    side: Side,
+    reference: Side,
+    groups: Sequence[tuple[Group, tuple[Group, Group]]],
+    metrics: Sequence[str],
+    weighted: Callable[..., Kernel],
+    *,
+    unit: str,
+    paired: bool,
+    margins: Mapping[str, float],
+    seed: int,
+    n_resamples: int,
+    n_permutations: int = N_PERMUTATIONS,
+) -> dict[tuple[int, str], Comparison]:
+    """Compare figures by bootstrap of units, and by swapping the sides' rows within units.
+
+    A resample is how often each unit is drawn.  A permutation is one too: of both sides' units put together, as often
+    drawn, 0 or 1, as the permutation leaves them to a side.
+
+    Parameters
+    ----------
+    side, reference : Side
+    groups : sequence of (group, (group of the reference, group of the side))
+    metrics : sequence of str
+    weighted : callable
+        The study's: items and options of a side → a function of items and counts ``(r, units)``, units in ascending
+        order, to values ``(r,)`` by metric and group.
+    unit : str
+        The items' column of the resampling unit.
+    paired : bool
+        Unpaired: independent bootstraps; units dealt anew.
+    margins, seed, n_resamples, n_permutations
+        See :func:`evalbench.compare.runs.compare`.
+
+    Returns
+    -------
+    mapping of (index of the group, metric) to Comparison
+        As :func:`evalbench.compare.resampled.compare_summaries` gives it.
+    """
+    cells = cells_of(side, reference, groups, metrics)
+    if not cells:
+        return {}
+    tables = Tables.of(side, reference, groups, unit, paired=paired)
+    kernels = [weighted(s.items, **s.options(weighted)) for s in (side, reference)]
+
+    def values(items: Sequence[pd.DataFrame], counts: Sequence[Floats]) -> list[Floats]:
+        """Of every cell on either side, (r, cells) each."""
+        found = [kernel(t, c) for kernel, t, c in zip(kernels, items, counts, strict=True)]
+        return [
+            np.stack([f[c.metric, getattr(c, own)] for c in cells.values()], axis=1)
+            for f, own in zip(found, ("side", "reference"), strict=True)
+        ]
+
+    own = (tables.side, tables.reference)
+    sizes = tables.sizes
+    point = np.concatenate(values(own, [np.ones((1, n)) for n in sizes]))
+    drawn = _drawn(sizes, seed, n_resamples, paired=paired)
+    replicates = _difference(*values(own, drawn))
+    dealt = _dealt(sizes, rng(seed, "compare/swap"), n_permutations, paired=paired)
+    permuted = _difference(*values(_together(tables, unit), dealt))
+    low, high = percentile_interval(replicates)
+    return {
+        key: comparison_of(
+            side, key[1], point[:, j], (float(low[j]), float(high[j])), replicates[:, j], permuted[:, j],
+            sizes, paired=paired, margin=margins.get(key[1]),
+        )
+        for j, key in enumerate(cells)
+    }  # fmt: skip
+
+
+def _difference(side: Floats, reference: Floats) -> Floats:
+    """Side − reference; 0 throughout where the two agree on every resample, with or without a value."""
+    alike = ((side == reference) | (np.isnan(side) & np.isnan(reference))).all(axis=0)
+    return np.where(alike, 0.0, side - reference)
+
+
+def _drawn(sizes: tuple[int, int], seed: int, times: int, *, paired: bool) -> list[Floats]:
+    """How often each unit of either side is drawn, the same ones where paired."""
+    purposes = ["compare/bootstrap"] * 2 if paired else ["compare/bootstrap/side", "compare/bootstrap"]
+    return [
+        np.concatenate(list(resample_counts(n, rng(seed, purpose), times)))
+        for n, purpose in zip(sizes, purposes, strict=True)
+    ]
+
+
+def _dealt(sizes: tuple[int, int], generator: np.random.Generator, times: int, *, paired: bool) -> list[Floats]:
+    """Which of its own units and of the other's each side has in each permutation, 0 or 1."""
+    n, m = sizes
+    if paired:
+        swapped = generator.integers(2, size=(times, n)).astype(float)
+        kept = np.hstack([1 - swapped, swapped])
+        return [kept, kept]
+    first = np.zeros((times, n + m))
+    first[:, :n] = 1.0
+    first = generator.permuted(first, axis=1)
+    return [first, 1 - np.hstack([first[:, n:], first[:, :n]])]
+
+
+def _together(tables: Tables, unit: str) -> list[pd.DataFrame]:
+    """Either side's items with the other's below them under its labels, the other's units after its own."""
+    import pandas as pd
+
+    both = (tables.side, tables.reference)
+    return [
+        pd.concat(
+            [
+                both[own].assign(**{unit: "0" + both[own][unit].astype(str)}),
+                both[1 - own].assign(**{unit: "1" + both[1 - own][unit].astype(str)}, **tables.labels[own]),
+            ],
+            ignore_index=True,
+        )
+        for own in (0, 1)
+    ]

@@ -1,0 +1,1 @@
+"""What was paid for: replies and vectors on disk, and who is asking for which."""

@@ -1,0 +1,1 @@
+"""One HTTP request: sent, limited, its body read to a bound."""

@@ -1,0 +1,1 @@
+"""Pages at addresses that strangers wrote, fetched with a guard."""
