@@ -29,16 +29,16 @@ from evalbench.readers.dataset import load
 
 frame = pd.DataFrame({"id": ["c", "a", "b", "d"], "output": ["I cannot say.", "Yes.", "", "No."]})
 result = evaluate(load({"items": frame}, SCHEMA))
-assert result.figure("refused").value == 0.25
+assert result.estimate("refused").value == 0.25
 assert result.light == "red"
-assert summarise(result.items).figures == result.summary
-assert "<svg" in shown(figure_share(result)).html
+assert summarise(result.items).estimates == result.summary.estimates
+assert "<svg" in shown(picture_share(result)).html
 with_null = evaluate(load({"items": frame.assign(output=["I cannot say.", None, "", "No."])}, SCHEMA))
-assert with_null.figure("refused").value == 1 / 3
+assert with_null.estimate("refused").value == 1 / 3
 assert with_null.notes == ("Unscored: 1 of 4 items (1 no output).",)
 without = evaluate(load({"items": frame.assign(output=None)}, SCHEMA))
-assert (without.light, without.figure("refused").n_unscored) == ("grey", 4)
-assert "<svg" in shown(figure_share(without)).html
+assert (without.light, without.estimate("refused").n_unscored) == ("grey", 4)
+assert "<svg" in shown(picture_share(without)).html
 """
 
 

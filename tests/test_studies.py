@@ -15,10 +15,10 @@ import pytest
 from evalbench import studies
 from evalbench.commands.compare import read_side
 from evalbench.commands.run import headline
-from evalbench.compare.runs import Measures, compare
+from evalbench.compare.runs import Hooks, compare
 from evalbench.compare.sides import with_names
 from evalbench.core.result import deciding_row
-from evalbench.core.wording import figure_text, value_text
+from evalbench.core.wording import estimate_text, value_text
 from evalbench.draw.verdict import headline_table
 from evalbench.readers.catalog import entries
 from evalbench.report.history import headline as index_headline
@@ -66,7 +66,7 @@ def test_the_summary_follows_from_the_items(finished: tuple[str, Run]) -> None:
     accepted = [p.name for p in inspect.signature(summarise).parameters.values() if p.kind is p.KEYWORD_ONLY]
     options = {key: results["parameters"][key] for key in accepted if key in results["parameters"]}
     summary = summarise(pd.read_parquet(done.folder / "items.parquet"), **options)
-    assert json.loads(json.dumps([e.row() for e in summary.figures])) == results["summary"]
+    assert json.loads(json.dumps([e.row() for e in summary.estimates])) == results["summary"]
     verdict = summary.verdict
     assert (verdict.light, verdict.sentence, verdict.stability) == (
         results["light"], results["sentence"], results["light_stability"],
@@ -113,21 +113,21 @@ def test_a_value_beside_its_light_reads_as_on_its_side_of_the_threshold(
     items = pd.read_parquet(done.folder / "items.parquet")
     options = options_on_the_edge(name, done.results or {}, beside) | {"n_resamples": 100}
     summary = studies.study(name).summarise(items, **options)
-    lit = [e for e in summary.figures if e.cuts and e.value is not None]
+    lit = [e for e in summary.estimates if e.cuts and e.value is not None]
     assert lit or name == "matching_calibration"
     for e in lit:
-        shown = float(value_text(e, summary.figures).replace("−", "-"))
+        shown = float(value_text(e, summary.estimates).replace("−", "-"))
         assert [np.sign(shown - cut) for cut in e.cuts] == [np.sign(e.value - cut) for cut in e.cuts]
-    decided = summary.figure(**summary.verdict.decided_by)
+    decided = summary.estimate(**summary.verdict.decided_by)
     if name != "matching":  # its sentence has the best and the worst checker of all, whichever light is lit
-        assert figure_text(decided, summary.figures) in summary.verdict.sentence
+        assert estimate_text(decided, summary.estimates) in summary.verdict.sentence
 
 
 def test_a_figure_reads_the_same_in_sentence_table_lines_and_index(finished: tuple[str, Run]) -> None:
     _, done = finished
     results = done.results or {}
     rows = results["summary"]
-    texts = {figure_text(row, rows) for row in rows}
+    texts = {estimate_text(row, rows) for row in rows}
     for said in re.findall(r"[−\d.]+ \[[−\d.]+, [−\d.]+\]", results["sentence"]):
         assert said in texts
     table = headline_table(rows, results["by"])
@@ -202,7 +202,7 @@ def test_module_notebook_and_data_belong_together(name: str) -> None:
     assert module.SCHEMA or name == "explainability"
     assert callable(module.evaluate)
     assert callable(module.summarise)
-    assert [n for n in dir(module) if n.startswith("figure_")], "a study has pictures"
+    assert [n for n in dir(module) if n.startswith("picture_")], "a study has pictures"
 
 
 def test_every_catalogued_set_is_synthetic_and_has_a_card() -> None:
@@ -217,7 +217,7 @@ def test_every_catalogued_set_is_synthetic_and_has_a_card() -> None:
 def test_a_run_compared_with_itself_is_the_same(finished: tuple[str, Run]) -> None:
     name, done = finished
     a, b = with_names([read_side(done.folder)] * 2)
-    found = compare(a, [b], Measures.of(studies.study(name)), n_resamples=100, n_summaries=4)[0]
+    found = compare(a, [b], Hooks.of(studies.study(name)), n_resamples=100, n_summaries=4)[0]
     assert found.same
     assert found.rows
     assert {row.comparison.outcome for row in found.rows} <= {"same", "undefined"}

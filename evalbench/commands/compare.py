@@ -15,7 +15,7 @@ import click
 
 from evalbench.commands.run import assignments
 from evalbench.compare.resampled import N_SUMMARIES
-from evalbench.compare.runs import Measures
+from evalbench.compare.runs import Hooks
 from evalbench.compare.runs import compare as differences_of
 from evalbench.compare.sides import Side, with_names
 from evalbench.errors import BadInput
@@ -158,7 +158,7 @@ def compare(
     sides = _sides(runs, left, right, reports)
     study = str(sides[0].results["study"])
     found = differences_of(
-        sides[0], sides[1:], Measures.of(studies.study(study)), paired=not unpaired, metric=metric,
+        sides[0], sides[1:], Hooks.of(studies.study(study)), paired=not unpaired, metric=metric,
         margins=margins(margin), seed=seed, n_resamples=n_resamples,
         n_summaries=n_summaries,
     )  # fmt: skip

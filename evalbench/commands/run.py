@@ -150,11 +150,11 @@ def headline(results: Mapping[str, Any], most: int = 24) -> list[str]:
 
 
 def _figure(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
-    from evalbench.core.wording import figure_text
+    from evalbench.core.wording import estimate_text
 
     if row["value"] is None:
         return f"– ({row['note']})"
-    return figure_text(row, rows)
+    return estimate_text(row, rows)
 
 
 def report_edits(plans: Sequence[Plan]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evalbench.core.figures import Figure, unit_sums
+from evalbench.core.measures import Measure, unit_sums
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,18 +43,18 @@ def changes(
     groups: Sequence[tuple[Group, tuple[Group, Group]]],
     unit: str,
     metric: str,
-    figure: Figure | None,
+    measure: Measure | None,
 ) -> Changes | None:
     """What changed on single units; None where no column of the items says how good a unit is."""
     import pandas as pd
 
-    higher = figure.higher_is_better if figure else _direction(reference, metric)
-    if figure is None:
+    higher = measure.higher_is_better if measure else _direction(reference, metric)
+    if measure is None:
         column = _score_column(reference.items, metric, unit)
         if column is None:
             return None
-        metric, figure = column, Figure(column, (column, f"#{column}"), _mean)
-    parts = [_of_group(reference, side, group, own, unit, figure) for group, own in groups]
+        metric, measure = column, Measure(column, (column, f"#{column}"), _mean)
+    parts = [_of_group(reference, side, group, own, unit, measure) for group, own in groups]
     table = pd.concat(parts, ignore_index=True)
     table["verdict"] = _verdicts(table, higher)
     keys = [c for c in table.columns if c in {*side.by, unit}]
@@ -82,11 +82,11 @@ def _score_column(items: pd.DataFrame, metric: str, unit: str) -> str | None:
 
 
 def _of_group(
-    reference: Side, side: Side, group: Group, own: tuple[Group, Group], unit: str, figure: Figure
+    reference: Side, side: Side, group: Group, own: tuple[Group, Group], unit: str, measure: Measure
 ) -> pd.DataFrame:
     import pandas as pd
 
-    columns = list(dict.fromkeys(figure.sums))
+    columns = list(dict.fromkeys(measure.sums))
     sums, ids = zip(
         *(
             unit_sums(rows, columns, rows[unit])
@@ -97,7 +97,7 @@ def _of_group(
     shared, at_reference, at_side = np.intersect1d(*ids, assume_unique=True, return_indices=True)
     before, after = sums[0][at_reference], sums[1][at_side]
     with np.errstate(all="ignore"):
-        values = [figure.value(*(table[:, columns.index(n)] for n in figure.sums)) for table in (before, after)]
+        values = [measure.value(*(table[:, columns.index(n)] for n in measure.sums)) for table in (before, after)]
     counts = [c for c in columns if not c.startswith("#")]
     return pd.DataFrame(
         {

@@ -139,7 +139,7 @@ class _Measured:
         both = []
         for items, options, own in zip((side, reference), self.options, ("side", "reference"), strict=True):
             summary = self.summarise(items, **options)
-            values = {(e.metric, _key(e.group)): e.value for e in summary.figures}
+            values = {(e.metric, _key(e.group)): e.value for e in summary.estimates}
             found = [values.get((c.metric, getattr(c, own))) for c in self.cells]
             both.append([np.nan if v is None else v for v in found])
         return np.array(both, dtype=float)

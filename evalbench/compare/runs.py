@@ -4,9 +4,9 @@ How a study becomes comparable
 ------------------------------
 Everything is computed anew from ``items.parquet`` by what the study's module offers; nothing else is asked of it:
 
-``figures(**options) -> Sequence[Figure]``
+``measures(**options) -> Sequence[Measure]``
     The figures that are functions of sums over items.  They are compared exactly and fast, by
-    :func:`evalbench.core.comparison.compare_figures`.
+    :func:`evalbench.core.comparison.compare_measures`.
 ``summarise(items, **options) -> Summary``
     Serves every other figure of ``results.json`` (correlations, areas under a curve): it is called on paired resamples
     of items, see :mod:`evalbench.compare.resampled`.  It must accept any subset of units and groups, ``n_resamples=1``,
@@ -14,7 +14,7 @@ Everything is computed anew from ``items.parquet`` by what the study's module of
 ``weighted(items, **options) -> function of (items, counts)`` (optional)
     Serves those figures instead, for many resamples at once, see :mod:`evalbench.compare.weighted`.
 ``with_sums(items, **options) -> items`` (optional)
-    The items with the columns that ``figures`` sum and the file does not hold, e.g. who passed a threshold.
+    The items with the columns that ``measures`` sum and the file does not hold, e.g. who passed a threshold.
 ``UNIT`` (optional)
     The column of ``items`` that names the resampling unit where that is not ``Result.id``, e.g. the document of a pair.
 
@@ -37,8 +37,8 @@ from evalbench.compare.resampled import N_SUMMARIES, compare_summaries
 from evalbench.compare.sides import Group, Side, surroundings, unequal
 from evalbench.compare.weighted import Kernel, compare_weighted
 from evalbench.core.compared import Comparison
-from evalbench.core.comparison import adjusted_together, compare_figures
-from evalbench.core.figures import Figure, unit_sums
+from evalbench.core.comparison import adjusted_together, compare_measures
+from evalbench.core.measures import Measure, unit_sums
 from evalbench.core.result import Summary
 from evalbench.errors import BadInput
 
@@ -50,20 +50,20 @@ HEADLINE = 4
 _CLOSE = 1e-9
 
 
-class Measures(NamedTuple):
+class Hooks(NamedTuple):
     """What a study's module offers for comparisons; see the module's docstring."""
 
-    figures: Callable[..., Sequence[Figure]] | None
+    measures: Callable[..., Sequence[Measure]] | None
     summarise: Callable[..., Summary]
     unit: str = ""
     with_sums: Callable[..., pd.DataFrame] | None = None
     weighted: Callable[..., Kernel] | None = None
 
     @classmethod
-    def of(cls, study: ModuleType) -> Measures:
-        names = ("figures", "UNIT", "with_sums", "weighted")
-        figures, unit, with_sums, weighted = (getattr(study, name, None) for name in names)
-        return cls(figures, study.summarise, unit or "", with_sums, weighted)
+    def of(cls, study: ModuleType) -> Hooks:
+        names = ("measures", "UNIT", "with_sums", "weighted")
+        measures, unit, with_sums, weighted = (getattr(study, name, None) for name in names)
+        return cls(measures, study.summarise, unit or "", with_sums, weighted)
 
     def summed(self, side: Side) -> Side:
         """The side with every column that the figures sum."""
@@ -120,7 +120,7 @@ class Differences:
 def compare(
     reference: Side,
     others: Sequence[Side],
-    measures: Measures,
+    hooks: Hooks,
     *,
     paired: bool = True,
     metric: str = "",
@@ -134,7 +134,7 @@ def compare(
     Parameters
     ----------
     reference, others : Side
-    measures : Measures
+    hooks : Hooks
         Of the study.
     paired : bool
         Pair on the units' ids; otherwise the sides are independent samples, and may be of different data.
@@ -158,9 +158,9 @@ def compare(
         If studies or (paired) data differ, no unit or group is common, or there is no such figure.
     """
     _comparable(reference, others, paired=paired)
-    reference, *others = (measures.summed(side) for side in (reference, *others))
+    reference, *others = (hooks.summed(side) for side in (reference, *others))
     found = [
-        _differences(reference, side, measures, paired, metric, margins or {}, seed, (n_resamples, n_summaries))
+        _differences(reference, side, hooks, paired, metric, margins or {}, seed, (n_resamples, n_summaries))
         for side in others
     ]
     return _one_family(found)
@@ -182,9 +182,9 @@ def _comparable(reference: Side, others: Sequence[Side], *, paired: bool) -> Non
         raise BadInput.listing("these cannot be compared:", faults)
 
 
-def _readable(figures: Sequence[Figure], sides: Sequence[Side]) -> None:
+def _readable(measures: Sequence[Measure], sides: Sequence[Side]) -> None:
     """Refuse items that lack a column which today's figures are computed from."""
-    needed = dict.fromkeys(name.removeprefix("#") for f in figures for name in f.sums)
+    needed = dict.fromkeys(name.removeprefix("#") for f in measures for name in f.sums)
     lacking = [
         f"{side.run_id}: the items lack {', '.join(gone)}, which today's code reads; run it anew"
         for side in sides
@@ -200,15 +200,15 @@ def _data(side: Side) -> str:
 
 
 def _differences(
-    reference: Side, side: Side, measures: Measures, paired: bool, metric: str, margins: Mapping[str, float],
+    reference: Side, side: Side, hooks: Hooks, paired: bool, metric: str, margins: Mapping[str, float],
     seed: int, sizes: tuple[int, int],
 ) -> Differences:  # fmt: skip
     pairs, notes = _paired_groups(reference, side)
-    unit = measures.unit or str(reference.results["id"])
+    unit = hooks.unit or str(reference.results["id"])
     counts = _counts(side.items[unit], reference.items[unit])
     if paired and not counts.shared:
         raise BadInput(f"{side.run_id} and {reference.run_id} have no {unit} in common")
-    defined = list(measures.figures(**reference.options(measures.figures))) if measures.figures else []
+    defined = list(hooks.measures(**reference.options(hooks.measures))) if hooks.measures else []
     order = _in_order(reference, side, metric)
     # The first figure opens the comparison, were it stated for the whole alone.
     pairs.sort(key=lambda pair: not any(reference.states(m, pair[1][0]) for m in order[:1]))
@@ -220,9 +220,9 @@ def _differences(
     rest = [m for m in order if m not in {f.metric for f in defined}]
     common = {"unit": unit, "paired": paired, "margins": margins, "seed": seed}
     resampled = (
-        compare_weighted(side, reference, pairs, rest, measures.weighted, n_resamples=sizes[0], **common)
-        if measures.weighted
-        else compare_summaries(side, reference, pairs, rest, measures.summarise, n_resamples=sizes[1], **common)
+        compare_weighted(side, reference, pairs, rest, hooks.weighted, n_resamples=sizes[0], **common)
+        if hooks.weighted
+        else compare_summaries(side, reference, pairs, rest, hooks.summarise, n_resamples=sizes[1], **common)
     )
     rows: list[Row] = []
     for i, (group, (left, right)) in enumerate(pairs):
@@ -233,10 +233,10 @@ def _differences(
         a, b = side.rows(right), reference.rows(left)
         compared = [c for (at, _), c in resampled.items() if at == i]
         if sums:
-            compared += compare_figures(
+            compared += compare_measures(
                 a, b, sums, units_a=a[unit], units_b=b[unit], seed=seed, names=(side.name, reference.name), paired=paired,
                 margins={f.metric: margins[f.metric] for f in sums if f.metric in margins}, n_resamples=sizes[0],
-            ).figures  # fmt: skip
+            ).comparisons  # fmt: skip
         compared.sort(key=lambda c: order.index(c.metric))
         rows += [Row(group, c, False) for c in compared]
     opening = list(dict.fromkeys(sorted((row.comparison.metric for row in rows), key=order.index)))[:HEADLINE]
@@ -300,18 +300,18 @@ def _in_order(reference: Side, side: Side, first: str) -> list[str]:
     return sorted(known, key=lambda m: m != first) if first else known
 
 
-def _reproduced(figure: Figure, side: Side, group: Group) -> str:
+def _reproduced(measure: Measure, side: Side, group: Group) -> str:
     """Empty where the figure's definition gives the value that the run recorded, else what is wrong."""
-    recorded = side.recorded(figure.metric, group)
+    recorded = side.recorded(measure.metric, group)
     rows = side.rows(group)
-    sums, _ = unit_sums(rows, list(figure.sums), np.zeros(len(rows)))
+    sums, _ = unit_sums(rows, list(measure.sums), np.zeros(len(rows)))
     with np.errstate(all="ignore"):
-        now = float(figure.value(*sums.T)[0]) if len(rows) else math.nan
+        now = float(measure.value(*sums.T)[0]) if len(rows) else math.nan
     agree = math.isnan(now) if recorded is None else abs(now - recorded) <= _CLOSE * max(1, abs(recorded))
     if agree:
         return ""
     return (
-        f"{figure.metric}: not compared: {side.run_id} recorded {recorded}, its items under the reference's options and "
+        f"{measure.metric}: not compared: {side.run_id} recorded {recorded}, its items under the reference's options and "
         f"today's code give {now:.6g}."
     )
 

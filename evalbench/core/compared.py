@@ -116,12 +116,12 @@ def in_words(comparison: Comparison, names: tuple[str, str] = ("A", "B")) -> str
 
     Examples
     --------
-    >>> from evalbench.core.comparison import compare_figures
-    >>> from evalbench.core.figures import Figure
-    >>> found = compare_figures(
-    ...     {"x": [1.0, 0.0]}, {"x": [1.0, 0.0]}, [Figure("mean x", ("x", "#x"), lambda s, n: s / n)],
+    >>> from evalbench.core.comparison import compare_measures
+    >>> from evalbench.core.measures import Measure
+    >>> found = compare_measures(
+    ...     {"x": [1.0, 0.0]}, {"x": [1.0, 0.0]}, [Measure("mean x", ("x", "#x"), lambda s, n: s / n)],
     ...     units_a=["q1", "q2"], units_b=["q1", "q2"], seed=0, names=("fern", "oak"))
-    >>> found.figures[0].words
+    >>> found.comparisons[0].words
     'mean x: fern and oak are the same on each of 2 units, difference 0.'
     """
     c, (a, b) = comparison, names

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalbench.core.compared import ALPHA, Comparison, Outcome, in_words
-from evalbench.core.figures import Columns, Figure
+from evalbench.core.measures import Columns, Measure
 from evalbench.core.planning import equivalent, least_p, smallest_difference
 from evalbench.core.seeds import rng
 from evalbench.core.sides import Sides, values_of
@@ -24,16 +24,16 @@ Floats = npt.NDArray[np.float64]
 class Compared(NamedTuple):
     """All figures of two systems, and the units that only one of them has."""
 
-    figures: tuple[Comparison, ...]
+    comparisons: tuple[Comparison, ...]
     n_shared: int
     only_a: int
     only_b: int
 
 
-def compare_figures(
+def compare_measures(
     columns_a: Columns,
     columns_b: Columns,
-    figures: Sequence[Figure],
+    measures: Sequence[Measure],
     *,
     units_a: npt.ArrayLike,
     units_b: npt.ArrayLike,
@@ -50,8 +50,8 @@ def compare_figures(
     Parameters
     ----------
     columns_a, columns_b : mapping of str to (n,) arrays
-        The items' columns of either system, as for :func:`evalbench.core.figures.estimate`.
-    figures : sequence of Figure
+        The items' columns of either system, as for :func:`evalbench.core.measures.estimate`.
+    measures : sequence of Measure
     units_a, units_b : (n,) arrays
         The resampling unit of each item.
     seed : int
@@ -82,15 +82,15 @@ def compare_figures(
 
     Examples
     --------
-    >>> from evalbench.core.figures import share_of
+    >>> from evalbench.core.measures import share_of
     >>> ids = [f"q{i:02}" for i in range(40)]
     >>> a, b = {"right": [1] * 40}, {"right": [1, 0] * 20}
-    >>> out = compare_figures(a, b, [share_of("right")], units_a=ids, units_b=ids, seed=0)
-    >>> out.figures[0].outcome, out.figures[0].difference
+    >>> out = compare_measures(a, b, [share_of("right")], units_a=ids, units_b=ids, seed=0)
+    >>> out.comparisons[0].outcome, out.comparisons[0].difference
     ('better', 0.5)
     """
-    repeated = sorted({f.metric for f in figures if sum(g.metric == f.metric for g in figures) > 1})
-    unknown = sorted(set(margins or {}) - {f.metric for f in figures})
+    repeated = sorted({f.metric for f in measures if sum(g.metric == f.metric for g in measures) > 1})
+    unknown = sorted(set(margins or {}) - {f.metric for f in measures})
     if repeated or unknown:
         raise ValueError(
             "; ".join(
@@ -98,14 +98,14 @@ def compare_figures(
                 + [f"a margin for a figure that is not compared: {', '.join(unknown)}"] * bool(unknown)
             )
         )
-    sides = Sides.of(columns_a, columns_b, figures, units_a, units_b, paired=paired)
-    value_of = values_of(figures)
+    sides = Sides.of(columns_a, columns_b, measures, units_a, units_b, paired=paired)
+    value_of = values_of(measures)
     a, b = sides.table_a, sides.table_b
     values = [value_of(t.sum(axis=0, keepdims=True))[0] for t in (a, b)]
     enough = min(len(a), len(b)) >= 2
     if not enough:
-        replicates = np.full((1, len(figures)), np.nan)
-        tests = [Permutation(None, note="fewer than two units")] * len(figures)
+        replicates = np.full((1, len(measures)), np.nan)
+        tests = [Permutation(None, note="fewer than two units")] * len(measures)
     elif paired:
         both = bootstrap_sums(np.hstack([a, b]), lambda sums: sums, rng(seed, "comparison/bootstrap"), n_resamples)
         replicates = value_of(both[:, : a.shape[1]]) - value_of(both[:, a.shape[1] :])
@@ -118,7 +118,7 @@ def compare_figures(
     adjusted = holm([math.nan if t.p is None else t.p for t in tests])
     compared = tuple(
         _compare_one(
-            figure,
+            measure,
             (float(values[0][j]), float(values[1][j])),
             (float(low[j]), float(high[j])),
             replicates[:, j],
@@ -127,18 +127,18 @@ def compare_figures(
             sides=sides,
             at=j,
             names=names,
-            margin=(margins or {}).get(figure.metric),
+            margin=(margins or {}).get(measure.metric),
             alpha=alpha,
             paired=paired,
             n_tests=max(1, int(np.isfinite(adjusted).sum())),
         )
-        for j, figure in enumerate(figures)
+        for j, measure in enumerate(measures)
     )
     return Compared(compared, sides.n_shared, sides.only_a, sides.only_b)
 
 
 def _compare_one(
-    figure: Figure,
+    measure: Measure,
     values: tuple[float, float],
     interval: tuple[float, float],
     replicates: Floats,
@@ -164,11 +164,11 @@ def _compare_one(
     tested = bounded and test.p is not None
     least = least_p(n_a, n_b, paired=paired) if tested else None
     one_item_each = paired and not sides.clustered
-    outcome = _outcome(figure, difference, interval, p_holm, same=same, tested=tested, margin=margin, alpha=alpha)
+    outcome = _outcome(measure, difference, interval, p_holm, same=same, tested=tested, margin=margin, alpha=alpha)
     found = Comparison(
-        metric=figure.metric,
-        unit=figure.unit,
-        higher_is_better=figure.higher_is_better,
+        metric=measure.metric,
+        unit=measure.unit,
+        higher_is_better=measure.higher_is_better,
         value_a=values[0] if math.isfinite(values[0]) else None,
         value_b=values[1] if math.isfinite(values[1]) else None,
         difference=difference,
@@ -176,7 +176,7 @@ def _compare_one(
         ci_high=interval[1] if bounded else None,
         p=test.p if tested else None,
         p_holm=p_holm if tested else None,
-        p_mcnemar=_mcnemar(rows_a, rows_b) if tested and figure.interval == "wilson" and one_item_each else None,
+        p_mcnemar=_mcnemar(rows_a, rows_b) if tested and measure.interval == "wilson" and one_item_each else None,
         smallest=smallest_difference(spread) if spread > 0 and least is not None and least <= alpha else None,
         least_p=least,
         n_differ=int((rows_a != rows_b).any(axis=1).sum()) if paired and tested else None,
@@ -188,13 +188,13 @@ def _compare_one(
         method=_method(len(replicates), test, paired=paired) if bounded else "",
         outcome=outcome,
         words="",
-        note=_note(figure, replicates, defined=defined, n=min(n_a, n_b)),
+        note=_note(measure, replicates, defined=defined, n=min(n_a, n_b)),
     )
     return replace(found, words=in_words(found, names))
 
 
 def _outcome(
-    figure: Figure,
+    measure: Measure,
     difference: float | None,
     interval: tuple[float, float],
     p_holm: float,
@@ -210,7 +210,7 @@ def _outcome(
         return "same"
     if margin is not None and equivalent(*interval, margin):
         return "equivalent"
-    return _direction(figure.higher_is_better, difference, p_holm, alpha)
+    return _direction(measure.higher_is_better, difference, p_holm, alpha)
 
 
 def _direction(higher_is_better: bool | None, difference: float, p_holm: float, alpha: float) -> Outcome:
@@ -232,11 +232,11 @@ def _method(n_resamples: int, test: Permutation, *, paired: bool) -> str:
     return f"{'paired' if paired else 'independent'} percentile bootstrap, {n_resamples} resamples; {how} {kind}"
 
 
-def _note(figure: Figure, replicates: Floats, *, defined: bool, n: int) -> str:
+def _note(measure: Measure, replicates: Floats, *, defined: bool, n: int) -> str:
     if n == 0:
         return "no unit has a value on both sides"
     if not defined:
-        return figure.undefined
+        return measure.undefined
     if n < 2:
         return "fewer than two units: no interval and no test"
     low, high = (float(end) for end in percentile_interval(replicates))
@@ -257,9 +257,9 @@ def adjusted_together(
 
     Examples
     --------
-    >>> from evalbench.core.figures import mean_of
+    >>> from evalbench.core.measures import mean_of
     >>> ids, high, low = [f"q{i}" for i in range(8)], {"x": [0.9] * 8}, {"x": [0.1] * 8}
-    >>> one = compare_figures(high, low, [mean_of("x")], units_a=ids, units_b=ids, seed=0).figures[0]
+    >>> one = compare_measures(high, low, [mean_of("x")], units_a=ids, units_b=ids, seed=0).comparisons[0]
     >>> one.p, [c.p_holm for c in adjusted_together([one] * 3, [("a", "b")] * 3)]
     (0.0078125, [0.0234375, 0.0234375, 0.0234375])
     """

@@ -128,15 +128,15 @@ class Summary:
         If the verdict names a deciding figure that is not among the figures.
     """
 
-    figures: tuple[Estimate, ...]
+    estimates: tuple[Estimate, ...]
     verdict: Verdict
 
     def __post_init__(self) -> None:
         place = self.verdict.decided_by
         if place is not None:
-            self.figure(**place)
+            self.estimate(**place)
 
-    def figure(self, metric: str, **group: str) -> Estimate:
+    def estimate(self, metric: str, **group: str) -> Estimate:
         """The one figure of this metric and group.
 
         Raises
@@ -144,11 +144,11 @@ class Summary:
         KeyError
             If there is none; the message lists what there is.
         """
-        for estimate in self.figures:
+        for estimate in self.estimates:
             if estimate.metric == metric and dict(estimate.group) == group:
                 return estimate
-        known = sorted({e.metric for e in self.figures})
-        groups = [dict(e.group) or "the whole" for e in self.figures if e.metric == metric]
+        known = sorted({e.metric for e in self.estimates})
+        groups = [dict(e.group) or "the whole" for e in self.estimates if e.metric == metric]
         there_is = f"it is there for {', '.join(map(str, groups))}" if groups else f"metrics: {', '.join(known)}"
         raise KeyError(f"no figure {metric!r} for {group or 'the whole'}; {there_is}")
 
@@ -198,7 +198,7 @@ class Result:
         One row per unit and group: id, sums or scores, ``unscored``, ``undefined``.
     items_of : str
         What an item is where it is no plain row of the data, e.g. ``"outputs × metrics × criteria"``.
-    summary : tuple of Estimate
+    summary : Summary
     tables : mapping of str to pandas.DataFrame
         Finer rows that carry the same id.
     light : Light
@@ -222,7 +222,7 @@ class Result:
     data: DataLabel
     id: str
     items: pd.DataFrame
-    figures: Summary
+    summary: Summary
     by: tuple[str, ...] = ()
     items_of: str = ""
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
@@ -239,12 +239,8 @@ class Result:
         return f"<Result of {self.study}: {self.light}. {self.sentence} Rows: {', '.join(sizes)}>"
 
     @property
-    def summary(self) -> tuple[Estimate, ...]:
-        return self.figures.figures
-
-    @property
     def verdict(self) -> Verdict:
-        return self.figures.verdict
+        return self.summary.verdict
 
     @property
     def light(self) -> Light:
@@ -262,15 +258,15 @@ class Result:
         reasons = self.items["unscored"].fillna("")
         return int((reasons != "").sum())
 
-    def figure(self, metric: str, **group: str) -> Estimate:
-        """The one figure of this metric and group; see :meth:`Summary.figure`."""
-        return self.figures.figure(metric, **group)
+    def estimate(self, metric: str, **group: str) -> Estimate:
+        """The one figure of this metric and group; see :meth:`Summary.estimate`."""
+        return self.summary.estimate(metric, **group)
 
     def frame(self) -> pd.DataFrame:
         """The summary as a table, one row per figure."""
         import pandas as pd
 
-        return pd.DataFrame([estimate.row() for estimate in self.summary])
+        return pd.DataFrame([estimate.row() for estimate in self.summary.estimates])
 
     def to_json(self) -> dict[str, Any]:
         """The deterministic content of ``results.json``, without the names of table files."""
@@ -291,7 +287,7 @@ class Result:
             "would_be_light": verdict.would_be,
             "decided_by": None if verdict.decided_by is None else dict(verdict.decided_by),
             "items": {"n": len(self.items), "unscored": self.n_unscored, "of": self.items_of},
-            "summary": [estimate.row() for estimate in self.summary],
+            "summary": [estimate.row() for estimate in self.summary.estimates],
             "notes": list(self.notes),
             "method": list(self.method),
         }

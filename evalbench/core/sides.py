@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evalbench.core.figures import Columns, Figure, unit_sums
+from evalbench.core.measures import Columns, Measure, unit_sums
 
 Floats = npt.NDArray[np.float64]
 
@@ -32,13 +32,13 @@ class Sides(NamedTuple):
         cls,
         columns_a: Columns,
         columns_b: Columns,
-        figures: Sequence[Figure],
+        measures: Sequence[Measure],
         units_a: npt.ArrayLike,
         units_b: npt.ArrayLike,
         *,
         paired: bool,
     ) -> Sides:
-        raw = sorted({n.removeprefix("#") for f in figures for n in f.sums})
+        raw = sorted({n.removeprefix("#") for f in measures for n in f.sums})
         names = raw + [f"#{n}" for n in raw]
         sums_a, ids_a = unit_sums(columns_a, names, units_a)
         sums_b, ids_b = unit_sums(columns_b, names, units_b)
@@ -47,30 +47,30 @@ class Sides(NamedTuple):
         if paired:
             sums_a, sums_b = sums_a[at_a], sums_b[at_b]
         column = {name: j for j, name in enumerate(names)}
-        has_a, has_b = (_has_figures(s, figures, column) for s in (sums_a, sums_b))
+        has_a, has_b = (_has_measures(s, measures, column) for s in (sums_a, sums_b))
         if paired:
             has_a = has_b = has_a & has_b
-        wide = [(j, column[name]) for j, f in enumerate(figures) for name in f.sums]
+        wide = [(j, column[name]) for j, f in enumerate(measures) for name in f.sums]
         table_a, table_b = (
             s[:, [c for _, c in wide]] * has[:, [j for j, _ in wide]] for s, has in ((sums_a, has_a), (sums_b, has_b))
         )
         n_a, n_b = (tuple(int(k) for k in has.sum(axis=0)) for has in (has_a, has_b))
         only_a, only_b = len(ids_a) - len(shared), len(ids_b) - len(shared)
-        return cls(table_a, table_b, n_a, n_b, len(shared), only_a, only_b, _slices(figures), clustered)
+        return cls(table_a, table_b, n_a, n_b, len(shared), only_a, only_b, _slices(measures), clustered)
 
 
-def _has_figures(sums: Floats, figures: Sequence[Figure], column: Mapping[str, int]) -> npt.NDArray[np.bool_]:
+def _has_measures(sums: Floats, measures: Sequence[Measure], column: Mapping[str, int]) -> npt.NDArray[np.bool_]:
     """Whether each unit has a finite value in every column of each figure: ``(units, figures)``."""
-    needs = [[column[f"#{name.removeprefix('#')}"] for name in f.sums] for f in figures]
+    needs = [[column[f"#{name.removeprefix('#')}"] for name in f.sums] for f in measures]
     return np.stack([(sums[:, counts] > 0).all(axis=1) for counts in needs], axis=1)
 
 
-def _slices(figures: Sequence[Figure]) -> tuple[slice, ...]:
-    ends = np.cumsum([0, *(len(f.sums) for f in figures)]).tolist()
+def _slices(measures: Sequence[Measure]) -> tuple[slice, ...]:
+    ends = np.cumsum([0, *(len(f.sums) for f in measures)]).tolist()
     return tuple(slice(start, end) for start, end in pairwise(ends))
 
 
-def values_of(figures: Sequence[Figure]) -> Callable[[Floats], Floats]:
+def values_of(measures: Sequence[Measure]) -> Callable[[Floats], Floats]:
     """A function from sums ``(r, c)``, each figure's columns side by side, to values ``(r, f)``."""
-    columns = _slices(figures)
-    return lambda sums: np.stack([f.value(*sums[:, c].T) for f, c in zip(figures, columns, strict=True)], axis=1)
+    columns = _slices(measures)
+    return lambda sums: np.stack([f.value(*sums[:, c].T) for f, c in zip(measures, columns, strict=True)], axis=1)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evalbench.core.figures import Columns, Figure, unit_sums
+from evalbench.core.measures import Columns, Measure, unit_sums
 from evalbench.core.seeds import rng
 from evalbench.core.stats import bootstrap_sums
 from evalbench.core.verdict import Light, worst_lights
@@ -23,7 +23,7 @@ class Lit(NamedTuple):
         The group's items.
     units : (n,) array
         The resampling unit of each item; the groups share their units' names.
-    figure : Figure
+    measure : Measure
         With bands.
     held : bool
         Evidence holds it back: grey, whatever is drawn.
@@ -31,7 +31,7 @@ class Lit(NamedTuple):
 
     columns: Columns
     units: npt.ArrayLike
-    figure: Figure
+    measure: Measure
     held: bool = False
 
 
@@ -56,7 +56,7 @@ def joint_stability(lit: Sequence[Lit], light: Light, *, seed: int, n_resamples:
 
     Examples
     --------
-    >>> from evalbench.core.figures import mean_of
+    >>> from evalbench.core.measures import mean_of
     >>> from evalbench.core.verdict import Bands
     >>> score = mean_of("score", bands=Bands.cut("red", 0.4, "green"))
     >>> joint_stability([Lit({"score": [1, 1, 1, 1]}, list("abcd"), score)], "green", seed=0)
@@ -64,11 +64,11 @@ def joint_stability(lit: Sequence[Lit], light: Light, *, seed: int, n_resamples:
     """
     if not lit:
         return None
-    done = [unit_sums(one.columns, one.figure.sums, one.units) for one in lit]
+    done = [unit_sums(one.columns, one.measure.sums, one.units) for one in lit]
     every = np.unique(np.concatenate([ids for _, ids in done]))
     if len(every) < 2:
         return None
-    ends = np.cumsum([0, *(len(one.figure.sums) for one in lit)])
+    ends = np.cumsum([0, *(len(one.measure.sums) for one in lit)])
     table = np.zeros((len(every), int(ends[-1])))
     for begin, (sums, ids) in zip(ends[:-1], done, strict=True):
         table[np.searchsorted(every, ids), begin : begin + sums.shape[1]] = sums
@@ -78,6 +78,6 @@ def joint_stability(lit: Sequence[Lit], light: Light, *, seed: int, n_resamples:
 
 
 def _lights(one: Lit, sums: npt.NDArray[np.float64]) -> npt.NDArray[np.str_]:
-    if one.held or one.figure.bands is None:
+    if one.held or one.measure.bands is None:
         return np.full(len(sums), "grey" if one.held else "unlit", dtype="<U6")
-    return one.figure.bands.lights(one.figure.value(*sums.T))
+    return one.measure.bands.lights(one.measure.value(*sums.T))

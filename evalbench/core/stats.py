@@ -6,7 +6,7 @@ serves the rest (rank correlations, areas under a curve), which are computed fro
 was drawn.  Clusters are units: rows that come in groups are summed, or weighted, by group.
 
 Coverage, simulated in ``tests/core/test_stats.py`` at 50 units: the 95 % intervals hold the true value
-in 93–97 % of samples.  Under 20 units they are too narrow, and :mod:`evalbench.core.figures` says so.
+in 93–97 % of samples.  Under 20 units they are too narrow, and :mod:`evalbench.core.measures` says so.
 """
 
 from __future__ import annotations

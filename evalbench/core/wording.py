@@ -173,7 +173,7 @@ def aligned(values: Sequence[float | None], lows: Sequence[float | None], highs:
         {"value": value, "ci_low": low, "ci_high": high} for value, low, high in zip(values, lows, highs, strict=True)
     ]
     decimals = shared_decimals(rows)
-    return ["–" if row["value"] is None else " ".join(filter(None, figure_parts(row, decimals))) for row in rows]
+    return ["–" if row["value"] is None else " ".join(filter(None, picture_parts(row, decimals))) for row in rows]
 
 
 # -- headline figures ---------------------------------------------------------------------------
@@ -183,7 +183,7 @@ def _flat(row: Mapping[str, Any] | Estimate) -> Mapping[str, Any]:
     return row if isinstance(row, Mapping) else row.row()
 
 
-def figure_parts(row: Mapping[str, Any], decimals: int | None = None) -> tuple[str, str]:
+def picture_parts(row: Mapping[str, Any], decimals: int | None = None) -> tuple[str, str]:
     """A headline figure's value and its interval, each as every sentence, table and line has them.
 
     Parameters
@@ -199,7 +199,7 @@ def figure_parts(row: Mapping[str, Any], decimals: int | None = None) -> tuple[s
     )  # fmt: skip
 
 
-def figure_text(row: Mapping[str, Any] | Estimate, rows: Sequence[Mapping[str, Any] | Estimate] = ()) -> str:
+def estimate_text(row: Mapping[str, Any] | Estimate, rows: Sequence[Mapping[str, Any] | Estimate] = ()) -> str:
     """A headline figure with its interval, as the table has it; a dash where it has no value.
 
     Parameters
@@ -210,7 +210,7 @@ def figure_text(row: Mapping[str, Any] | Estimate, rows: Sequence[Mapping[str, A
         The whole summary: rows of one metric share their decimals.
     """
     one = _flat(row)
-    return "–" if one["value"] is None else " ".join(filter(None, figure_parts(one, _decimals_in(one, rows))))
+    return "–" if one["value"] is None else " ".join(filter(None, picture_parts(one, _decimals_in(one, rows))))
 
 
 def _decimals_in(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any] | Estimate]) -> int | None:
@@ -218,9 +218,9 @@ def _decimals_in(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any] | Esti
 
 
 def value_text(row: Mapping[str, Any] | Estimate, rows: Sequence[Mapping[str, Any] | Estimate] = ()) -> str:
-    """A headline figure without its interval; see :func:`figure_text`."""
+    """A headline figure without its interval; see :func:`estimate_text`."""
     one = _flat(row)
-    return "–" if one["value"] is None else figure_parts(one, _decimals_in(one, rows))[0]
+    return "–" if one["value"] is None else picture_parts(one, _decimals_in(one, rows))[0]
 
 
 def share_text(row: Mapping[str, Any] | Estimate, rows: Sequence[Mapping[str, Any] | Estimate] = ()) -> str:

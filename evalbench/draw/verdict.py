@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalbench.core.verdict import SYMBOLS
-from evalbench.core.wording import count, counted, figure_parts, shared_decimals
+from evalbench.core.wording import count, counted, picture_parts, shared_decimals
 from evalbench.draw.html import Html, attribute, breakable, escape
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _figure_cells(
     if value is None:
         shown, interval = f'<span class="eb-none" title="{attribute(note or "no value")}">–</span>', ""
     else:
-        shown, interval = figure_parts(row, decimals)
+        shown, interval = picture_parts(row, decimals)
     missing = "".join(
         f'<td class="n{" eb-some" if row.get(name) else ""}">{count(int(row.get(name) or 0))}</td>'
         for name in ("n_unscored", "n_undefined")

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from evalbench.core.result import deciding_row
 from evalbench.core.run_files import FINISHED, read_results, read_run
-from evalbench.core.wording import figure_parts, shared_decimals
+from evalbench.core.wording import picture_parts, shared_decimals
 from evalbench.draw.verdict import data_label
 from evalbench.errors import BadInput
 
@@ -24,7 +24,7 @@ UNREADABLE = "cannot be read"  # the status of a run whose files are damaged
 HISTORY = 60  # runs that a history shows
 
 
-class Figure(NamedTuple):
+class Headline(NamedTuple):
     """A figure of a run.
 
     Attributes
@@ -64,7 +64,7 @@ class Change(NamedTuple):
         The two intervals have no value in common.
     better : bool or None
         None where the figure has no direction, or nothing changed.
-    figure : Figure
+    headline : Headline
         As it was.
     before : Run
     """
@@ -72,7 +72,7 @@ class Change(NamedTuple):
     delta: float
     clear: bool
     better: bool | None
-    figure: Figure
+    headline: Headline
     before: Run
 
 
@@ -90,9 +90,9 @@ class Run(NamedTuple):
     data : str
         ``name@version``; empty where unknown.
     synthetic : bool
-    figure : Figure or None
+    headline : Headline or None
         See :func:`headline`.
-    figures : mapping
+    headlines : mapping
         All figures that have a value, by metric and group.
     comparable : str
         Equal for comparable runs; empty where there is nothing to compare.
@@ -112,8 +112,8 @@ class Run(NamedTuple):
     data: str = ""
     light: str = ""
     synthetic: bool = False
-    figure: Figure | None = None
-    figures: Mapping[tuple[str, str], Figure] = MappingProxyType({})
+    headline: Headline | None = None
+    headlines: Mapping[tuple[str, str], Headline] = MappingProxyType({})
     comparable: str = ""
     href: str = ""
     settings: Mapping[str, Any] = MappingProxyType({})
@@ -132,7 +132,7 @@ class Standing(NamedTuple):
 
     last: Run
     line: Line | None
-    history: tuple[Figure, ...]
+    history: tuple[Headline, ...]
     n_runs: int
 
 
@@ -163,25 +163,25 @@ def _run(folder: Path) -> Run:
 
 
 def _with_results(run: Run, results: Mapping[str, Any]) -> Run:
-    figure = headline(results)
+    shown = headline(results)
     by = results.get("by") or ()
     data = results["data"]
     settings = {k: v for k, v in results["parameters"].items() if k not in NOT_COUNTED}
     key = [run.study, results["judged"], data["sha256"], settings]
-    figures = _figures([row for row in results["summary"] if row["value"] is not None], by)
+    headlines = _headlines([row for row in results["summary"] if row["value"] is not None], by)
     return run._replace(
         judged=str(results["judged"]),
         data=data_label(data),
         light=str(results["light"]),
         synthetic=bool(data.get("synthetic")),
-        figure=figure,
-        figures={(f.metric, f.group): f for f in figures},
-        comparable=json.dumps(key, sort_keys=True) if figure and figure.value is not None else "",
+        headline=shown,
+        headlines={(f.metric, f.group): f for f in headlines},
+        comparable=json.dumps(key, sort_keys=True) if shown and shown.value is not None else "",
         settings=settings,
     )
 
 
-def headline(results: Mapping[str, Any]) -> Figure | None:
+def headline(results: Mapping[str, Any]) -> Headline | None:
     """The figure that the light rests on; where none decided, the first one: that of the whole, or of the first group.
 
     Parameters
@@ -196,7 +196,7 @@ def headline(results: Mapping[str, Any]) -> Figure | None:
     row = deciding or _first(summary, by, str(results["light"]))
     groups = [r for r in summary if r["metric"] == row["metric"] and _group(r, by)]
     own = [r for r in summary if r["metric"] == row["metric"]]
-    return _figures(own, by)[own.index(row)]._replace(n_groups=max(len(groups), 1), decides=deciding is not None)
+    return _headlines(own, by)[own.index(row)]._replace(n_groups=max(len(groups), 1), decides=deciding is not None)
 
 
 def _first(summary: Sequence[Mapping[str, Any]], by: Sequence[str], light: str) -> Mapping[str, Any]:
@@ -213,16 +213,16 @@ def _group(row: Mapping[str, Any], by: Sequence[str]) -> str:
     return ", ".join(str(row[name]) for name in by if row.get(name) not in (None, ""))
 
 
-def _figures(rows: Sequence[Mapping[str, Any]], by: Sequence[str]) -> list[Figure]:
+def _headlines(rows: Sequence[Mapping[str, Any]], by: Sequence[str]) -> list[Headline]:
     """A summary's rows, rounded as the page's table has them: all rows of a metric alike."""
     metrics: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
         metrics.setdefault(row["metric"], []).append(row)
     decimals = {name: shared_decimals(group) for name, group in metrics.items()}
     return [
-        Figure(
+        Headline(
             str(row["metric"]), row["value"], row.get("ci_low"), row.get("ci_high"), row.get("higher_is_better"),
-            _group(row, by), 1, False, *(("–", "") if row["value"] is None else figure_parts(row, decimals[row["metric"]])),
+            _group(row, by), 1, False, *(("–", "") if row["value"] is None else picture_parts(row, decimals[row["metric"]])),
         )
         for row in rows
     ]  # fmt: skip
@@ -265,8 +265,8 @@ def _shown(value: Any) -> str:
 
 def _change(run: Run, before: Run) -> Change | None:
     """The headline figure against that of the same group before; None where that run does not have it."""
-    now = run.figure
-    then = before.figures.get((now.metric, now.group)) if now else None
+    now = run.headline
+    then = before.headlines.get((now.metric, now.group)) if now else None
     if now is None or now.value is None or then is None or then.value is None:
         return None
     delta = now.value - then.value
@@ -290,8 +290,8 @@ def standings(found: Sequence[Line]) -> list[Standing]:
 
 def _standing(members: Sequence[Line]) -> Standing:
     newest = next((m for m in members if m.run.comparable), None)
-    if newest is None or newest.run.figure is None:
+    if newest is None or newest.run.headline is None:
         return Standing(members[0].run, newest, (), len(members))
-    place = (newest.run.figure.metric, newest.run.figure.group)
-    alike = [m.run.figures.get(place) for m in members if m.run.comparable == newest.run.comparable]
+    place = (newest.run.headline.metric, newest.run.headline.group)
+    alike = [m.run.headlines.get(place) for m in members if m.run.comparable == newest.run.comparable]
     return Standing(members[0].run, newest, tuple(f for f in alike if f)[:HISTORY][::-1], len(members))

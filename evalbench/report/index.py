@@ -11,26 +11,26 @@ from evalbench.core.wording import rounded_parts, signed
 from evalbench.draw.html import Html, attribute, breakable, css, escape
 from evalbench.draw.verdict import light_word
 from evalbench.report.facts import took
-from evalbench.report.history import UNREADABLE, Figure, Line, Run, lines, read_runs, standings
+from evalbench.report.history import UNREADABLE, Headline, Line, Run, lines, read_runs, standings
 from evalbench.report.page import environment, policy, write_atomically
 
 INDEX = "index.html"
 
 
-def sparkline(figures: Sequence[Figure], width: int = 120, height: int = 26) -> Html:
+def sparkline(headlines: Sequence[Headline], width: int = 120, height: int = 26) -> Html:
     """A figure over its runs, with its intervals as a band; the last one is a dot.
 
     Parameters
     ----------
-    figures : sequence of Figure
+    headlines : sequence of Headline
         Oldest first, each with a value.
     """
-    if len(figures) < 2:
+    if len(headlines) < 2:
         return Html("")
-    values = [float(f.value or 0.0) for f in figures]
+    values = [float(f.value or 0.0) for f in headlines]
     spans = [
         (f.low, f.high) if f.low is not None and f.high is not None else (v, v)
-        for f, v in zip(figures, values, strict=True)
+        for f, v in zip(headlines, values, strict=True)
     ]
     bottom, top = min(low for low, _ in spans), max(high for _, high in spans)
     scale = (height - 6) / (top - bottom) if top > bottom else 0.0
@@ -43,7 +43,7 @@ def sparkline(figures: Sequence[Figure], width: int = 120, height: int = 26) -> 
     band = [at(i, high) for i, (_, high) in enumerate(spans)]
     band += [at(i, low) for i, (low, _) in reversed(list(enumerate(spans)))]
     x, y = at(len(values) - 1, values[-1]).split(",")
-    said = f"{figures[-1].metric} over {len(values)} runs, from {figures[0].shown} to {figures[-1].shown}"
+    said = f"{headlines[-1].metric} over {len(values)} runs, from {headlines[0].shown} to {headlines[-1].shown}"
     line = " ".join(at(i, value) for i, value in enumerate(values))
     return Html(
         f'<svg class="spark" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img" '
@@ -52,23 +52,23 @@ def sparkline(figures: Sequence[Figure], width: int = 120, height: int = 26) -> 
     )
 
 
-def figure_html(figure: Figure | None) -> Html:
+def headline_html(headline: Headline | None) -> Html:
     """Value and interval."""
-    if figure is None or figure.value is None:
+    if headline is None or headline.value is None:
         return Html('<span class="eb-none">no value</span>')
-    interval = f" <span class=interval>{figure.interval}</span>" if figure.interval else ""
-    return Html(f"<b>{figure.shown}</b>{interval}")
+    interval = f" <span class=interval>{headline.interval}</span>" if headline.interval else ""
+    return Html(f"<b>{headline.shown}</b>{interval}")
 
 
 def change_html(line: Line) -> Html:
     """The change, with a sign and, where the intervals part, an arrow and a word."""
-    if line.change is None or line.run.figure is None:
+    if line.change is None or line.run.headline is None:
         return Html("")
-    figure, change = line.run.figure, line.change
-    before = change.figure
+    headline, change = line.run.headline, line.change
+    before = change.headline
     if change.delta == 0:
         return Html('<span class="eb-none">same</span>')
-    shown, _ = rounded_parts(change.delta, None, None, _decimals(figure))
+    shown, _ = rounded_parts(change.delta, None, None, _decimals(headline))
     sign = "±" if not shown.strip("-−0.") else "+" if change.delta > 0 else ""
     said = f"{sign}{signed(shown)}"
     previous = f"{before.shown} {before.interval}"
@@ -82,9 +82,9 @@ def change_html(line: Line) -> Html:
     )
 
 
-def _decimals(figure: Figure) -> int | None:
+def _decimals(headline: Headline) -> int | None:
     """Decimals of a change: those of the figure itself."""
-    return len(figure.shown.partition(".")[2])
+    return len(headline.shown.partition(".")[2])
 
 
 def state_html(run: Run) -> Html:
@@ -122,7 +122,7 @@ def index_html(runs: Sequence[Run], now: datetime | None = None) -> str:
         tally=tally(runs),
         made=(now or datetime.now(UTC)).strftime("%Y-%m-%d %H:%M UTC"),
         draw={
-            "figure": figure_html, "change": change_html, "state": state_html, "when": when, "took": took, "spark": sparkline,
+            "headline": headline_html, "change": change_html, "state": state_html, "when": when, "took": took, "spark": sparkline,
             "clipped": clipped, "name": breakable,
         },
     )  # fmt: skip

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from evalbench.core.figures import Estimated, Figure, estimate
+from evalbench.core.measures import Estimated, Measure, estimate
 from evalbench.core.result import Estimate, decisive
 from evalbench.core.stability import Lit, joint_stability
 from evalbench.core.stats import of_few
 from evalbench.core.unscored import counted
 from evalbench.core.verdict import Band, Bands, Verdict, worst
 from evalbench.core.wording import counted as counted_of
-from evalbench.core.wording import figure_text, percent, share_text
+from evalbench.core.wording import estimate_text, percent, share_text
 from evalbench.errors import BadInput
 from evalbench.judge.entail import holds_back
 
@@ -69,11 +69,11 @@ def check_resamples(n_resamples: int) -> None:
 
 
 def estimated_by_model(
-    items: pd.DataFrame, figures: Sequence[Figure], *, seed: int, n_resamples: int
+    items: pd.DataFrame, measures: Sequence[Measure], *, seed: int, n_resamples: int
 ) -> list[Estimated]:
     """The figures of each model over its items, whose ``id`` is the unit; models in order of their names."""
     return [
-        estimate(rows, figures, units=rows["id"], seed=seed, group={"model": str(model)}, n_resamples=n_resamples)
+        estimate(rows, measures, units=rows["id"], seed=seed, group={"model": str(model)}, n_resamples=n_resamples)
         for model, rows in items.groupby("model", sort=True)
     ]
 
@@ -101,7 +101,7 @@ def verdict(
     *,
     what: str,
     unit: str,
-    score: Figure,
+    score: Measure,
     threshold: float,
     max_unscored: float,
     seed: int,
@@ -118,7 +118,7 @@ def verdict(
         One per model; its first figure is the score, its second the share passed.
     what, unit : str
         The score and the items, in words.
-    score : Figure
+    score : Measure
         The first of the figures, with its bands.
     threshold, max_unscored : float
     seed, n_resamples : int
@@ -171,4 +171,4 @@ def _said(one: Estimated, done: Sequence[Estimated]) -> str:
     if score.value is None:
         return f"has no value ({name})"
     rows = [e for each in done for e in each.estimates[:2]]
-    return f"{figure_text(score, rows)} ({name}, {share_text(passed, rows)} passed)"
+    return f"{estimate_text(score, rows)} ({name}, {share_text(passed, rows)} passed)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from evalbench.draw.figures import interval_bars
+from evalbench.draw.pictures import interval_bars
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture

@@ -29,7 +29,7 @@ import pandas as pd
 from evalbench import record, show
 from evalbench.core.result import DataLabel, Estimate, Result, Summary
 from evalbench.core.verdict import Verdict
-from evalbench.draw.figures import interval_bars
+from evalbench.draw.pictures import interval_bars
 values = np.random.default_rng(k).normal(size=200)
 means = np.random.default_rng(k).choice(values, (20_000, 200)).mean(axis=1)
 low, high = np.quantile(means, [0.025, 0.975])
@@ -37,7 +37,7 @@ show(interval_bars(["all"], [values.mean()], [low], [high], title="The mean is n
 items = pd.DataFrame({"id": [str(i) for i in range(200)], "value": values, "unscored": "", "undefined": ""})
 estimate = Estimate(metric="mean", value=values.mean(), ci_low=low, ci_high=high, n=200)
 record(Result(study="means", question="What is the mean?", judged="numbers", parameters={"k": k}, data=DataLabel("normal", "", "0"),
-              id="id", items=items, figures=Summary((estimate,), Verdict("unlit", "a mean", ""))))"""
+              id="id", items=items, summary=Summary((estimate,), Verdict("unlit", "a mean", ""))))"""
 
 
 @pytest.fixture

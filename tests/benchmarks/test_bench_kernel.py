@@ -20,7 +20,7 @@ MOST_SECONDS = 2.5
 BASE = "from evalbench import record"
 PLOT = """import pandas as pd
 import scipy.stats
-from evalbench.draw.figures import interval_bars
+from evalbench.draw.pictures import interval_bars
 from evalbench.draw.show import show
 show(interval_bars(["fern", "moss"], [0.5, 0.6], [0.4, 0.5], [0.6, 0.7], title="Moss finds more", xlabel="F1 (0–1)", domain=(0, 1)))"""
 

@@ -139,7 +139,7 @@ def a_million_pairs() -> dict[str, Any]:
     took = least(lambda: study(data), goal=MOST_SECONDS)
     peak = peak_bytes()
     result, (matches, table, _) = study(data), loop(data)
-    assert result.figure("tp", checker="loop@1|none").value == matches
+    assert result.estimate("tp", checker="loop@1|none").value == matches
     assert len(table) == len(result.tables["pairs"]) == 1_000_000
     del result, table
     assert plain_loop(tenth) == pytest.approx(study(tenth).tables["pairs"]["ha_score"].sum())

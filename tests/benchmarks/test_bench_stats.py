@@ -10,7 +10,7 @@ from scipy import stats as scipy_stats
 from timing import Race, alone, least, race, seconds
 
 from evalbench.core.agreement import krippendorff_alpha
-from evalbench.core.figures import estimate, f1_of, mean_of, share_of
+from evalbench.core.measures import estimate, f1_of, mean_of, share_of
 from evalbench.core.stats import bootstrap_sums, percentile_interval
 
 pytestmark = pytest.mark.benchmark

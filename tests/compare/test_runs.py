@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evalbench.compare.runs import Measures, compare
+from evalbench.compare.runs import Hooks, compare
 from evalbench.compare.sides import Side, with_names
-from evalbench.core.figures import Figure, estimate, f1_of, mean_of, share_of
+from evalbench.core.measures import Measure, estimate, f1_of, mean_of, share_of
 from evalbench.core.result import Estimate, Summary
 from evalbench.core.verdict import Verdict
 from evalbench.core.wording import rounded_parts
@@ -23,8 +23,8 @@ from evalbench.report.compare_page import judged_by, outcome, page, sentences, t
 N = 40
 
 
-def figures(power: float = 1.0) -> list[Figure]:
-    raised = Figure("power", ("score", "#score"), lambda s, n: (s / n) ** power)
+def measures(power: float = 1.0) -> list[Measure]:
+    raised = Measure("power", ("score", "#score"), lambda s, n: (s / n) ** power)
     return [mean_of("score"), share_of("right"), f1_of("tp", "fp", "fn"), raised]
 
 
@@ -33,7 +33,7 @@ def summarise(items: pd.DataFrame, *, power: float = 1.0, seed: int = 0, n_resam
     found: list[Estimate] = []
     for name, rows in items.groupby("checker", sort=True):
         group = {"checker": str(name)}
-        done = estimate(rows, figures(power), units=rows["id"], seed=seed, group=group, n_resamples=n_resamples)
+        done = estimate(rows, measures(power), units=rows["id"], seed=seed, group=group, n_resamples=n_resamples)
         r = np.corrcoef(rows["score"], rows["truth"])[0, 1]
         found += [
             *done.estimates,
@@ -42,7 +42,7 @@ def summarise(items: pd.DataFrame, *, power: float = 1.0, seed: int = 0, n_resam
     return Summary(tuple(found), Verdict("unlit", "said"))
 
 
-MEASURES = Measures(figures, summarise)
+MEASURES = Hooks(measures, summarise)
 
 
 def items(shift: Mapping[str, float], seed: int = 0, n: int = N) -> pd.DataFrame:
@@ -66,7 +66,7 @@ def run(
     summary = summarise(frame, **{k: v for k, v in stated.items() if k != "limit"})
     results = {
         "study": study, "question": "Which is better?", "judged": "checkers", "by": ["checker"], "id": "id", "light": "unlit",
-        "parameters": stated, "summary": [e.row() for e in summary.figures],
+        "parameters": stated, "summary": [e.row() for e in summary.estimates],
         "data": {"name": "set", "version": "1", "sha256": sha, "synthetic": True},
     }  # fmt: skip
     return Side(run_id, results, {"status": "ok", "started": "2026-01-02T03:04:05Z"}, frame)
@@ -172,7 +172,7 @@ def test_a_figure_that_is_no_sum_is_compared_by_summarise(two: Side) -> None:
 def test_resampled_and_summed_figures_agree(two: Side) -> None:
     right = one(two, "oak")
     summed = differences(one(two, "elm"), right)
-    only_summaries = Measures(None, summarise)
+    only_summaries = Hooks(None, summarise)
     a, b = with_names([one(two, "elm"), right])
     slow = compare(a, [b], only_summaries, n_summaries=40)[0]
     for x, y in zip(summed.rows, slow.rows, strict=True):
@@ -284,7 +284,7 @@ def test_a_difference_that_the_first_figure_does_not_tell_is_told_beside_it(two:
 
 def test_a_lower_is_better_figure_turns_the_words() -> None:
     frame = items({"elm": 0.0, "oak": 0.2})
-    errors = Figure("errors", ("fp", "#fp"), lambda s, n: s / n, higher_is_better=False)
+    errors = Measure("errors", ("fp", "#fp"), lambda s, n: s / n, higher_is_better=False)
 
     def few(rows: pd.DataFrame, *, seed: int = 0, n_resamples: int = 100) -> Summary:
         done = [
@@ -294,9 +294,9 @@ def test_a_lower_is_better_figure_turns_the_words() -> None:
         return Summary(tuple(done), Verdict("unlit", ""))
 
     side = run(frame)
-    side.results["summary"] = [e.row() for e in few(frame).figures]
+    side.results["summary"] = [e.row() for e in few(frame).estimates]
     a, b = with_names([one(side, "elm"), one(side, "oak")])
-    found = compare(a, [b], Measures(lambda: [errors], few))[0]
+    found = compare(a, [b], Hooks(lambda: [errors], few))[0]
     assert found.rows[0].comparison.difference < 0
     assert found.rows[0].comparison.outcome == "better"
     assert "better" in found.changes.counts

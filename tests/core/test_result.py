@@ -22,16 +22,16 @@ def result():
         data=DataLabel("mine.csv", "", "0" * 64),
         id="sample_id",
         items=pd.DataFrame({"sample_id": range(1000)}),
-        figures=Summary(figures, Verdict("green", "All is well.")),
+        summary=Summary(figures, Verdict("green", "All is well.")),
         tables={"pairs": pd.DataFrame({"truth_id": range(500), "score": 0.5})},
     )
 
 
 def test_a_figure_that_is_not_there_names_those_that_are(result):
     with pytest.raises(KeyError, match="no figure 'f2' for the whole; metrics: f1"):
-        result.figure("f2")
+        result.estimate("f2")
     with pytest.raises(KeyError, match=r"no figure 'f1' for .*'b'.*; it is there for .*'a'.*, the whole"):
-        result.figure("f1", checker="b")
+        result.estimate("f1", checker="b")
 
 
 def test_a_result_is_one_line_of_text(result):
@@ -64,10 +64,10 @@ class TestWhichFigureDecided:
         assert decisive([few, many]) is many
 
     def test_a_file_leads_to_the_row(self, result):
-        whole, of_a = result.summary[1], result.summary[0]
+        whole, of_a = result.summary.estimates[1], result.summary.estimates[0]
         for figure in (whole, of_a):
             verdict = Verdict("red", "Bad.", decided_by=figure.place)
-            told = replace(result, by=("checker",), figures=Summary(result.summary, verdict)).to_json()
+            told = replace(result, by=("checker",), summary=Summary(result.summary.estimates, verdict)).to_json()
             assert told["decided_by"] == {"metric": "f1", **figure.group}
             assert deciding_row(told) == figure.row()
 
@@ -79,4 +79,4 @@ class TestWhichFigureDecided:
 
     def test_a_figure_that_is_not_there_cannot_decide(self, result):
         with pytest.raises(KeyError, match="no figure 'f1' for .*'b'"):
-            Summary(result.summary, Verdict("red", "", decided_by={"metric": "f1", "checker": "b"}))
+            Summary(result.summary.estimates, Verdict("red", "", decided_by={"metric": "f1", "checker": "b"}))

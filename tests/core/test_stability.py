@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from evalbench import cot_levels
-from evalbench.core.figures import f1_of, mean_of
+from evalbench.core.measures import f1_of, mean_of
 from evalbench.core.stability import Lit, joint_stability
 from evalbench.core.verdict import Bands, worst, worst_lights
 

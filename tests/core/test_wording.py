@@ -9,13 +9,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from evalbench.core.figures import estimate, mean_of
+from evalbench.core.measures import estimate, mean_of
 from evalbench.core.result import Estimate
 from evalbench.core.verdict import Bands
 from evalbench.core.wording import (
     aligned,
     difference_parts,
-    figure_text,
+    estimate_text,
     percent,
     rounded,
     rounded_parts,
@@ -74,7 +74,7 @@ class TestOneRounding:
     passed = {"metric": "passed", "value": 0.215, "ci_low": 0.14, "ci_high": 0.31, "unit": "0–1"}
 
     def test_a_share_in_percent_is_the_rounded_figure_of_the_table(self):
-        assert figure_text(self.passed) == "0.21 [0.14, 0.31]"
+        assert estimate_text(self.passed) == "0.21 [0.14, 0.31]"
         assert share_text(self.passed) == "21%"
 
     @given(value=UNIT, width=st.floats(0.002, 0.9))
@@ -87,14 +87,14 @@ class TestOneRounding:
         narrow = Estimate(metric="final", value=0.6123, ci_low=0.6101, ci_high=0.6145, group={"model": "b"})
         other = Estimate(metric="words", value=123.4, ci_low=100.0, ci_high=150.0, group={"model": "a"})
         rows = [wide, narrow, other]
-        assert [figure_text(r, rows) for r in rows] == [
+        assert [estimate_text(r, rows) for r in rows] == [
             "0.512 [0.312, 0.712]",
             "0.612 [0.610, 0.615]",
             "123 [100, 150]",
         ]
         table = headline_table(rows, ["model"])
         for row in rows:
-            value, _, interval = figure_text(row, rows).partition(" ")
+            value, _, interval = estimate_text(row, rows).partition(" ")
             assert f'<td class="n eb-value">{value}</td>' in table
             assert f'<td class="n eb-interval">{interval}</td>' in table
 

@@ -3,9 +3,9 @@
 import pandas as pd
 import pytest
 
-from evalbench.draw.figures import interval_bars
 from evalbench.draw.html import Html
 from evalbench.draw.marks import digest
+from evalbench.draw.pictures import interval_bars
 from evalbench.draw.show import register, show, shown
 from evalbench.report.narrative import output_html
 
@@ -67,7 +67,7 @@ def test_a_registered_result_shows_itself():
 
     result = Result(
         study="matching", question="How good?", judged="fern <b>", parameters={}, data=DataLabel("d", "1", "0", True),
-        id="id", items=pd.DataFrame({"id": ["1"]}), figures=Summary((), Verdict("green", "All is well.")),
+        id="id", items=pd.DataFrame({"id": ["1"]}), summary=Summary((), Verdict("green", "All is well.")),
     )  # fmt: skip
     shell = InteractiveShell.instance()
     try:

@@ -14,11 +14,11 @@ import pandas as pd
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from evalbench.core.figures import estimate, f1_of, mean_of
+from evalbench.core.measures import estimate, f1_of, mean_of
 from evalbench.core.result import DataLabel, Result, Summary
 from evalbench.core.verdict import Bands, Verdict
-from evalbench.draw.figures import heat_map, interval_bars
 from evalbench.draw.marks import digest
+from evalbench.draw.pictures import heat_map, interval_bars
 from evalbench.draw.show import shown
 from evalbench.draw.tables import Document, Span, documents
 
@@ -76,7 +76,7 @@ def result(hostile: str = "") -> Result:
         id="id",
         by=("checker",),
         items=pd.concat(items, ignore_index=True),
-        figures=Summary(
+        summary=Summary(
             tuple(figures), Verdict("yellow", sentence, "red: ≤ 0.4; yellow: (0.4, 0.75]; green: > 0.75", 0.87)
         ),
         notes=(
@@ -95,7 +95,7 @@ def output(x: Any, caption: str = "") -> Any:
 
 def notebook(res: Result, hostile: tuple[str, ...] = ()) -> Any:
     """An executed notebook with prose, pictures, cases and one printed line."""
-    f1 = [e for e in res.summary if e.metric == "f1"]
+    f1 = [e for e in res.summary.estimates if e.metric == "f1"]
     bars = interval_bars(
         [e.group["checker"] for e in f1] + list(hostile[:3]),
         [e.value for e in f1] + [None] * len(hostile[:3]),
@@ -162,7 +162,7 @@ def notebook(res: Result, hostile: tuple[str, ...] = ()) -> Any:
             new_markdown_cell("## The pictures\n\nEach dot is a checker, each line its interval."),
             new_code_cell("show(matching.figure_f1(result))", outputs=[output(bars, "F1 of each checker, 40 texts.")]),
             new_code_cell(
-                "show(matching.figure_scores(result))", outputs=[output(grid, "Scores of a crowded sample.")]
+                "show(matching.picture_scores(result))", outputs=[output(grid, "Scores of a crowded sample.")]
             ),
             new_markdown_cell("## The cases to look at\n\nThe worst first.\n\n### Texts with their marks"),
             new_code_cell("show(docs)", outputs=[output(docs)]),

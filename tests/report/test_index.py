@@ -48,7 +48,7 @@ def test_runs_come_newest_first_with_their_page(tmp_path):
     runs = read_runs(tmp_path)
     assert [run.started[:10] for run in runs] == ["2026-11-03", "2026-11-02"]
     assert runs[0].href == "rag/20261103T060000Z-00000003/report.html"
-    assert (runs[0].figure.metric, runs[0].figure.value, runs[0].light) == ("relevance", 0.8, "green")
+    assert (runs[0].headline.metric, runs[0].headline.value, runs[0].light) == ("relevance", 0.8, "green")
 
 
 def test_broken_files_are_rows_too(tmp_path):
@@ -106,7 +106,7 @@ def grouped(values: dict[str, float], decider: str, light: str = "red") -> dict:
 def test_the_light_has_beside_it_the_figure_of_the_group_that_decided(tmp_path):
     add(tmp_path, 1, grouped({"ash": 0.79, "moss": 0.65}, "moss"))
     (run,) = read_runs(tmp_path)
-    assert (run.figure.group, run.figure.value, run.figure.decides) == ("moss", 0.65, True)
+    assert (run.headline.group, run.headline.value, run.headline.decides) == ("moss", 0.65, True)
     page = index_html([run])
     assert "moss, which decides, of 2" in page
     assert "0.79" not in page
@@ -117,7 +117,7 @@ def test_a_run_of_a_time_before_decided_by_shows_a_figure_with_its_light(tmp_pat
     del older["decided_by"]
     add(tmp_path, 1, older)
     (run,) = read_runs(tmp_path)
-    assert (run.figure.group, run.figure.decides) == ("moss", False)
+    assert (run.headline.group, run.headline.decides) == ("moss", False)
 
 
 def test_a_change_is_that_of_the_same_group_though_another_one_decided_before(tmp_path):
@@ -202,20 +202,20 @@ def test_standings_join_failures_to_their_data(tmp_path):
     (standing,) = standings(lines(read_runs(tmp_path)))
     assert standing.last.status == "failed"
     assert standing.n_runs == 6
-    assert standing.line.run.figure.value == pytest.approx(0.7)
+    assert standing.line.run.headline.value == pytest.approx(0.7)
     assert [figure.value for figure in standing.history] == pytest.approx([0.62, 0.64, 0.66, 0.68, 0.7])
     assert 'aria-label="relevance over 5 runs, from 0.620 to 0.700"' in sparkline(standing.history)
 
 
 def test_a_history_of_one_run_has_no_line(tmp_path):
     add(tmp_path, 1, made(0.7))
-    assert sparkline([r.figure for r in read_runs(tmp_path)]) == ""
+    assert sparkline([r.headline for r in read_runs(tmp_path)]) == ""
 
 
 def test_a_constant_history_is_a_line_in_the_middle(tmp_path):
     for day in (1, 2):
         add(tmp_path, day, made(0.7, 0.0))
-    assert 'points="3.0,13.0 117.0,13.0"' in sparkline([r.figure for r in read_runs(tmp_path)])
+    assert 'points="3.0,13.0 117.0,13.0"' in sparkline([r.headline for r in read_runs(tmp_path)])
 
 
 HOSTILE = '<script>alert(1)</script>"><img src=x onerror=alert(1)>\u202e'

@@ -10,9 +10,9 @@ import nbformat
 import pandas as pd
 import pytest
 
-from evalbench.draw.figures import heat_map
 from evalbench.draw.html import Html, boxed
 from evalbench.draw.marks import KEY, digest, is_safe, metadata, signature
+from evalbench.draw.pictures import heat_map
 from evalbench.draw.show import shown
 from evalbench.draw.style import new_figure, to_svg
 from evalbench.report.narrative import carried_digests, output_html, signed_digests
@@ -110,7 +110,7 @@ def test_a_whole_run_with_forgeries_and_its_page_made_again(tmp_path, request):
         "from evalbench.core.result import DataLabel, Estimate, Result, Summary\nfrom evalbench.core.verdict import Verdict\n"
         "from evalbench import record\nfigure = Estimate(metric='mean', value=0.5, n=2, note='no interval')\n"
         "record(Result(study='tiny', question='?', judged='a test', parameters={}, data=DataLabel('none', '', ''), id='id',\n"
-        "  items=pd.DataFrame({'id': ['a'], 'unscored': '', 'undefined': ''}), figures=Summary((figure,), Verdict('green', 'Tiny.'))))"
+        "  items=pd.DataFrame({'id': ['a'], 'unscored': '', 'undefined': ''}), summary=Summary((figure,), Verdict('green', 'Tiny.'))))"
     )
     node = nbformat.v4.new_notebook(metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
     head = nbformat.v4.new_code_cell("k: int = 1", metadata={"tags": ["parameters"]})

@@ -36,7 +36,7 @@ figure = Estimate(metric="length", value=len(words) + k / 1000, ci_low=len(words
 items = pd.DataFrame({"id": [str(i) for i in range(len(words))], "n": [len(w) for w in words], "unscored": "", "undefined": ""})
 result = Result(study="tiny", question="How many words?", judged="nobody", parameters={"k": k, "data": data},
                 data=DataLabel(pathlib.Path(data).name, "", hashlib.sha256(raw).hexdigest()), id="id", items=items,
-                figures=Summary((figure,), Verdict(light, f"{len(words)} words", "")))"""
+                summary=Summary((figure,), Verdict(light, f"{len(words)} words", "")))"""
 
 
 @pytest.fixture

@@ -188,7 +188,7 @@ items = pd.DataFrame({"id": [r.request.item_id for r in replies], "n": [len(r.te
 figure = Estimate(metric="length", value=4.0, ci_low=4.0, ci_high=4.0, n=5, light="green", higher_is_better=True)
 record(Result(study="asking", question="How long?", judged="nobody", parameters={"k": k, "endpoint": endpoint},
               data=DataLabel("none", "", "0" * 64), id="id", items=items, tables={"calls": calls_table(replies)},
-              figures=Summary((figure,), Verdict("green", "5 replies", "")), accounting=accounting(replies)))"""
+              summary=Summary((figure,), Verdict("green", "5 replies", "")), accounting=accounting(replies)))"""
 
 
 @pytest.mark.slow

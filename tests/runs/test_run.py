@@ -29,7 +29,7 @@ from evalbench import record
 figure = Estimate(metric="mean", value=0.5, n=2, note="no interval: a tiny result of a test")
 result = Result(study="tiny", question="Is it tiny?", judged="a test", parameters={"k": k}, data=DataLabel("none", "", ""),
     id="id", items=pd.DataFrame({"id": ["b", "a"], "score": [0.0, 1.0], "unscored": "", "undefined": ""}),
-    figures=Summary((figure,), Verdict("green", "It is tiny.")))
+    summary=Summary((figure,), Verdict("green", "It is tiny.")))
 """
 
 

@@ -135,7 +135,7 @@ def test_a_judge_that_fails_on_a_statement_leaves_the_answer_unscored_not_undefi
     assert result.tables["statements"].set_index("id")["unscored"].to_dict() == {"q": "unparsed", "fine": ""}
     items = result.items.set_index("id")
     assert (items.loc["q", "unscored"], items.loc["q", "undefined"]) == ("unparsed", "")
-    recall = result.figure("citation recall (ALCE)", model="response")
+    recall = result.estimate("citation recall (ALCE)", model="response")
     assert (recall.n_unscored, recall.n_undefined) == (1, 0)
 
 
@@ -157,7 +157,7 @@ def test_the_lexical_judge_is_at_best_grey(result):
     assert result.light == "grey"
     assert result.verdict.would_be in ("green", "red")
     assert f"would give {result.verdict.would_be}" in result.sentence
-    assert {e.light for e in result.summary} == {"grey", "unlit"}
+    assert {e.light for e in result.summary.estimates} == {"grey", "unlit"}
 
 
 def test_planted_faults_of_the_sample(result, root):
@@ -184,7 +184,7 @@ def test_order_of_rows_changes_nothing(sample, result):
 
 def test_the_summary_follows_from_the_items_read_back(result, tmp_path):
     result.items.to_parquet(tmp_path / "items.parquet")
-    assert citation.summarise(pd.read_parquet(tmp_path / "items.parquet")) == result.figures
+    assert citation.summarise(pd.read_parquet(tmp_path / "items.parquet")) == result.summary
 
 
 def test_the_web_is_asked_only_where_wanted_and_only_for_what_is_not_supplied(monkeypatch):
@@ -248,7 +248,7 @@ def test_pages_escape_what_models_write():
 
 
 def test_pictures(result):
-    for figure, alt in (citation.figure_scores(result), citation.figure_labels(result)):
+    for figure, alt in (citation.picture_scores(result), citation.picture_labels(result)):
         assert figure.axes
         assert "citation" in alt.lower()
     assert citation.worst(result)["final"].is_monotonic_increasing

@@ -20,12 +20,12 @@ def test_without_quotes_nothing_is_verified_and_support_is_not_averaged_with_it(
     assert result.tables["citations"]["verification"].isna().all()
     assert pd.isna(item["verification"])
     assert item["interpretability"] == item["support"] == 0.75
-    assert result.figure("verification", model="response").note == (
+    assert result.estimate("verification", model="response").note == (
         "no citation has a quote to look for in a supplied source"
     )
     assert any("2 of 2. Their verification is undefined and not averaged" in note for note in result.notes)
     assert "<strong>verified" not in citation.annotated(result)
-    fabricated = result.figure("fabricated citations", model="response")
+    fabricated = result.estimate("fabricated citations", model="response")
     assert (fabricated.value, fabricated.note) == (None, "no source or quote could be checked")
 
 
@@ -47,7 +47,7 @@ def test_a_table_without_right_answers_is_a_normal_one():
     assert items["final"].to_dict() == items["interpretability"].to_dict() == {"q": 1, "silent": 0}
     assert (items["unscored"] == "").all()
     assert items["undefined"].str.startswith("no-reference").all()
-    correctness = result.figure("correctness", model="response")
+    correctness = result.estimate("correctness", model="response")
     assert (correctness.value, correctness.n_undefined) == (None, 2)
     assert correctness.note == "there is no right answer to compare with"
     assert result.sentence.endswith(
@@ -57,7 +57,7 @@ def test_a_table_without_right_answers_is_a_normal_one():
     page = citation.annotated(result) + html_table(citation.worst(result))
     assert "no right answer is given" in page
     assert "not compared with a right one" in page
-    assert citation.figure_scores(result)[0].axes
+    assert citation.picture_scores(result)[0].axes
 
 
 def test_right_answers_of_some_rows_count_for_these_only():

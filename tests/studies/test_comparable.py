@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from evalbench import load, studies
-from evalbench.compare.runs import Differences, Measures, compare
+from evalbench.compare.runs import Differences, Hooks, compare
 from evalbench.compare.sides import Side, with_names
 from evalbench.errors import BadInput
 
@@ -50,14 +50,14 @@ def restated(run: Side, items: pd.DataFrame, parameters: Mapping[str, Any]) -> S
     summarise = studies.study(run.results["study"]).summarise
     results = {**run.results, "parameters": parameters}
     options = Side("", results, {}, items).options(summarise)
-    figures = [e.row() for e in summarise(items, n_resamples=2, **options).figures]
+    figures = [e.row() for e in summarise(items, n_resamples=2, **options).estimates]
     return Side("second", {**results, "summary": figures}, {}, items)
 
 
 def compared(left: Side, right: Side, *, exact: bool = True, **options: Any) -> Differences:
-    measures = Measures.of(studies.study(left.results["study"]))
+    measures = Hooks.of(studies.study(left.results["study"]))
     a, b = with_names([left, right])
-    return compare(a, [b], measures if exact else measures._replace(figures=None), **options)[0]
+    return compare(a, [b], measures if exact else measures._replace(measures=None), **options)[0]
 
 
 def cells(found: Differences) -> dict[tuple[str, ...], Any]:

@@ -89,10 +89,10 @@ def test_planted_faults_show_on_their_levels(result, root):
 
 
 def test_the_sample_separates_its_models(result):
-    value = {m: result.figure("final", model=m).value for m in ("fern-1b", "elm-13b", "oak-7b")}
+    value = {m: result.estimate("final", model=m).value for m in ("fern-1b", "elm-13b", "oak-7b")}
     assert value["fern-1b"] < value["elm-13b"] < 0.8 < value["oak-7b"]
     assert result.light == "red"
-    assert result.figure("level 4 of the references").value < 1
+    assert result.estimate("level 4 of the references").value < 1
 
 
 def test_order_of_rows_changes_nothing(sample, result):
@@ -107,7 +107,7 @@ def test_order_of_rows_changes_nothing(sample, result):
 def test_the_summary_follows_from_the_items_read_back(result, tmp_path):
     result.items.to_parquet(tmp_path / "items.parquet")
     again = cot_levels.summarise(pd.read_parquet(tmp_path / "items.parquet"))
-    assert again == result.figures
+    assert again == result.summary
 
 
 def test_unscored_responses_make_the_light_grey(result):
@@ -117,7 +117,7 @@ def test_unscored_responses_make_the_light_grey(result):
     summary = cot_levels.summarise(items)
     assert summary.verdict.light == "grey"
     assert "30 of 180 could not be scored" in summary.verdict.sentence
-    assert "if every unscored item were the worst" in summary.figure("final", model="oak-7b").note
+    assert "if every unscored item were the worst" in summary.estimate("final", model="oak-7b").note
 
 
 def test_random_sample_depends_on_its_state_alone(sample):
@@ -159,7 +159,7 @@ def test_annotated_solutions_say_what_is_wrong(result):
 
 
 def test_pictures(result):
-    for figure, alt in (cot_levels.figure_levels(result), cot_levels.figure_scores(result)):
+    for figure, alt in (cot_levels.picture_levels(result), cot_levels.picture_scores(result)):
         assert figure.axes
         assert "oak-7b" in alt
     assert cot_levels.worst(result)["final"].iloc[0] == 0
@@ -176,7 +176,7 @@ def test_gsm8k_files_are_read_as_they_are(external_data):
     for model, rows in result.items.groupby("model"):
         within = (rows["steps"] == 1).sum()
         assert abs(within - expected[model]["ratio_in_0p8_1p2"]) <= 25, model
-    ceiling = result.figure("level 4 of the references")
+    ceiling = result.estimate("level 4 of the references")
     assert 0.93 < ceiling.value < 0.96
     assert ceiling.n + ceiling.n_undefined == 1319
 
@@ -213,11 +213,11 @@ def problems(*responses, model="m"):
 def test_a_marker_that_most_responses_lack_makes_the_light_grey():
     rows = problems(*["So 2 + 3 = 5 it is."] * 11, *["That is 2 + 3 = 5.\n#### 5"] * 9)
     result = cot_levels.evaluate(frames(rows), n_resamples=50)
-    assert result.figure("answer marked", model="m").value == 9 / 20
+    assert result.estimate("answer marked", model="m").value == 9 / 20
     assert result.light == "grey"
-    assert result.figures.verdict.would_be == "red"
-    assert result.figure("final", model="m").light == "grey"
-    sentence = result.figures.verdict.sentence
+    assert result.verdict.would_be == "red"
+    assert result.estimate("final", model="m").light == "grey"
+    sentence = result.verdict.sentence
     assert "9 of 20 responses mark their final answer" in sentence
     assert "strict extraction finds 9 of 20, flexible finds 20 of 20" in sentence
     flexible = cot_levels.evaluate(frames(rows), n_resamples=50, answer_extractor="flexible")
@@ -228,7 +228,7 @@ def test_one_response_without_the_marker_is_wrong():
     rows = problems("So 2 + 3 = 5 it is.", *["That is 2 + 3 = 5.\n#### 5"] * 19)
     result = cot_levels.evaluate(frames(rows), n_resamples=50)
     assert result.light == "green"
-    assert result.figure("level 1 answer", model="m").value == 19 / 20
+    assert result.estimate("level 1 answer", model="m").value == 19 / 20
     assert any("without a marker of the final answer" in n and "1 of 20" in n for n in result.notes)
     assert not any("%" in n for n in result.notes)
     assert any("strict extraction finds 19 of 20, flexible finds 20 of 20" in n for n in result.notes)
@@ -237,7 +237,7 @@ def test_one_response_without_the_marker_is_wrong():
 def test_empty_responses_do_not_make_the_marker_fail():
     result = cot_levels.evaluate(frames(problems("", "", "", "2 + 3 = 5\n#### 5")), n_resamples=50)
     assert result.light == "red"
-    assert result.figure("answer marked", model="m").n == 1
+    assert result.estimate("answer marked", model="m").n == 1
     nothing = cot_levels.evaluate(frames(problems("", "")), n_resamples=50)
     assert nothing.light == "red"
 
@@ -245,9 +245,9 @@ def test_empty_responses_do_not_make_the_marker_fail():
 def test_every_model_has_its_own_marker():
     rows = [*problems(*["2 + 3 = 5\n#### 5"] * 4, model="a"), *problems(*["2 + 3 = 5"] * 4, model="b")]
     result = cot_levels.evaluate(frames(rows), n_resamples=50)
-    assert [result.figure("final", model=m).light for m in "ab"] == ["green", "grey"]
+    assert [result.estimate("final", model=m).light for m in "ab"] == ["green", "grey"]
     assert result.light == "grey"
-    assert "b: 0 of 4 responses mark" in result.figures.verdict.sentence
+    assert "b: 0 of 4 responses mark" in result.verdict.sentence
 
 
 def test_equations_that_cannot_be_read_are_left_out_and_counted():
@@ -262,9 +262,9 @@ def test_equations_that_cannot_be_read_are_left_out_and_counted():
     assert items.loc["1", ["final", "steps", "similarity", "coherence"]].isna().all()
     assert any("cannot be read" in n and "2 of 4; most often: cannot read 'x' (2)" in n for n in result.notes)
     for name in ("final", "answer", "coherence", "steps"):
-        figure = next(f for f in result.summary if f.metric.endswith(name))
+        figure = next(f for f in result.summary.estimates if f.metric.endswith(name))
         assert figure.n + figure.n_unscored + figure.n_undefined == 4, figure
-    assert result.figure("level 1 answer", model="m").n_unscored == 0
+    assert result.estimate("level 1 answer", model="m").n_unscored == 0
 
 
 def test_faults_are_data_that_parquet_and_json_hold(result, tmp_path):

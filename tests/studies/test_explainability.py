@@ -120,7 +120,7 @@ def test_a_half_without_weight_holds_nothing_back(sample, tmp_path):
     alone = explainability.evaluate(sample, cot_run=cot, citation_run=cited, weight_citation=0)
     assert alone.light == "green"
     assert "compares words" not in alone.sentence
-    assert alone.figure("score", part="citation").light == "grey"
+    assert alone.estimate("score", part="citation").light == "grey"
 
 
 def test_a_half_that_fails_shows_and_a_low_whole_is_red(sample, tmp_path):
@@ -131,7 +131,7 @@ def test_a_half_that_fails_shows_and_a_low_whole_is_red(sample, tmp_path):
     assert content(result)["cot"]["pass"] is False
     assert content(result)["citation"]["pass"] is True
     heavy = explainability.evaluate(sample, cot_run=cot, citation_run=cited, weight_cot=0, weight_citation=2)
-    assert heavy.figure("XAI_overall_score").value == pytest.approx(0.9)
+    assert heavy.estimate("XAI_overall_score").value == pytest.approx(0.9)
     assert heavy.light == "green"
 
 
@@ -139,9 +139,9 @@ def test_the_interval_is_that_of_two_independent_samples(sample, tmp_path):
     cot = finished(tmp_path / "cot", "cot_levels", with_mean(0.5, 40))
     cited = finished(tmp_path / "cited", "citation", with_mean(0.5, 40), judge="gpt-4o")
     result = explainability.evaluate(sample, cot_run=cot, citation_run=cited, n_resamples=4000)
-    halves = [result.figure("score", part=p) for p in ("cot", "citation")]
+    halves = [result.estimate("score", part=p) for p in ("cot", "citation")]
     widths = [h.ci_high - h.ci_low for h in halves]
-    overall = result.figure("XAI_overall_score")
+    overall = result.estimate("XAI_overall_score")
     assert overall.ci_high - overall.ci_low == pytest.approx(0.5 * np.hypot(*widths), rel=0.08)
 
 
@@ -155,15 +155,15 @@ def test_runs_of_both_studies_give_what_running_them_here_gives(sample, result, 
     again = explainability.evaluate(
         sample, cot_run=str(tmp_path / "cot"), citation_run=str(tmp_path / "cited"), answered_by="oak-7b"
     )
-    assert again.figures == result.figures
+    assert again.summary == result.summary
     assert content(again) == content(result)
 
 
 def test_the_lexical_judge_is_at_best_grey(result):
     assert result.light == "grey"
     assert result.verdict.would_be == "green"
-    assert result.figure("score", part="cot").light == "green"
-    assert result.figure("score", part="citation").light == "grey"
+    assert result.estimate("score", part="cot").light == "green"
+    assert result.estimate("score", part="citation").light == "grey"
 
 
 def test_a_pass_beside_a_grey_light_says_why(result):
@@ -179,12 +179,12 @@ def test_no_pass_no_word_of_it(sample):
 def test_the_summary_follows_from_the_items_read_back(result, tmp_path):
     result.items.to_parquet(tmp_path / "items.parquet")
     options = {k: result.parameters[k] for k in ("threshold", "cot_threshold", "citation_threshold", "judge")}
-    assert explainability.summarise(pd.read_parquet(tmp_path / "items.parquet"), **options) == result.figures
+    assert explainability.summarise(pd.read_parquet(tmp_path / "items.parquet"), **options) == result.summary
 
 
 def test_an_empty_half_has_no_overall_score(result):
     summary = explainability.summarise(result.items[result.items["part"] == "cot"], judge="gpt-4o")
-    assert summary.figure("XAI_overall_score").value is None
+    assert summary.estimate("XAI_overall_score").value is None
     assert summary.verdict.light == "grey"
 
 
@@ -196,7 +196,7 @@ def test_the_file_lies_in_the_runs_folder(result, tmp_path):
 
 
 def test_pictures(result):
-    for figure, alt in (explainability.figure_halves(result), explainability.figure_scores(result)):
+    for figure, alt in (explainability.picture_halves(result), explainability.picture_scores(result)):
         assert figure.axes
         assert "cited answers" in alt
     table = explainability.final_results_table(result)
@@ -228,7 +228,7 @@ def test_answers_that_were_not_found_make_the_light_grey(sample, tmp_path):
         sample, cot_run=str(tmp_path / "cot"), citation_run=cited, answered_by="", n_resamples=50
     )
     assert result.light == "grey"
-    assert result.figure("score", part="cot").light == "grey"
+    assert result.estimate("score", part="cot").light == "grey"
     assert "mark their final answer" in result.sentence
 
 
@@ -241,5 +241,5 @@ def test_few_items_are_named_and_a_crowded_half_is_lit_nowhere(sample):
     )
     assert "Fewer than 20 have a score: the interval is too narrow." in result.sentence
     assert result.light == "grey"
-    assert result.figure("XAI_overall_score").light == "grey"
-    assert result.figure("score", part="cot").light == "grey"
+    assert result.estimate("XAI_overall_score").light == "grey"
+    assert result.estimate("score", part="cot").light == "grey"

@@ -37,7 +37,7 @@ class TestFigures:
             found = value(result, scorer="good", criterion="complete", level=level, coefficient="spearman")
             assert np.isnan(found["value"])
             assert found["note"] == "constant human score: every output got 1"
-        figure = result.figure("spearman_summary", scorer="good", criterion="complete")
+        figure = result.estimate("spearman_summary", scorer="good", criterion="complete")
         assert (figure.value, figure.n_undefined, figure.light) == (None, 8, "grey")
         agreement = result.tables["agreement"].set_index("criterion")
         assert agreement["trusted"].to_dict() == {"complete": False, "quality": True}
@@ -47,12 +47,12 @@ class TestFigures:
 
     def test_less_is_better_is_stated_and_judged_so(self):
         result = evaluate(*panel(), metrics=["errors"], lower_is_better=["errors"])
-        figure = result.figure("spearman_summary", scorer="errors", criterion="quality")
+        figure = result.estimate("spearman_summary", scorer="errors", criterion="quality")
         assert figure.value < -0.5
         assert figure.light in ("green", "yellow")
         assert "lower is better: agreement is negative" in figure.note
         plain = evaluate(*panel(), metrics=["errors"])
-        assert plain.figure("spearman_summary", scorer="errors", criterion="quality").light == "red"
+        assert plain.estimate("spearman_summary", scorer="errors", criterion="quality").light == "red"
 
     def test_the_ceiling_is_one_annotator_against_the_others(self):
         frame, ratings = panel()
@@ -69,7 +69,7 @@ class TestFigures:
                 if np.ptp(wide[name].loc[d]) and np.ptp(others.loc[d])
             ]
             per_annotator.append(np.mean(within))
-        assert result.figure("ceiling", criterion="quality").value == pytest.approx(np.mean(per_annotator), abs=1e-9)
+        assert result.estimate("ceiling", criterion="quality").value == pytest.approx(np.mean(per_annotator), abs=1e-9)
 
     def test_kappa_is_scikit_learn_s(self):
         metrics = pytest.importorskip("sklearn.metrics", reason="peer not importable: sklearn")
@@ -80,14 +80,14 @@ class TestFigures:
         )
         pairs = [("a0", "a1"), ("a0", "a2"), ("a1", "a2")]
         expected = np.mean([metrics.cohen_kappa_score(wide[a], wide[b]) for a, b in pairs])
-        assert result.figure("kappa", criterion="quality").value == pytest.approx(expected, abs=1e-9)
+        assert result.estimate("kappa", criterion="quality").value == pytest.approx(expected, abs=1e-9)
 
     def test_named_criteria_are_the_headline(self):
         result = evaluate(*panel(), metrics=["good", "bad"], trusted=["quality"])
-        best = result.figure("trusted_mean", scorer="good")
-        assert best.value == result.figure("spearman_summary", scorer="good", criterion="quality").value
+        best = result.estimate("trusted_mean", scorer="good")
+        assert best.value == result.estimate("spearman_summary", scorer="good", criterion="quality").value
         assert "named beforehand" in result.sentence
-        assert result.summary[0].group == {"scorer": "good"}
+        assert result.summary.estimates[0].group == {"scorer": "good"}
 
     def test_a_wide_interval_is_grey_and_says_what_it_would_be(self):
         result = evaluate(*panel(), metrics=["good"], max_ci_width=0.001)
@@ -129,7 +129,7 @@ class TestFigures:
         frame, ratings = panel()
         one = evaluate(frame, ratings, metrics=["good", "bad"])
         other = evaluate(frame.iloc[::-1], ratings.sample(frac=1, random_state=1), metrics=["good", "bad"])
-        assert [e.row() for e in one.summary] == [e.row() for e in other.summary]
+        assert [e.row() for e in one.summary.estimates] == [e.row() for e in other.summary.estimates]
         pd.testing.assert_frame_equal(one.items, other.items)
         for name in ("correlations", "comparisons", "agreement", "label_plan", "system_plan"):
             pd.testing.assert_frame_equal(one.tables[name], other.tables[name])
@@ -138,14 +138,14 @@ class TestFigures:
         result = evaluate(*panel(), metrics=["good", "bad"], trusted=["quality"])
         result.items.to_parquet(tmp_path / "items.parquet")
         again = study.summarise(pd.read_parquet(tmp_path / "items.parquet"), trusted=["quality"], **OPTIONS)
-        assert again == result.figures
+        assert again == result.summary
 
 
 def test_the_metric_that_agrees_most_stands_on_top_of_the_heat_map():
     frame, ratings = panel()
     frame = frame.assign(against=frame["errors"] * 2)
     result = evaluate(frame, ratings, metrics=["errors", "against", "bad", "good"], lower_is_better=["errors"])
-    shown = [label.get_text() for label in study.figure_heat_map(result)[0].axes[0].get_yticklabels()]
+    shown = [label.get_text() for label in study.picture_heat_map(result)[0].axes[0].get_yticklabels()]
     assert set(shown[:2]) == {"good", "errors"}
     assert shown[-1] == "against"
 
@@ -162,7 +162,7 @@ def test_few_documents_that_all_agree_are_no_evidence(documents, light):
     frame = pd.DataFrame({"doc_id": rank.astype(str), "m": rank, "h": rank * 2})
     result = evaluate(frame, metrics=["m"], criteria=["h"], trusted=["h"], n_resamples=200)
     assert result.light == light
-    assert {e.light for e in result.summary if e.metric in ("trusted_mean", "spearman_dataset")} == {light}
+    assert {e.light for e in result.summary.estimates if e.metric in ("trusted_mean", "spearman_dataset")} == {light}
     if documents == 2:
         assert "two always correlate perfectly" in result.sentence
     else:
@@ -175,8 +175,8 @@ def test_a_correlation_counts_the_documents_that_it_rests_on():
     # Only in five documents does the metric vary.
     frame["some"] = np.where(frame["doc_id"].isin([f"d{i}" for i in range(5)]), frame["good"], 1.0)
     result = evaluate(frame, ratings, metrics=["some"], trusted=["quality", "complete"], n_resamples=300)
-    for figure in (result.figure("trusted_mean", scorer="some"),
-                   result.figure("spearman_summary", scorer="some", criterion="quality")):  # fmt: skip
+    for figure in (result.estimate("trusted_mean", scorer="some"),
+                   result.estimate("spearman_summary", scorer="some", criterion="quality")):  # fmt: skip
         assert (figure.n, figure.n_undefined) == (5, 25)
         assert "fewer than 20 units: the interval is too narrow" in figure.note
     assert "mean over quality (named beforehand, without complete, where it has no value)" in result.sentence
@@ -240,8 +240,8 @@ def test_plans_without_a_number_say_why():
 def test_pictures_and_tables_say_what_they_show():
     result = evaluate(*panel(), metrics=["good", "bad"])
     for figure, alt in (
-        study.figure_heat_map(result), study.figure_criterion(result, "quality"), study.figure_agreement(result),
-        study.figure_scatter(result, "good", "quality"), study.figure_heat_map(result, "dataset", "kendall"),
+        study.picture_heat_map(result), study.picture_criterion(result, "quality"), study.picture_agreement(result),
+        study.picture_scatter(result, "good", "quality"), study.picture_heat_map(result, "dataset", "kendall"),
     ):  # fmt: skip
         assert figure.axes
         assert len(alt) > 40

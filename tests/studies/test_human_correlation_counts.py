@@ -37,7 +37,7 @@ def test_everything_is_counted_once(level, metric_gaps, human_gaps):
     frame, ratings = gappy(rng, 12, 4, metric_gaps, human_gaps)
     result = evaluate(frame, ratings, metrics=["good", "bad"], level=level, trusted=["quality"])
     total = totals(result)
-    for e in result.summary:
+    for e in result.summary.estimates:
         if "scorer" in e.group:
             assert e.n_of == LEVELS[level]
             assert e.n + e.n_unscored + e.n_undefined == total[e.n_of], e
@@ -61,7 +61,7 @@ def test_empty_cells_of_a_ready_made_metric_are_unscored_and_hold_the_light_back
     assert (result.light, result.verdict.would_be) == ("grey", "green")
     assert set(result.items["unscored"]) == {"", "no-value"}
     assert "good has no score for 216 of 240 outputs (the table has no value): more than 5%" in result.sentence
-    figure = result.figure("trusted_mean", scorer="good")
+    figure = result.estimate("trusted_mean", scorer="good")
     assert (figure.n, figure.n_unscored, figure.n_undefined, figure.n_of) == (6, 54, 0, "documents")
     assert "432 of 480 items (outputs × metrics × criteria) could not be scored" in verdict_html(result.to_json())
 
@@ -81,7 +81,7 @@ def test_empty_human_marks_are_undefined_and_the_sentence_says_how_many_outputs_
     result = evaluate(frame, some, metrics=["good"], trusted=["quality"])
     assert set(result.items["undefined"]) == {"", "no-reference"}
     assert "60 documents, 240 outputs, 24 of them with human marks, 6 documents with a value" in result.sentence
-    figure = result.figure("trusted_mean", scorer="good")
+    figure = result.estimate("trusted_mean", scorer="good")
     assert (figure.n, figure.n_unscored, figure.n_undefined) == (6, 0, 54)
     partly = ratings[(ratings["criterion"] == "complete") | (ratings["doc_id"].str[-1] == "0")]
     result = evaluate(frame, partly, metrics=["good"], trusted=["quality", "complete"])
@@ -102,18 +102,18 @@ def published(criteria=("quality",)):
 def test_without_annotators_the_correlations_are_the_headline():
     frame = published()
     result = evaluate(frame, metrics=["good", "bad"], criteria=["quality"])
-    first = result.summary[0]
+    first = result.summary.estimates[0]
     assert (first.metric, first.group["scorer"]) == ("spearman_summary", "bad")
-    assert not [e for e in result.summary if e.metric == "trusted_mean"]
-    assert all(e.n == 40 for e in result.summary if "scorer" in e.group)
-    assert {e.light for e in result.summary} == {"grey", "unlit"}
-    good = result.figure("spearman_summary", scorer="good", criterion="quality")
+    assert not [e for e in result.summary.estimates if e.metric == "trusted_mean"]
+    assert all(e.n == 40 for e in result.summary.estimates if "scorer" in e.group)
+    assert {e.light for e in result.summary.estimates} == {"grey", "unlit"}
+    good = result.estimate("spearman_summary", scorer="good", criterion="quality")
     assert (
         f"{good.value:.2f} [{good.ci_low:.2f}, {good.ci_high:.2f}] with quality (good, the best of 2)"
         in result.sentence
     )
     assert result.light == "grey"
-    study.figure_heat_map(result)
+    study.picture_heat_map(result)
     study.disagreements(result)
 
 
@@ -135,7 +135,7 @@ def test_annotators_who_agree_on_nothing_say_so():
     noise = ratings.assign(score=np.random.default_rng(0).integers(5, size=len(ratings)))
     result = evaluate(frame, noise[noise.criterion == "quality"], metrics=["good"])
     assert "no criterion is trusted: the annotators' ordinal alpha reaches 0.4 on none" in result.sentence
-    assert result.summary[0].metric == "spearman_summary"
+    assert result.summary.estimates[0].metric == "spearman_summary"
 
 
 # -- few systems -----------------------------------------------------------------------------------------------------
@@ -143,8 +143,8 @@ def test_annotators_who_agree_on_nothing_say_so():
 
 def test_under_ten_systems_no_interval_is_printed():
     few = evaluate(*panel(documents=30, systems=9), metrics=["good"], level="system", trusted=["quality"])
-    for e in (few.figure("trusted_mean", scorer="good"), few.figure("ceiling", criterion="quality"),
-              few.figure("spearman_system", scorer="good", criterion="quality")):  # fmt: skip
+    for e in (few.estimate("trusted_mean", scorer="good"), few.estimate("ceiling", criterion="quality"),
+              few.estimate("spearman_system", scorer="good", criterion="quality")):  # fmt: skip
         assert (e.ci_low, e.ci_high, e.method) == (None, None, "")
         assert "under 10 systems no interval is worth printing" in e.note
     assert few.light == "grey"
@@ -152,7 +152,7 @@ def test_under_ten_systems_no_interval_is_printed():
     row = value(few, criterion="quality", level="system", coefficient="kendall")
     assert np.isnan(row["ci_low"])
     enough = evaluate(*panel(documents=30, systems=12), metrics=["good"], level="system", trusted=["quality"])
-    e = enough.figure("trusted_mean", scorer="good")
+    e = enough.estimate("trusted_mean", scorer="good")
     assert e.method == "percentile bootstrap over systems and documents, 60 resamples"
     assert (e.n, e.n_of) == (12, "systems")
     assert "too narrow" not in e.note
@@ -171,7 +171,7 @@ def test_system_level_intervals_count_the_systems():
         }
     )  # fmt: skip
     result = evaluate(frame, metrics=["m"], criteria=["h"], trusted=["h"], level="system", n_resamples=500)
-    e = result.figure("spearman_system", scorer="m", criterion="h")
+    e = result.estimate("spearman_system", scorer="m", criterion="h")
     assert e.ci_high - e.ci_low > 0.8
     assert result.light == "grey"
 
@@ -195,10 +195,10 @@ def test_both_partial_spearmans_and_partial_pearson_have_their_definitions():
 
 def test_every_n_of_the_headline_has_its_unit():
     result = evaluate(*panel(documents=24), metrics=["good"])
-    assert {e.metric: e.n_of for e in result.summary} == {
+    assert {e.metric: e.n_of for e in result.summary.estimates} == {
         "trusted_mean": "documents", "spearman_summary": "documents", "ceiling": "annotators",
         "kappa": "pairs of marks", **{f"alpha_{name}": "outputs" for name in ("ordinal", "interval", "nominal")},
     }  # fmt: skip
-    html = headline_table([e.row() for e in result.summary], by=result.by)
+    html = headline_table([e.row() for e in result.summary.estimates], by=result.by)
     assert html.count("n: documents") == 2
     assert html.count("n: annotators") == 1

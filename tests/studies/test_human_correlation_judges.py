@@ -62,7 +62,7 @@ class TestJudges:
         assert all("system" not in item for item in shown)
         assert result.accounting["models"] == {"judging": "function:short"}
         again = study.summarise(result.items, **OPTIONS)
-        assert again == result.figures
+        assert again == result.summary
 
     def test_outputs_and_bases_that_are_not_there_are_shown_to_no_judge(self):
         frame, ratings = self.table()
@@ -91,7 +91,7 @@ class TestJudges:
         result = evaluate(
             frame, ratings, metrics=[], judges=[fails_on_two], judge_criteria={"b": self.BRIEF}
         )  # fmt: skip
-        figure = result.figure("spearman_summary", scorer="fails_on_two: b", criterion="quality")
+        figure = result.estimate("spearman_summary", scorer="fails_on_two: b", criterion="quality")
         assert (figure.n, figure.n_unscored, figure.light) == (8, 0, "grey")
         assert figure.note.endswith("no score for 2 of 32 outputs")
         failed = result.items[(result.items["unscored"] != "") & (result.items["criterion"] == "quality")]

@@ -170,7 +170,9 @@ def test_a_metric_against_its_own_criterion_only():
     ratings = pd.concat([ratings, tone])
     options = {"metrics": ["good", "bad", "errors"], "own_criterion": {"good": "quality", "errors": "tone"}}
     result = evaluate(frame, ratings, **options, lower_is_better=["errors"], trusted=["quality"])
-    found = {(e.group["scorer"], e.group["criterion"]) for e in result.summary if e.metric == "spearman_summary"}
+    found = {
+        (e.group["scorer"], e.group["criterion"]) for e in result.summary.estimates if e.metric == "spearman_summary"
+    }
     assert found == {
         ("good", "quality"), ("errors", "tone"), ("bad", "complete"), ("bad", "quality"), ("bad", "tone")
     }  # fmt: skip
@@ -178,7 +180,7 @@ def test_a_metric_against_its_own_criterion_only():
         assert set(map(tuple, result.tables[name][["scorer", "criterion"]].to_numpy())) == found
     comparisons = result.tables["comparisons"]
     assert set(comparisons["criterion"]) == {"quality", "tone"}
-    other = result.figure("trusted_mean", scorer="errors")
+    other = result.estimate("trusted_mean", scorer="errors")
     assert (other.value, other.note) == (
         None,
         "its own criterion is not trusted; lower is better: agreement is negative",
@@ -186,13 +188,13 @@ def test_a_metric_against_its_own_criterion_only():
     assert other.n + other.n_unscored + other.n_undefined == 24
     assert result.sentence.startswith("good, the best of 2")
     assert study.matrix(result).set_index("scorer").loc["good", "tone"] == ""
-    figure, _ = study.figure_heat_map(result)
+    figure, _ = study.picture_heat_map(result)
     assert "" in [t.get_text() for t in figure.axes[0].texts]
     everything = evaluate(frame, ratings, metrics=options["metrics"], trusted=["quality"])
-    assert result.figure("trusted_mean", scorer="good") == everything.figure("trusted_mean", scorer="good")
+    assert result.estimate("trusted_mean", scorer="good") == everything.estimate("trusted_mean", scorer="good")
     kernel = study.weighted(result.items, trusted=["quality"])
     keys = set(kernel(result.items, np.ones((1, 24))))
-    assert keys == {(e.metric, tuple(sorted(e.group.items()))) for e in result.summary}
+    assert keys == {(e.metric, tuple(sorted(e.group.items()))) for e in result.summary.estimates}
 
 
 def test_own_criteria_that_do_not_exist_are_refused_at_once():
@@ -209,18 +211,18 @@ def test_the_agreement_of_annotators_alone():
     frame, ratings = panel(documents=24)
     alone = evaluate(frame, ratings, metrics=[])
     beside = evaluate(frame, ratings, metrics=["good"])
-    agreement = [e for e in beside.summary if "scorer" not in e.group]
-    assert [e.row() for e in alone.summary] == [e.row() for e in agreement]
+    agreement = [e for e in beside.summary.estimates if "scorer" not in e.group]
+    assert [e.row() for e in alone.summary.estimates] == [e.row() for e in agreement]
     assert alone.light == "unlit"
-    alpha = alone.figure("alpha_ordinal", criterion="quality").value
+    alpha = alone.estimate("alpha_ordinal", criterion="quality").value
     assert alone.sentence.startswith("Ordinal alpha of 3 annotators, without a metric: complete: no alpha (all ratings")
     assert f"quality {alpha:.2f} [" in alone.sentence
     assert set(alone.tables) == {"agreement", "texts"}
     assert alone.by == ("criterion",)
     again = study.summarise(alone.items, n_resamples=60)
-    assert again == alone.figures
+    assert again == alone.summary
     assert set(study.weighted(alone.items)(alone.items, np.ones((1, 24)))) == {
-        (e.metric, tuple(e.group.items())) for e in alone.summary
+        (e.metric, tuple(e.group.items())) for e in alone.summary.estimates
     }
 
 
@@ -230,25 +232,25 @@ def test_neither_a_metric_nor_a_second_annotator_is_nothing_to_compare():
         evaluate(frame, ratings[ratings.annotator == "a0"], metrics=[])
 
 
-SHOWN = ("figure_heat_map", "undefined", "figure_criterion", "figure_scatter", "disagreements", "matrix", "partials",
+SHOWN = ("picture_heat_map", "undefined", "picture_criterion", "picture_scatter", "disagreements", "matrix", "partials",
          "best_comparisons", "uncompared", "preferred", "labels_needed", "documents_needed")  # fmt: skip
 
 
 def test_without_a_metric_every_section_about_metrics_is_empty():
     result = evaluate(*panel(), metrics=[])
     assert [name for name in SHOWN if getattr(study, name)(result) is not None] == []
-    assert study.figure_agreement(result) is not None
+    assert study.picture_agreement(result) is not None
     assert len(study.agreement(result)) == 2
 
 
 def test_without_annotators_the_sections_about_them_are_empty_and_no_picture_speaks_of_a_ceiling():
     frame, ratings = panel(documents=24)
     result = evaluate(frame, ratings[ratings.annotator == "a0"], metrics=["good"])
-    assert study.figure_agreement(result) is None
+    assert study.picture_agreement(result) is None
     assert study.agreement(result) is None
     assert study.best_comparisons(result) is None
     assert study.uncompared(result) is None
-    for name in ("figure_heat_map", "figure_criterion", "figure_scatter"):
+    for name in ("picture_heat_map", "picture_criterion", "picture_scatter"):
         figure, alt = getattr(study, name)(result)
         said = alt + " ".join(t.get_text() for t in figure.findobj(lambda a: hasattr(a, "get_text")))
         for word in ("ceiling", "annotator", "ashed"):

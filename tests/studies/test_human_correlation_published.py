@@ -57,7 +57,7 @@ class TestPublished:
         frame = pd.DataFrame(self.rows(folder, "topical_chat"))
         result = evaluate(frame, metrics=["unieval_overall"], criteria=["human_overall"], trusted=["human_overall"])
         assert frame["doc_id"].nunique() == 60
-        assert result.figure("trusted_mean", scorer="unieval_overall").value == pytest.approx(0.6780, abs=5e-5)
+        assert result.estimate("trusted_mean", scorer="unieval_overall").value == pytest.approx(0.6780, abs=5e-5)
         pooled = value(result, level="dataset", coefficient="spearman")
         assert round(pooled["value"], 6) == 0.662583
 

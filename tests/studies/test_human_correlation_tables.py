@@ -81,17 +81,21 @@ class TestShapes:
             ratings.rename(columns={"score": "quality"}).drop(columns="criterion"), on=["doc_id", "system"]
         )
         wide = evaluate(by_annotator, metrics=["good"], criteria=["quality"])
-        assert [e.row() for e in separate.summary] == [e.row() for e in long.summary] == [e.row() for e in wide.summary]
+        assert (
+            [e.row() for e in separate.summary.estimates]
+            == [e.row() for e in long.summary.estimates]
+            == [e.row() for e in wide.summary.estimates]
+        )
 
     def test_one_annotator_only(self):
         frame, ratings = panel()
         result = evaluate(frame, ratings[ratings.annotator == "a0"], metrics=["good"])
-        assert result.figure("alpha_ordinal", criterion="quality").note == "one annotator only: nothing to agree with"
-        assert result.figure("ceiling", criterion="quality").note == "one annotator only: no ceiling"
+        assert result.estimate("alpha_ordinal", criterion="quality").note == "one annotator only: nothing to agree with"
+        assert result.estimate("ceiling", criterion="quality").note == "one annotator only: no ceiling"
         assert result.light == "grey"
         assert "No light, because no criterion is trusted: there is one human score for each output" in result.sentence
-        study.figure_criterion(result, "quality")
-        study.figure_agreement(result)
+        study.picture_criterion(result, "quality")
+        study.picture_agreement(result)
 
     def test_without_systems_the_level_is_dataset(self):
         rng = np.random.default_rng(0)
@@ -117,7 +121,7 @@ class TestShapes:
         ratings = ratings.assign(annotator=[f"w{i}" for i in range(len(ratings))])
         result = evaluate(frame, ratings, metrics=["good"])
         assert any("the k-th rating of each output" in note for note in result.notes)
-        assert result.figure("alpha_ordinal", criterion="quality").value > 0.4
+        assert result.estimate("alpha_ordinal", criterion="quality").value > 0.4
 
     def test_gaps_in_metric_and_scores(self):
         frame, ratings = panel()
@@ -133,10 +137,10 @@ class TestShapes:
         frame, ratings = panel()
         frame = frame.assign(output="a b", reference="a b")
         result = evaluate(frame, ratings, metrics=["good", "bertscore"])
-        figure = result.figure("spearman_summary", scorer="bertscore", criterion="quality")
+        figure = result.estimate("spearman_summary", scorer="bertscore", criterion="quality")
         assert (figure.light, figure.n_of, figure.n_unscored) == ("grey", "documents", 8)
         assert "bertscore needs" in figure.note
-        assert result.figure("spearman_summary", scorer="good", criterion="quality").value > 0.5
+        assert result.estimate("spearman_summary", scorer="good", criterion="quality").value > 0.5
 
     def test_empty_outputs_are_wrong_answers(self):
         frame, ratings = panel()

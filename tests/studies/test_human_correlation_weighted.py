@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evalbench.compare.runs import Differences, Measures, compare
+from evalbench.compare.runs import Differences, Hooks, compare
 from evalbench.compare.sides import Side, with_names
 from evalbench.readers.dataset import load
 from evalbench.report.compare_page import sentences
@@ -52,7 +52,9 @@ def side(result, name: str = "first") -> Side:
 
 
 def by_key(summary) -> dict[Any, float]:
-    return {(e.metric, tuple(sorted(e.group.items()))): np.nan if e.value is None else e.value for e in summary.figures}
+    return {
+        (e.metric, tuple(sorted(e.group.items()))): np.nan if e.value is None else e.value for e in summary.estimates
+    }
 
 
 def drawn_items(items: pd.DataFrame, counts: np.ndarray) -> pd.DataFrame:
@@ -102,7 +104,7 @@ def test_one_annotator_has_no_agreement(result):
 
 def compared(left: Side, right: Side, **options: Any) -> Differences:
     a, b = with_names([left, right])
-    measures = Measures.of(study)
+    measures = Hooks.of(study)
     if options.pop("by_summaries", False):
         measures = measures._replace(weighted=None)
     return compare(a, [b], measures, **options)[0]
@@ -119,7 +121,7 @@ def worse(result) -> Side:
     noise = np.random.default_rng(3).normal(0, 2.0, output.max() + 1)[output]
     items["score"] += noise * (items["scorer"] == "good")
     figures = study.summarise(items, **NAMED, n_resamples=20)
-    return side(replace(result, items=items, figures=figures), "second")
+    return side(replace(result, items=items, summary=figures), "second")
 
 
 def test_every_stated_figure_is_compared_the_headline_first(result, worse):

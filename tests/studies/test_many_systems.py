@@ -36,7 +36,7 @@ def test_the_best_models_are_compared_and_the_rest_is_not_hidden():
     assert len(table) == PAIRS
     assert set(table["model_a"]) | set(table["model_b"]) == {f"m{k:03}" for k in range(MOST_COMPARED)}
     assert f"of 40 models the best {MOST_COMPARED} by each metric are compared" in "\n".join(result.notes)
-    assert len([e for e in result.summary if e.group]) >= 40
+    assert len([e for e in result.summary.estimates if e.group]) >= 40
     assert len(result.sentence) < 500
     assert "to m000 1.00" in result.sentence
     few = text_metrics.evaluate({"items": answers(MOST_COMPARED)}, metrics=["f1_score"], n_resamples=50)

@@ -38,19 +38,19 @@ def test_three_of_four_predictions_right_and_three_of_five_truths_found():
     truth = [("s1", "1", 0, 10), ("s1", "2", 20, 30), ("s2", "1", 0, 10), ("s2", "2", 40, 50), ("s3", "1", 0, 5)]
     predictions = [("s1", "a", A, 0, 10), ("s1", "b", A, 20, 30), ("s2", "a", A, 0, 10), ("s3", "a", A, 50, 60)]
     result = judged(frames(truth, predictions))
-    assert result.figure("precision", checker=A).value == 3 / 4
-    assert result.figure("recall", checker=A).value == 3 / 5
-    assert result.figure("f1", checker=A).value == pytest.approx(0.667, abs=5e-4)
-    assert result.figure("match_score", checker=A).value == pytest.approx(3 / 5)
-    assert result.figure("match_quality", checker=A).value == pytest.approx(1)
+    assert result.estimate("precision", checker=A).value == 3 / 4
+    assert result.estimate("recall", checker=A).value == 3 / 5
+    assert result.estimate("f1", checker=A).value == pytest.approx(0.667, abs=5e-4)
+    assert result.estimate("match_score", checker=A).value == pytest.approx(3 / 5)
+    assert result.estimate("match_quality", checker=A).value == pytest.approx(1)
 
 
 def test_a_sample_with_neither_counts_in_n_and_contributes_nothing():
     data = frames([("s1", "1", 0, 10)], [("s1", "a", A, 0, 10)], {"s1": "x" * 20, "clean": "y" * 20})
     result = judged(data)
-    assert result.figure("f1", checker=A).n == 2
-    assert result.figure("f1", checker=A).value == 1
-    assert result.figure("macro_f1", checker=A).n_undefined == 1
+    assert result.estimate("f1", checker=A).n == 2
+    assert result.estimate("f1", checker=A).value == 1
+    assert result.estimate("macro_f1", checker=A).n_undefined == 1
 
 
 def test_rows_in_any_order_give_the_same_result():
@@ -85,8 +85,8 @@ def test_the_seeds_reading_lets_an_inadmissible_pair_block_its_row():
         "correction_similarity": 0.1,
     }
     options = {"std_weights": weights, "score_threshold": 0.35}
-    assert judged(data, filter="before", **options).figure("f1", checker=A).value == pytest.approx(2 / 3)
-    assert judged(data, filter="after", **options).figure("f1", checker=A).value == 0
+    assert judged(data, filter="before", **options).estimate("f1", checker=A).value == pytest.approx(2 / 3)
+    assert judged(data, filter="after", **options).estimate("f1", checker=A).value == 0
 
 
 def test_light_with_thresholds_and_its_stability():
@@ -122,7 +122,7 @@ def test_a_predicted_context_that_is_not_in_the_text_is_a_row_and_a_false_positi
     )
     result = judged(data)
     assert result.tables["faults"]["violation_id"].tolist() == ["b"]
-    assert result.figure("fp", checker=A).value == 1
+    assert result.estimate("fp", checker=A).value == 1
     assert any("do not stand in their text" in note for note in result.notes)
 
 
@@ -249,7 +249,7 @@ def test_nested_documents_read_as_flat_tables(root):
     nested = load(root / "tests" / "data" / "house_style_nested.jsonl", study="matching")
     assert len(nested["documents"]) == 5
     result = matching.evaluate(nested, embed="jaccard", n_resamples=50)
-    assert result.figure("tp", checker=result.items["checker"].iloc[0]).value is not None
+    assert result.estimate("tp", checker=result.items["checker"].iloc[0]).value is not None
 
 
 def test_texts_come_out_as_they_went_in():

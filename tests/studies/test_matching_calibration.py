@@ -206,8 +206,8 @@ def test_folds_are_whole_texts_and_order_changes_nothing() -> None:
 
 
 def test_calibrated_beats_or_ties_the_defaults_and_says_which(sample: Dataset, result: Result) -> None:
-    gain = result.figure("gain_f1")
-    held, defaults = (result.figure("f1", settings=s) for s in (HELD_OUT, DEFAULTS))
+    gain = result.estimate("gain_f1")
+    held, defaults = (result.estimate("f1", settings=s) for s in (HELD_OUT, DEFAULTS))
     assert gain.value == pytest.approx(held.value - defaults.value)
     assert gain.ci_high > 0, "never worse than the defaults on held-out texts"
     assert result.light == RULE.light({"gain_low": gain.ci_low, "gain_high": gain.ci_high})
@@ -224,7 +224,7 @@ def test_defaults_that_the_humans_follow_give_no_gain(sample: Dataset, result: R
         sample, lambda v: v.assign(is_match=agree.loc[list(zip(*(v[k] for k in keys), strict=True))].to_numpy())
     )
     tied = calibration.evaluate(follow, embed="jaccard", n_resamples=200)
-    assert tied.figure("gain_f1").value == 0
+    assert tied.estimate("gain_f1").value == 0
     assert tied.light == "yellow"
     assert "no difference shown" in tied.sentence
     assert json.loads(tied.files["weights.json"])["parameters"]["ha_weights"] == dict(matching.HA_WEIGHTS)
@@ -235,8 +235,8 @@ def test_noise_is_shown_as_overfitting(sample: Dataset) -> None:
     dice = changed(sample, lambda v: v.drop_duplicates(["truth_id", "prediction_id"]).assign(
         is_match=lambda f: generator.integers(0, 2, len(f)).astype(float)))  # fmt: skip
     random = calibration.evaluate(dice, embed="jaccard", n_resamples=200)
-    assert random.figure("overfit_f1").value > 0
-    assert random.figure("agreement", settings=TRAINED).value > random.figure("agreement", settings=HELD_OUT).value
+    assert random.estimate("overfit_f1").value > 0
+    assert random.estimate("agreement", settings=TRAINED).value > random.estimate("agreement", settings=HELD_OUT).value
 
 
 def test_held_out_pairs_were_not_trained_on(result: Result) -> None:
@@ -249,9 +249,12 @@ def test_held_out_pairs_were_not_trained_on(result: Result) -> None:
 def test_split_annotators_are_undefined_not_dropped(sample: Dataset, result: Result) -> None:
     split = result.items[(result.items["settings"] == DEFAULTS) & (result.items["undefined"] != "")]
     assert len(split) == 10
-    assert (result.figure("f1", settings=DEFAULTS).n, result.figure("f1", settings=DEFAULTS).n_undefined) == (190, 10)
+    assert (result.estimate("f1", settings=DEFAULTS).n, result.estimate("f1", settings=DEFAULTS).n_undefined) == (
+        190,
+        10,
+    )
     mean = calibration.evaluate(sample, embed="jaccard", consensus="mean", n_resamples=200)
-    assert mean.figure("f1", settings=DEFAULTS).n == 200
+    assert mean.estimate("f1", settings=DEFAULTS).n == 200
     assert set(mean.items["human"]) == {0.0, 0.5, 1.0}
 
 
@@ -261,14 +264,14 @@ def test_agreement_of_the_annotators_stands_beside(sample: Dataset, result: Resu
     v = sample["pair_verdicts"]
     units = v[["sample_id", "checker", "truth_id", "prediction_id"]].agg("|".join, axis=1)
     expected = krippendorff_alpha(units.to_numpy(), v["is_match"].to_numpy(), n_resamples=0)
-    alpha = result.figure("alpha_of_annotators")
+    alpha = result.estimate("alpha_of_annotators")
     assert alpha.value == pytest.approx(expected.value)
     assert alpha.n == 60
 
 
 def test_the_summary_follows_from_the_items(result: Result) -> None:
     again = calibration.summarise(result.items.sample(frac=1, random_state=0).reset_index(drop=True), n_resamples=300)
-    assert [e.row() for e in again.figures] == [e.row() for e in result.summary]
+    assert [e.row() for e in again.estimates] == [e.row() for e in result.summary.estimates]
     assert again.verdict == result.verdict
 
 
@@ -324,7 +327,7 @@ def test_matching_refuses_unknown_ha_thresholds(root: Path) -> None:
 def test_every_picture_says_what_it_shows(result: Result) -> None:
     from evalbench.draw.style import to_svg
 
-    for draw in (calibration.figure_settings, calibration.figure_weights, calibration.figure_sensitivity):
+    for draw in (calibration.picture_settings, calibration.picture_weights, calibration.picture_sensitivity):
         picture, alt = draw(result)
         assert to_svg(picture, alt).startswith("<svg")
     assert len(calibration.disagreements(result, 5)) <= 5

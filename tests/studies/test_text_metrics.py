@@ -80,8 +80,8 @@ class TestFigures:
     def test_means_over_texts_the_best_reference_counting(self):
         result = evaluate(frame(), ["exactmatch", "rouge1"])
         assert result.items["exact_match"].tolist() == [1.0, 0.0, 1.0]
-        assert result.figure("exact_match").value == pytest.approx(2 / 3)
-        assert result.figure("rouge1").n == 3
+        assert result.estimate("exact_match").value == pytest.approx(2 / 3)
+        assert result.estimate("rouge1").n == 3
         assert result.light == "unlit"
         assert "No thresholds were given" in result.sentence
 
@@ -95,7 +95,7 @@ class TestFigures:
         result = evaluate(table, ["rougeL", "knowledge_f1_score", "length"])
         assert result.items["unscored"].tolist() == ["", "no-output", ""]
         assert result.items["undefined_metrics"].tolist() == ["knowledge_f1_score: no-context", "", ""]
-        assert result.figure("rougeL").value == 0.5
+        assert result.estimate("rougeL").value == 0.5
         assert result.notes == (
             "Unscored: 1 of 3 items (1 no output).",
             "No context: 1 of 3 texts; undefined there: knowledge_f1_score.",
@@ -106,8 +106,8 @@ class TestFigures:
         result = evaluate(frame(reference=["a", "", "b"]), ["rougeL", "length"])
         assert result.items["undefined_metrics"].tolist() == ["", "rougeL: no-reference", ""]
         assert (result.items["undefined"] == "").all()
-        assert (result.figure("rougeL").n, result.figure("rougeL").n_undefined) == (2, 1)
-        assert result.figure("length").n == 3
+        assert (result.estimate("rougeL").n, result.estimate("rougeL").n_undefined) == (2, 1)
+        assert result.estimate("length").n == 3
 
     def test_corpus_bleu_stands_beside_the_mean(self):
         peer = pytest.importorskip("sacrebleu", reason="peer not importable: sacrebleu")
@@ -116,13 +116,13 @@ class TestFigures:
         )
         result = evaluate(table, ["sacrebleu"])
         expected = peer.corpus_bleu(table["output"].tolist(), [table["reference"].tolist()]).score
-        assert result.figure("sacrebleu_corpus").value == pytest.approx(expected, abs=1e-9)
-        assert result.figure("sacrebleu_corpus").unit == "0–100"
+        assert result.estimate("sacrebleu_corpus").value == pytest.approx(expected, abs=1e-9)
+        assert result.estimate("sacrebleu_corpus").unit == "0–100"
 
     def test_lights_and_their_stability(self):
         result = evaluate(frame(), ["rouge1", "f1_score"], lights={"rouge1": [0.3, 0.5], "f1score": [0.9, 0.95]})
-        assert result.figure("rouge1").light == "green"
-        assert result.light == result.figure("f1_score").light == "red"
+        assert result.estimate("rouge1").light == "green"
+        assert result.light == result.estimate("f1_score").light == "red"
         assert 0.5 < result.verdict.stability <= 1
         assert result.sentence.startswith("f1_score is red: 0.7 [0.0, 1.0]")
 
@@ -153,25 +153,25 @@ class TestFigures:
             lights={"context_contradiction": [0.1, 0.3]},
             judge=lambda item: "CONTRADICTION",
         )
-        assert result.figure("context_contradiction").light == "red"
+        assert result.estimate("context_contradiction").light == "red"
 
     def test_the_summary_follows_from_the_items(self, tmp_path):
         options = {"metrics": ["rouge1", "sacrebleu", "bertscore"], "lights": {"rouge1": (0.3, 0.5)}}
         result = evaluate(frame(model=["m", "m", "n"]), **options)
         result.items.to_parquet(tmp_path / "items.parquet")
-        assert study.summarise(pd.read_parquet(tmp_path / "items.parquet"), **options, **OPTIONS) == result.figures
+        assert study.summarise(pd.read_parquet(tmp_path / "items.parquet"), **options, **OPTIONS) == result.summary
 
     def test_the_order_of_rows_changes_nothing(self):
         one, other = evaluate(frame(), ["rougeL", "chrf"]), evaluate(frame().iloc[::-1], ["rougeL", "chrf"])
-        assert [e.row() for e in one.summary] == [e.row() for e in other.summary]
+        assert [e.row() for e in one.summary.estimates] == [e.row() for e in other.summary.estimates]
 
     def test_ten_thousand_identical_rows(self):
         n = 10_000
         table = pd.DataFrame({"id": [str(i) for i in range(n)], "output": "same", "reference": "same"})
         result = evaluate(table, ["rougeL", "jaccard_similarity"])
-        assert result.figure("rougeL").value == 1.0
-        study.figure_distributions(result)
-        _, alt = study.figure_agreement(result)
+        assert result.estimate("rougeL").value == 1.0
+        study.picture_distributions(result)
+        _, alt = study.picture_agreement(result)
         assert "no values" in alt
 
 
@@ -187,7 +187,7 @@ class TestModels:
     def test_models_are_compared_in_pairs(self):
         result = evaluate(self.table(), ["rougeL", "verbosity_ratio"], n_resamples=300)
         assert result.by == ("model",)
-        assert result.figure("rougeL", model="good").value == 1.0
+        assert result.estimate("rougeL", model="good").value == 1.0
         found = result.tables["comparison"].set_index(["metric", "model_a", "model_b"])["verdict"]
         assert found["rougeL", "good", "poor"] == "A better"
         assert found["rougeL", "poor", "same"] == "A worse"
@@ -242,18 +242,18 @@ class TestModels:
         table = pd.DataFrame({"id": [str(i) for i in range(20)], "output": "a", "reference": "a"})
         result = evaluate(table, ["exact_match", "normalized_exact_match", "f1_score"])
         for name in ("exact_match", "normalized_exact_match"):
-            figure = result.figure(name)
+            figure = result.estimate(name)
             assert (figure.value, figure.ci_high, figure.method) == (1.0, 1.0, "Wilson")
             assert figure.ci_low == pytest.approx(0.8389, abs=1e-4)
-        assert result.figure("f1_score").method.startswith("percentile bootstrap")
+        assert result.estimate("f1_score").method.startswith("percentile bootstrap")
         assert result.sentence.startswith("exact_match of 20 texts: 1.00 [0.84, 1.00].")
-        assert result.figure("exact_match").unit == "0–1"
+        assert result.estimate("exact_match").unit == "0–1"
 
     def test_pictures_and_tables(self):
         result = evaluate(self.table(), ["rougeL", "f1_score", "length"])
         for figure, alt in (
-            study.figure_models(result, "rougeL"), study.figure_panels(result), study.figure_distributions(result),
-            study.figure_agreement(result),
+            study.picture_models(result, "rougeL"), study.picture_panels(result), study.picture_distributions(result),
+            study.picture_agreement(result),
         ):  # fmt: skip
             assert figure.axes
             assert len(alt) > 40
@@ -269,10 +269,10 @@ class TestNothingToDraw:
     @pytest.mark.parametrize("metrics", [["length"], ["verbosity_ratio"], ["bertscore"], ["rougeL"]])
     def test_pictures_say_why_there_is_none(self, metrics):
         result = evaluate(frame(reference=""), metrics)
-        for picture in (study.figure_panels, study.figure_distributions, study.figure_agreement):
+        for picture in (study.picture_panels, study.picture_distributions, study.picture_agreement):
             assert picture(result)[1]
-        assert "fewer than two metrics have a value" in study.figure_agreement(result)[1]
-        assert ("no metric has a bounded range" in study.figure_panels(result)[1]) == (
+        assert "fewer than two metrics have a value" in study.picture_agreement(result)[1]
+        assert ("no metric has a bounded range" in study.picture_panels(result)[1]) == (
             metrics[0] in ("length", "verbosity_ratio")
         )
 
@@ -288,7 +288,7 @@ def test_the_front_door_takes_names_files_and_frames(tmp_path):
     path = tmp_path / "answers.csv"
     path.write_text("id;answer\n".replace(";", ",") + "1,yes\n")
     shaped = load(path, study.SCHEMA, columns={"answer": "output"})
-    assert evalbench.evaluate(shaped, metrics=["length"], n_resamples=2).figure("length").value == 1.0
+    assert evalbench.evaluate(shaped, metrics=["length"], n_resamples=2).estimate("length").value == 1.0
     assert evalbench.evaluate({"items": frame()}, metrics=["length"], n_resamples=2).items["length"].tolist() == [
         3,
         0,

@@ -21,11 +21,11 @@ class TestInstruments:
         result = evaluate(
             frame(samples=["[]"] * 3), ["bertscore", "selfcheck_nli", "rougeL"], lights={"rougeL": [0.1, 0.2]}
         )
-        assert result.figure("rougeL").value is not None
+        assert result.estimate("rougeL").value is not None
         assert (result.items["bertscore"].isna()).all()
         assert result.items["unscored_metrics"].str.contains("bertscore: bertscore needs").all()
         assert (result.items["unscored"] == "").all()
-        assert result.figure("bertscore").n_unscored == 3
+        assert result.estimate("bertscore").n_unscored == 3
         assert result.items["undefined_metrics"].str.contains("selfcheck_nli: no-samples").all()
         assert study.unscored(result)["texts"].tolist() == [3, 3]
 
@@ -34,8 +34,8 @@ class TestInstruments:
         monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "nltk" else present(name))
         monkeypatch.setitem(sys.modules, "nltk", None)
         result = evaluate(frame(), ["meteor", "rouge1"])
-        assert result.figure("meteor").n_unscored == 3
-        assert result.figure("rouge1").n == 3
+        assert result.estimate("meteor").n_unscored == 3
+        assert result.estimate("rouge1").n == 3
         assert "meteor is unscored: meteor needs the package nltk: pip install nltk" in result.notes
 
     def test_synonyms_only_on_request_and_refused_where_they_cannot_be_had(self, monkeypatch):
@@ -67,12 +67,12 @@ class TestInstruments:
         table = frame(output=["a car", "a car", "a car"], reference=["an auto"] * 3)
         result = evaluate(table, ["meteor"], meteor_synonyms=True, lights={"meteor": [0.01, 0.02]})
         assert result.parameters["metrics"] == ["meteor_synonyms"]
-        assert result.figure("meteor_synonyms").value > 0
+        assert result.estimate("meteor_synonyms").value > 0
         assert result.light == "green"
         assert result.method[-1].startswith(
             "meteor_synonyms matched words in these stages: exact, stem, synonym (WordNet 3."
         )
-        assert evaluate(table, ["meteor"]).figure("meteor").value == 0
+        assert evaluate(table, ["meteor"]).estimate("meteor").value == 0
 
     def test_an_unscored_metric_s_light_is_grey(self):
         result = evaluate(frame(), ["bertscore"], lights={"bertscore": [0.5, 0.7]})
@@ -81,9 +81,9 @@ class TestInstruments:
 
     def test_an_embedding_model_that_is_not_there(self):
         result = evaluate(frame(), ["sentence_transformers_similarity", "rougeL"], embed="/no/such/model")
-        assert result.figure("sentence_transformers_similarity").value is None
+        assert result.estimate("sentence_transformers_similarity").value is None
         assert any("sentence_transformers_similarity is unscored" in note for note in result.notes)
-        assert result.figure("rougeL").value is not None
+        assert result.estimate("rougeL").value is not None
 
     def test_a_failing_judge_is_told_from_an_empty_output(self):
         table = frame(context=["x", "y", "z"])
@@ -159,7 +159,7 @@ class TestBaselineJudge:
         result = evaluate(table, [metric], judge="baseline/lexical", lights={metric: (0.8, 0.9)})
         assert result.items[metric].isna().all()
         assert result.light == "grey"
-        figure = result.figure(metric)
+        figure = result.estimate(metric)
         assert (figure.value, figure.light, figure.n_unscored) == (None, "grey", 2)
         assert "never says that a text contradicts another: judge = a chat model" in figure.note
         assert "calls" not in result.tables
@@ -169,7 +169,7 @@ class TestBaselineJudge:
         lights = {"rougeL": [0.5, 0.7]}
         result = evaluate(table, ["rougeL", "context_contradiction"], judge="baseline/lexical", lights=lights)
         assert result.light == "green"
-        assert "compares words" in result.figure("context_contradiction").note
+        assert "compares words" in result.estimate("context_contradiction").note
 
 
 def reply_to(prompt):
@@ -207,7 +207,7 @@ def test_a_model_that_does_not_answer_leaves_its_texts_unscored(monkeypatch):
     monkeypatch.setattr(collect, "collect", first_one_fails)
     result = evaluate(frame().drop(columns="output"), ["rougeL"], prompt="{{ reference[0] }}", model="fake/one")
     assert result.items["unscored"].tolist() == ["timeout", "", ""]
-    figure = result.figure("rougeL", model="fake/one")
+    figure = result.estimate("rougeL", model="fake/one")
     assert (figure.n, figure.n_unscored) == (2, 1)
 
 

@@ -43,7 +43,7 @@ def test_figures_are_rouge_score_s(several, stem):
         ("rouge2_precision", "rouge2", "precision"),
         ("rougeL_recall", "rougeL", "recall"),
     ):
-        assert result.figure(name).value == pytest.approx(oracle(kind, part, several, stem), abs=1e-9), name
+        assert result.estimate(name).value == pytest.approx(oracle(kind, part, several, stem), abs=1e-9), name
     assert (result.parameters["references"], result.parameters["stem"]) == (several, stem)
     said = " ".join(result.method)
     assert ("the mean over all" in said) == (several == "mean")
@@ -67,11 +67,11 @@ def test_options_that_have_no_effect_or_value_are_refused_together():
 
 def test_rouge_lsum_of_texts_on_one_line_is_said_to_be_rouge_l():
     flat = evaluate(["rougeL", "rougeLsum"])
-    assert flat.figure("rougeLsum").value == flat.figure("rougeL").value
+    assert flat.estimate("rougeLsum").value == flat.estimate("rougeL").value
     assert any("rougeLsum equals rougeL" in note for note in flat.notes)
     rows = {"id": ["1"], "output": ["It rains. It pours."], "reference": ["It pours. It rains."]}
     cut = evaluate(["rougeL", "rougeLsum"], rows, sentence_split="sentences")
-    assert cut.figure("rougeLsum").value == 1.0 > cut.figure("rougeL").value
+    assert cut.estimate("rougeLsum").value == 1.0 > cut.estimate("rougeL").value
     assert not any("equals" in note for note in cut.notes)
     lines = {**rows, "output": ["It rains.\nIt pours."]}
     assert not any("equals" in note for note in evaluate(["rougeLsum"], lines).notes)
@@ -79,7 +79,7 @@ def test_rouge_lsum_of_texts_on_one_line_is_said_to_be_rouge_l():
 
 def test_summaries_of_items_do_not_take_parts_for_metrics():
     result = evaluate(["rouge1", "f1_score"])
-    assert {e.metric for e in text_metrics.summarise(result.items, n_resamples=20).figures} == {"rouge1", "f1_score"}
+    assert {e.metric for e in text_metrics.summarise(result.items, n_resamples=20).estimates} == {"rouge1", "f1_score"}
 
 
 def test_human_correlation_hands_the_options_through():

@@ -26,10 +26,10 @@ from evalbench.readers.schema import Column, Table
 from evalbench.studies._passing import check_shares
 from evalbench.studies.citation.answers import Answer, Collected, collected, given, sampled
 from evalbench.studies.citation.judging import Bench
-from evalbench.studies.citation.pictures import annotated, faulty_citations, figure_labels, figure_scores, worst
+from evalbench.studies.citation.pictures import annotated, faulty_citations, picture_labels, picture_scores, worst
 from evalbench.studies.citation.scoring import NO_QUOTE, Judged, Options, items_of, judged
 from evalbench.studies.citation.sources import MAX_PASSAGE, SHORTEST_QUOTE, Shelf, read_credibility, sources_of
-from evalbench.studies.citation.summary import figures, summarise, with_sums
+from evalbench.studies.citation.summary import measures, summarise, with_sums
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,8 +37,18 @@ if TYPE_CHECKING:
     from evalbench.web.fetch import Page
 
 __all__ = [
-    "QUESTION", "SCHEMA", "adapt", "annotated", "evaluate", "faulty_citations", "figure_labels", "figure_scores", "figures",
-    "summarise", "with_sums", "worst",
+    "QUESTION",
+    "SCHEMA",
+    "adapt",
+    "annotated",
+    "evaluate",
+    "faulty_citations",
+    "measures",
+    "picture_labels",
+    "picture_scores",
+    "summarise",
+    "with_sums",
+    "worst",
 ]  # fmt: skip
 
 QUESTION = "Are the sources that the model cites real, do they support what it says, and is the answer right?"
@@ -200,7 +210,7 @@ def evaluate(
         id="id",
         by=("model",),
         items=items,
-        figures=summary,
+        summary=summary,
         tables=_tables(got, found, bench, pages),
         notes=(*data.notes, *got.notes, *_remarks(items, found, check_urls)),
         method=_method(options, threshold, judge_name, sources_complete),

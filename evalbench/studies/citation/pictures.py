@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evalbench.draw.figures import heat_map
 from evalbench.draw.html import Html, escape, language_attributes
+from evalbench.draw.pictures import heat_map
 from evalbench.draw.spans import Span, highlight
 from evalbench.draw.tables import clamped, html_table, text_block
 from evalbench.studies._pictures import estimate_bars
@@ -29,10 +29,10 @@ _NAMES = {
 }  # fmt: skip
 
 
-def figure_scores(result: Result) -> tuple[Picture, str]:
+def picture_scores(result: Result) -> tuple[Picture, str]:
     """Every score with its interval."""
-    several = len({e.group["model"] for e in result.summary}) > 1
-    rows = [e for metric in _SHOWN for e in result.summary if e.metric == metric]
+    several = len({e.group["model"] for e in result.summary.estimates}) > 1
+    rows = [e for metric in _SHOWN for e in result.summary.estimates if e.metric == metric]
     names = [f"{e.metric}, {e.group['model']}" if several else e.metric for e in rows]
     return estimate_bars(
         [name.replace("_seed", " (seed)").replace("_", " ") for name in names],
@@ -43,7 +43,7 @@ def figure_scores(result: Result) -> tuple[Picture, str]:
     )
 
 
-def figure_labels(result: Result) -> tuple[Picture, str]:
+def picture_labels(result: Result) -> tuple[Picture, str]:
     """How many citations have which labels of support and verification."""
     citations = result.tables["citations"]
     counts = citations.value_counts(["support_label", "verification_label"])

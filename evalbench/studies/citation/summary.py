@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalbench.core.figures import Figure, mean_of, ratio, share_of
+from evalbench.core.measures import Measure, mean_of, ratio, share_of
 from evalbench.core.result import Summary
 from evalbench.studies._passing import (
     bands_of,
@@ -26,7 +26,7 @@ UNITS = "answers"
 NO_GOLD = "there is no right answer to compare with"
 
 
-def figures(threshold: float) -> tuple[Figure, ...]:
+def measures(threshold: float) -> tuple[Measure, ...]:
     """The figures of one model."""
     cited = {"undefined": "nothing was cited"}
     return (
@@ -38,7 +38,7 @@ def figures(threshold: float) -> tuple[Figure, ...]:
         mean_of("verification", undefined="no citation has a quote to look for in a supplied source"),
         mean_of("alce_recall", "citation recall (ALCE)", undefined="no statement"),
         mean_of("alce_precision", "citation precision (ALCE)", **cited),
-        Figure(
+        Measure(
             "fabricated citations",
             ("n_fabricated", "n_checked"),
             ratio,
@@ -48,8 +48,8 @@ def figures(threshold: float) -> tuple[Figure, ...]:
         mean_of("claim_consistency_seed", worst=None, **cited),
         mean_of("source_credibility", worst=None, **cited),
         share_of("uncited", "answers without a citation", higher_is_better=False),
-        Figure("marks without an entry", ("n_dangling",), np.asarray, unit="marks", higher_is_better=False),
-        Figure("entries never cited", ("n_unmarked",), np.asarray, unit="entries", higher_is_better=False),
+        Measure("marks without an entry", ("n_dangling",), np.asarray, unit="marks", higher_is_better=False),
+        Measure("entries never cited", ("n_unmarked",), np.asarray, unit="entries", higher_is_better=False),
     )
 
 
@@ -90,13 +90,13 @@ def summarise(
     Summary
     """
     rows = with_sums(items, threshold=threshold)
-    done = estimated_by_model(rows, figures(threshold), seed=seed, n_resamples=n_resamples)
+    done = estimated_by_model(rows, measures(threshold), seed=seed, n_resamples=n_resamples)
     light = verdict(
         rows,
         done,
         what="Mean final score",
         unit=UNITS,
-        score=figures(threshold)[0],
+        score=measures(threshold)[0],
         threshold=threshold,
         max_unscored=max_unscored,
         seed=seed,

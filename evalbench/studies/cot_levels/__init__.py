@@ -20,17 +20,28 @@ from evalbench.readers.gsm8k import word_problems
 from evalbench.readers.schema import Column, Table
 from evalbench.studies._passing import check_shares
 from evalbench.studies.cot_levels.answers import Collected, collected, given, sampled
-from evalbench.studies.cot_levels.pictures import annotated, figure_levels, figure_scores, reasons, worst
+from evalbench.studies.cot_levels.pictures import annotated, picture_levels, picture_scores, reasons, worst
 from evalbench.studies.cot_levels.scoring import NO_EQUATION, Options, Scored, items_of, options_of
-from evalbench.studies.cot_levels.summary import figures, found, summarise, with_sums
+from evalbench.studies.cot_levels.summary import found, measures, summarise, with_sums
 from evalbench.text.final_answers import MARKERS
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "DEFAULT_WEIGHTS", "QUESTION", "SCHEMA", "adapt", "annotated", "evaluate", "figure_levels", "figure_scores", "figures", "reasons",
-    "summarise", "with_sums", "worst",
+    "DEFAULT_WEIGHTS",
+    "QUESTION",
+    "SCHEMA",
+    "adapt",
+    "annotated",
+    "evaluate",
+    "measures",
+    "picture_levels",
+    "picture_scores",
+    "reasons",
+    "summarise",
+    "with_sums",
+    "worst",
 ]  # fmt: skip
 
 QUESTION = "Does the model's chain of thought hold: is the answer right, and do the steps lead to it?"
@@ -167,7 +178,7 @@ def evaluate(
         id="id",
         by=("model",),
         items=items,
-        figures=summary,
+        summary=summary,
         tables={"steps": scored.steps, "faults": scored.faults, "solutions": scored.solutions, **answers.tables},
         notes=(*data.notes, *_remarks(scored, answers, options)),
         method=_method(options, threshold),

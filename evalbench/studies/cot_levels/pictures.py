@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalbench.draw.figures import distribution, heat_map
 from evalbench.draw.html import Html, escape, language_attributes
+from evalbench.draw.pictures import distribution, heat_map
 from evalbench.draw.spans import Span, highlight
 from evalbench.draw.tables import clamped, folded, html_table, text_block
 from evalbench.metrics.reasoning import LEVELS
@@ -22,7 +22,7 @@ LONGEST_STEP = 1000
 _LEVEL_NAMES = {"answer": "1 answer", "steps": "2 steps", "similarity": "3 similarity", "coherence": "4 coherence"}
 
 
-def figure_levels(result: Result) -> tuple[Picture, str]:
+def picture_levels(result: Result) -> tuple[Picture, str]:
     """Mean of every level per model, the references' level 4 beside them."""
     means = result.items.groupby("model", sort=True)[[*LEVELS, "final"]].mean()
     ceiling = result.items.drop_duplicates("id")["reference_coherence"].mean()
@@ -38,7 +38,7 @@ def figure_levels(result: Result) -> tuple[Picture, str]:
     )
 
 
-def figure_scores(result: Result) -> tuple[Picture, str]:
+def picture_scores(result: Result) -> tuple[Picture, str]:
     """How the final scores are spread."""
     groups = {str(m): rows["final"].to_numpy() for m, rows in result.items.groupby("model", sort=True)}
     threshold = result.parameters["threshold"]

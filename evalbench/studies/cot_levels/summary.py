@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalbench.core.figures import Estimated, Figure, estimate, mean_of, share_of
+from evalbench.core.measures import Estimated, Measure, estimate, mean_of, share_of
 from evalbench.core.result import Summary
 from evalbench.studies._passing import bands_of, estimated_by_model, held, reaches, too_many_unscored, verdict
 
@@ -18,12 +18,12 @@ LEAST_MARKED = 0.5
 CEILING = mean_of("reference_once", "level 4 of the references", undefined="no reference has an equation", worst=None)
 
 
-def figures(threshold: float) -> tuple[Figure, ...]:
+def measures(threshold: float) -> tuple[Measure, ...]:
     """The figures of one model, and last the references' ceiling."""
     return (*_of_model(threshold), CEILING)
 
 
-def _of_model(threshold: float) -> tuple[Figure, ...]:
+def _of_model(threshold: float) -> tuple[Measure, ...]:
     return (
         mean_of("final", bands=bands_of(threshold)),
         share_of("passed"),

@@ -35,15 +35,24 @@ from evalbench.studies.explainability.parts import (
     part_of,
     texts_of,
 )
-from evalbench.studies.explainability.pictures import figure_halves, figure_scores, final_results_table, worst
-from evalbench.studies.explainability.summary import as_bytes, figures, final_results, summarise, with_sums
+from evalbench.studies.explainability.pictures import final_results_table, picture_halves, picture_scores, worst
+from evalbench.studies.explainability.summary import as_bytes, final_results, measures, summarise, with_sums
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "QUESTION", "SCHEMA", "adapt", "evaluate", "figure_halves", "figure_scores", "figures", "final_results_table", "summarise",
-    "with_sums", "worst",
+    "QUESTION",
+    "SCHEMA",
+    "adapt",
+    "evaluate",
+    "final_results_table",
+    "measures",
+    "picture_halves",
+    "picture_scores",
+    "summarise",
+    "with_sums",
+    "worst",
 ]  # fmt: skip
 
 QUESTION = (
@@ -189,7 +198,7 @@ def evaluate(
         id="id",
         by=("part",),
         items=items,
-        figures=summary,
+        summary=summary,
         tables={
             **{f"{name}_items": part.items for name, part in parts.items()},
             "texts": texts_of({"cot": cot, "citation": cited}, chosen),

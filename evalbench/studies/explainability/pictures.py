@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from evalbench.draw.figures import distribution
 from evalbench.draw.html import Html
+from evalbench.draw.pictures import distribution
 from evalbench.draw.tables import folded, text_block
 from evalbench.studies._pictures import estimate_bars
 from evalbench.studies.explainability.parts import PARTS
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from evalbench.core.result import Result
 
 
-def figure_halves(result: Result) -> tuple[Picture, str]:
+def picture_halves(result: Result) -> tuple[Picture, str]:
     """The overall score and both halves with their intervals."""
-    rows = [result.figure("XAI_overall_score"), *(result.figure("score", part=name) for name in PARTS)]
+    rows = [result.estimate("XAI_overall_score"), *(result.estimate("score", part=name) for name in PARTS)]
     threshold = result.parameters["threshold"]
     return estimate_bars(
         ["overall", "chains of thought", "cited answers"],
@@ -31,7 +31,7 @@ def figure_halves(result: Result) -> tuple[Picture, str]:
     )
 
 
-def figure_scores(result: Result) -> tuple[Picture, str]:
+def picture_scores(result: Result) -> tuple[Picture, str]:
     """How the scores of both halves are spread."""
     names = {"cot": "chains of thought", "citation": "cited answers"}
     groups = {names[part]: rows["score"].to_numpy() for part, rows in result.items.groupby("part", sort=False)}

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalbench.core.figures import Estimated, Figure, estimate, mean_of, ratio, share_of
+from evalbench.core.measures import Estimated, Measure, estimate, mean_of, ratio, share_of
 from evalbench.core.result import Estimate, Summary
 from evalbench.core.seeds import rng
 from evalbench.core.stats import of_few, percentile_interval
 from evalbench.core.unscored import counted
 from evalbench.core.verdict import Light, Verdict
-from evalbench.core.wording import figure_text, percent
+from evalbench.core.wording import estimate_text, percent
 from evalbench.studies._passing import bands_of, held, held_back_by, reaches, too_many_unscored
 from evalbench.studies.explainability.parts import PARTS, STUDY_OF, Part
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def figures() -> tuple[Figure, ...]:
+def measures() -> tuple[Measure, ...]:
     """The overall score as weighted sums over both halves, then the figures of one half."""
     sums = tuple(f"{name}_{what}" for name in PARTS for what in ("weighted", "n"))
-    overall = Figure(
+    overall = Measure(
         "XAI_overall_score", sums, lambda a, n, b, m: ratio(a, n) + ratio(b, m), undefined="a half has no value"
     )
     return (overall, *_of_half())
 
 
-def _of_half(threshold: float | None = None) -> tuple[Figure, ...]:
+def _of_half(threshold: float | None = None) -> tuple[Measure, ...]:
     return mean_of("score", bands=None if threshold is None else bands_of(threshold)), share_of("passed")
 
 
@@ -187,13 +187,13 @@ def _verdict(
 
 
 def _said(e: Estimate, rows: Sequence[Estimate] = ()) -> str:
-    return "has no value" if e.value is None else figure_text(e, rows)
+    return "has no value" if e.value is None else estimate_text(e, rows)
 
 
 def final_results(summary: Summary, parts: Mapping[str, Part], options: Mapping[str, Any]) -> dict[str, Any]:
     """The content of ``FINAL_RESULTS_YYYYMMDD.json``: the seed's keys in its order, intervals under a key of their own."""
-    overall = summary.figure("XAI_overall_score")
-    halves = {name: summary.figure("score", part=name) for name in PARTS}
+    overall = summary.estimate("XAI_overall_score")
+    halves = {name: summary.estimate("score", part=name) for name in PARTS}
 
     def half(name: str, who: dict[str, str]) -> dict[str, Any]:
         e = halves[name]

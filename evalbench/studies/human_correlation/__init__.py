@@ -36,13 +36,13 @@ from evalbench.studies.human_correlation.pictures import (
     agreement,
     best_comparisons,
     documents_needed,
-    figure_agreement,
-    figure_criterion,
-    figure_heat_map,
-    figure_scatter,
     labels_needed,
     matrix,
     partials,
+    picture_agreement,
+    picture_criterion,
+    picture_heat_map,
+    picture_scatter,
     uncompared,
     undefined,
 )
@@ -68,9 +68,25 @@ if TYPE_CHECKING:
     from evalbench.judge.verdicts import InProcess
 
 __all__ = [
-    "METRICS", "QUESTION", "SCHEMA", "agreement", "best_comparisons", "disagreements", "documents_needed", "evaluate",
-    "figure_agreement",
-    "figure_criterion", "figure_heat_map", "figure_scatter", "labels_needed", "matrix", "partials", "preferred", "summarise", "uncompared", "undefined",
+    "METRICS",
+    "QUESTION",
+    "SCHEMA",
+    "agreement",
+    "best_comparisons",
+    "disagreements",
+    "documents_needed",
+    "evaluate",
+    "labels_needed",
+    "matrix",
+    "partials",
+    "picture_agreement",
+    "picture_criterion",
+    "picture_heat_map",
+    "picture_scatter",
+    "preferred",
+    "summarise",
+    "uncompared",
+    "undefined",
     "weighted",
 ]  # fmt: skip
 
@@ -188,7 +204,7 @@ def evaluate(
     strangers = sorted(set(lower) - set(analysis.panel.scorers))
     if strangers:
         raise BadInput(f"lower_is_better: {', '.join(strangers)} not among {', '.join(analysis.panel.scorers)}")
-    figures = summary_of(analysis, Judge(bands, max_ci_width, lower, max_unscored), trust)
+    summary = summary_of(analysis, Judge(bands, max_ci_width, lower, max_unscored), trust)
     names = list(analysis.panel.scorers)
     return Result(
         study="human_correlation",
@@ -210,7 +226,7 @@ def evaluate(
         by=("scorer", "criterion") if names else ("criterion",),
         items_of=_items_of(names, own),
         items=items,
-        figures=figures,
+        summary=summary,
         tables={
             **(_of_metrics(analysis, lower, yellow_from, readings.pairs) if names else {}),
             "agreement": agreement_table(analysis, trust),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalbench.core.wording import p_text, rounded, signed
-from evalbench.draw.figures import ACCENT, GRID, INK, MUTED, heat_map, interval_bars, new_figure, title_at_top
+from evalbench.draw.pictures import ACCENT, GRID, INK, MUTED, heat_map, interval_bars, new_figure, title_at_top
 from evalbench.studies._pictures import estimate_bars
 from evalbench.studies.human_correlation.analysis import direction
 
@@ -24,7 +24,7 @@ def _level(result: Result) -> str:
     """The headline's level, as resolved."""
     return next(
         e.metric.removeprefix(f"{result.parameters['coefficient']}_")
-        for e in result.summary
+        for e in result.summary.estimates
         if e.light != "unlit" and set(e.group) == {"scorer", "criterion"}
     )
 
@@ -32,9 +32,9 @@ def _level(result: Result) -> str:
 def best_metric(result: Result) -> str:
     """The metric of the headline: of the highest mean over trusted criteria, else of the highest correlation."""
     lower = tuple(result.parameters["lower_is_better"])
-    named = {e.metric for e in result.summary if "scorer" in e.group}
+    named = {e.metric for e in result.summary.estimates if "scorer" in e.group}
     wanted = "trusted_mean" if "trusted_mean" in named else f"{result.parameters['coefficient']}_{_level(result)}"
-    known = [e for e in result.summary if e.metric == wanted and e.value is not None]
+    known = [e for e in result.summary.estimates if e.metric == wanted and e.value is not None]
     if not known:
         return str(result.items["scorer"].iloc[0])
     return max(known, key=lambda e: direction(e.group["scorer"], lower) * (e.value or 0.0)).group["scorer"]
@@ -108,7 +108,7 @@ def _short(value: float) -> str:
     return signed(f"{value:.2f}").replace("0.", ".", 1)
 
 
-def figure_heat_map(result: Result, level: str = "", coefficient: str = "") -> tuple[Figure, str] | None:
+def picture_heat_map(result: Result, level: str = "", coefficient: str = "") -> tuple[Figure, str] | None:
     """Metric × criterion with intervals in the cells; the best metric on top.  None without a metric."""
     if "correlations" not in result.tables:
         return None
@@ -142,7 +142,7 @@ def _human(result: Result) -> str:
     return "annotators' mean" if several else "human score"
 
 
-def figure_criterion(result: Result, criterion: str = "") -> tuple[Figure, str] | None:
+def picture_criterion(result: Result, criterion: str = "") -> tuple[Figure, str] | None:
     """All metrics on one criterion, by default the first trusted one, and the ceiling where there is one.
 
     The ceiling is how well one annotator agrees with the others.  None without a metric.
@@ -151,7 +151,9 @@ def figure_criterion(result: Result, criterion: str = "") -> tuple[Figure, str] 
         return None
     criterion = criterion or first_trusted(result)
     level, kind = _level(result), result.parameters["coefficient"]
-    rows = [e for e in result.summary if e.metric == f"{kind}_{level}" and e.group.get("criterion") == criterion]
+    rows = [
+        e for e in result.summary.estimates if e.metric == f"{kind}_{level}" and e.group.get("criterion") == criterion
+    ]
     rows.sort(key=lambda e: (-(e.value if e.value is not None else -9), e.group["scorer"]))
     figure, alt = estimate_bars(
         [e.group["scorer"] for e in rows],
@@ -160,7 +162,7 @@ def figure_criterion(result: Result, criterion: str = "") -> tuple[Figure, str] 
         xlabel=f"{_NAMES[kind]}, {level} level",
         domain=(min([-0.1, *(e.ci_low for e in rows if e.ci_low is not None)]), 1.0),
     )  # fmt: skip
-    ceiling = result.figure("ceiling", criterion=criterion)
+    ceiling = result.estimate("ceiling", criterion=criterion)
     if ceiling.value is None:
         return figure, alt
     ax = figure.axes[0]
@@ -175,7 +177,7 @@ def figure_criterion(result: Result, criterion: str = "") -> tuple[Figure, str] 
     return figure, f"{alt} Dashed line: one annotator against the mean of the others, {ceiling.value:.2f}."
 
 
-def figure_agreement(result: Result) -> tuple[Figure, str] | None:
+def picture_agreement(result: Result) -> tuple[Figure, str] | None:
     """How far the annotators agree with each other, criterion by criterion: alpha, and the ceiling.
 
     None where neither has a value, as with one annotator.
@@ -184,7 +186,7 @@ def figure_agreement(result: Result) -> tuple[Figure, str] | None:
     rows = [
         (f"{e.group['criterion']}: {names[e.metric]}", e)
         for criterion in result.parameters["criteria"]
-        for e in result.summary
+        for e in result.summary.estimates
         if e.group == {"criterion": criterion} and e.metric in names
     ]
     rows = sorted((row for row in rows if row[1].value is not None), key=lambda row: row[0])
@@ -198,7 +200,7 @@ def figure_agreement(result: Result) -> tuple[Figure, str] | None:
     )  # fmt: skip
 
 
-def figure_scatter(result: Result, scorer: str = "", criterion: str = "") -> tuple[Figure, str] | None:
+def picture_scatter(result: Result, scorer: str = "", criterion: str = "") -> tuple[Figure, str] | None:
     """One metric against one criterion: every output, with the spread of its annotators.
 
     By default the metric of the headline and the first trusted criterion.  None without a metric.
@@ -218,7 +220,7 @@ def figure_scatter(result: Result, scorer: str = "", criterion: str = "") -> tup
     ax.set(xlabel=f"{scorer}", ylabel=f"{criterion}, {_human(result)}{spans}")
     title_at_top(figure, f"{scorer} against {criterion}")
     level, kind = _level(result), result.parameters["coefficient"]
-    found = result.figure(f"{kind}_{level}", scorer=scorer, criterion=criterion)
+    found = result.estimate(f"{kind}_{level}", scorer=scorer, criterion=criterion)
     value = f"{kind} {found.value:.2f} at {level} level" if found.value is not None else f"no correlation: {found.note}"
     spread = "; lines span the annotators" if ratings.shape[1] > 1 else ""
     return figure, f"{scorer} (across) against {criterion} (up) of {len(rows)} outputs{spread}. {value}."

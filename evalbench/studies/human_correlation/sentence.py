@@ -11,7 +11,7 @@ import numpy as np
 from evalbench.core.result import Estimate
 from evalbench.core.stats import FEW_UNITS, Measured, light_stability
 from evalbench.core.verdict import Verdict
-from evalbench.core.wording import aligned, counted, figure_text, percent, signed
+from evalbench.core.wording import aligned, counted, estimate_text, percent, signed
 from evalbench.studies.human_correlation.analysis import FEWEST_SYSTEMS, UNITS, Analysis, direction
 from evalbench.studies.human_correlation.trust import Judge, Trust, agreement_of, trusted_columns, trusted_replicates
 
@@ -63,7 +63,7 @@ def verdict_of(
     gone = [c for c in trust.trusted if c not in there]
     without = f", without {', '.join(gone)}, where it has no value" if gone else ""
     sentence = (
-        f"{_name(best, known)}: {analysis.coefficient} {figure_text(best, headline)} at {analysis.level} level, "
+        f"{_name(best, known)}: {analysis.coefficient} {estimate_text(best, headline)} at {analysis.level} level, "
         f"mean over {', '.join(there)} ({trust.why}{without}){_ceiling(analysis, trust)}; "
         f"{_evidence(analysis, trust.trusted, best, n_units)}.{_unscored(analysis, judge, i)}"
     )
@@ -94,7 +94,7 @@ def _untrusted(analysis: Analysis, judge: Judge, trust: Trust, pairs: Sequence[E
         known = [e for e in pairs if e.group["criterion"] == criterion and e.value is not None]
         if known:
             found.append(max(known, key=lambda e: agreement_of(e, judge)))
-            said.append(f"{figure_text(found[-1], pairs)} with {criterion} ({_name(found[-1], known)})")
+            said.append(f"{estimate_text(found[-1], pairs)} with {criterion} ({_name(found[-1], known)})")
     option = "-p " + shlex.quote("trusted=" + json.dumps(list(analysis.panel.criteria), ensure_ascii=False))
     trusting = f"No light, because no criterion is trusted: {trust.why}. To trust what you know to be sound: {option}"
     if not found:

@@ -38,22 +38,42 @@ from evalbench.studies.matching.pictures import (
     by_category,
     by_rule,
     documents,
-    figure_checkers,
-    figure_precision_recall,
-    figure_score_matrix,
+    picture_checkers,
+    picture_precision_recall,
+    picture_score_matrix,
     unmatched,
     worst_samples,
 )
-from evalbench.studies.matching.summary import bands_of, figures, items_of, summarise
+from evalbench.studies.matching.summary import bands_of, items_of, measures, summarise
 from evalbench.studies.matching.violations import Violations, prepare
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "HA_WEIGHTS", "QUESTION", "SCHEMA", "STD_WEIGHTS", "Matching", "Pairs", "Thresholds", "Violations",
-    "by_category", "by_rule", "comparisons", "documents", "evaluate", "figure_checkers", "figure_precision_recall",
-    "figure_score_matrix", "figures", "match", "prepare", "score_pairs", "summarise", "unmatched", "worst_samples",
+    "HA_WEIGHTS",
+    "QUESTION",
+    "SCHEMA",
+    "STD_WEIGHTS",
+    "Matching",
+    "Pairs",
+    "Thresholds",
+    "Violations",
+    "by_category",
+    "by_rule",
+    "comparisons",
+    "documents",
+    "evaluate",
+    "match",
+    "measures",
+    "picture_checkers",
+    "picture_precision_recall",
+    "picture_score_matrix",
+    "prepare",
+    "score_pairs",
+    "summarise",
+    "unmatched",
+    "worst_samples",
 ]  # fmt: skip
 
 QUESTION = "How good are the violations that a checker found, against the ground truth?"
@@ -209,7 +229,7 @@ def evaluate(
         id="sample_id",
         by=("checker",),
         items=items,
-        figures=summary,
+        summary=summary,
         tables={
             "pairs": pair_table(pairs, std, ha),
             "violations": violation_table(pairs, std, ha),

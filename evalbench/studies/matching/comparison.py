@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalbench.core.compared import Comparison, best_compared, left_out_note
-from evalbench.core.comparison import adjusted_together, compare_figures
-from evalbench.studies.matching.summary import figures
+from evalbench.core.comparison import adjusted_together, compare_measures
+from evalbench.studies.matching.summary import measures
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +39,7 @@ def compare_checkers(
         By figure, then by the checkers' rank; empty for a single checker.  p-values swap the two checkers' rows
         within texts; Holm's adjustment covers all pairs and figures.
     """
-    listed = {f.metric: f for f in figures() if f.metric in {*HEADLINE, light_on}}
+    listed = {f.metric: f for f in measures() if f.metric in {*HEADLINE, light_on}}
     rows = dict(iter(items.groupby("checker", sort=True)))
     ranking = listed[light_on]
     totals = items.groupby("checker", sort=True)[list(ranking.sums)].sum()
@@ -47,11 +47,11 @@ def compare_checkers(
     ranked = sorted(rows, key=lambda c: (-np.nan_to_num(value[c], nan=-np.inf), c))
     found = []
     for a, b in combinations(best_compared(ranked), 2):
-        compared = compare_figures(
+        compared = compare_measures(
             rows[a], rows[b], list(listed.values()), units_a=rows[a]["sample_id"], units_b=rows[b]["sample_id"],
             seed=seed, names=(a, b), n_resamples=n_resamples,
         )  # fmt: skip
-        found += [((a, b), c) for c in compared.figures]
+        found += [((a, b), c) for c in compared.comparisons]
     order = list(listed)
     found.sort(key=lambda one: order.index(one[1].metric))
     pairs = [pair for pair, _ in found]

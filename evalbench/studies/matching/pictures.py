@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalbench.core.figures import Figure, estimate, precision_of, ratio, recall_of
+from evalbench.core.measures import Measure, estimate, precision_of, ratio, recall_of
 from evalbench.core.wording import rounded_parts
 from evalbench.draw import spans as draw_spans
-from evalbench.draw.figures import Line, heat_map, lines
 from evalbench.draw.html import Html
+from evalbench.draw.pictures import Line, heat_map, lines
 from evalbench.metrics.matching import Thresholds, admissible, greedy
 from evalbench.studies._pictures import estimate_bars
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 _WORDS = {"f1": "F1", "match_score": "match score", "ha_f1": "human-aligned F1"}
 
 
-def figure_checkers(result: Result, metric: str = "f1") -> tuple[Picture, str]:
+def picture_checkers(result: Result, metric: str = "f1") -> tuple[Picture, str]:
     """The headline figure of every checker with its interval."""
-    rows = [e for e in result.summary if e.metric == metric and e.group]
+    rows = [e for e in result.summary.estimates if e.metric == metric and e.group]
     return estimate_bars(
         [e.group["checker"] for e in rows],
         rows,
@@ -38,7 +38,7 @@ def figure_checkers(result: Result, metric: str = "f1") -> tuple[Picture, str]:
     )
 
 
-def figure_precision_recall(result: Result) -> tuple[Picture, str]:
+def picture_precision_recall(result: Result) -> tuple[Picture, str]:
     """Precision against recall of each checker as the score threshold moves from 0.3 to 0.9.
 
     The std assignment is made anew (greedily) at each threshold.
@@ -70,7 +70,7 @@ def figure_precision_recall(result: Result) -> tuple[Picture, str]:
     )
 
 
-def figure_score_matrix(result: Result, sample: str = "", checker: str = "") -> tuple[Picture, str] | None:
+def picture_score_matrix(result: Result, sample: str = "", checker: str = "") -> tuple[Picture, str] | None:
     """The std scores of every true against every predicted violation of one sample; by default the one with most pairs.
 
     None where no text has both a true and a predicted violation.
@@ -105,7 +105,7 @@ def _harmonic(p_tp: Any, p_fp: Any, tp: Any, fn: Any) -> Any:
 
 
 # A match may join two categories, so matched truths and matched predictions of one category are counted apart.
-_HARMONIC = Figure("f1", ("p_tp", "p_fp", "tp", "fn"), _harmonic, undefined="no precision or no recall")
+_HARMONIC = Measure("f1", ("p_tp", "p_fp", "tp", "fn"), _harmonic, undefined="no precision or no recall")
 
 
 def by_category(result: Result, rows: int = 20) -> pd.DataFrame:

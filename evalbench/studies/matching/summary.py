@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalbench.core.figures import Figure, estimate, f1_of, mean_of, precision_of, ratio, recall_of
+from evalbench.core.measures import Measure, estimate, f1_of, mean_of, precision_of, ratio, recall_of
 from evalbench.core.result import Estimate, Summary, decisive
 from evalbench.core.stability import Lit, joint_stability
 from evalbench.core.stats import of_few
 from evalbench.core.verdict import Bands, Verdict
-from evalbench.core.wording import counted, figure_text
+from evalbench.core.wording import counted, estimate_text
 from evalbench.errors import BadInput
 from evalbench.metrics.matching import COMPONENTS
 from evalbench.studies.matching.pairs import Matching, Pairs
@@ -68,20 +68,20 @@ def items_of(pairs: Pairs, std: Matching, ha: Matching) -> pd.DataFrame:
     return frame
 
 
-def figures(bands: Bands | None = None, light_on: str = "f1") -> tuple[Figure, ...]:
+def measures(bands: Bands | None = None, light_on: str = "f1") -> tuple[Measure, ...]:
     """The study's headline figures; ``bands`` light the one named ``light_on``."""
     macro = {"worst": None, "undefined": "no sample has a value"}
     listed = (
         f1_of("tp", "fp", "fn"),
-        Figure("match_score", ("ha_score_sum", "n_truth"), ratio, undefined="there is no true violation"),
+        Measure("match_score", ("ha_score_sum", "n_truth"), ratio, undefined="there is no true violation"),
         precision_of("tp", "fp"),
         recall_of("tp", "fn"),
         f1_of("ha_tp", "ha_fp", "ha_fn", "ha_f1"),
         precision_of("ha_tp", "ha_fp", "ha_precision"),
         recall_of("ha_tp", "ha_fn", "ha_recall"),
-        Figure("match_quality", ("ha_score_sum", "ha_tp"), ratio, undefined="nothing was matched"),
+        Measure("match_quality", ("ha_score_sum", "ha_tp"), ratio, undefined="nothing was matched"),
         *(
-            Figure(
+            Measure(
                 f"matched_{c}",
                 (f"sum_{c}", f"n_{c}"),
                 ratio,
@@ -90,7 +90,7 @@ def figures(bands: Bands | None = None, light_on: str = "f1") -> tuple[Figure, .
             )
             for c in COMPONENTS
         ),
-        Figure(
+        Measure(
             "low_overlap_share",
             ("low_overlap", "tp"),
             ratio,
@@ -101,9 +101,9 @@ def figures(bands: Bands | None = None, light_on: str = "f1") -> tuple[Figure, .
         mean_of("sample_f1", "macro_f1", **macro),
         mean_of("sample_precision", "macro_precision", **macro),
         mean_of("sample_recall", "macro_recall", **macro),
-        Figure("tp", ("tp",), lambda x: x, unit="violations"),
-        Figure("fp", ("fp",), lambda x: x, unit="violations", higher_is_better=False),
-        Figure("fn", ("fn",), lambda x: x, unit="violations", higher_is_better=False),
+        Measure("tp", ("tp",), lambda x: x, unit="violations"),
+        Measure("fp", ("fp",), lambda x: x, unit="violations", higher_is_better=False),
+        Measure("fn", ("fn",), lambda x: x, unit="violations", higher_is_better=False),
     )
     if bands is None:
         return listed
@@ -154,7 +154,7 @@ def summarise(
     Summary
     """
     bands = bands_of(light_on, yellow_from, green_from)
-    listed = figures(bands, light_on)
+    listed = measures(bands, light_on)
     checkers = sorted(items["checker"].unique())
     groups = [({"checker": c}, items[items["checker"] == c]) for c in checkers]
     if len(checkers) > 1:
@@ -165,32 +165,32 @@ def summarise(
     ]
     estimates = [e for one in done for e in one.estimates]
     rows = [e for e in estimates if e.metric == light_on]
-    figure = next(f for f in listed if f.metric == light_on)
-    return Summary(tuple(estimates), _verdict(items, rows, figure, seed, n_resamples))
+    measure = next(f for f in listed if f.metric == light_on)
+    return Summary(tuple(estimates), _verdict(items, rows, measure, seed, n_resamples))
 
 
-def _verdict(items: pd.DataFrame, rows: Sequence[Estimate], figure: Figure, seed: int, n_resamples: int) -> Verdict:
-    bands, headline = figure.bands, [e for e in rows if e.group]
+def _verdict(items: pd.DataFrame, rows: Sequence[Estimate], measure: Measure, seed: int, n_resamples: int) -> Verdict:
+    bands, headline = measure.bands, [e for e in rows if e.group]
     known = [e for e in headline if e.value is not None]
     n_samples = items["sample_id"].nunique()
     n_truth = int(items.drop_duplicates("sample_id")["n_truth"].sum())
     over = f"{counted(n_truth, 'true violation')} in {counted(n_samples, 'text')}"
-    name = {"f1": "F1", "ha_f1": "human-aligned F1", "match_score": "match score"}[figure.metric]
+    name = {"f1": "F1", "ha_f1": "human-aligned F1", "match_score": "match score"}[measure.metric]
     if not known:
         return Verdict("grey" if bands else "unlit", f"{name} is undefined: {over}, nothing was predicted.")
     low, best = min(known, key=lambda e: e.value), max(known, key=lambda e: e.value)
     if len(known) == 1:
-        sentence = f"{name} {figure_text(best, rows)}; {over}."
+        sentence = f"{name} {estimate_text(best, rows)}; {over}."
     else:
         sentence = (
-            f"{name} from {figure_text(low, rows)} ({low.group['checker']}) to {figure_text(best, rows)} ({best.group['checker']}); "
+            f"{name} from {estimate_text(low, rows)} ({low.group['checker']}) to {estimate_text(best, rows)} ({best.group['checker']}); "
             f"{len(known)} checkers, {over}."
         )
     sentence += of_few(e.n for e in known)
     if bands is None:
         return Verdict("unlit", sentence + " No thresholds were given, so no light is lit.")
     decided = decisive(headline)
-    lit = [Lit(own, own["sample_id"], figure) for _, own in items.groupby("checker", sort=True)]
+    lit = [Lit(own, own["sample_id"], measure) for _, own in items.groupby("checker", sort=True)]
     stability = joint_stability(lit, decided.light, seed=seed, n_resamples=n_resamples)
     rule = f"{name}, the worst checker decides: {bands}"
     return Verdict(decided.light, sentence, rule, stability, decided_by=decided.place)

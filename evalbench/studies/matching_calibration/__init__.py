@@ -23,7 +23,7 @@ import numpy as np
 
 from evalbench.core.result import DataLabel, Result, Summary
 from evalbench.core.seeds import rng
-from evalbench.core.wording import figure_text
+from evalbench.core.wording import estimate_text
 from evalbench.errors import BadInput
 from evalbench.metrics.matching import Thresholds
 from evalbench.readers.dataset import Dataset
@@ -32,10 +32,10 @@ from evalbench.studies import matching
 from evalbench.studies.matching import HA_WEIGHTS, STD_WEIGHTS
 from evalbench.studies.matching_calibration.pictures import (
     disagreements,
-    figure_sensitivity,
-    figure_settings,
-    figure_weights,
     fits,
+    picture_sensitivity,
+    picture_settings,
+    picture_weights,
     sensitivity,
 )
 from evalbench.studies.matching_calibration.search import (
@@ -48,7 +48,7 @@ from evalbench.studies.matching_calibration.search import (
     search,
 )
 from evalbench.studies.matching_calibration.summary import RULE as RULE
-from evalbench.studies.matching_calibration.summary import figures, summarise
+from evalbench.studies.matching_calibration.summary import measures, summarise
 from evalbench.studies.matching_calibration.verdicts import (
     CONSENSUS,
     NO_VERDICTS,
@@ -64,8 +64,26 @@ if TYPE_CHECKING:
     from evalbench.studies.matching import Pairs
 
 __all__ = [
-    "QUESTION", "RULE", "SCHEMA", "UNIT", "Setting", "Training", "calls", "disagreements", "evaluate", "f1_surface",
-    "figure_sensitivity", "figure_settings", "figure_weights", "figures", "fits", "folds", "judged_pairs", "search", "sensitivity", "summarise",
+    "QUESTION",
+    "RULE",
+    "SCHEMA",
+    "UNIT",
+    "Setting",
+    "Training",
+    "calls",
+    "disagreements",
+    "evaluate",
+    "f1_surface",
+    "fits",
+    "folds",
+    "judged_pairs",
+    "measures",
+    "picture_sensitivity",
+    "picture_settings",
+    "picture_weights",
+    "search",
+    "sensitivity",
+    "summarise",
 ]  # fmt: skip
 
 QUESTION = "Which weights and thresholds agree best with human verdicts on pairs, and do they beat the defaults on unseen texts?"
@@ -170,7 +188,7 @@ def evaluate(
         id="pair_id",
         by=("settings",),
         items=items,
-        figures=summary,
+        summary=summary,
         tables={
             "fits": fits_table(arrays, components, default, {"defaults": default, **fitted, "all": final}, fold),
             "sensitivity": sensitivity_table(arrays.of(known), components, final, default),
@@ -310,10 +328,10 @@ def _notes(judged: pd.DataFrame, score: str, stated: Mapping[str, Any]) -> list[
 
 def _worth(summary: Summary, objective: str) -> list[str]:
     """Whether the weights add anything to the thresholds."""
-    gain = next((e for e in summary.figures if e.metric == f"gain_of_weights_{objective}"), None)
+    gain = next((e for e in summary.estimates if e.metric == f"gain_of_weights_{objective}"), None)
     if gain is None or gain.ci_low is None or gain.ci_high is None or objective != "f1":
         return []
-    said = figure_text(gain)
+    said = estimate_text(gain)
     if gain.ci_low > 0:
         return [f"The weights add to what the thresholds alone gain: {said}."]
     return [

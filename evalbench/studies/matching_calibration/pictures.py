@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalbench.draw.figures import ACCENT, MUTED, PAPER, dot, heat_map, new_figure, title_at_top
 from evalbench.draw.html import Html
+from evalbench.draw.pictures import ACCENT, MUTED, PAPER, dot, heat_map, new_figure, title_at_top
 from evalbench.draw.tables import text_block
 from evalbench.studies._pictures import estimate_bars
 
@@ -28,10 +28,10 @@ def _components(result: Result) -> list[str]:
     return list(dict.fromkeys(result.tables["sensitivity"]["component"]))
 
 
-def figure_settings(result: Result) -> tuple[Picture, str]:
+def picture_settings(result: Result) -> tuple[Picture, str]:
     """Agreement with the humans: the seed's defaults, calibrated on unseen texts, calibrated in training."""
     metric = result.parameters["objective"]
-    rows = [e for e in result.summary if e.metric == metric and e.group]
+    rows = [e for e in result.summary.estimates if e.metric == metric and e.group]
     return estimate_bars(
         [e.group["settings"] for e in rows],
         rows,
@@ -41,7 +41,7 @@ def figure_settings(result: Result) -> tuple[Picture, str]:
     )
 
 
-def figure_weights(result: Result) -> tuple[Picture, str]:
+def picture_weights(result: Result) -> tuple[Picture, str]:
     """Default and calibrated weight of every component, with the range over the folds."""
     table = result.tables["fits"]
     components = _components(result)
@@ -65,7 +65,7 @@ def figure_weights(result: Result) -> tuple[Picture, str]:
     return figure, f"{heading}. Weights: {'; '.join(said)}."
 
 
-def figure_sensitivity(result: Result, component: str = "") -> tuple[Picture, str]:
+def picture_sensitivity(result: Result, component: str = "") -> tuple[Picture, str]:
     """F1 on all judged pairs as one component's weight and the score threshold move.
 
     By default the component whose weight calibration moved most.

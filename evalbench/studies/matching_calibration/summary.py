@@ -12,14 +12,14 @@ import numpy.typing as npt
 
 from evalbench.core.agreement import krippendorff_alpha
 from evalbench.core.compared import ALPHA
-from evalbench.core.comparison import compare_figures
+from evalbench.core.comparison import compare_measures
 from evalbench.core.correlation import midranker, pearson_kernel
-from evalbench.core.figures import Figure, estimate, f1_of, mean_of, precision_of, ratio, recall_of
+from evalbench.core.measures import Measure, estimate, f1_of, mean_of, precision_of, ratio, recall_of
 from evalbench.core.result import Estimate, Summary
 from evalbench.core.seeds import rng
 from evalbench.core.stats import Measured, bootstrap_weights, light_stability, with_interval
 from evalbench.core.verdict import Case, Rules, Verdict, When
-from evalbench.core.wording import figure_text, p_equals, value_text
+from evalbench.core.wording import estimate_text, p_equals, value_text
 from evalbench.studies.matching_calibration.verdicts import BOUNDS, DEFAULTS, HELD_OUT, SETTINGS, TRAINED
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _DIFFERENCES = (
 _NAMES = {"f1": "F1", "spearman": "Spearman's ρ"}
 
 
-def figures() -> tuple[Figure, ...]:
+def measures() -> tuple[Measure, ...]:
     """Agreement of a setting's calls with the humans, over judged pairs."""
     return (
         f1_of("tp", "fp", "fn", undefined="neither the humans nor the settings call any pair a match"),
@@ -76,7 +76,7 @@ def summarise(items: pd.DataFrame, *, objective: str = "f1", seed: int = 0, n_re
         own = known[known["settings"] == name]
         if len(own):
             done = estimate(
-                own, figures(), units=own["sample_id"], seed=seed, group={"settings": name}, n_resamples=n_resamples
+                own, measures(), units=own["sample_id"], seed=seed, group={"settings": name}, n_resamples=n_resamples
             )
             rows += [replace(e, n_undefined=split) for e in done.estimates]
     correlations = _correlations(known, seed, n_resamples)
@@ -159,9 +159,9 @@ def _gains(
     units = known.drop_duplicates("pair_id").set_index("pair_id").loc[wide["tp"].index, "sample_id"]
     sums = {f"{c} {name}": table[name].to_numpy(dtype=float) for c, table in wide.items() for name in table}
 
-    def difference(metric: str, a: str, b: str) -> Figure:
+    def difference(metric: str, a: str, b: str) -> Measure:
         names = tuple(f"{c} {name}" for name in (a, b) for c in ("tp", "fp", "fn"))
-        return Figure(metric, names, _f1_difference, unit="difference", undefined="one of the two has no F1")
+        return Measure(metric, names, _f1_difference, unit="difference", undefined="one of the two has no F1")
 
     listed = [difference(f"{name}_f1", a, b) for name, a, b in _DIFFERENCES]
     done = estimate(sums, listed, units=units, seed=seed, n_resamples=n_resamples)
@@ -202,7 +202,7 @@ def _verdict(rows: list[Estimate], known: pd.DataFrame, objective: str, seed: in
     defaults, bounds, held, trained = (at[objective, s] for s in SETTINGS)
     alone = f"thresholds alone {value_text(bounds, rows)}, " if objective == "f1" else ""
     sentence = (
-        f"On texts it has not seen, calibrated {name} {figure_text(held, rows)}, the seed's defaults {figure_text(defaults, rows)}: {word} {figure_text(shown)}{p}; "
+        f"On texts it has not seen, calibrated {name} {estimate_text(held, rows)}, the seed's defaults {estimate_text(defaults, rows)}: {word} {estimate_text(shown)}{p}; "
         f"{alone}in training {value_text(trained, rows)}. {over}."
     )
     stability = light_stability(RULE, shifted, light)
@@ -212,9 +212,9 @@ def _verdict(rows: list[Estimate], known: pd.DataFrame, objective: str, seed: in
 def _p_value(known: pd.DataFrame, seed: int, *, shown: bool) -> str:
     """The test beside the interval, which decides: where the two do not agree, the sentence says so."""
     held, defaults = (known[known["settings"] == s] for s in (HELD_OUT, DEFAULTS))
-    found = compare_figures(
-        held, defaults, figures()[:1], units_a=held["sample_id"], units_b=defaults["sample_id"], seed=seed, n_resamples=1
-    ).figures[0]  # fmt: skip
+    found = compare_measures(
+        held, defaults, measures()[:1], units_a=held["sample_id"], units_b=defaults["sample_id"], seed=seed, n_resamples=1
+    ).comparisons[0]  # fmt: skip
     if found.p is None:
         return ""
     return f", p {p_equals(found.p)}" + (" (the interval decides)" if (found.p <= ALPHA) != shown else "")

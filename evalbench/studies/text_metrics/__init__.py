@@ -24,11 +24,11 @@ from evalbench.studies._passing import check_resamples, check_shares
 from evalbench.studies.text_metrics.pictures import (
     comparison,
     contradictions,
-    figure_agreement,
-    figure_distributions,
-    figure_models,
-    figure_panels,
     metric_cards,
+    picture_agreement,
+    picture_distributions,
+    picture_models,
+    picture_panels,
     unscored,
     worst_texts,
 )
@@ -44,15 +44,28 @@ from evalbench.studies.text_metrics.scoring import (
     roles,
     score_all,
 )
-from evalbench.studies.text_metrics.summary import bands_of, compare_models, figures, summarise
+from evalbench.studies.text_metrics.summary import bands_of, compare_models, measures, summarise
 from evalbench.text.normalise import tokenizer
 
 if TYPE_CHECKING:
     from evalbench.judge.verdicts import InProcess
 
 __all__ = [
-    "METRICS", "QUESTION", "SCHEMA", "comparison", "contradictions", "evaluate", "figure_agreement", "figure_distributions",
-    "figure_models", "figure_panels", "figures", "metric_cards", "summarise", "unscored", "worst_texts",
+    "METRICS",
+    "QUESTION",
+    "SCHEMA",
+    "comparison",
+    "contradictions",
+    "evaluate",
+    "measures",
+    "metric_cards",
+    "picture_agreement",
+    "picture_distributions",
+    "picture_models",
+    "picture_panels",
+    "summarise",
+    "unscored",
+    "worst_texts",
 ]  # fmt: skip
 
 QUESTION = "How close are the outputs to their references, by metrics that need no human?"
@@ -171,7 +184,7 @@ def evaluate(
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"id": ["1", "2"], "output": ["кот спит", "да"], "reference": ["кот спит", "нет"]})
     >>> result = evaluate({"items": frame}, metrics=["f1score", "rougeL"], language="ru", n_resamples=100)
-    >>> result.figure("rougeL").value
+    >>> result.estimate("rougeL").value
     0.5
     """
     if not isinstance(data, Dataset):
@@ -205,7 +218,7 @@ def evaluate(
         "seed": seed,
         "n_resamples": n_resamples,
     }
-    figures = summarise(items, **stated)
+    summary = summarise(items, **stated)
     models = sorted(set(items["model"]) - {""}) if "model" in items else []
     comparisons = {}
     if len(models) > 1:
@@ -224,7 +237,7 @@ def evaluate(
         id="id",
         by=("model",) if "model" in items else (),
         items=items,
-        figures=figures,
+        summary=summary,
         tables={"texts": frame, **comparisons, **calls_of(scored, replies)},
         notes=(*data.notes, *remarks(items), *scored.notes,
                *filter(None, [left_out_note(len(models), "models", "each metric")])),

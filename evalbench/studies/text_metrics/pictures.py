@@ -9,7 +9,7 @@ import numpy as np
 from evalbench.core.correlation import correlate
 from evalbench.core.unscored import in_words
 from evalbench.core.wording import difference_parts, p_text, rounded, signed
-from evalbench.draw.figures import (
+from evalbench.draw.pictures import (
     ACCENT,
     INK,
     MUTED,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from evalbench.core.result import Result
 
 
-def figure_distributions(result: Result) -> tuple[Figure, str]:
+def picture_distributions(result: Result) -> tuple[Figure, str]:
     """How the scores of every bounded metric are spread, each on its own range brought to 0–1."""
     groups = {}
     for name in result.parameters["metrics"]:
@@ -48,7 +48,7 @@ def figure_distributions(result: Result) -> tuple[Figure, str]:
     )
 
 
-def figure_agreement(result: Result) -> tuple[Figure, str]:
+def picture_agreement(result: Result) -> tuple[Figure, str]:
     """Which metrics say the same: Spearman of every two over the texts."""
     names = [n for n in result.parameters["metrics"] if result.items[n].notna().any()]
     if len(names) < 2:
@@ -84,10 +84,10 @@ def _without_zero(value: float) -> str:
     return signed(f"{value:.2f}").replace("0.", ".", 1)
 
 
-def figure_models(result: Result, metric: str) -> tuple[Figure, str]:
+def picture_models(result: Result, metric: str) -> tuple[Figure, str]:
     """One metric's mean of every model with its interval."""
     entry = card(metric)
-    rows = [e for e in result.summary if e.metric == entry.name]
+    rows = [e for e in result.summary.estimates if e.metric == entry.name]
     low, high = entry.range
     return estimate_bars(
         [e.group.get("model", "all texts") for e in rows],
@@ -98,12 +98,12 @@ def figure_models(result: Result, metric: str) -> tuple[Figure, str]:
     )
 
 
-def figure_panels(result: Result) -> tuple[Figure, str]:
+def picture_panels(result: Result) -> tuple[Figure, str]:
     """Every bounded metric in a panel of its own: a row per model, dot and interval."""
     names = [n for n in result.parameters["metrics"] if np.isfinite(card(n).range[1])]
     if not names:
         return _without("Each metric on its own range", "no metric has a bounded range")
-    models = sorted({e.group.get("model", "") for e in result.summary})
+    models = sorted({e.group.get("model", "") for e in result.summary.estimates})
     columns = min(4, len(names))
     rows = -(-len(names) // columns)
     figure, axes = new_figure(7.2, 0.75 + rows * (0.55 + 0.17 * len(models)), rows=rows, cols=columns)
@@ -112,7 +112,7 @@ def figure_panels(result: Result) -> tuple[Figure, str]:
     for ax, name in zip(panels, names, strict=False):
         low, high = card(name).range
         for y, model in enumerate(models):
-            e = next(e for e in result.summary if e.metric == name and e.group.get("model", "") == model)
+            e = next(e for e in result.summary.estimates if e.metric == name and e.group.get("model", "") == model)
             if e.value is None:
                 continue
             if e.ci_low is not None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalbench.core.compared import at_odds, best_compared
-from evalbench.core.figures import Estimated, Figure, estimate, mean_of
+from evalbench.core.measures import Estimated, Measure, estimate, mean_of
 from evalbench.core.planning import smallest_difference
 from evalbench.core.result import Estimate, Summary, decisive
 from evalbench.core.seeds import rng
@@ -21,7 +21,7 @@ from evalbench.core.stability import Lit, joint_stability
 from evalbench.core.stats import bootstrap_sums, percentile_interval
 from evalbench.core.unscored import counted, in_words
 from evalbench.core.verdict import Bands, Light, RuleError, Verdict
-from evalbench.core.wording import figure_text, percent
+from evalbench.core.wording import estimate_text, percent
 from evalbench.errors import BadInput
 from evalbench.metrics.registry import Card, card
 from evalbench.metrics.translation import BLEU_COUNTS, corpus_bleu
@@ -60,12 +60,12 @@ def bands_of(lights: Mapping[str, Sequence[float]], metrics: Sequence[str]) -> d
     return found
 
 
-def figures(metrics: Sequence[str]) -> tuple[Figure, ...]:
+def measures(metrics: Sequence[str]) -> tuple[Measure, ...]:
     """The mean of each metric over texts (of one that is 0 or 1, a proportion), and corpus BLEU beside sacrebleu's."""
-    return tuple(figure for name in metrics for figure in _figures_of(card(name)))
+    return tuple(measure for name in metrics for measure in _figures_of(card(name)))
 
 
-def _figures_of(entry: Card, **options: Any) -> tuple[Figure, ...]:
+def _figures_of(entry: Card, **options: Any) -> tuple[Measure, ...]:
     # The mean of what is 0 or 1 is a proportion, anywhere between.
     share = entry.unit == "0/1"
     common: dict[str, Any] = {"unit": "0–1" if share else entry.unit, "higher_is_better": entry.higher_is_better}
@@ -77,7 +77,7 @@ def _figures_of(entry: Card, **options: Any) -> tuple[Figure, ...]:
     if entry.name != "sacrebleu":
         return (mean,)
     sums = tuple(f"sacrebleu_{c}" for c in BLEU_COUNTS)
-    corpus = Figure("sacrebleu_corpus", sums, corpus_bleu, **common, undefined="no text has a value")
+    corpus = Measure("sacrebleu_corpus", sums, corpus_bleu, **common, undefined="no text has a value")
     return mean, corpus
 
 
@@ -152,9 +152,9 @@ def _estimated(
     why = counted(unscored) if len(given) > 1 else in_words(next(iter(given), "no text has a value"))
     share = sum(map(bool, unscored)) / len(unscored)
     listed = [
-        figure
-        for figure in _figures_of(entry, bands=None if share > max_unscored else bands, undefined=why)
-        if all(column.removeprefix("#") in rows for column in figure.sums)
+        measure
+        for measure in _figures_of(entry, bands=None if share > max_unscored else bands, undefined=why)
+        if all(column.removeprefix("#") in rows for column in measure.sums)
     ]
     columns = {c: rows[c].to_numpy() for c in rows.select_dtypes("number")}
     columns |= {"unscored": unscored, "undefined": reasons_of(rows["undefined_metrics"], name)}
@@ -191,7 +191,7 @@ def _verdict(
     low = decisive(lit)
     light = low.light
     where = f" of {low.group['model']}" if low.group else ""
-    value = figure_text(low, lit) if low.value is not None else ""
+    value = estimate_text(low, lit) if low.value is not None else ""
     why = "; ".join(filter(None, [value, low.note, texts]))
     would_be = bands[low.metric].light(low.value) if light == "grey" else None
     alone = f" The figures alone would give {would_be}." if would_be not in (None, "grey") else ""
@@ -202,7 +202,7 @@ def _verdict(
 
 
 def _figure_of(e: Estimate, shown: Sequence[Estimate]) -> str:
-    return f"{e.group['model']} {figure_text(e, shown)}" if e.group else figure_text(e)
+    return f"{e.group['model']} {estimate_text(e, shown)}" if e.group else estimate_text(e)
 
 
 def _stability(
@@ -215,8 +215,8 @@ def _stability(
     drawn = []
     for e in lit:
         rows = items[items["model"] == e.group["model"]] if e.group else items
-        figure = mean_of(e.metric, bands=bands[e.metric])
-        drawn.append(Lit(rows, rows["id"], figure, held=e.light == "grey"))
+        measure = mean_of(e.metric, bands=bands[e.metric])
+        drawn.append(Lit(rows, rows["id"], measure, held=e.light == "grey"))
     return joint_stability(drawn, light, seed=seed, n_resamples=n)
 
 

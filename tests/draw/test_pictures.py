@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from evalbench.draw.figures import Line, distribution, heat_map, interval_bars, lines, title_at_top
+from evalbench.draw.pictures import Line, distribution, heat_map, interval_bars, lines, title_at_top
 from evalbench.draw.style import INK, new_figure, picture, says_nothing, shortened, to_svg, width_of
 
 

@@ -1,7 +1,7 @@
 """Headline figures as functions of sums over items, all estimated from one set of resamples.
 
 A mean, a proportion, precision, F1, a macro mean: each is a function of column sums over items.
-A study lists them as :class:`Figure` values; :func:`estimate` computes values, intervals and the
+A study lists them as :class:`Measure` values; :func:`estimate` computes values, intervals and the
 replicates that light stability and comparisons use.
 """
 
@@ -25,7 +25,7 @@ Columns = Mapping[str, npt.ArrayLike]
 
 
 @dataclass(frozen=True)
-class Figure:
+class Measure:
     """One headline figure: a function of sums over items.
 
     Attributes
@@ -67,35 +67,35 @@ def ratio(numerator: Floats, denominator: Floats) -> Floats:
         return np.where(denominator > 0, numerator / np.where(denominator > 0, denominator, 1), np.nan)
 
 
-def mean_of(column: str, metric: str = "", **options: Any) -> Figure:
+def mean_of(column: str, metric: str = "", **options: Any) -> Measure:
     """The mean of an item score over the items that have one."""
     options = {"worst": 0.0 if options.get("higher_is_better", True) else None, **options}
-    return Figure(metric or column, (column, f"#{column}"), ratio, **options)
+    return Measure(metric or column, (column, f"#{column}"), ratio, **options)
 
 
-def share_of(column: str, metric: str = "", **options: Any) -> Figure:
+def share_of(column: str, metric: str = "", **options: Any) -> Measure:
     """The share of items whose 0/1 score is 1, with Wilson's interval."""
     if options.get("higher_is_better", True) is False:
         options = {"worst": 1.0, **options}
     return mean_of(column, metric, interval="wilson", **options)
 
 
-def f1_of(tp: str, fp: str, fn: str, metric: str = "f1", **options: Any) -> Figure:
+def f1_of(tp: str, fp: str, fn: str, metric: str = "f1", **options: Any) -> Measure:
     """F1 = 2tp / (2tp + fp + fn) of summed counts; with neither truth nor prediction undefined."""
     options = {"undefined": "neither a true nor a predicted one", **options}
-    return Figure(metric, (tp, fp, fn), lambda t, p, n: ratio(2 * t, 2 * t + p + n), **options)
+    return Measure(metric, (tp, fp, fn), lambda t, p, n: ratio(2 * t, 2 * t + p + n), **options)
 
 
-def precision_of(tp: str, fp: str, metric: str = "precision", **options: Any) -> Figure:
+def precision_of(tp: str, fp: str, metric: str = "precision", **options: Any) -> Measure:
     """tp / (tp + fp); undefined without predictions."""
     options = {"undefined": "nothing was predicted", "interval": "counts", **options}
-    return Figure(metric, (tp, fp), lambda t, p: ratio(t, t + p), **options)
+    return Measure(metric, (tp, fp), lambda t, p: ratio(t, t + p), **options)
 
 
-def recall_of(tp: str, fn: str, metric: str = "recall", **options: Any) -> Figure:
+def recall_of(tp: str, fn: str, metric: str = "recall", **options: Any) -> Measure:
     """tp / (tp + fn); undefined without truth."""
     options = {"undefined": "there is no truth", "interval": "counts", **options}
-    return Figure(metric, (tp, fn), lambda t, n: ratio(t, t + n), **options)
+    return Measure(metric, (tp, fn), lambda t, n: ratio(t, t + n), **options)
 
 
 class Estimated(NamedTuple):
@@ -127,7 +127,7 @@ def unit_sums(columns: Columns, names: Sequence[str], units: npt.ArrayLike) -> t
 
 def estimate(
     columns: Columns,
-    figures: Sequence[Figure],
+    measures: Sequence[Measure],
     *,
     units: npt.ArrayLike,
     seed: int,
@@ -140,7 +140,7 @@ def estimate(
     ----------
     columns : mapping of str to (n,) arrays
         The items' columns; ``unscored`` and ``undefined`` (str, empty or a reason) are counted if there.
-    figures : sequence of Figure
+    measures : sequence of Measure
     units : (n,) array
         The resampling unit of each item; items of one unit are drawn together.
     seed : int
@@ -151,15 +151,15 @@ def estimate(
     Returns
     -------
     Estimated
-        Estimates in the order of ``figures``; replicates by metric, each ``(n_resamples,)``.
+        Estimates in the order of ``measures``; replicates by metric, each ``(n_resamples,)``.
         Fewer than two units: no interval, and a note; fewer than 20: a note that a bootstrap interval is too narrow.
     """
-    names = sorted({name for figure in figures for name in figure.sums})
+    names = sorted({name for measure in measures for name in measure.sums})
     sums, ids = unit_sums(columns, names, units)
     at = {name: j for j, name in enumerate(names)}
 
     def values(s: Floats) -> Floats:
-        return np.stack([f.value(*(s[:, at[n]] for n in f.sums)) for f in figures], axis=1)
+        return np.stack([f.value(*(s[:, at[n]] for n in f.sums)) for f in measures], axis=1)
 
     point = values(sums.sum(axis=0, keepdims=True))[0]
     n_items = len(np.asarray(units))
@@ -167,9 +167,9 @@ def estimate(
     undefined = _reasons(columns.get("undefined"), n_items)
     enough = len(ids) >= 2
     replicates = (
-        bootstrap_sums(sums, values, rng(seed, "bootstrap"), n_resamples) if enough else np.empty((0, len(figures)))
+        bootstrap_sums(sums, values, rng(seed, "bootstrap"), n_resamples) if enough else np.empty((0, len(measures)))
     )
-    low, high = percentile_interval(replicates) if enough else (np.full(len(figures), np.nan),) * 2
+    low, high = percentile_interval(replicates) if enough else (np.full(len(measures), np.nan),) * 2
     clustered = len(ids) < n_items
     estimates = tuple(
         _estimate_one(
@@ -186,15 +186,15 @@ def estimate(
             n_resamples=n_resamples,
             group=dict(group or {}),
         )
-        for j, f in enumerate(figures)
+        for j, f in enumerate(measures)
     )
-    return Estimated(estimates, {f.metric: replicates[:, j] for j, f in enumerate(figures)})
+    return Estimated(estimates, {f.metric: replicates[:, j] for j, f in enumerate(measures)})
 
 
-def _units_with_value(figure: Figure, sums: Floats, at: Mapping[str, int]) -> int:
-    if figure.interval == "counts":
-        return int(np.isfinite(figure.value(*(sums[:, at[name]] for name in figure.sums))).sum())
-    counts = [at[name] for name in figure.sums if name.startswith("#")]
+def _units_with_value(measure: Measure, sums: Floats, at: Mapping[str, int]) -> int:
+    if measure.interval == "counts":
+        return int(np.isfinite(measure.value(*(sums[:, at[name]] for name in measure.sums))).sum())
+    counts = [at[name] for name in measure.sums if name.startswith("#")]
     return int((sums[:, counts] > 0).all(axis=1).sum()) if counts else len(sums)
 
 
@@ -206,7 +206,7 @@ def _reasons(column: npt.ArrayLike | None, n: int) -> npt.NDArray[np.bool_]:
 
 
 def _estimate_one(
-    figure: Figure,
+    measure: Measure,
     value: float,
     interval: tuple[float, float],
     *,
@@ -220,8 +220,8 @@ def _estimate_one(
     n_resamples: int,
     group: Mapping[str, str],
 ) -> Estimate:
-    per_item = next((name[1:] for name in figure.sums if name.startswith("#")), None)
-    of = figure.sums if per_item is None else (per_item,)
+    per_item = next((name[1:] for name in measure.sums if name.startswith("#")), None)
+    of = measure.sums if per_item is None else (per_item,)
     has_value = np.stack([np.isfinite(np.asarray(columns[name], dtype=float)) for name in of]).all(axis=0)
     # An item that failed in one part may still have a value of another: it is counted once, where it belongs.
     n, n_unscored = int(has_value.sum()), int((unscored & ~has_value).sum())
@@ -232,28 +232,28 @@ def _estimate_one(
     if clustered:
         method = f"clustered {method}"
     if not np.isfinite(value):
-        notes.append(f"every item is unscored: {why}" if n_unscored == len(unscored) else figure.undefined)
+        notes.append(f"every item is unscored: {why}" if n_unscored == len(unscored) else measure.undefined)
     elif n_units < 2:
         notes.append("no interval: fewer than two units")
-    elif figure.interval == "wilson" and (not clustered or totals[0] in (0, totals[1])):
+    elif measure.interval == "wilson" and (not clustered or totals[0] in (0, totals[1])):
         # Clustered proportions keep the bootstrap, except where all agree and it would have no width.
         agreed = n_units if totals[0] else 0
         low, high = map(float, wilson(agreed, n_units) if clustered else wilson(totals[0], totals[1]))
         method = "Wilson" if not clustered else "Wilson over units, all agree"
-    elif figure.interval == "counts" and value in (0, 1):
+    elif measure.interval == "counts" and value in (0, 1):
         low, high = map(float, wilson(n_units * value, n_units))
         method = "Wilson over units, all agree"
     elif not np.isfinite(low):
         notes.append("no interval: no resample has a value")
     else:
         notes += bootstrap_cautions(low, high, no_value, n_units)
-    if figure.worst is not None and n_unscored and per_item is not None and np.isfinite(value):
-        floor = (value * n + figure.worst * n_unscored) / (n + n_unscored)
+    if measure.worst is not None and n_unscored and per_item is not None and np.isfinite(value):
+        floor = (value * n + measure.worst * n_unscored) / (n + n_unscored)
         notes.append(f"{floor:.3g} if every unscored item were the worst")
     known = np.isfinite(value)
     bounded = known and n_units >= 2 and np.isfinite(low) and np.isfinite(high)
     return Estimate(
-        metric=figure.metric,
+        metric=measure.metric,
         value=value if known else None,
         ci_low=low if bounded else None,
         ci_high=high if bounded else None,
@@ -261,10 +261,10 @@ def _estimate_one(
         n=n,
         n_unscored=n_unscored,
         n_undefined=len(unscored) - n - n_unscored,
-        unit=figure.unit,
-        higher_is_better=figure.higher_is_better,
-        light=figure.bands.light(value if known else None) if figure.bands else "unlit",
-        cuts=figure.bands.cuts if figure.bands else (),
+        unit=measure.unit,
+        higher_is_better=measure.higher_is_better,
+        light=measure.bands.light(value if known else None) if measure.bands else "unlit",
+        cuts=measure.bands.cuts if measure.bands else (),
         note="; ".join(notes),
         group=group,
     )

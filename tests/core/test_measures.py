@@ -11,7 +11,17 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 from sklearn.metrics import f1_score
 
-from evalbench.core.figures import Figure, estimate, f1_of, mean_of, precision_of, ratio, recall_of, share_of, unit_sums
+from evalbench.core.measures import (
+    Measure,
+    estimate,
+    f1_of,
+    mean_of,
+    precision_of,
+    ratio,
+    recall_of,
+    share_of,
+    unit_sums,
+)
 from evalbench.core.stats import wilson
 
 
@@ -19,10 +29,10 @@ def ids(n):
     return np.array([f"q{i:04}" for i in range(n)])
 
 
-def one(columns, figure, units=None, **options):
+def one(columns, measure, units=None, **options):
     n = len(next(iter(columns.values())))
     options = {"seed": 0, "n_resamples": 300, **options}
-    return estimate(columns, [figure], units=ids(n) if units is None else units, **options).estimates[0]
+    return estimate(columns, [measure], units=ids(n) if units is None else units, **options).estimates[0]
 
 
 def test_mean_and_its_interval():
@@ -49,15 +59,15 @@ def test_clustered_share_is_bootstrapped_unless_all_agree():
     assert (agreed.ci_low, agreed.ci_high) == pytest.approx((float(wilson(25, 25)[0]), 1.0))
 
 
-@pytest.mark.parametrize(("figure", "agreed"), [(precision_of("tp", "fp"), 1), (precision_of("fp", "tp"), 0)])
-def test_precision_where_all_agree_has_wilsons_interval_over_the_items_that_predict(figure, agreed):
+@pytest.mark.parametrize(("measure", "agreed"), [(precision_of("tp", "fp"), 1), (precision_of("fp", "tp"), 0)])
+def test_precision_where_all_agree_has_wilsons_interval_over_the_items_that_predict(measure, agreed):
     """20 of 20 is [0.84, 1], not [1, 1]; items without a prediction say nothing."""
     columns = {"tp": np.repeat([2.0, 0.0], [20, 30]), "fp": np.zeros(50)}
-    out = one(columns, figure)
+    out = one(columns, measure)
     assert (out.value, out.method, out.note) == (agreed, "Wilson over units, all agree", "")
     assert (out.ci_low, out.ci_high) == pytest.approx(tuple(map(float, wilson(20 * agreed, 20))))
     columns["fp"][3] = 1.0
-    assert one(columns, figure).method.startswith("percentile bootstrap")
+    assert one(columns, measure).method.startswith("percentile bootstrap")
 
 
 def test_recall_of_one_item_with_truth_has_no_interval():
@@ -158,18 +168,18 @@ values = st.sampled_from([0.0, 1.0, 0.1, np.nan])
 @given(st.lists(st.tuples(st.sampled_from("abc"), values, values, values), min_size=1, max_size=8))
 def test_degenerate_items_give_a_value_or_a_reason(rows):
     columns = {name: np.array([r[i] for r in rows]) for i, name in enumerate(["tp", "fp", "fn"], start=1)}
-    figures = [mean_of("tp"), share_of("fp"), f1_of("tp", "fp", "fn"), precision_of("tp", "fp"), recall_of("tp", "fn")]
+    measures = [mean_of("tp"), share_of("fp"), f1_of("tp", "fp", "fn"), precision_of("tp", "fp"), recall_of("tp", "fn")]
     columns["fp"] = np.round(columns["fp"])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        out = estimate(columns, figures, units=np.array([r[0] for r in rows]), seed=0, n_resamples=30)
+        out = estimate(columns, measures, units=np.array([r[0] for r in rows]), seed=0, n_resamples=30)
     for e in out.estimates:
         assert e.note if e.value is None or e.ci_low is None else e.ci_low <= e.ci_high
 
 
 def test_figures_of_several_sums_count_the_items_that_have_them_all():
     hits, total = [3.0, 1.0, np.nan, np.nan], [4.0, 2.0, np.nan, np.nan]
-    rate = Figure("rate", ("hits", "total"), ratio)
+    rate = Measure("rate", ("hits", "total"), ratio)
     columns = {"hits": hits, "total": total, "unscored": ["", "", "", "timeout"]}
     one = estimate(columns, [rate], units=list("abcd"), seed=0).estimates[0]
     assert (one.value, one.n, one.n_undefined, one.n_unscored) == (4 / 6, 2, 1, 1)
@@ -185,13 +195,13 @@ def test_an_item_is_scored_unscored_or_undefined_once():
 
 
 @pytest.mark.parametrize(
-    "figure",
-    [mean_of("x"), share_of("x"), Figure("count", ("x",), np.asarray), f1_of("x", "x", "x")],
+    "measure",
+    [mean_of("x"), share_of("x"), Measure("count", ("x",), np.asarray), f1_of("x", "x", "x")],
     ids=["mean", "share", "count", "f1"],
 )
-def test_no_figure_has_a_value_where_every_item_is_unscored(figure):
+def test_no_figure_has_a_value_where_every_item_is_unscored(measure):
     columns = {"x": np.full(3, np.nan), "unscored": np.array(["no-output", "cut", "no-output"], dtype=object)}
-    out = one(columns, figure)
+    out = one(columns, measure)
     assert (out.value, out.n, out.n_unscored, out.n_undefined) == (None, 0, 3, 0)
     assert out.note == "every item is unscored: 2 no output, 1 cut"
 
