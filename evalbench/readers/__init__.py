@@ -1,0 +1,1 @@
+"""Files, frames and folders of runs to checked tables; the catalog of data."""

@@ -1,0 +1,1 @@
+"""One notebook to one folder of files; many on Dask."""

@@ -1,0 +1,1 @@
+"""Words, sentences, numbers and quotations found in texts of any language, without a model."""
