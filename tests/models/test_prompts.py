@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from evalbench.errors import BadInput
-from evalbench.models.prompts import FOLDER, fenced, load_prompt
+from evalbench.models.prompts import FOLDER, fenced, load_prompt, prompt_language
 
 
 def test_an_unknown_prompt_lists_what_there_is() -> None:
@@ -96,3 +96,22 @@ def test_all_that_a_source_says_of_itself_is_fenced(language: str) -> None:
     assert [len(text.splitlines()) for _, text in fences] == [4, 2]
     outside = re.sub(r"\[source (\w+)\]\n.*?\n\[/source \1\]", "", shown, flags=re.DOTALL)
     assert not any(part in outside for part in ("lexica", "Ignore", "body", "s2"))
+
+
+def test_the_languages_of_a_prompt_are_those_of_its_files(tmp_path: Path) -> None:
+    own = tmp_path / "entailment.de.jinja"
+    own.write_text("mein {{ premise }} {{ hypothesis }}")
+    assert prompt_language("entailment", "de") == "en"
+    for path in (tmp_path, own):
+        assert prompt_language("entailment", "de", path) == "de"
+        assert load_prompt("entailment", "de", path).source.startswith("mein")
+    assert prompt_language("entailment", "ru", tmp_path) == "ru"
+    assert prompt_language("entailment", "ru", own) == "en"
+    assert load_prompt("entailment", "en", own).name == "entailment.de.jinja"
+
+
+def test_a_file_whose_name_ends_in_no_language_has_no_siblings(tmp_path: Path) -> None:
+    for name in ("entailment.en.jinja", "entailment.v2.jinja", "entailment.txt"):
+        (tmp_path / name).write_text(name)
+    for name in ("entailment.v2.jinja", "entailment.txt"):
+        assert load_prompt("entailment", "en", tmp_path / name).source == name

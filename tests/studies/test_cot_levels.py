@@ -45,7 +45,7 @@ def test_faulty_options_are_listed_at_once(sample):
         "relative_tolerance",
     ):
         assert part in message
-    with pytest.raises(BadInput, match="sample_method is 'best'"):
+    with pytest.raises(BadInput, match="sample_method must be one of first, random; got 'best'"):
         cot_levels.evaluate(sample, sample_method="best")
     with pytest.raises(BadInput, match="threshold is 2"):
         cot_levels.evaluate(sample, threshold=2)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent
 _MARK_CHARACTERS = 12
+_ENDING = re.compile(r"\.([a-z]{2}(?:-\w+)?)\.jinja$")
 
 
 @dataclass(frozen=True)
@@ -74,8 +76,9 @@ def load_prompt(name: str, language: str = "en", path: str | Path | None = None)
     language : str
         ISO 639-1 code.
     path : str or Path, optional
-        The user's own: a template file, or a folder with ``NAME.LANGUAGE.jinja`` files; what such a folder does not
-        hold is taken from ours.
+        The user's own: a template file, or a folder with ``NAME.LANGUAGE.jinja`` files. What such a folder does not
+        hold is taken from ours. Of a file ``ANYTHING.LANGUAGE.jinja`` the other languages are looked for beside it;
+        a language that is not there is asked with the file itself.
 
     Returns
     -------
@@ -101,6 +104,25 @@ def load_prompt(name: str, language: str = "en", path: str | Path | None = None)
     return Prompt(shown, source, hashlib.sha256(source.encode()).hexdigest())
 
 
+def prompt_language(name: str, wanted: str, path: str | Path | None = None) -> str:
+    """The language to ask a prompt in: the wanted one where the prompt exists in it, otherwise English.
+
+    Parameters
+    ----------
+    name : str
+    wanted : str
+        ISO 639-1 code of the item.
+    path : str or Path, optional
+        The user's own, as in :func:`load_prompt`.
+
+    Examples
+    --------
+    >>> prompt_language("entailment", "ru"), prompt_language("entailment", "tlh"), prompt_language("entailment", "")
+    ('ru', 'en', 'en')
+    """
+    return wanted if wanted in _languages(name, Path(path) if path else None) else "en"
+
+
 def fenced(text: object, what: str = "text") -> str:
     """A text between two marks that nothing in it can close: they hold a hash of the text itself.
 
@@ -117,21 +139,31 @@ def fenced(text: object, what: str = "text") -> str:
 
 
 def _file(name: str, language: str, path: Path | None) -> Path:
-    if path and path.is_file():
-        return path
-    if path and not path.is_dir():
+    if path and not path.exists():
         raise BadInput(f"no prompt file or folder {path}")
     wanted = f"{name}.{language}.jinja"
     if Path(wanted).name != wanted:
         raise BadInput(f"{name!r} in {language!r} is no name of a prompt")
-    for folder in filter(None, (path, FOLDER)):
-        if (folder / wanted).is_file():
-            return folder / wanted
-    known = sorted(f.name.removesuffix(".jinja") for f in FOLDER.glob("*.jinja"))
-    languages = [k.rpartition(".")[2] for k in known if k.rpartition(".")[0] == name]
-    if languages:
-        raise BadInput(f"prompt {name!r} is there in {', '.join(languages)}, not in {language!r}")
-    raise BadInput(f"no prompt {name!r}; there are {', '.join(sorted({k.rpartition('.')[0] for k in known}))}")
+    found = _languages(name, path)
+    if language in found:
+        return found[language]
+    if path and path.is_file():
+        return path
+    if found:
+        raise BadInput(f"prompt {name!r} is there in {', '.join(sorted(found))}, not in {language!r}")
+    known = sorted({_ENDING.sub("", file.name) for file in FOLDER.glob("*.jinja")})
+    raise BadInput(f"no prompt {name!r}; there are {', '.join(known)}")
+
+
+def _languages(name: str, path: Path | None) -> dict[str, Path]:
+    """Language → the prompt's file, the user's own before ours."""
+    folders = [FOLDER, path] if path else [FOLDER]
+    if path and path.is_file():
+        name, folders = _ENDING.sub("", path.name), [path.parent]
+    files = [file for folder in folders for file in folder.glob("*.jinja")]
+    return {
+        ending[1]: file for file in files if (ending := _ENDING.search(file.name)) and file.name == name + ending[0]
+    }
 
 
 @functools.cache

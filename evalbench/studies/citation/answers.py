@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalbench.errors import BadInput
 from evalbench.kit.answers import why_unscored
-from evalbench.studies._sampling import sample_ids
+from evalbench.kit.sampling import sample_ids
 from evalbench.text.citation_marks import Statement, statements
 
 if TYPE_CHECKING:

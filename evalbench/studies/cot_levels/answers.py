@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalbench.errors import BadInput
 from evalbench.kit.answers import answer_of, why_unscored
-from evalbench.studies._sampling import sample_ids
+from evalbench.kit.sampling import sample_ids
 
 if TYPE_CHECKING:
     import pandas as pd

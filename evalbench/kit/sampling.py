@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from evalbench.core.seeds import rng
-from evalbench.errors import BadInput
+from evalbench.kit.options import Checks
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 METHODS = ("first", "random")
 
@@ -37,13 +41,10 @@ def sample_ids(ids: Sequence[str], method: str, n: int, random_state: int) -> li
     >>> sample_ids(["a", "b", "b", "c"], "first", 2, 0)
     ['a', 'b']
     """
-    faults = []
-    if method not in METHODS:
-        faults.append(f"sample_method is {method!r}; one of {', '.join(METHODS)}")
-    if n < 0:
-        faults.append(f"n_samples is {n}; 0 (all) or more")
-    if faults:
-        raise BadInput.listing("the sample cannot be drawn:", faults)
+    checks = Checks()
+    checks.choice("sample_method", method, METHODS)
+    checks.that(n >= 0, f"n_samples must be 0 (all) or more, got {n}")
+    checks.refuse("sample")
     distinct = list(dict.fromkeys(ids))
     if n == 0 or n >= len(distinct):
         return distinct
@@ -52,3 +53,22 @@ def sample_ids(ids: Sequence[str], method: str, n: int, random_state: int) -> li
     drawn = sorted(distinct, key=lambda i: (rng(random_state, "sample", i).random(), i))
     chosen = set(drawn[:n])
     return [i for i in distinct if i in chosen]
+
+
+def sampled(frame: pd.DataFrame, method: str, n: int, random_state: int) -> pd.DataFrame:
+    """The rows of the sampled ids, in the order of the table.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        With a column ``id``; all rows of a sampled id are kept.
+    method, n, random_state
+        As in :func:`sample_ids`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> sampled(pd.DataFrame({"id": ["a", "b", "a"]}), "first", 1, 0).index.tolist()
+    [0, 2]
+    """
+    return frame[frame["id"].isin(sample_ids(frame["id"].tolist(), method, n, random_state))]

@@ -1,0 +1,127 @@
+"""What is judged: the table's own texts, or texts that a model is asked for with a prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from evalbench.errors import BadInput
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from pydantic import BaseModel
+
+    from evalbench.models.exchange import Reply
+    from evalbench.models.prompts import Prompt
+
+Row = Mapping[str, Any]
+UNNAMED = "response"
+"""The model's name where the table names none."""
+
+
+def given(frame: pd.DataFrame, column: str, what: str) -> pd.DataFrame:
+    """The table's own texts, each with a ``model``.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    column : str
+        Where the texts are.
+    what : str
+        The texts in words, such as ``"responses"``.
+
+    Raises
+    ------
+    BadInput
+        If the table has no such column.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> given(pd.DataFrame({"id": ["1"], "response": ["yes"]}), "response", "responses")["model"].tolist()
+    ['response']
+    """
+    if column not in frame:
+        raise BadInput(f"the table has no column {column}; give one, or a model to collect {what} from (--model)")
+    return frame if "model" in frame else frame.assign(model=UNNAMED)
+
+
+def asked(
+    rows: pd.DataFrame | Iterable[Row],
+    model: str,
+    task: str,
+    fields: Callable[[Row], Row],
+    *,
+    purpose: str,
+    prompt: str = "",
+    schema: type[BaseModel] | None = None,
+    **settings: Any,
+) -> list[Reply]:
+    """One reply per row, asked in the row's language where the prompt exists in it, otherwise in English.
+
+    Replies are cached: a second run asks only for what is missing.
+
+    Parameters
+    ----------
+    rows : DataFrame or iterable of mapping
+        With ``id`` and, if wanted, ``lang``.
+    model : str
+    task : str
+        The name of a shipped prompt.
+    fields : callable
+        From a row to what the prompt shows.
+    purpose : str
+        What the table of calls says that they were for.
+    prompt : str
+        The user's own: a template file ``NAME.LANGUAGE.jinja``, beside which its other languages are looked for, or a
+        folder of such files.
+    schema : type of pydantic.BaseModel, optional
+        The value that each reply must hold.
+    settings
+        ``temperature``, ``max_tokens``, ``seed`` and what else :class:`~evalbench.models.exchange.Request` takes.
+
+    Returns
+    -------
+    list of Reply
+        In the order of the rows.
+    """
+    from evalbench.models.chat.collect import collect
+    from evalbench.models.exchange import Request
+    from evalbench.models.prompts import load_prompt, prompt_language
+
+    known: dict[str, Prompt] = {}
+    requests = []
+    for row in rows.to_dict("records") if hasattr(rows, "to_dict") else rows:
+        wanted = str(row.get("lang") or "")
+        if wanted not in known:
+            known[wanted] = load_prompt(task, prompt_language(task, wanted, prompt), prompt or None)
+        template = known[wanted]
+        about = {"item_id": str(row["id"]), "purpose": purpose, "prompt_hash": template.sha256}
+        requests.append(Request(template.render(**fields(row)), schema=schema, **about, **settings))  # type: ignore[arg-type]
+    return collect(requests, model)
+
+
+def calls_of(replies: Sequence[Reply]) -> dict[str, pd.DataFrame]:
+    """The table ``calls``, for ``Result.tables``; empty where nothing was asked."""
+    from evalbench.models.accounting import calls_table
+
+    return {"calls": calls_table(replies)} if replies else {}
+
+
+def accounting_of(replies: Sequence[Reply]) -> dict[str, Any]:
+    """What the replies cost, for ``Result.accounting``; empty where nothing was asked."""
+    from evalbench.models.accounting import accounting
+
+    return accounting(replies) if replies else {}
+
+
+def several(what: str, names: Iterable[str]) -> str:
+    """Who was judged, in words, for ``Result.judged``.
+
+    Examples
+    --------
+    >>> several("model", ["b", "a", "b"]), several("model", ["a"])
+    ('2 models: a, b', 'model a')
+    """
+    distinct = sorted(set(names))
+    return f"{what} {distinct[0]}" if len(distinct) == 1 else f"{len(distinct)} {what}s: {', '.join(distinct)}"

@@ -1,0 +1,140 @@
+"""A study's options: stated as they ran, handed to those who take them, checked in one phrasing."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
+
+from evalbench.errors import BadInput
+
+T = TypeVar("T")
+
+
+def stated(evaluate: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Every option of a study as a JSON value, in the order of its signature: ``Result.parameters``.
+
+    Parameters
+    ----------
+    evaluate : callable
+        Its first parameter is the data, the others are options.
+    values : mapping
+        ``locals()`` at its first line.
+
+    Returns
+    -------
+    dict
+        A function is recorded as ``function:NAME``.
+
+    Examples
+    --------
+    >>> def evaluate(data, *, k=10, weights=(1, 2), judge=len):
+    ...     return stated(evaluate, locals())
+    >>> evaluate([])
+    {'k': 10, 'weights': [1, 2], 'judge': 'function:len'}
+    """
+    _, *names = inspect.signature(evaluate).parameters
+    return {name: _plain(values[name]) for name in names}
+
+
+def taken(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the options that a function takes.
+
+    Examples
+    --------
+    >>> def summarise(items, *, k=10): ...
+    >>> taken(summarise, {"k": 3, "judge": "baseline/lexical"})
+    {'k': 3}
+    """
+    names = inspect.signature(function).parameters
+    return {name: value for name, value in options.items() if name in names}
+
+
+def _plain(value: Any) -> Any:
+    if callable(value):
+        return f"function:{getattr(value, '__name__', type(value).__name__)}"
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, (tuple, list)) else value
+
+
+class Checks:
+    """Faults of options, gathered and refused in one message.
+
+    Examples
+    --------
+    >>> checks = Checks()
+    >>> checks.share(threshold=2)
+    >>> checks.choice("level", "x", ("a", "b"))
+    >>> checks.faults
+    ['threshold must be between 0 and 1, got 2', "level must be one of a, b; got 'x'"]
+    """
+
+    def __init__(self) -> None:
+        self.faults: list[str] = []
+
+    def that(self, holds: object, fault: str) -> None:
+        """``fault`` unless it holds."""
+        if not holds:
+            self.faults.append(fault)
+
+    def choice(self, name: str, value: object, known: Iterable[object]) -> None:
+        """One of several."""
+        known = tuple(known)
+        self.that(value in known, f"{name} must be one of {', '.join(map(str, known))}; got {value!r}")
+
+    def share(self, **values: Any) -> None:
+        """Numbers from 0 to 1."""
+        for name, value in values.items():
+            self.that(_is_number(value) and 0 <= value <= 1, f"{name} must be between 0 and 1, got {value!r}")
+
+    def at_least(self, least: float, **values: Any) -> None:
+        """Numbers from ``least`` on."""
+        for name, value in values.items():
+            self.that(_is_number(value) and value >= least, f"{name} must be at least {least:g}, got {value!r}")
+
+    def resamples(self, n_resamples: int) -> None:
+        """A number of resamples that gives an interval."""
+        self.at_least(2, n_resamples=n_resamples)
+
+    def weights(self, name: str, value: Mapping[str, Any], keys: Iterable[str]) -> None:
+        """Finite and non-negative numbers, not all zero, one for each key."""
+        keys = tuple(keys)
+        if set(value) != set(keys):
+            got = ", ".join(map(str, value)) or "none"
+            self.faults.append(f"{name} must have exactly the keys {', '.join(keys)}; got {got}")
+            return
+        holds = all(_is_number(weight) and 0 <= weight < float("inf") for weight in value.values())
+        self.that(holds and any(value.values()), f"{name} must be non-negative and not all zero")
+
+    def tried(self, parse: Callable[[], T]) -> T | None:
+        """What ``parse`` makes of an option; None where it refuses it, and its faults are gathered.
+
+        Examples
+        --------
+        >>> checks = Checks()
+        >>> def parse():
+        ...     raise BadInput.listing("cuts:", ["0.5: twice", "0.7: twice"])
+        >>> checks.tried(parse), checks.faults
+        (None, ['0.5: twice', '0.7: twice'])
+        """
+        try:
+            return parse()
+        except BadInput as error:
+            self.faults += error.faults or [str(error)]
+            return None
+
+    def refuse(self, study: str) -> None:
+        """Refuse all faults at once, if there are any.
+
+        Raises
+        ------
+        BadInput
+            ``STUDY: invalid options:`` and a line for each fault.
+        """
+        if self.faults:
+            raise BadInput.listing(f"{study}: invalid options:", self.faults)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
