@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from evalbench.core.result import Estimate
+
 __all__ = [
     "ACCENT",
     "BAD",
@@ -49,6 +51,7 @@ __all__ = [
     "Line",
     "distribution",
     "dot",
+    "estimate_bars",
     "heat_map",
     "interval_bars",
     "lines",
@@ -137,6 +140,11 @@ def interval_bars(
     ax.set_xlabel(xlabel)
     title_at_top(figure, title)
     return figure, f"{title}. {xlabel}, with 95 % intervals: {'; '.join(said)}."
+
+
+def estimate_bars(labels: Sequence[str], rows: Sequence[Estimate], **words: Any) -> tuple[Figure, str]:
+    """One row per estimate; ``words`` as of :func:`interval_bars`."""
+    return interval_bars(labels, [e.value for e in rows], [e.ci_low for e in rows], [e.ci_high for e in rows], **words)
 
 
 def heat_map(

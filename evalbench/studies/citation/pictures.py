@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalbench.draw.html import Html, escape, language_attributes
-from evalbench.draw.pictures import heat_map
+from evalbench.draw.pictures import estimate_bars, heat_map
 from evalbench.draw.spans import Span, highlight
 from evalbench.draw.tables import clamped, html_table, text_block
-from evalbench.studies._pictures import estimate_bars
 from evalbench.studies.citation.scoring import NO_QUOTE
 
 if TYPE_CHECKING:

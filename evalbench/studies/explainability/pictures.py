@@ -6,9 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from evalbench.draw.html import Html
-from evalbench.draw.pictures import distribution
+from evalbench.draw.pictures import distribution, estimate_bars
 from evalbench.draw.tables import folded, text_block
-from evalbench.studies._pictures import estimate_bars
 from evalbench.studies.explainability.parts import PARTS
 
 if TYPE_CHECKING:

@@ -7,8 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalbench.core.wording import p_text, rounded, signed
-from evalbench.draw.pictures import ACCENT, GRID, INK, MUTED, heat_map, interval_bars, new_figure, title_at_top
-from evalbench.studies._pictures import estimate_bars
+from evalbench.draw.pictures import (
+    ACCENT,
+    GRID,
+    INK,
+    MUTED,
+    estimate_bars,
+    heat_map,
+    interval_bars,
+    new_figure,
+    title_at_top,
+)
 from evalbench.studies.human_correlation.analysis import direction
 
 if TYPE_CHECKING:

@@ -11,9 +11,8 @@ from evalbench.core.measures import Measure, estimate, precision_of, ratio, reca
 from evalbench.core.wording import rounded_parts
 from evalbench.draw import spans as draw_spans
 from evalbench.draw.html import Html
-from evalbench.draw.pictures import Line, heat_map, lines
+from evalbench.draw.pictures import Line, estimate_bars, heat_map, lines
 from evalbench.metrics.matching import Thresholds, admissible, greedy
-from evalbench.studies._pictures import estimate_bars
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalbench.draw.html import Html
-from evalbench.draw.pictures import ACCENT, MUTED, PAPER, dot, heat_map, new_figure, title_at_top
+from evalbench.draw.pictures import ACCENT, MUTED, PAPER, dot, estimate_bars, heat_map, new_figure, title_at_top
 from evalbench.draw.tables import text_block
-from evalbench.studies._pictures import estimate_bars
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,12 +15,12 @@ from evalbench.draw.pictures import (
     MUTED,
     distribution,
     dot,
+    estimate_bars,
     heat_map,
     new_figure,
     title_at_top,
-)  # fmt: skip
+)
 from evalbench.metrics.registry import card
-from evalbench.studies._pictures import estimate_bars
 
 if TYPE_CHECKING:
     import pandas as pd
