@@ -13,7 +13,7 @@ from evalbench.core.unscored import Unscored
 from evalbench.errors import BadInput
 from evalbench.judge.entail import BASELINE, LABELS, entailer
 from evalbench.judge.recorded import read_recorded
-from evalbench.judge.rows import Verdict, Verdicts, labelled
+from evalbench.judge.rows import Judgement, Judgements, labelled
 from evalbench.judge.tasks import Task
 from evalbench.models import llm
 
@@ -24,9 +24,9 @@ _CORRECT_FROM, _PARTIAL_FROM = 0.5, 0.35
 
 
 def _local(
-    judge_name: str, task: Task, rows: Sequence[Verdict], replies: Sequence[str], seconds: float = 0.0
-) -> Verdicts:
-    """Verdicts that no endpoint gave, with the same columns of calls."""
+    judge_name: str, task: Task, rows: Sequence[Judgement], replies: Sequence[str], seconds: float = 0.0
+) -> Judgements:
+    """Judgements that no endpoint gave, with the same columns of calls."""
     import pandas as pd
 
     from evalbench.models.accounting import CALL_COLUMNS, accounting
@@ -60,10 +60,21 @@ def _local(
         "call_seconds": round(seconds, 3),
         "cost": 0.0,
     }
-    return Verdicts(judge=judge_name, task=task, rows=tuple(rows), calls=calls, accounting=total)
+    return Judgements(judge=judge_name, task=task, rows=tuple(rows), calls=calls, accounting=total)
 
 
-def in_process(items: list[dict[str, Any]], by: InProcess, task: Task) -> Verdicts:
+def judge_name(by: str | InProcess) -> str:
+    """A judge's name in results: ``function:NAME`` for a function.
+
+    Examples
+    --------
+    >>> judge_name("baseline/lexical"), judge_name(len)
+    ('baseline/lexical', 'function:len')
+    """
+    return by if isinstance(by, str) else f"function:{getattr(by, '__name__', type(by).__name__)}"
+
+
+def in_process(items: list[dict[str, Any]], by: InProcess, task: Task) -> Judgements:
     """A function's verdicts; what it raises is not caught."""
     rows, replies = [], []
     for item in items:
@@ -71,12 +82,12 @@ def in_process(items: list[dict[str, Any]], by: InProcess, task: Task) -> Verdic
         given = said if isinstance(said, Mapping) else {"label": said}
         replies.append(json.dumps(given, ensure_ascii=False, default=str))
         rows.append(_of_given(task, item["id"], given))
-    return _local(f"function:{getattr(by, '__name__', type(by).__name__)}", task, rows, replies)
+    return _local(judge_name(by), task, rows, replies)
 
 
-def _of_given(task: Task, item_id: str, given: Mapping[str, Any]) -> Verdict:
+def _of_given(task: Task, item_id: str, given: Mapping[str, Any]) -> Judgement:
     if given.get("unscored"):
-        return Verdict(id=item_id, unscored=str(given["unscored"]), detail=str(given.get("detail", "")))
+        return Judgement(id=item_id, unscored=str(given["unscored"]), detail=str(given.get("detail", "")))
     label = task.label(given.get("label", given.get("mark")))
     if label is None:
         raise ValueError(f"item {item_id!r}: the judge's function gave {given!r}; labels are {', '.join(task.labels)}")
@@ -85,7 +96,7 @@ def _of_given(task: Task, item_id: str, given: Mapping[str, Any]) -> Verdict:
     )
 
 
-def recorded(items: list[dict[str, Any]], by: str, task: Task) -> Verdicts:
+def recorded(items: list[dict[str, Any]], by: str, task: Task) -> Judgements:
     kept = read_recorded(by.removeprefix(RECORDED), task)
     rows, replies = [], []
     for item in items:
@@ -94,12 +105,12 @@ def recorded(items: list[dict[str, Any]], by: str, task: Task) -> Verdicts:
             rows.append(labelled(task, item["id"], entry.label, sample=entry.sample, reason=entry.reason))
             replies.append(entry.raw)
         if not entries:
-            rows.append(Verdict(id=item["id"], unscored=NOT_RECORDED, detail="the file has no verdict on this item"))
+            rows.append(Judgement(id=item["id"], unscored=NOT_RECORDED, detail="the file has no verdict on this item"))
             replies.append("")
     return _local(by, task, rows, replies)
 
 
-def baseline(items: list[dict[str, Any]], task: Task) -> Verdicts:
+def baseline(items: list[dict[str, Any]], task: Task) -> Judgements:
     started = time.perf_counter()
     if task.name == "entailment":
         verdicts = _entailed(items, BASELINE, task)
@@ -110,7 +121,7 @@ def baseline(items: list[dict[str, Any]], task: Task) -> Verdicts:
     return _local(BASELINE, task, verdicts, [row.reason for row in verdicts], time.perf_counter() - started)
 
 
-def cross_encoder(items: list[dict[str, Any]], by: str, task: Task) -> Verdicts:
+def cross_encoder(items: list[dict[str, Any]], by: str, task: Task) -> Judgements:
     if task.name != "entailment":
         raise BadInput(
             f"{by!r} is no language model ({llm.FORMS}), and a cross-encoder judges entailment only, not {task.name!r}"
@@ -120,10 +131,17 @@ def cross_encoder(items: list[dict[str, Any]], by: str, task: Task) -> Verdicts:
     return _local(by, task, verdicts, [row.reason for row in verdicts], time.perf_counter() - started)
 
 
-def _entailed(items: list[dict[str, Any]], by: str, task: Task) -> list[Verdict]:
+def _entailed(items: list[dict[str, Any]], by: str, task: Task) -> list[Judgement]:
     probabilities = entailer(by).probabilities([i["premise"] for i in items], [i["hypothesis"] for i in items])
     return [
-        labelled(task, item["id"], LABELS[int(row.argmax())], probability=float(row[0]), reason=_likelihoods(by, row))
+        labelled(
+            task,
+            item["id"],
+            LABELS[int(row.argmax())],
+            probability=float(row[0]),
+            probabilities=tuple(row.tolist()),
+            reason=_likelihoods(by, row),
+        )
         for item, row in zip(items, probabilities, strict=True)
     ]
 
@@ -134,7 +152,7 @@ def _likelihoods(by: str, row: Sequence[float]) -> str:
     return ", ".join(f"{label.lower()} {p:.2f}" for label, p in zip(LABELS, row, strict=True))
 
 
-def _equivalent(items: list[dict[str, Any]], task: Task) -> list[Verdict]:
+def _equivalent(items: list[dict[str, Any]], task: Task) -> list[Judgement]:
     from evalbench.judge.lexical.equivalence import equivalence
 
     same = equivalence([i["question"] for i in items], [i["gold"] for i in items], [i["answer"] for i in items])

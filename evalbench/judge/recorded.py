@@ -1,4 +1,4 @@
-"""Verdicts from a file: people's, or those of an earlier run."""
+"""Judgements from a file: people's, or those of an earlier run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from evalbench.readers.files import parsed_json
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
 
 
-class RecordedVerdict(NamedTuple):
+class RecordedJudgement(NamedTuple):
     """One row of the file; ``raw`` is the row as it stands there, as JSON."""
 
     sample: int
@@ -24,8 +24,8 @@ class RecordedVerdict(NamedTuple):
     raw: str
 
 
-def read_recorded(path: str, task: Task) -> dict[str, tuple[RecordedVerdict, ...]]:
-    """Verdicts by item id, in the order of their samples.
+def read_recorded(path: str, task: Task) -> dict[str, tuple[RecordedJudgement, ...]]:
+    """Judgements by item id, in the order of their samples.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def read_recorded(path: str, task: Task) -> dict[str, tuple[RecordedVerdict, ...
         If the file cannot be read, or with all faulty rows at once: no id, an unknown label, a verdict given twice.
     """
     file = Path(path)
-    kept: dict[str, dict[int, RecordedVerdict]] = {}
+    kept: dict[str, dict[int, RecordedJudgement]] = {}
     faults = []
     for place, row in enumerate(_rows(file), start=1):
         item_id, said, sample = _first(row, "id", "item_id"), _first(row, "label", "mark"), _sample(row)
@@ -58,7 +58,7 @@ def read_recorded(path: str, task: Task) -> dict[str, tuple[RecordedVerdict, ...
             faults.append(f"row {place} ({item_id}): a second verdict for sample {sample}")
         else:
             raw = json.dumps(row, ensure_ascii=False, sort_keys=True)
-            verdict = RecordedVerdict(sample, label, str(row.get("reason") or ""), raw)
+            verdict = RecordedJudgement(sample, label, str(row.get("reason") or ""), raw)
             kept.setdefault(item_id, {})[sample] = verdict
     if faults:
         raise BadInput.listing(f"recorded verdicts in {file} are faulty:", faults)

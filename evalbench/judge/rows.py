@@ -1,4 +1,4 @@
-"""What judges say: one :class:`Verdict` per item and sample, and :class:`Verdicts` for all items."""
+"""What judges say: one :class:`Judgement` per item and sample, and :class:`Judgements` for all items."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verdict:
+class Judgement:
     """What one judge said about one item.
 
     Attributes
@@ -29,6 +29,8 @@ class Verdict:
         The label's value; NaN where unscored.
     probability : float
         That the task's first label (ENTAILMENT, CORRECT) holds, 0–1; NaN where the judge gives none.
+    probabilities : tuple of float
+        Of all the task's labels in their order, where the judge gives them; else empty.
     reason : str
     unscored : str
         Why there is no verdict; empty where there is one.
@@ -41,20 +43,21 @@ class Verdict:
     label: str = ""
     value: float = math.nan
     probability: float = math.nan
+    probabilities: tuple[float, ...] = ()
     reason: str = ""
     unscored: str = ""
     detail: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verdicts:
+class Judgements:
     """What a judge said about all items.
 
     Attributes
     ----------
     judge : str
     task : Task
-    rows : tuple of Verdict
+    rows : tuple of Judgement
         In the order of the items, samples within.
     calls : pandas.DataFrame
         A row per verdict with prompt, raw reply, tokens, seconds and cost: for ``calls.parquet``.
@@ -64,7 +67,7 @@ class Verdicts:
 
     judge: str
     task: Task
-    rows: tuple[Verdict, ...]
+    rows: tuple[Judgement, ...]
     calls: pd.DataFrame
     accounting: Mapping[str, Any] = field(default_factory=dict)
 
@@ -74,12 +77,12 @@ class Verdicts:
         return holds_back(self.judge)
 
     def frame(self) -> pd.DataFrame:
-        """One row per verdict: id, sample, label, value, probability, reason, unscored, detail."""
+        """One row per verdict: id, sample, label, value, probability, probabilities, reason, unscored, detail."""
         import pandas as pd
 
-        return pd.DataFrame([asdict(row) for row in self.rows], columns=list(Verdict.__dataclass_fields__))
+        return pd.DataFrame([asdict(row) for row in self.rows], columns=list(Judgement.__dataclass_fields__))
 
 
-def labelled(task: Task, item_id: str, label: str, **more: Any) -> Verdict:
+def labelled(task: Task, item_id: str, label: str, **more: Any) -> Judgement:
     """A verdict with a label of the task and its value."""
-    return Verdict(id=item_id, label=label, value=task.labels[label], **more)
+    return Judgement(id=item_id, label=label, value=task.labels[label], **more)

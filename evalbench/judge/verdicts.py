@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 from evalbench.errors import BadInput
 from evalbench.judge import offline
 from evalbench.judge.entail import BASELINE, holds_back
-from evalbench.judge.offline import NOT_RECORDED, RECORDED, InProcess
-from evalbench.judge.rows import Verdict, Verdicts, labelled
+from evalbench.judge.offline import NOT_RECORDED, RECORDED, InProcess, judge_name
+from evalbench.judge.rows import Judgement, Judgements, labelled
 from evalbench.judge.tasks import Task, mark_task, reply_schema, task_of
 from evalbench.models.llm import is_model_name
 from evalbench.models.prompts import load_prompt
@@ -32,9 +32,18 @@ if TYPE_CHECKING:
     from evalbench.models.exchange import Reply
 
 __all__ = [
-    "BASELINE", "NOT_RECORDED", "RECORDED", "InProcess", "Task", "Verdict", "Verdicts",
-    "holds_back", "judge", "mark_task",
-]  # fmt: skip
+    "BASELINE",
+    "NOT_RECORDED",
+    "RECORDED",
+    "InProcess",
+    "Judgement",
+    "Judgements",
+    "Task",
+    "holds_back",
+    "judge",
+    "judge_name",
+    "mark_task",
+]
 
 Item = Mapping[str, Any]
 
@@ -51,8 +60,8 @@ def judge(
     max_tokens: int | None = None,
     seed: int | None = None,
     **options: Any,
-) -> Verdicts:
-    """Verdicts of one judge on items.
+) -> Judgements:
+    """Judgements of one judge on items.
 
     Parameters
     ----------
@@ -67,13 +76,13 @@ def judge(
     prompt : str
         Path of the user's own prompt file or folder.
     samples : int
-        Verdicts per item; a judge that is not a language model gives one.
+        Judgements per item; a judge that is not a language model gives one.
     temperature, max_tokens, seed, options
         For a language model; ``options`` as in :func:`evalbench.models.chat.collect.collect`.
 
     Returns
     -------
-    Verdicts
+    Judgements
         One row per item and sample, also where the judge failed: then ``unscored`` says why.
 
     Raises
@@ -153,7 +162,7 @@ class _Asked:
 
 def _language_model(
     items: list[dict[str, Any]], by: str, task: Task, asked: _Asked, options: Mapping[str, Any]
-) -> Verdicts:
+) -> Judgements:
     from evalbench.models.accounting import accounting, calls_table
     from evalbench.models.chat.collect import collect
     from evalbench.models.exchange import Request
@@ -176,7 +185,7 @@ def _language_model(
         for sample in range(asked.samples)
     ]
     replies = collect(requests, by, **options)
-    return Verdicts(
+    return Judgements(
         judge=by,
         task=task,
         rows=tuple(_of_reply(task, reply) for reply in replies),
@@ -185,9 +194,9 @@ def _language_model(
     )
 
 
-def _of_reply(task: Task, reply: Reply) -> Verdict:
+def _of_reply(task: Task, reply: Reply) -> Judgement:
     item_id, sample = reply.request.item_id, reply.request.sample
     if reply.value is None:
-        return Verdict(id=item_id, sample=sample, unscored=reply.unscored, detail=reply.detail)
+        return Judgement(id=item_id, sample=sample, unscored=reply.unscored, detail=reply.detail)
     label = str(getattr(reply.value, task.answer))
     return labelled(task, item_id, label, sample=sample, reason=reply.value.reason)  # type: ignore[attr-defined]

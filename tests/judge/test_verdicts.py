@@ -12,7 +12,7 @@ import pytest
 
 from evalbench.errors import BadInput
 from evalbench.judge.tasks import CORRECTNESS, ENTAILMENT, TASKS, Task, mark_task, reply_schema
-from evalbench.judge.verdicts import BASELINE, NOT_RECORDED, Verdict, judge
+from evalbench.judge.verdicts import BASELINE, NOT_RECORDED, Judgement, judge
 from evalbench.models.accounting import CALL_COLUMNS
 
 PAIRS = [
@@ -147,7 +147,7 @@ def test_calls_have_the_columns_of_every_call() -> None:
 def test_no_items_give_no_verdicts() -> None:
     found = judge([], by=BASELINE, task="entailment")
     assert found.rows == ()
-    assert list(found.frame().columns) == list(Verdict.__dataclass_fields__)
+    assert list(found.frame().columns) == list(Judgement.__dataclass_fields__)
 
 
 # Functions

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from evalbench.judge.verdicts import InProcess, Verdict, judge
+from evalbench.judge.verdicts import InProcess, Judgement, judge
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,10 +61,10 @@ class Bench:
     max_tokens: int = 1024
     calls: list[pd.DataFrame] = field(default_factory=list)
     accounting: list[Mapping[str, Any]] = field(default_factory=list)
-    _known: dict[str, Verdict] = field(default_factory=dict)
+    _known: dict[str, Judgement] = field(default_factory=dict)
     name: str = ""
 
-    def ask(self, task: str, questions: Sequence[Question]) -> list[Verdict]:
+    def ask(self, task: str, questions: Sequence[Question]) -> list[Judgement]:
         """A verdict per question, in their order."""
         keys = [q.key(task) for q in questions]
         new = {k: q for k, q in zip(keys, questions, strict=True) if k not in self._known}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evalbench.judge.verdicts import Verdict
+from evalbench.judge.verdicts import Judgement
 from evalbench.kit.answers import NO_REFERENCE
 from evalbench.metrics.citation import VERIFICATION, Cited, cited, interpretability, source_verdict
 from evalbench.metrics.reasoning import weighted_mean
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Key = tuple[str, str, int]
-NO_VERDICT = Verdict(id="")
+NO_VERDICT = Judgement(id="")
 NO_QUOTE = "NO QUOTE"
 
 
@@ -38,7 +38,7 @@ class Judged(NamedTuple):
 
     citations: pd.DataFrame
     statements: pd.DataFrame
-    correctness: Mapping[tuple[str, str], Verdict]
+    correctness: Mapping[tuple[str, str], Judgement]
 
 
 def judged(
@@ -114,7 +114,7 @@ def _citations(
     return pd.DataFrame(rows, columns=columns).astype({c: numbers.get(c, str) for c in columns})
 
 
-def _verified(citation: Citation, source: Source, found: Found, verdict: Verdict) -> tuple[str, str]:
+def _verified(citation: Citation, source: Source, found: Found, verdict: Judgement) -> tuple[str, str]:
     """Label and reason; an empty label where the judge gave no verdict."""
     if source.text is None:
         return "UNCERTAIN", source.origin
@@ -189,7 +189,7 @@ def _precise_counts(got: Cited, n: int) -> dict[str, np.ndarray]:
     }
 
 
-def _correctness(answers: Sequence[Answer], bench: Bench) -> dict[tuple[str, str], Verdict]:
+def _correctness(answers: Sequence[Answer], bench: Bench) -> dict[tuple[str, str], Judgement]:
     spoken = [a for a in answers if a.gold and a.plain.strip() and not a.unscored]
     verdicts = bench.ask(
         "correctness",
@@ -223,7 +223,7 @@ def _item(
     answer: Answer,
     citations: pd.DataFrame | None,
     statements: pd.DataFrame | None,
-    correctness: Mapping[tuple[str, str], Verdict],
+    correctness: Mapping[tuple[str, str], Judgement],
     options: Options,
 ) -> dict[str, Any]:
     verdict = correctness.get((answer.id, answer.model), NO_VERDICT)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalbench.errors import BadInput, ModelUnavailable
-from evalbench.judge.verdicts import BASELINE, InProcess, Task, Verdicts, judge, mark_task
+from evalbench.judge.verdicts import BASELINE, InProcess, Judgements, Task, judge, mark_task
 from evalbench.kit.answers import why_unscored
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Marks:
     scores: dict[str, np.ndarray] = field(default_factory=dict)
     unscored: dict[str, np.ndarray] = field(default_factory=dict)
     undefined: dict[str, np.ndarray] = field(default_factory=dict)
-    verdicts: list[Verdicts] = field(default_factory=list)
+    verdicts: list[Judgements] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 

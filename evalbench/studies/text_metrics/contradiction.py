@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalbench.judge.entail import LABELS, entailer
-from evalbench.judge.verdicts import RECORDED, InProcess, Verdict, Verdicts, judge
+from evalbench.judge.verdicts import RECORDED, InProcess, Judgement, Judgements, judge
 from evalbench.models.llm import is_model_name
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ class Contradictions:
 
     by: str | InProcess
     language: str = "en"
-    verdicts: list[Verdicts] = field(default_factory=list)
-    rows: dict[Pair, Verdict] = field(default_factory=dict)
+    verdicts: list[Judgements] = field(default_factory=list)
+    rows: dict[Pair, Judgement] = field(default_factory=dict)
     values: dict[Pair, float] = field(default_factory=dict)
 
     def __call__(self, premises: Sequence[str], hypotheses: Sequence[str]) -> npt.NDArray[np.float64]:
@@ -64,12 +64,12 @@ class Contradictions:
         self.rows |= dict(zip(pairs, found.rows, strict=True))
         self.values |= dict(zip(pairs, values, strict=True))
 
-    def _by_label(self, pairs: Sequence[Pair]) -> tuple[Verdicts, list[float]]:
+    def _by_label(self, pairs: Sequence[Pair]) -> tuple[Judgements, list[float]]:
         language = self.language if self.language in PROMPT_LANGUAGES else "en"
         found = judge(_items(pairs), by=self.by, task="entailment", language=language)
         return found, [math.nan if r.unscored else float(r.label == LABELS[2]) for r in found.rows]
 
-    def _by_probability(self, pairs: Sequence[Pair]) -> tuple[Verdicts, list[float]]:
+    def _by_probability(self, pairs: Sequence[Pair]) -> tuple[Judgements, list[float]]:
         name = str(self.by)
         table = entailer(name).probabilities([p for p, _ in pairs], [h for _, h in pairs])
         said = iter(table)

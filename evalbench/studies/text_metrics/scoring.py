@@ -25,7 +25,7 @@ from evalbench.text.words import words
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evalbench.judge.verdicts import Verdicts
+    from evalbench.judge.verdicts import Judgements
     from evalbench.models.exchange import Reply
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -323,7 +323,7 @@ def roles(
     scored: Scored,
     options: Mapping[str, Any],
     replies: Sequence[Reply] = (),
-    verdicts: Sequence[Verdicts] = (),
+    verdicts: Sequence[Judgements] = (),
 ) -> dict[str, Any]:
     """What each model of the run did, and what the calls cost; ``verdicts`` are those of further judges."""
     from evalbench.models.accounting import accounting, merged
@@ -339,7 +339,7 @@ def roles(
 
 
 def calls_of(
-    scored: Scored, replies: Sequence[Reply] = (), verdicts: Sequence[Verdicts] = ()
+    scored: Scored, replies: Sequence[Reply] = (), verdicts: Sequence[Judgements] = ()
 ) -> dict[str, pd.DataFrame]:
     """Table ``calls`` of everything that models were asked, and ``contradictions``; none where nothing was."""
     import pandas as pd
@@ -353,5 +353,5 @@ def calls_of(
     return tables
 
 
-def _judged(scored: Scored, verdicts: Sequence[Verdicts]) -> list[Verdicts]:
+def _judged(scored: Scored, verdicts: Sequence[Judgements]) -> list[Judgements]:
     return [*(scored.judge.verdicts if scored.judge is not None else []), *verdicts]
