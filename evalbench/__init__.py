@@ -26,7 +26,7 @@ _MODULES = ("hub", "metrics")
 def _studies() -> list[str]:
     folder = Path(__file__).parent / "studies"
     modules = {p.stem for p in folder.glob("*.py")} | {p.parent.name for p in folder.glob("*/__init__.py")}
-    return sorted(name for name in modules if not name.startswith("_"))
+    return sorted(name for name in modules if name != "contract" and not name.startswith("_"))
 
 
 def __getattr__(name: str) -> Any:

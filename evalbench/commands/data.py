@@ -39,7 +39,8 @@ def check(path: str, study: str, renames: tuple[str, ...], files: tuple[str, ...
     from evalbench import studies
     from evalbench.readers.dataset import read
 
-    schema = studies.study(study).SCHEMA
+    own = studies.study(study)
+    schema = own.SCHEMA
     columns, tables = assignments(renames, "--map"), assignments(files, "-p")
     raw = read(path, schema, root=root, **tables)
     for name, table in schema.items():
@@ -63,9 +64,8 @@ def check(path: str, study: str, renames: tuple[str, ...], files: tuple[str, ...
             click.echo(f"  + kept as text, not read by the study: {', '.join(extra)}")
     try:
         dataset = studies.load(path, study=study, columns=columns, root=root, **tables)
-        further = getattr(studies.study(study), "check", None)
-        if further is not None:
-            further(dataset)
+        if own.check:
+            own.check(dataset)
     except BadInput as error:
         click.echo(str(error), err=True)
         sys.exit(2)

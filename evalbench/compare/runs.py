@@ -1,25 +1,11 @@
 """Two or more runs of one study, or groups within a run, against the first of them.
 
-How a study becomes comparable
-------------------------------
-Everything is computed anew from ``items.parquet`` by what the study's module offers; nothing else is asked of it:
+Everything is computed anew from ``items.parquet`` by five hooks of the study (``summarise``, ``measures``, ``with_sums``,
+``weighted``, ``UNIT``; :class:`evalbench.studies.contract.Study` says what each gives).  A statistic that ``measures``
+defines is compared exactly, every other on paired resamples: by ``weighted``, or else by ``summarise``.
 
-``measures(**options) -> Sequence[Measure]``
-    The figures that are functions of sums over items.  They are compared exactly and fast, by
-    :func:`evalbench.core.comparison.compare_measures`.
-``summarise(items, **options) -> Summary``
-    Serves every other figure of ``results.json`` (correlations, areas under a curve): it is called on paired resamples
-    of items, see :mod:`evalbench.compare.resampled`.  It must accept any subset of units and groups, ``n_resamples=1``,
-    and ids with a suffix (a unit that was drawn twice comes under two ids).
-``weighted(items, **options) -> function of (items, counts)`` (optional)
-    Serves those figures instead, for many resamples at once, see :mod:`evalbench.compare.weighted`.
-``with_sums(items, **options) -> items`` (optional)
-    The items with the columns that ``measures`` sum and the file does not hold, e.g. who passed a threshold.
-``UNIT`` (optional)
-    The column of ``items`` that names the resampling unit where that is not ``Result.id``, e.g. the document of a pair.
-
-Options are the keyword arguments that a function shares with ``parameters`` of ``results.json``.  A figure is compared
-only in groups for which both runs state it, and only where the module's definition reproduces the recorded values.
+Options are the keyword arguments that a function shares with ``parameters`` of ``results.json``.  A statistic is compared
+only in groups for which both runs state it, and only where the study's definition reproduces the recorded values.
 """
 
 from __future__ import annotations
@@ -27,7 +13,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -45,13 +30,15 @@ from evalbench.errors import BadInput
 if TYPE_CHECKING:
     import pandas as pd
 
+    from evalbench.studies.contract import Study
+
 # So many figures open the page and make up one family of tests; the others are a second one.
 HEADLINE = 4
 _CLOSE = 1e-9
 
 
 class Hooks(NamedTuple):
-    """What a study's module offers for comparisons; see the module's docstring."""
+    """What a study offers for comparisons, see :class:`evalbench.studies.contract.Study`."""
 
     measures: Callable[..., Sequence[Measure]] | None
     summarise: Callable[..., Summary]
@@ -60,10 +47,8 @@ class Hooks(NamedTuple):
     weighted: Callable[..., Kernel] | None = None
 
     @classmethod
-    def of(cls, study: ModuleType) -> Hooks:
-        names = ("measures", "UNIT", "with_sums", "weighted")
-        measures, unit, with_sums, weighted = (getattr(study, name, None) for name in names)
-        return cls(measures, study.summarise, unit or "", with_sums, weighted)
+    def of(cls, study: Study) -> Hooks:
+        return cls(study.measures, study.summarise, study.UNIT, study.with_sums, study.weighted)
 
     def summed(self, side: Side) -> Side:
         """The side with every column that the figures sum."""

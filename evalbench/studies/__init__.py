@@ -8,32 +8,35 @@ import pkgutil
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from evalbench.errors import BadInput
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.dataset import load as load_tables
+from evalbench.studies.contract import Study, study_of
 
 
 def names() -> list[str]:
     """Names of all studies."""
-    return sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
+    return sorted(m.name for m in pkgutil.iter_modules(__path__) if m.name != "contract" and not m.name.startswith("_"))
 
 
-def study(name: str) -> ModuleType:
-    """A study's module.
+def study(name: str) -> Study:
+    """What a study offers.
 
     Raises
     ------
     BadInput
-        If there is none of this name.
+        If there is none of this name, or its module breaks the contract, see :mod:`evalbench.studies.contract`.
     """
     if name not in names():
         near = get_close_matches(name, names(), n=1)
         hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(names())}"
         raise BadInput(f"no study {name!r}{hint}")
-    return importlib.import_module(f"{__name__}.{name}")
+    return study_of(importlib.import_module(f"{__name__}.{name}"))
+
+
+_study = study  # load has a parameter of this name
 
 
 def defaults(name: str) -> Mapping[str, Any]:
@@ -72,10 +75,5 @@ def load(
     --------
     >>> data = load("house_style_curated@1.0.0", study="matching")  # doctest: +SKIP
     """
-    module = importlib.import_module(f"{__name__}.{_known(study)}")
-    adapt, further = getattr(module, "adapt", None), getattr(module, "check", None)
-    return load_tables(data, module.SCHEMA, columns=columns, root=root, adapt=adapt, further=further, **files)
-
-
-def _known(name: str) -> str:
-    return study(name).__name__.rpartition(".")[2]
+    own = _study(study)
+    return load_tables(data, own.SCHEMA, columns=columns, root=root, adapt=own.adapt, further=own.check, **files)

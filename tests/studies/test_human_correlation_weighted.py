@@ -14,6 +14,7 @@ from evalbench.compare.sides import Side, with_names
 from evalbench.readers.dataset import load
 from evalbench.report.compare_page import sentences
 from evalbench.studies import human_correlation as study
+from evalbench.studies.contract import study_of
 
 DOCUMENTS = 24
 NAMED = {"trusted": ["quality"]}
@@ -104,7 +105,7 @@ def test_one_annotator_has_no_agreement(result):
 
 def compared(left: Side, right: Side, **options: Any) -> Differences:
     a, b = with_names([left, right])
-    measures = Hooks.of(study)
+    measures = Hooks.of(study_of(study))
     if options.pop("by_summaries", False):
         measures = measures._replace(weighted=None)
     return compare(a, [b], measures, **options)[0]

@@ -41,7 +41,7 @@ def sample(request: pytest.FixtureRequest) -> tuple[str, Mapping[str, pd.DataFra
     name = request.param
     module = studies.study(name)
     raw = read(studies.defaults(name)["data"], module.SCHEMA, root=ROOT).frames
-    adapted = module.adapt(raw) if hasattr(module, "adapt") else raw
+    adapted = module.adapt(raw) if module.adapt else raw
     return name, dict(adapted)
 
 
@@ -49,7 +49,7 @@ def shows(name: str, result: Any) -> list[Any]:
     """What the study's notebook shows of a result: the arguments of its calls of ``show``."""
     cells = json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]
     sources = ["".join(c["source"]) for c in cells if c["cell_type"] == "code"]
-    names = {name: studies.study(name), "result": result, "hub": evalbench.hub}
+    names = {name: getattr(evalbench, name), "result": result, "hub": evalbench.hub}
     calls = [
         node.args[0]
         for source in sources

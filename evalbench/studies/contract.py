@@ -1,0 +1,156 @@
+"""What a study offers: the public names of its module that the rest of the house asks for, and nothing else.
+
+A study is a module, or a package, of plain functions; :func:`study_of` finds its hooks by name and refuses a module that
+lacks one, offers one of the wrong kind, or misspells one (which would otherwise be ignored in silence).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from rapidfuzz.distance import OSA
+
+from evalbench.errors import BadInput
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evalbench.core.measures import Measure
+    from evalbench.core.result import Result, Summary
+    from evalbench.readers.dataset import Dataset
+    from evalbench.readers.schema import Table
+
+PICTURE = "picture_"
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study's hooks, named as in its module; an optional one that the module lacks is None, or the empty text.
+
+    Attributes
+    ----------
+    name : str
+        The module's, and that of its notebook, its golden figures and its data.
+    doc : str
+        The module's docstring: question, conventions of the input, figures and their sources.
+    pictures : mapping of str to callable
+        Every ``picture_*(result, …)``: a figure and its alternative text, or None where there is nothing to draw.
+    QUESTION : str
+        What the study answers, with a question mark.
+    SCHEMA : mapping of str to Table
+        The tables that it reads, the main one first.
+    evaluate : callable
+        ``evaluate(data, *, …) -> Result``.  Its options have the names of the notebook's parameters, and a default each.
+    summarise : callable
+        ``summarise(items, *, …) -> Summary``: estimates and verdict from the items alone, for the headline, its check
+        against ``items.parquet``, and resamples of it.  It takes any subset of units and groups, ``n_resamples=1``, and
+        ids with a suffix (a unit that was drawn twice comes under two ids).
+    measures : callable, optional
+        ``measures(…) -> Sequence[Measure]``: the statistics that are functions of sums over items; ``evalbench
+        compare`` then compares them exactly and fast, see :func:`evalbench.core.comparison.compare_measures`.
+    with_sums : callable, optional
+        ``with_sums(items, *, …) -> items`` with the columns that ``measures`` sum and the file does not hold, such as
+        who passed a threshold.
+    weighted : callable, optional
+        ``weighted(items, *, …)`` -> a function of items and counts ``(r, units)`` to every other statistic of many
+        resamples at once, see :mod:`evalbench.compare.weighted`; without it ``summarise`` is resampled.
+    adapt : callable, optional
+        ``adapt(frames) -> frames``: published files of another form as the tables of ``SCHEMA``.
+    check : callable, optional
+        ``check(data)`` raises :class:`BadInput` for what ``SCHEMA`` cannot express.
+    UNIT : str
+        The column of the items that names the resampling unit where that is not ``Result.id``, such as the document
+        of a pair.
+    """
+
+    name: str
+    doc: str
+    pictures: Mapping[str, Callable[..., Any]]
+    QUESTION: str
+    SCHEMA: Mapping[str, Table]
+    evaluate: Callable[..., Result]
+    summarise: Callable[..., Summary]
+    measures: Callable[..., Sequence[Measure]] | None = None
+    with_sums: Callable[..., pd.DataFrame] | None = None
+    weighted: Callable[..., Callable[..., Mapping[Any, Any]]] | None = None
+    adapt: Callable[[Mapping[str, pd.DataFrame]], Mapping[str, pd.DataFrame]] | None = None
+    check: Callable[[Dataset], object] | None = None
+    UNIT: str = ""
+
+    def options(self) -> Mapping[str, inspect.Parameter]:
+        """The options of ``evaluate`` in their order."""
+        return dict(list(inspect.signature(self.evaluate).parameters.items())[1:])
+
+
+VALUES = {"QUESTION": str, "SCHEMA": dict, "UNIT": str}
+FUNCTIONS = ("evaluate", "summarise", "measures", "with_sums", "weighted", "adapt", "check")
+REQUIRED = ("QUESTION", "SCHEMA", "evaluate", "summarise")
+
+
+def study_of(module: ModuleType) -> Study:
+    """The hooks of a study's module.
+
+    Raises
+    ------
+    BadInput
+        If it breaks the contract: everything that is wrong, in one message.
+
+    Examples
+    --------
+    >>> from evalbench.studies import citation
+    >>> study_of(citation).UNIT
+    ''
+    """
+    name = module.__name__.rpartition(".")[2]
+    offered = {key: value for key, value in vars(module).items() if not key.startswith("_")}
+    hooks = {key: value for key, value in offered.items() if key in VALUES or key in FUNCTIONS}
+    pictures = {key: value for key, value in offered.items() if key.startswith(PICTURE)}
+    faults = [f"{key} is missing" for key in REQUIRED if key not in hooks]
+    faults += [] if pictures else [f"there is no picture: a function {PICTURE}…(result)"]
+    faults += [] if module.__doc__ else ["the module has no docstring"]
+    for key, value in (*hooks.items(), *pictures.items()):
+        if not (isinstance(value, VALUES[key]) if key in VALUES else callable(value)):
+            kind = VALUES[key].__name__ if key in VALUES else "function"
+            faults.append(f"{key} must be a {kind}, found {value!r}")
+    faults += misspelt(module)
+    if not faults:
+        faults += signatures(hooks)
+    if faults:
+        raise BadInput.listing(f"study {name} breaks the contract in evalbench/studies/contract.py:", faults)
+    return Study(name=name, doc=module.__doc__ or "", pictures=pictures, **hooks)
+
+
+def misspelt(module: ModuleType) -> list[str]:
+    """Public names one edit (a letter more, less, other, or two swapped) away from a hook that the module lacks."""
+    found = []
+    for name, value in vars(module).items():
+        if name.startswith("_") or name in VALUES or name in FUNCTIONS:
+            continue
+        if inspect.isfunction(value):
+            if f"{value.__module__}.".startswith(f"{module.__name__}."):  # its own, from whichever of its files
+                head, _, rest = name.partition("_")
+                near = [hook for hook in FUNCTIONS if not hasattr(module, hook) and _near(name, hook)]
+                near += [PICTURE + rest] if rest and head != "picture" and _near(head, "picture") else []
+                found += [f"{name} is not a hook; did you mean {hook}?" for hook in near]
+        elif not isinstance(value, (type, ModuleType)):
+            near = [hook for hook in VALUES if not hasattr(module, hook) and _near(name, hook)]
+            found += [f"{name} is not a hook; did you mean {hook}?" for hook in near]
+    return found
+
+
+def signatures(hooks: Mapping[str, Callable[..., Any]]) -> Iterator[str]:
+    """What is wrong with the parameters of ``evaluate`` and ``summarise``."""
+    for name, first in (("evaluate", "data"), ("summarise", "items")):
+        if next(iter(inspect.signature(hooks[name]).parameters), "") != first:
+            yield f"the first parameter of {name} must be {first}"
+    for option in list(inspect.signature(hooks["evaluate"]).parameters.values())[1:]:
+        if option.kind is not option.KEYWORD_ONLY or option.default is option.empty:
+            yield f"evaluate: {option.name} must be keyword-only with a default"
+
+
+def _near(name: str, hook: str) -> bool:
+    return OSA.distance(name.lower(), hook.lower(), score_cutoff=1) <= 1
