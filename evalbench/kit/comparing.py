@@ -1,0 +1,144 @@
+"""Every pair of groups compared, figure by figure, as one family of tests: one table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalbench.core.compared import Comparison, best_compared, left_out_note
+from evalbench.core.comparison import adjusted_together, compare_measures
+from evalbench.core.measures import Measure, unit_sums
+from evalbench.core.wording import difference_parts, p_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_LINES = 3
+"""Of more pairs than so many, only those of neighbouring rank are told in words."""
+
+
+def compare_groups(
+    items: pd.DataFrame,
+    measures: Sequence[Measure],
+    by: str,
+    *,
+    units: str = "id",
+    rank_by: str = "",
+    seed: int = 0,
+    n_resamples: int = 2000,
+) -> pd.DataFrame:
+    """Every pair of groups, or of the best of many, on every measure, paired on the units that both have.
+
+    Parameters
+    ----------
+    items : DataFrame
+    measures : sequence of Measure
+    by, units : str
+        The columns of the group and of the resampling unit.
+    rank_by : str
+        The measure that orders the groups: the better one of a pair is the first.  By default every measure picks the
+        best of many for itself, and pairs are in order of their names.
+    seed, n_resamples : int
+
+    Returns
+    -------
+    DataFrame
+        By measure, then by pair: ``{by}_a``, ``{by}_b`` and the fields of
+        :class:`evalbench.core.compared.Comparison`.  p-values swap the two groups' rows within units; Holm's adjustment
+        covers the whole table; ``smallest`` is the difference that is shown with 80 % power when tested alone.  Empty
+        for a single group.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from evalbench.core.measures import mean_of
+    >>> ids = [f"q{i}" for i in range(8)]
+    >>> items = pd.DataFrame({"id": ids * 2, "model": ["fern"] * 8 + ["oak"] * 8, "score": [0.1] * 8 + [0.9] * 8})
+    >>> found = compare_groups(items, [mean_of("score")], "model", rank_by="score")
+    >>> found[["model_a", "model_b", "difference", "outcome", "p_holm"]].to_dict("list")
+    {'model_a': ['oak'], 'model_b': ['fern'], 'difference': [0.8], 'outcome': ['better'], 'p_holm': [0.0078125]}
+    """
+    import pandas as pd
+
+    rows = {str(name): own for name, own in items.groupby(by, sort=True)}
+    wanted: dict[tuple[str, str], list[Measure]] = {}
+    for measure in measures:
+        ranking = next((m for m in measures if m.metric == rank_by), measure)
+        best = best_compared(_ranked(items, ranking, by))
+        for pair in combinations(best if rank_by else sorted(best), 2):
+            wanted.setdefault(pair, []).append(measure)
+    found: list[tuple[tuple[str, str], Comparison]] = []
+    for (a, b), listed in wanted.items():
+        compared = compare_measures(
+            rows[a],
+            rows[b],
+            listed,
+            units_a=rows[a][units],
+            units_b=rows[b][units],
+            seed=seed,
+            names=(a, b),
+            n_resamples=n_resamples,
+        )
+        found += [((a, b), c) for c in compared.comparisons]
+    order = [m.metric for m in measures]
+    found.sort(key=lambda one: order.index(one[1].metric))
+    pairs = [pair for pair, _ in found]
+    adjusted = adjusted_together([c for _, c in found], pairs)
+    return pd.DataFrame([{f"{by}_a": a, f"{by}_b": b, **c.row()} for (a, b), c in zip(pairs, adjusted, strict=True)])
+
+
+def _ranked(items: pd.DataFrame, measure: Measure, by: str) -> list[str]:
+    """The groups, the best first; one without a value comes last."""
+    sums, names = unit_sums(items, measure.sums, items[by])
+    badness = measure.value(*sums.T) * (1 if measure.higher_is_better is False else -1)
+    return [str(name) for _, name in sorted(zip(np.nan_to_num(badness, nan=np.inf), names, strict=True))]
+
+
+def in_words(table: pd.DataFrame, by: str, metric: str, n_groups: int, *, ranked_by: str = "") -> list[str]:
+    """The verdicts on one measure: of a few pairs all, of many those of neighbouring rank; and who was left out.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Of :func:`compare_groups`.
+    by, metric : str
+    n_groups : int
+        How many there are, compared or not.
+    ranked_by : str
+        What the best are the best by; by default the measure.
+    """
+    left_out = left_out_note(n_groups, f"{by}s", ranked_by or metric)
+    own = table[table["metric"] == metric] if len(table) else table
+    if len(own) > _LINES:
+        ranked = list(dict.fromkeys([*own[f"{by}_a"], *own[f"{by}_b"]]))
+        neighbours = set(pairwise(ranked))
+        own = own[[pair in neighbours for pair in zip(own[f"{by}_a"], own[f"{by}_b"], strict=True)]]
+    return [*(own["words"] if len(own) else ()), *filter(None, [left_out])]
+
+
+def shown(table: pd.DataFrame | None, by: str) -> pd.DataFrame:
+    """The table as a notebook shows it: difference with its interval, Holm's p-value, the verdict in a word."""
+    import pandas as pd
+
+    rows = [] if table is None else table.to_dict("records")
+    columns = ("figure", by, "against", "difference", "p, Holm", "verdict", "80 % power for")
+    return pd.DataFrame(
+        [
+            (
+                r["metric"],
+                r[f"{by}_a"],
+                r[f"{by}_b"],
+                "–"
+                if np.isnan(r["difference"])
+                else " ".join(difference_parts(r["difference"], r["ci_low"], r["ci_high"])),
+                p_text(r["p_holm"]),
+                r["outcome"],
+                r["smallest"],
+            )
+            for r in rows
+        ],
+        columns=columns,
+    )

@@ -1,0 +1,100 @@
+"""Every pair of groups compared: order, pairs on shared units, one family of tests, and what a reader is shown."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evalbench.core.compared import MOST_COMPARED
+from evalbench.core.measures import mean_of, share_of
+from evalbench.core.significance import holm
+from evalbench.kit.comparing import compare_groups, in_words, shown
+
+
+def table(scores: dict[str, list[float]], **more: object) -> pd.DataFrame:
+    rows = [{"id": f"q{i:02}", "model": m, "score": s} for m, own in scores.items() for i, s in enumerate(own)]
+    return pd.DataFrame(rows).assign(**more)
+
+
+def drawn(n_models: int, n: int = 30) -> pd.DataFrame:
+    draw = np.random.default_rng(0)
+    return table({f"m{k:02}": list(draw.random(n) + 0.1 * k) for k in range(n_models)})
+
+
+def test_the_better_group_is_first_and_holm_goes_over_the_whole_table():
+    items = drawn(3).assign(half=lambda d: (d["score"] > 0.5).astype(float))
+    found = compare_groups(items, [mean_of("score"), share_of("half")], "model", rank_by="score", n_resamples=50)
+    assert found["metric"].tolist() == ["score"] * 3 + ["half"] * 3
+    assert found[["model_a", "model_b"]].drop_duplicates().to_numpy().tolist() == [
+        ["m02", "m01"],
+        ["m02", "m00"],
+        ["m01", "m00"],
+    ]
+    means = items.groupby("model")["score"].mean()
+    first = found[found["metric"] == "score"]
+    assert first["difference"].to_numpy() == pytest.approx(
+        [means[a] - means[b] for a, b in zip(first["model_a"], first["model_b"], strict=True)]
+    )
+    np.testing.assert_allclose(found["p_holm"], holm(found["p"]))
+    assert set(found["n_tests"]) == {6}
+
+
+def test_groups_are_paired_on_the_units_that_both_have():
+    items = drawn(2).iloc[:-10]
+    found = compare_groups(items, [mean_of("score")], "model", n_resamples=50).iloc[0]
+    assert (found["n_a"], found["n_b"]) == (20, 20)
+    wide = items.pivot(index="id", columns="model", values="score").dropna()
+    assert found["difference"] == pytest.approx((wide["m00"] - wide["m01"]).mean())
+
+
+@pytest.mark.parametrize(("higher", "best"), [(True, "m29"), (False, "m00")])
+def test_of_many_groups_the_best_are_compared_and_the_note_says_so(higher, best):
+    items = table({f"m{k:02}": [k / 30, (k + 1) / 30] for k in range(30)})
+    found = compare_groups(items, [mean_of("score", higher_is_better=higher)], "model", rank_by="score", n_resamples=20)
+    assert len(found) == MOST_COMPARED * (MOST_COMPARED - 1) // 2
+    assert found["model_a"].iloc[0] == best
+    words = in_words(found, "model", "score", 30)
+    assert len(words) == MOST_COMPARED
+    assert "of 30 models the best 25 by score are compared in pairs" in words[-1]
+
+
+def test_every_measure_picks_its_own_best():
+    items = table({f"m{k:02}": [k / 30, (k + 1) / 30] for k in range(30)}).assign(less=lambda d: -d["score"])
+    found = compare_groups(items, [mean_of("score"), mean_of("less")], "model", n_resamples=20)
+    of = {metric: {*own["model_a"], *own["model_b"]} for metric, own in found.groupby("metric")}
+    assert of["score"] == {f"m{k:02}" for k in range(5, 30)}
+    assert of["less"] == {f"m{k:02}" for k in range(25)}
+    assert (found["model_a"] < found["model_b"]).all()
+
+
+def test_of_many_pairs_those_of_neighbouring_rank_are_told():
+    found = compare_groups(drawn(5), [mean_of("score")], "model", rank_by="score", n_resamples=50)
+    words = in_words(found, "model", "score", 5)
+    assert len(words) == 4
+    assert all(
+        a in w and b in w
+        for w, (a, b) in zip(words, [("m04", "m03"), ("m03", "m02"), ("m02", "m01"), ("m01", "m00")], strict=True)
+    )
+    assert (
+        len(in_words(compare_groups(drawn(3), [mean_of("score")], "model", n_resamples=50), "model", "score", 3)) == 3
+    )
+
+
+def test_a_single_group_has_nothing_to_compare():
+    found = compare_groups(drawn(1), [mean_of("score")], "model")
+    assert found.empty
+    assert in_words(found, "model", "score", 1) == []
+    assert shown(found, "model").columns.tolist()[:3] == ["figure", "model", "against"]
+    assert shown(None, "model").empty
+
+
+def test_what_is_undefined_is_shown_as_a_dash_and_counts_for_no_test():
+    items = drawn(3)
+    items.loc[items["model"] == "m02", "score"] = np.nan
+    found = compare_groups(items, [mean_of("score")], "model", rank_by="score", n_resamples=50)
+    assert found["outcome"].tolist()[1:] == ["undefined"] * 2
+    assert set(found["n_tests"]) == {1}
+    page = shown(found, "model")
+    assert page["difference"].tolist()[1:] == ["–", "–"]
+    assert page["difference"][0].startswith("+")

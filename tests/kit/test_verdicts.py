@@ -1,0 +1,172 @@
+"""The worst group decides: its light, what holds it back, the sentence, and one joint bootstrap."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evalbench.core.measures import mean_of, share_of
+from evalbench.core.verdict import RuleError
+from evalbench.kit.verdicts import NAMED, bands_of, by_group, held_back_by, reaches, worst_group
+
+MEASURES = (mean_of("score"), share_of("passed"))
+
+
+def table(scores: dict[str, list[float | None]], **columns: object) -> pd.DataFrame:
+    rows = [{"id": f"q{i:02}", "model": m, "score": s} for m, own in scores.items() for i, s in enumerate(own)]
+    items = pd.DataFrame(rows).astype({"score": float}).assign(unscored="", undefined="", **columns)
+    return items.assign(passed=reaches(items["score"], 0.8))
+
+
+def judged(items, measures=MEASURES, lights=None, **options):
+    lights = {"score": [0.8]} if lights is None else lights
+    return worst_group(items, measures, "model", lights=lights, n_resamples=50, **options)
+
+
+class TestBands:
+    def test_a_pass_mark_is_reached_but_for_floating_point(self):
+        band = bands_of([0.3])
+        assert (band.light(0.1 + 0.2), band.light(0.3 - 1e-12), band.light(0.29)) == ("green", "green", "red")
+        assert band.cuts == (0.3,)
+
+    def test_less_is_better(self):
+        assert [bands_of([0.2], higher_is_better=False).light(x) for x in (0.2, 0.21)] == ["green", "red"]
+        lights = [bands_of([0.2, 0.4], higher_is_better=False).light(x) for x in (0.1, 0.2, 0.4)]
+        assert lights == ["green", "yellow", "red"]
+
+    def test_two_cuts_ascend(self):
+        with pytest.raises(RuleError, match="ascend"):
+            bands_of([0.8, 0.4])
+
+    def test_no_cut_is_no_light(self):
+        assert bands_of(()) is None
+
+
+class TestGroups:
+    def test_the_whole_follows_where_there_are_several(self):
+        items = table({"b": [1, 1], "a": [0, 1]})
+        assert [(dict(e.group), e.value) for e in by_group(items, MEASURES[:1], "model", whole=True)] == [
+            ({"model": "a"}, 0.5), ({"model": "b"}, 1.0), ({}, 0.75)
+        ]  # fmt: skip
+        assert len(by_group(table({"a": [0, 1]}), MEASURES[:1], "model", whole=True)) == 1
+
+    def test_without_the_column_the_items_are_one_group(self):
+        (only,) = by_group(table({"a": [0, 1]}).drop(columns="model"), MEASURES[:1], "model")
+        assert dict(only.group) == {}
+        assert judged(table({"a": [1] * 20}).drop(columns="model")).verdict.light == "green"
+
+
+class TestTheWorstDecides:
+    def test_it_is_named_first_with_the_share(self):
+        found = judged(
+            table({"a": [1] * 20, "b": [0.5] * 10 + [1] * 10}), what="Mean score", over="20 problems", share="passed"
+        )
+        verdict = found.verdict
+        assert (verdict.light, verdict.would_be, verdict.decided_by) == ("red", None, {"metric": "score", "model": "b"})
+        assert verdict.sentence.startswith(
+            "Mean score 0.75 [0.62, 0.87] (b, 50% passed); 1.00 [1.00, 1.00] (a, 100% passed); 20 problems, threshold 0.8."
+        )
+        assert verdict.rule == "Mean score, the worst model decides: red: < 0.8; green: ≥ 0.8"
+        assert found.estimate("score", model="a").light == "green"
+        assert found.estimate("passed", model="a").light == "unlit"
+
+    def test_stability_is_joint(self):
+        """Two models that fail on opposite items: whichever items are drawn, one of them is bad."""
+        right = np.tile([1.0, 0.0], 10)
+        items = table({"a": list(right), "b": list(1 - right)})
+        assert judged(items, lights={"score": [0.55]}).verdict.stability == 1.0
+        assert judged(items[items["model"] == "a"], lights={"score": [0.55]}).verdict.stability < 0.95
+
+    def test_of_many_groups_the_ends_are_named(self):
+        items = table({f"m{k:02}": [k / 20] * 20 for k in range(NAMED + 1)})
+        sentence = judged(items, over="20 problems").verdict.sentence
+        assert sentence.startswith(
+            "score from 0.000 [0.000, 0.000] (m00) to 0.600 [0.600, 0.600] (m12); 13 models, 20 problems"
+        )
+
+    def test_a_measure_of_which_less_is_better(self):
+        items = table({"a": [0.1] * 20, "b": [0.5] * 20})
+        found = judged(items, (mean_of("score", higher_is_better=False),), {"score": [0.2, 0.4]}).verdict
+        assert (found.light, found.decided_by["model"]) == ("red", "b")
+        assert found.sentence.startswith("score 0.500 [0.500, 0.500] (b); 0.100")
+
+    def test_of_several_lit_measures_the_one_that_decides_is_told(self):
+        items = table({"a": [0.9] * 20}).assign(other=0.1)
+        found = judged(items, (mean_of("score"), mean_of("other")), {"score": [0.4, 0.8], "other": [0.4, 0.8]}).verdict
+        assert found.light == "red"
+        assert found.sentence.startswith("other 0.1")
+        assert found.rule.endswith("; the worst decides")
+        assert "score: red: ≤ 0.4" in found.rule
+
+    def test_without_thresholds_there_is_no_light(self):
+        found = judged(table({"a": [1] * 20}), lights={})
+        assert (found.verdict.light, found.verdict.decided_by) == ("unlit", None)
+        assert (
+            found.verdict.sentence == "score 1.00 [1.00, 1.00] (a); 20 items. No thresholds set, so there is no light."
+        )
+        named = judged(table({"a": [1] * 20}), lights={"passed": ()}).verdict
+        assert named.sentence.startswith("passed 1.00")
+
+    def test_the_study_s_own_remark(self):
+        assert judged(table({"a": [1] * 20}), remark="All is well.").verdict.sentence.endswith("0.8. All is well.")
+
+
+class TestHeldBack:
+    def test_for_all_groups(self):
+        why = held_back_by("baseline/lexical")
+        found = judged(table({"a": [1] * 20, "b": [0.1] * 20}), held_back=why)
+        verdict = found.verdict
+        assert (verdict.light, verdict.would_be, verdict.stability) == ("grey", "red", 1.0)
+        assert verdict.decided_by == {"metric": "score", "model": "b"}
+        assert verdict.sentence.endswith(
+            " The judge of the citations is baseline/lexical, which compares words, so the light stays grey; the figures alone would give red."
+        )
+        assert {e.light for e in found.estimates} == {"grey", "unlit"}
+        assert held_back_by("openai/some-model") == ""
+
+    def test_one_group_beside_a_green_one(self):
+        found = judged(table({"a": [1] * 20, "b": [0.1] * 20}), held_back={"b": "its answers are not marked"})
+        assert (found.verdict.light, found.verdict.would_be) == ("grey", "red")
+        assert (
+            "b: its answers are not marked, so the light stays grey; the figures alone would give red."
+            in found.verdict.sentence
+        )
+        assert [found.estimate("score", model=m).light for m in "ab"] == ["green", "grey"]
+
+    def test_one_group_beside_a_red_one(self):
+        found = judged(table({"a": [1] * 20, "b": [0.1] * 20}), held_back={"a": "its answers are not marked"})
+        assert (found.verdict.light, found.verdict.would_be) == ("red", None)
+        assert "so the light of a stays grey." in found.verdict.sentence
+        assert found.verdict.stability == 1.0
+
+    def test_too_many_unscored(self):
+        items = table({"a": [1] * 18 + [None] * 2, "b": [1] * 20})
+        items["unscored"] = np.where(items["score"].isna(), "cut", "")
+        found = judged(items, max_unscored=0.05)
+        assert (found.verdict.light, found.verdict.would_be) == ("grey", "green")
+        assert found.verdict.sentence.endswith(
+            " 2 of 40 could not be scored (2 cut). More than 5% are unscored (a): not enough evidence for a light; the figures alone would give green."
+        )
+        assert "10% unscored" in found.estimate("score", model="a").note
+        assert found.estimate("score", model="b").light == "green"
+        assert judged(items, max_unscored=0.1).verdict.light == "green"
+
+    def test_nothing_has_a_value(self):
+        items = table({"a": [None] * 3})
+        items["unscored"] = "cut"
+        found = judged(items, max_unscored=0.05).verdict
+        assert (found.light, found.would_be) == ("grey", None)
+        assert found.sentence.startswith("score has no value (a: every item is unscored: 3 cut)")
+
+    def test_undefined_items_are_counted_with_their_reasons(self):
+        items = table({"a": [1] * 20 + [None]})
+        items["undefined"] = np.where(items["score"].isna(), "no-reference", "")
+        found = judged(items).verdict
+        assert found.light == "green"
+        assert found.sentence.endswith(" 1 of 21 have no value (1 no reference).")
+
+    def test_few_units(self):
+        assert (
+            "Fewer than 20 have a score: the interval is too narrow." in judged(table({"a": [1] * 3})).verdict.sentence
+        )
