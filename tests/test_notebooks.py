@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 
 from evalbench import studies
-from evalbench.runs.parameters import notebook_parameters
+from evalbench.readers.parameters import notebook_parameters
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evalbench.commands.run import FAIL_ON, MEMORY, SYMBOLS, exit_code, report_edits, unjudged
+from evalbench.readers.runs import PAGE
 
 if TYPE_CHECKING:
     from evalbench.runs.batch import Outcome, Watcher
@@ -86,7 +87,7 @@ def table(outcomes: Sequence[Outcome]) -> list[str]:
         )
         if not outcome.ok:
             lines += [f"      {line}" for line in str(outcome.run.get("error")).splitlines()[:3]]
-            lines.append(f"      {outcome.folder / 'report.html'}")
+            lines.append(f"      {outcome.folder / PAGE}")
     bad = sum(not outcome.ok for outcome in outcomes)
     resumed = sum(outcome.resumed for outcome in outcomes)
     said = f"{len(outcomes)} runs: {len(outcomes) - bad} ok, {bad} failed"

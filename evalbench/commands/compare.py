@@ -19,6 +19,7 @@ from evalbench.compare.runs import Hooks
 from evalbench.compare.runs import compare as differences_of
 from evalbench.compare.sides import Side, with_names
 from evalbench.errors import BadInput
+from evalbench.readers.runs import FINISHED, PAGE, RUN_JSON, read_items, read_results, read_run
 from evalbench.report.compare_page import headline, judged_by, outcome, sentences, write
 from evalbench.report.compare_table import SYMBOLS
 
@@ -55,10 +56,7 @@ def read_side(folder: Path) -> Side:
     BadInput
         If the folder is not that of a finished run.
     """
-    from evalbench.core.run_files import FINISHED, read_results, read_run
-    from evalbench.runs.record import read_items
-
-    run = read_run(folder) if (folder / "run.json").is_file() else {}
+    run = read_run(folder) if (folder / RUN_JSON).is_file() else {}
     if run.get("status") not in FINISHED:
         raise BadInput(f"{folder}: not the folder of a finished run (status {run.get('status', 'unknown')})")
     return Side(folder.name, read_results(folder), run, read_items(folder))
@@ -165,7 +163,7 @@ def compare(
     folder = out or target(sides, [unpaired, metric, sorted(margin), seed, n_resamples, n_summaries], reports)
     folder.mkdir(parents=True, exist_ok=True)
     folders = {f.name: f for f in (run_folder(name, reports) for name in runs)}
-    links = {i: Path(os.path.relpath(f / "report.html", folder.resolve())).as_posix() for i, f in folders.items()}
+    links = {i: Path(os.path.relpath(f / PAGE, folder.resolve())).as_posix() for i, f in folders.items()}
     page = write(found, folder, links)
     for one in found:
         by = f" by {judged_by(one)}" if judged_by(one) else ""

@@ -12,6 +12,7 @@ import click
 
 from evalbench.core.result import deciding_row
 from evalbench.errors import BadInput
+from evalbench.readers.runs import PAGE
 
 if TYPE_CHECKING:
     from evalbench.runs.run import Plan
@@ -203,7 +204,7 @@ def run_study(
         click.echo("stopped from outside; what was answered by models is kept, run it again to go on", err=True)
         sys.exit(130)
     write_index(done.folder.parents[1])
-    page = done.folder / "report.html"
+    page = done.folder / PAGE
     if done.results is None:
         click.echo(f"{done.status}: {done.error}", err=True)
         click.echo(f"report  {page}", err=True)

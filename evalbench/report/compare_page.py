@@ -12,10 +12,11 @@ from evalbench.core.wording import count, counted, p_equals
 from evalbench.draw.html import Html, escape
 from evalbench.draw.tables import html_table
 from evalbench.draw.verdict import data_label, notes_html, synthetic_label
+from evalbench.readers.runs import write_text
 from evalbench.report.compare_table import COLOUR, SYMBOLS, figures_table
 from evalbench.report.facts import literal_html, value_html
 from evalbench.report.narrative import Heading
-from evalbench.report.page import page_html, write_atomically
+from evalbench.report.page import page_html
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -321,5 +322,5 @@ def write(found: Sequence[Differences], folder: Path, links: Mapping[str, str]) 
     if tables:
         pd.concat(tables, ignore_index=True).to_parquet(folder / CHANGES, index=False)
     text = json.dumps(to_json(found), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
-    write_atomically(folder / FIGURES, text)
-    return write_atomically(folder / PAGE, page(found, links))
+    write_text(folder / FIGURES, text)
+    return write_text(folder / PAGE, page(found, links))

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from evalbench.core.wording import count
 from evalbench.draw.html import Html, escape, language_attributes
 from evalbench.draw.tables import NO_VALUE
-from evalbench.report.narrative import Parameter
+from evalbench.readers.parameters import Parameter
+from evalbench.readers.runs import CALLS, ITEMS, NOTEBOOK, PAGE, RESULTS_JSON, RUN_JSON
 
 _HASH = re.compile(r"^[0-9a-f]{40,64}$")
 
@@ -30,11 +32,11 @@ _GROUPS: Mapping[str, Sequence[str]] = {
 }  # fmt: skip
 _SAID_ELSEWHERE = {"drawn", "study", "error", "parameters", "given", "edited_defaults", "data"}
 _FILES = {
-    "results.json": "figures and verdict; the same for the same inputs",
-    "run.json": "what varied: times, versions, calls",
-    "items.parquet": "one row per item and compared group",
-    "calls.parquet": "every model call: prompt, raw reply, parsed verdict",
-    "notebook.ipynb": "the executed notebook",
+    RESULTS_JSON: "figures and verdict; the same for the same inputs",
+    RUN_JSON: "what varied: times, versions, calls",
+    ITEMS: "one row per item and compared group",
+    CALLS: "every model call: prompt, raw reply, parsed verdict",
+    NOTEBOOK: "the executed notebook",
 }
 
 
@@ -165,7 +167,7 @@ def settings(
     The default beside a value is the study's own, also where ``edited`` says that the notebook has another.
     """
     own = {name: sides["own"] for name, sides in (edited or {}).items() if "own" in sides}
-    described = {p.name: p._replace(default=own.get(p.name, p.default)) for p in cell}
+    described = {p.name: replace(p, default=own.get(p.name, p.default)) for p in cell}
     order = [name for name in described if name in values] + [name for name in values if name not in described]
     return tuple(
         Setting(
@@ -223,7 +225,5 @@ def _size(n_bytes: int) -> str:
 def files(folder: Path, tables: Mapping[str, str]) -> tuple[File, ...]:
     """The files beside the page, without hidden ones and the page itself."""
     named = {file: f"table of {name.replace('_', ' ')}" for name, file in tables.items()}
-    found = sorted(
-        p for p in folder.iterdir() if p.is_file() and not p.name.startswith(".") and p.name != "report.html"
-    )
+    found = sorted(p for p in folder.iterdir() if p.is_file() and not p.name.startswith(".") and p.name != PAGE)
     return tuple(File(p.name, _FILES.get(p.name) or named.get(p.name, ""), _size(p.stat().st_size)) for p in found)

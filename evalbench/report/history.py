@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from evalbench.core.result import deciding_row
-from evalbench.core.run_files import FINISHED, read_results, read_run
 from evalbench.core.wording import picture_parts, shared_decimals
 from evalbench.draw.verdict import data_label
 from evalbench.errors import BadInput
+from evalbench.readers.runs import FINISHED, PAGE, read_results, read_run, run_folders
 
 NOT_COUNTED = ("data", "columns", "seed", "n_resamples")
 UNREADABLE = "cannot be read"  # the status of a run whose files are damaged
@@ -141,13 +141,13 @@ class Standing(NamedTuple):
 
 def read_runs(reports: Path) -> list[Run]:
     """Every run below a folder of reports, newest first."""
-    found = [_run(path.parent) for path in reports.glob("*/*/run.json")]
+    found = [_run(folder) for folder in run_folders(reports)]
     return sorted(found, key=lambda run: (run.started, run.run_id), reverse=True)
 
 
 def _run(folder: Path) -> Run:
     study, run_id = folder.parent.name, folder.name
-    href = f"{quote(study)}/{quote(run_id)}/report.html" if (folder / "report.html").is_file() else ""
+    href = f"{quote(study)}/{quote(run_id)}/{PAGE}" if (folder / PAGE).is_file() else ""
     try:
         record = read_run(folder)
         status = str(record["status"])

@@ -10,9 +10,10 @@ from pathlib import Path
 from evalbench.core.wording import rounded_parts, signed
 from evalbench.draw.html import Html, attribute, breakable, css, escape
 from evalbench.draw.verdict import light_word
+from evalbench.readers.runs import write_text
 from evalbench.report.facts import took
 from evalbench.report.history import UNREADABLE, Headline, Line, Run, lines, read_runs, standings
-from evalbench.report.page import environment, policy, write_atomically
+from evalbench.report.page import environment, policy
 
 INDEX = "index.html"
 
@@ -156,4 +157,4 @@ def write_index(reports: Path) -> Path:
         Replaced whole or not at all.
     """
     reports.mkdir(parents=True, exist_ok=True)
-    return write_atomically(reports / INDEX, index_html(read_runs(reports)))
+    return write_text(reports / INDEX, index_html(read_runs(reports)))

@@ -6,14 +6,11 @@ Markdown keeps its form, raw HTML in it is shown as text.  Of the outputs only H
 
 from __future__ import annotations
 
-import ast
 import base64
 import binascii
 import hmac
-import io
 import itertools
 import re
-import tokenize
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -21,6 +18,9 @@ from evalbench.core.wording import counted
 from evalbench.draw.html import Html, attribute, escape, language_attributes, plain
 from evalbench.draw.marks import MARKED, NOTHING, SIGNED, digest, is_safe, signature
 from evalbench.draw.style import says_nothing
+from evalbench.errors import BadInput
+from evalbench.readers.parameters import Parameter, cell_lines
+from evalbench.readers.runs import NOTEBOOK
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _LEADING_STYLE = re.compile(r"\A<style>.*?</style>", re.DOTALL)
@@ -42,14 +42,6 @@ class Narrative(NamedTuple):
     headings: tuple[Heading, ...]
     intro: Html
     body: Html
-
-
-class Parameter(NamedTuple):
-    """One line of the parameters cell."""
-
-    name: str
-    default: Any
-    help: str
 
 
 # -- markdown -----------------------------------------------------------------------------------
@@ -148,7 +140,7 @@ def without_ansi(text: str) -> str:
 def _preformatted(text: str) -> str:
     text = without_ansi(text).rstrip()
     rest = len(text) - MOST_TEXT
-    more = f"\n… {counted(rest, 'more character')} in notebook.ipynb" if rest > 0 else ""
+    more = f"\n… {counted(rest, 'more character')} in {NOTEBOOK}" if rest > 0 else ""
     return f'<pre class="output" tabindex="0">{escape(text[:MOST_TEXT])}{more}</pre>\n'
 
 
@@ -339,32 +331,12 @@ def _place(html: str, intro: list[str], body: list[str]) -> None:
 
 
 def parameters(notebook: Mapping[str, Any]) -> tuple[Parameter, ...]:
-    """Names, defaults and one-line helps of the cell tagged ``parameters``."""
+    """Names, defaults and one-line helps of the cell tagged ``parameters``; of a damaged one, what can be read."""
     for cell in notebook["cells"]:
         if "parameters" in ((cell.get("metadata") or {}).get("tags") or ()):
-            return _read_parameters(cell["source"])
+            try:
+                found, _ = cell_lines(cell["source"], NOTEBOOK)
+            except BadInput:
+                return ()
+            return tuple(found.values())
     return ()
-
-
-def _read_parameters(source: str) -> tuple[Parameter, ...]:
-    try:
-        tree = ast.parse(source)
-        comments = {
-            token.start[0]: token.string.lstrip("# ").strip()
-            for token in tokenize.generate_tokens(io.StringIO(source).readline)
-            if token.type == tokenize.COMMENT
-        }
-    except (SyntaxError, ValueError, RecursionError, MemoryError, tokenize.TokenError):
-        return ()  # half characters and brackets without end are no Python
-    found = []
-    for node in tree.body:
-        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-        value = getattr(node, "value", None)
-        if value is None or not isinstance(targets[0], ast.Name):
-            continue
-        try:
-            default = ast.literal_eval(value)
-        except (ValueError, TypeError, RecursionError, MemoryError):
-            continue
-        found.append(Parameter(targets[0].id, default, comments.get(node.end_lineno or 0, "")))
-    return tuple(found)

@@ -5,11 +5,8 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
-import os
-import tempfile
 from collections.abc import Mapping
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
 from evalbench.core.wording import count, counted
@@ -66,23 +63,3 @@ def page_html(template: str, context: Mapping[str, Any]) -> str:
         style=Html(css() + _template_text("page.css")),
     )  # fmt: skip
     return str(html)
-
-
-def write_atomically(path: Path, text: str) -> Path:
-    """Write a file whole or not at all.
-
-    Raises
-    ------
-    OSError
-        If the folder cannot be written; nothing is left behind.
-    """
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-    return path

@@ -12,16 +12,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evalbench.core import run_files
 from evalbench.draw.html import Html, attribute, escape
 from evalbench.draw.verdict import data_label, headline_table, notes_html, verdict_html
 from evalbench.errors import BadInput
+from evalbench.readers import runs
+from evalbench.readers.parameters import Parameter
+from evalbench.readers.runs import NOTEBOOK, PAGE, RUN_JSON
 from evalbench.report.facts import files, provenance, settings, warnings
 from evalbench.report.history import UNREADABLE
-from evalbench.report.narrative import Heading, Narrative, Parameter, narrate, parameters, stopped_at, without_ansi
-from evalbench.report.page import page_html, write_atomically
+from evalbench.report.narrative import Heading, Narrative, narrate, parameters, stopped_at, without_ansi
+from evalbench.report.page import page_html
 
-PAGE = "report.html"
 _STATUS = {
     "failed": "The run failed",
     "died": "The run died",
@@ -51,13 +52,13 @@ def read_run(folder: Path) -> Source:
     BadInput
         If it holds no ``run.json``.  One that cannot be read, or results that cannot, are a run that says why.
     """
-    if not (folder / "run.json").is_file():
-        raise BadInput(f"{folder} is not the folder of a run: it has no run.json")
+    if not (folder / RUN_JSON).is_file():
+        raise BadInput(f"{folder} is not the folder of a run: it has no {RUN_JSON}")
     run: Mapping[str, Any] = {"run_id": folder.name, "study": folder.parent.name}
-    notebook, unread = _notebook(folder / "notebook.ipynb")
+    notebook, unread = _notebook(folder / NOTEBOOK)
     try:
-        run = run_files.read_run(folder)
-        results = run_files.read_results(folder) if run["status"] in run_files.FINISHED else None
+        run = runs.read_run(folder)
+        results = runs.read_results(folder) if run["status"] in runs.FINISHED else None
     except BadInput as error:
         return Source({**run, "status": UNREADABLE, "error": str(error)}, None, notebook, unread)
     return Source(run, results, notebook, unread)
@@ -70,7 +71,7 @@ def _notebook(path: Path) -> tuple[Mapping[str, Any] | None, str]:
     import nbformat
 
     try:
-        content = run_files.read_json(path)
+        content = runs.read_json(path)
         nbformat.validate(content)
         read: Mapping[str, Any] = nbformat.reads(json.dumps(content), as_version=4)
     except BadInput as error:
@@ -105,7 +106,7 @@ def render(folder: Path) -> Path:
     tables = (source.results or {}).get("tables") or {}
     context["files"] = files(folder, tables)
     context["provenance"] = provenance(source.run, source.results)
-    return write_atomically(folder / PAGE, page_html("report.html.jinja", context))
+    return runs.write_text(folder / PAGE, page_html("report.html.jinja", context))
 
 
 def _finished(source: Source, cell: tuple[Parameter, ...]) -> dict[str, Any]:

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from evalbench.core.run_files import read_json, read_results, read_run
 from evalbench.errors import BadInput
 from evalbench.models.chat.kept import merge_calls
+from evalbench.readers.runs import CALLS, NOTEBOOK, RUN_JSON, read_json, read_results, read_run, write_json
 from evalbench.report.index import write_index
 from evalbench.report.narrative import carried_digests
 from evalbench.runs import folder as folders
@@ -268,7 +268,7 @@ class _Batch:
         drawn = _drawn_here(returned.files, folder)
         said = folders.update_run(folder, drawn=drawn, run_id=folder.name, parameters=dict(job.plan.in_force))
         try:
-            merge_calls(folder / "calls.parquet")
+            merge_calls(folder / CALLS)
         except BadInput as error:
             self.watcher.say(f"{folder.name}: the replies that it paid for were not kept here: {error}")
         close(folder, said, Ended(said["status"], said["error"], "", said["peak_memory_mb"]), said["seconds"])
@@ -281,7 +281,7 @@ class _Batch:
         if folder is None:
             folder = folders.create(self.reports, job.plan.study, job.plan.hash8)
             said = provenance_of(job.plan, folder, folders.now(), task.attempt)
-            folders.write_json(folder / "run.json", {**said, "batch": self.name})
+            write_json(folder / RUN_JSON, {**said, "batch": self.name})
         begun = read_run(folder)
         if begun["status"] == "running":
             close(folder, begun, Ended(status, error))
@@ -297,8 +297,8 @@ class _Batch:
 def _drawn_here(files: Mapping[str, bytes], folder: Path) -> list[str]:
     """What a run drew elsewhere, by the digests that it has here, where its paths are others."""
     try:
-        known = frozenset(json.loads(files["run.json"]).get("drawn") or ())
-        return carried_digests(json.loads(files["notebook.ipynb"]), read_json(folder / "notebook.ipynb"), known)
+        known = frozenset(json.loads(files[RUN_JSON]).get("drawn") or ())
+        return carried_digests(json.loads(files[NOTEBOOK]), read_json(folder / NOTEBOOK), known)
     except (
         KeyError,
         TypeError,

@@ -7,16 +7,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from evalbench.core.run_files import read_json, read_results
 from evalbench.errors import BadInput
 from evalbench.models.redact import redacted, redactor
+from evalbench.readers.runs import ITEMS, NOTEBOOK, PAGE, RESULTS_JSON, RUN_JSON, read_json, read_results, write_json
 from evalbench.report.narrative import signed_digests
-from evalbench.report.render import PAGE, render
+from evalbench.report.render import render
 from evalbench.runs import folder as folders
 from evalbench.runs.kernel import Ended
 from evalbench.runs.leaks import leaks, redact_errors
-
-RESULTS = "results.json"
 
 
 def close(folder: Path, begun: Mapping[str, Any], ended: Ended, seconds: float | None = None, key: str = "") -> Ended:
@@ -38,8 +36,8 @@ def close(folder: Path, begun: Mapping[str, Any], ended: Ended, seconds: float |
         Failed where a file held a key, whatever ``ended`` said.
     """
     _mend(folder)
-    redact_errors(folder / "notebook.ipynb")
-    if ended.status == "ok" and not (folder / RESULTS).is_file():
+    redact_errors(folder / NOTEBOOK)
+    if ended.status == "ok" and not (folder / RESULTS_JSON).is_file():
         ended = Ended("no-result", "the notebook ended without record(result), for example by sys.exit")
     if ended.status == "ok":
         ended = _with_whole_results(folder, ended)
@@ -48,7 +46,7 @@ def close(folder: Path, begun: Mapping[str, Any], ended: Ended, seconds: float |
         folders.remove_partial(folder)
     redact = redactor()
     ended = ended._replace(error=redact(ended.error))
-    drawn = {"drawn": _drawn(folder / "notebook.ipynb", key)} if key else {}
+    drawn = {"drawn": _drawn(folder / NOTEBOOK, key)} if key else {}
     end = {
         **drawn,
         "status": ended.status,
@@ -57,7 +55,7 @@ def close(folder: Path, begun: Mapping[str, Any], ended: Ended, seconds: float |
         "seconds": None if seconds is None else round(seconds, 3),
         "peak_memory_mb": None if ended.peak_memory_mb is None else round(ended.peak_memory_mb, 1),
     }
-    folders.write_json(folder / "run.json", redacted({**_added(folder), **begun, **end}, redact))
+    write_json(folder / RUN_JSON, redacted({**_added(folder), **begun, **end}, redact))
     render(folder)
     return ended
 
@@ -65,7 +63,7 @@ def close(folder: Path, begun: Mapping[str, Any], ended: Ended, seconds: float |
 def _mend(folder: Path) -> None:
     """A notebook may have taken its folder away, or made folders of the files that are written or read here."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name in ("run.json", RESULTS, "notebook.ipynb", PAGE):
+    for name in (RUN_JSON, RESULTS_JSON, NOTEBOOK, PAGE):
         if (folder / name).is_dir():
             folders.remove(folder / name)
 
@@ -73,7 +71,7 @@ def _mend(folder: Path) -> None:
 def _added(folder: Path) -> dict[str, Any]:
     """What the notebook has written into ``run.json``; nothing where it can no longer be read."""
     try:
-        added = read_json(folder / "run.json")
+        added = read_json(folder / RUN_JSON)
     except BadInput:
         return {}
     return {name: value for name, value in added.items() if name != "drawn"}
@@ -93,10 +91,10 @@ def _with_whole_results(folder: Path, ended: Ended) -> Ended:
         results = read_results(folder)
     except BadInput as error:
         return ended._replace(status="no-result", error=str(error).replace(f"{folder}/", ""))
-    named = ["items.parquet", *results["tables"].values()]
+    named = [ITEMS, *results["tables"].values()]
     missing = [name for name in named if not (folder / name).is_file()]
     if missing:
-        said = f"results.json is not what record(result) writes: there is no {', '.join(missing)}"
+        said = f"{RESULTS_JSON} is not what record(result) writes: there is no {', '.join(missing)}"
         return ended._replace(status="no-result", error=said)
     return ended
 
@@ -106,7 +104,7 @@ def _without_leaks(folder: Path, ended: Ended) -> Ended:
     try:
         found = leaks(folder)
     except Exception as error:  # noqa: BLE001 - what nobody has looked through is not shown; its words may hold the key
-        for path in [path for path in folder.iterdir() if path.name != "run.json"]:
+        for path in [path for path in folder.iterdir() if path.name != RUN_JSON]:
             folders.remove(path)
         said = f"the run's files could not be searched for keys and were removed ({type(error).__name__})"
         return ended._replace(status="failed", error=said)

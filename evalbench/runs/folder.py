@@ -1,21 +1,17 @@
-"""A run's folder: its name, and files that are whole or not there."""
+"""A run's folder as it comes and goes: claimed, brought up to date, cleared; what its files are called and hold is in ``readers.runs``."""
 
 from __future__ import annotations
 
 import contextlib
-import glob
-import json
-import os
 import platform
 import shutil
-import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from evalbench.core.run_files import read_json, read_run
 from evalbench.errors import BadInput
+from evalbench.readers.runs import CALLS, RESULTS_JSON, RUN_JSON, read_json, read_run, run_folders, write_json
 
 RUN = "EVALBENCH_RUN"  # names the folder to the kernel that works for it
 RUN_SCHEMA_VERSION = 1
@@ -62,31 +58,10 @@ def claim(reports: Path, study: str, name: str) -> Path:
     raise BadInput(f"{reports / study}: too many runs in one second")
 
 
-@contextlib.contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
-    """A temporary neighbour that replaces ``path`` when the block ends well, and is gone otherwise."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        temporary.chmod(0o644)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def write_json(path: Path, content: Mapping[str, Any]) -> None:
-    """JSON without NaN, whole or not at all."""
-    text = json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False) + "\n"
-    with whole_file(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
-
-
 def remove_partial(folder: Path) -> None:
     """Take the results and tables out of a folder whose run did not end well; replies that were paid for stay."""
     for file in folder.iterdir():
-        if file.name == "results.json" or (".parquet" in file.name and file.name != "calls.parquet"):
+        if file.name == RESULTS_JSON or (".parquet" in file.name and file.name != CALLS):
             remove(file)
 
 
@@ -100,8 +75,8 @@ def remove(path: Path) -> None:
 
 def update_run(folder: Path, **changes: Any) -> dict[str, Any]:
     """Merge fields into a folder's ``run.json`` and return it."""
-    content = {**read_json(folder / "run.json"), **changes}
-    write_json(folder / "run.json", content)
+    content = {**read_json(folder / RUN_JSON), **changes}
+    write_json(folder / RUN_JSON, content)
     return content
 
 
@@ -116,9 +91,8 @@ def runs(reports: Path, study: str = "", hash8: str = "") -> Iterator[tuple[Path
     hash8 : str
         Only those whose name carries it.
     """
-    pattern = f"*-{glob.escape(hash8)}*" if hash8 else "*"
-    for path in sorted(reports.glob(f"{glob.escape(study) or '*'}/{pattern}/run.json")):
+    for folder in run_folders(reports, study, hash8):
         try:
-            yield path.parent, read_run(path.parent)
+            yield folder, read_run(folder)
         except BadInput:
             continue

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from evalbench.models.redact import environment_keys, holds, redactor
-from evalbench.runs.folder import whole_file
+from evalbench.readers.runs import whole_file
 
 # Between the characters of a key: tags, a terminal's colours; and what breaks the lines of base64 and of a notebook's texts.
 _BETWEEN = re.compile(r"<[^<>]*>|(?:\x1b|\\u001b)\[[0-9;]*m")

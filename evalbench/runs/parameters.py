@@ -1,18 +1,10 @@
-"""A notebook's parameters cell, read with ``ast``: names, types, defaults, help; and values checked against it.
-
-papermill's own inspector is a regular expression that misses ``str | None`` and only logs unknown names.
-"""
+"""Values checked against a notebook's parameters: names, types, bounds, secrets; and what its defaults were edited to."""
 
 from __future__ import annotations
 
-import ast
-import io
 import json
 import math
-import re
-import tokenize
 from collections.abc import Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -20,92 +12,10 @@ from typing import Any
 from evalbench.errors import BadInput
 from evalbench.models.redact import environment_keys, holds, names_a_key, user_info
 from evalbench.readers.files import parsed_json
+from evalbench.readers.parameters import Parameter
 
 # What these names mean in every study.
 LIMITS = {"n_resamples": (100, 1_000_000), "max_unscored": (0, 1), "seed": (0, 2**63 - 1)}
-TYPES = ("str", "int", "float", "bool", "list", "dict")
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """One line of the parameters cell: ``name: type = literal  # help``."""
-
-    name: str
-    types: tuple[str, ...]
-    optional: bool
-    default: Any
-    help: str = ""
-
-    def __str__(self) -> str:
-        return " | ".join([*self.types, *(["None"] if self.optional else [])])
-
-
-def notebook_parameters(notebook: Mapping[str, Any], source: str) -> dict[str, Parameter]:
-    """The parameters of a notebook by name.
-
-    Raises
-    ------
-    BadInput
-        If there is not exactly one cell tagged ``parameters``, or it holds anything but literals.
-    """
-    cells = [c for c in notebook["cells"] if "parameters" in c.get("metadata", {}).get("tags", [])]
-    if len(cells) != 1:
-        raise BadInput(f"{source}: expected exactly one cell tagged 'parameters', found {len(cells)}")
-    text = cells[0]["source"]
-    text = text if isinstance(text, str) else "".join(text)
-    return parse_cell(text, source)
-
-
-def parse_cell(text: str, source: str) -> dict[str, Parameter]:
-    """Parameters of a cell's source; see :func:`notebook_parameters`.
-
-    Examples
-    --------
-    >>> parse_cell("k: int = 5  # how many\\nlimit: float | None = None", "x")["limit"].optional
-    True
-    """
-    try:
-        body = ast.parse(text).body
-    except SyntaxError as error:
-        raise BadInput(f"{source}: the parameters cell does not parse: {error.msg} (line {error.lineno})") from error
-    except (ValueError, RecursionError, MemoryError) as error:  # half a character, brackets without end
-        raise BadInput(f"{source}: the parameters cell does not parse ({type(error).__name__})") from error
-    comments = {
-        token.start[0]: token.string.lstrip("# ").strip()
-        for token in tokenize.generate_tokens(io.StringIO(text).readline)
-        if token.type == tokenize.COMMENT
-    }
-    found, faults = {}, []
-    for node in body:
-        parameter = _parameter(node, comments)
-        if isinstance(parameter, Parameter):
-            found[parameter.name] = parameter
-        else:
-            faults.append(f"line {node.lineno}: {parameter}")
-    if faults:
-        raise BadInput.listing(f"{source}: the parameters cell holds more than 'name: type = literal' lines:", faults)
-    return found
-
-
-def _parameter(node: ast.stmt, comments: Mapping[int, str]) -> Parameter | str:
-    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
-        name, value = node.target.id, node.value
-        words = [part.strip() for part in ast.unparse(node.annotation).split("|")]
-    elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-        name, value, words = node.targets[0].id, node.value, []
-    else:
-        return ast.unparse(node)
-    try:
-        default = ast.literal_eval(value)
-    except (ValueError, TypeError, RecursionError, MemoryError):  # a list as a key
-        return f"{name} is not a literal"
-    types = tuple(re.sub(r"\[.*\]", "", word) for word in words if word != "None")
-    if not types and default is not None:
-        types = (type(default).__name__,)
-    unknown = [t for t in types if t not in TYPES]
-    if unknown:
-        return f"{name}: type {', '.join(unknown)}; one of {', '.join(TYPES)}, or any of them | None"
-    return Parameter(name, types, "None" in words or default is None, default, comments.get(node.end_lineno or 0, ""))
 
 
 def checked_values(known: Mapping[str, Parameter], given: Mapping[str, Any], source: str) -> dict[str, Any]:
@@ -154,6 +64,7 @@ def edited_defaults(known: Mapping[str, Parameter], own: Mapping[str, Any]) -> d
 
     Examples
     --------
+    >>> from evalbench.readers.parameters import parse_cell
     >>> edited_defaults(parse_cell("k: int = 5\\nnew: str = ''", "x"), {"k": 3, "gone": 1})
     {'k': {'own': 3, 'here': 5}, 'new': {'here': ''}, 'gone': {'own': 1}}
     """

@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 
 from evalbench.errors import BadInput
 from evalbench.readers import catalog
+from evalbench.readers.runs import NOTEBOOK, RESULTS_JSON, RUN_JSON
 from evalbench.runs.run import Plan, plan
 
-_TEXTS = ("run.json", "results.json", "notebook.ipynb")  # where paths of the worker may stand
+_TEXTS = (RUN_JSON, RESULTS_JSON, NOTEBOOK)  # where paths of the worker may stand
 
 
 class Parcel(NamedTuple):
@@ -126,7 +127,7 @@ def write_folder(folder: Path, files: Mapping[str, bytes], renamed: Mapping[str,
     ValueError
         If a name leads out of the folder.
     """
-    for name, content in sorted(files.items(), key=lambda pair: pair[0] == "run.json"):
+    for name, content in sorted(files.items(), key=lambda pair: pair[0] == RUN_JSON):
         if Path(name).name != name or name.startswith(".."):
             raise ValueError(f"{name!r}: a file of a run lies in its folder")
         if name in _TEXTS:

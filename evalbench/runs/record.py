@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalbench.errors import BadInput
-from evalbench.runs.folder import RUN, RUN_SCHEMA_VERSION, now, update_run, whole_file, write_json
+from evalbench.readers.runs import ITEMS, RESULTS_JSON, RUN_JSON, table_file, whole_file, write_json
+from evalbench.runs.folder import RUN, RUN_SCHEMA_VERSION, now, update_run
 from evalbench.runs.leaks import leaks
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def record(result: Result, out: str | Path | None = None) -> None:
             raise BadInput(f"{target}: is not empty; a run gets a folder of its own")
         target.mkdir(parents=True, exist_ok=True)
         fields = {"schema_version": RUN_SCHEMA_VERSION, "study": result.study, "run_id": target.name}
-        write_json(target / "run.json", {**fields, "status": "interactive", "started": now(), "finished": now()})
+        write_json(target / RUN_JSON, {**fields, "status": "interactive", "started": now(), "finished": now()})
         write(result, target)
         if found := leaks(target):
             shutil.rmtree(target)
@@ -68,8 +69,8 @@ def write(result: Result, folder: Path) -> None:
     """
     order = [result.id, *result.by]
     items = result.items.sort_values(order, kind="stable", ignore_index=True)
-    _write_frame(items, folder / "items.parquet")
-    tables = {name: f"{name}.parquet" for name in sorted(result.tables)}
+    _write_frame(items, folder / ITEMS)
+    tables = {name: table_file(name) for name in sorted(result.tables)}
     for name, file in tables.items():
         _write_frame(result.tables[name], folder / file)
     for name, content in sorted(result.files.items()):
@@ -78,22 +79,12 @@ def write(result: Result, folder: Path) -> None:
         with whole_file(folder / name) as temporary:
             temporary.write_bytes(content)
     update_run(folder, **result.accounting)
-    write_json(folder / "results.json", {**result.to_json(), "tables": tables})
+    write_json(folder / RESULTS_JSON, {**result.to_json(), "tables": tables})
 
 
 def _write_frame(frame: pd.DataFrame, path: Path) -> None:
     with whole_file(path) as temporary:
         frame.reset_index(drop=True).to_parquet(temporary, index=False)
-
-
-def read_items(folder: Path) -> pd.DataFrame:
-    """The items of a finished run."""
-    import pandas as pd
-
-    path = folder / "items.parquet"
-    if not path.is_file():
-        raise BadInput(f"{folder}: has no items.parquet; is it the folder of a finished run?")
-    return pd.read_parquet(path)
 
 
 def _how_to_render(result: Result) -> str:

@@ -15,15 +15,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evalbench import studies
-from evalbench.core.run_files import read_results
 from evalbench.draw import marks
 from evalbench.errors import BadInput
 from evalbench.models.redact import redactor
 from evalbench.readers import catalog
+from evalbench.readers.parameters import Parameter, notebook_parameters
+from evalbench.readers.runs import NOTEBOOK, RUN_JSON, read_results, write_json
 from evalbench.runs import folder as folders
 from evalbench.runs import provenance
 from evalbench.runs.kernel import Ended, execute, memory_fault, timeout_fault
-from evalbench.runs.parameters import Parameter, checked_values, edited_defaults, file_parameters, notebook_parameters
+from evalbench.runs.parameters import checked_values, edited_defaults, file_parameters
 from evalbench.workbench import root as find_root
 
 # BadInput and its kinds, as a kernel names them.
@@ -266,10 +267,8 @@ def run(
     key = secrets.token_hex(16)
     env = {folders.RUN: str(folder), marks.KEY: key, **({"EVALBENCH_ROOT": str(planned.root)} if planned.root else {})}
     try:
-        folders.write_json(folder / "run.json", begun)
-        ended = execute(
-            planned.notebook, folder / "notebook.ipynb", planned.parameters, env, timeout, progress, fork, memory
-        )
+        write_json(folder / RUN_JSON, begun)
+        ended = execute(planned.notebook, folder / NOTEBOOK, planned.parameters, env, timeout, progress, fork, memory)
     except BaseException as error:
         stopped = "stopped from outside (Ctrl-C or a signal)"
         said = stopped if isinstance(error, KeyboardInterrupt) else f"{type(error).__name__}: {error}"

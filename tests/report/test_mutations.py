@@ -13,12 +13,12 @@ import pytest
 import synthetic
 from generated import one_in_twenty
 
-from evalbench.core.run_files import read_json, read_results, read_run
 from evalbench.errors import BadInput
+from evalbench.readers.parameters import parse_cell
+from evalbench.readers.runs import read_json, read_results, read_run
 from evalbench.report.history import UNREADABLE, read_runs
 from evalbench.report.index import write_index
 from evalbench.report.render import render
-from evalbench.runs.parameters import parse_cell
 
 MOST = 800
 DEEP = 5000

@@ -9,9 +9,9 @@ import pytest
 from nbformat.v4 import new_code_cell, new_output
 
 from evalbench.errors import BadInput
+from evalbench.readers.parameters import Parameter
+from evalbench.readers.runs import write_text
 from evalbench.report.facts import settings
-from evalbench.report.narrative import Parameter
-from evalbench.report.page import write_atomically
 from evalbench.report.render import render
 
 HOSTILE = (
@@ -70,7 +70,7 @@ def test_nothing_is_left_behind_when_writing_fails(tmp_path):
     target = tmp_path / "report.html"
     target.mkdir()
     with pytest.raises(OSError):
-        write_atomically(target, "x")
+        write_text(target, "x")
     assert list(tmp_path.iterdir()) == [target]
 
 
@@ -112,7 +112,7 @@ def test_parameters_stand_with_their_help_and_a_changed_default(run_folder):
 
 
 def test_backticks_in_a_help_are_code_and_the_rest_is_text():
-    (setting,) = settings({"x": 1}, (Parameter("x", 1, "see `evalbench <list>` & more"),))
+    (setting,) = settings({"x": 1}, (Parameter("x", ("int",), False, 1, "see `evalbench <list>` & more"),))
     assert setting.help == "see <code>evalbench &lt;list&gt;</code> &amp; more"
 
 

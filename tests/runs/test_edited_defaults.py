@@ -11,7 +11,8 @@ from click.testing import CliRunner
 
 from evalbench.commands.batch import batch
 from evalbench.commands.run import run_study
-from evalbench.runs.parameters import edited_defaults, edits_text, parse_cell
+from evalbench.readers.parameters import parse_cell
+from evalbench.runs.parameters import edited_defaults, edits_text
 from evalbench.runs.run import plan
 
 ROOT = Path(__file__).resolve().parents[2]

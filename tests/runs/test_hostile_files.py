@@ -13,12 +13,14 @@ import pytest
 
 from evalbench import BadInput
 from evalbench.readers import catalog
+from evalbench.readers.parameters import parse_cell
+from evalbench.readers.runs import write_json
 from evalbench.report.index import write_index
 from evalbench.runs import folder as folders
 from evalbench.runs.batch import _history
 from evalbench.runs.closing import close, end_orphans
 from evalbench.runs.kernel import Ended
-from evalbench.runs.parameters import checked_values, parse_cell
+from evalbench.runs.parameters import checked_values
 from evalbench.runs.run import plan, run
 from evalbench.runs.suite import read_suite
 
@@ -121,7 +123,7 @@ def test_a_name_that_is_a_pattern_names_itself_only(bench):
     for study, job in [("a[1]", jobs[0]), ("a1", jobs[0]), ("b*", jobs[1])]:
         folder = folders.create(bench / "reports", study, job.plan.hash8)
         begun = {"status": "failed", "study": study, "sha256": {"identity": job.plan.identity}}
-        folders.write_json(folder / "run.json", begun)
+        write_json(folder / "run.json", begun)
     assert [content["study"] for _, content in folders.runs(bench / "reports", "a[1]")] == ["a[1]"]
     assert [content["study"] for _, content in folders.runs(bench / "reports", "b*")] == ["b*"]
     assert len(list(folders.runs(bench / "reports"))) == 3
@@ -133,8 +135,8 @@ def test_results_that_cannot_be_read_are_not_resumed(bench):
     (bench / "suite.yaml").write_text("runs:\n- {study: tiny, data: words.csv}\n")
     jobs = read_suite(bench / "suite.yaml", bench)
     folder = folders.create(bench / "reports", "tiny", jobs[0].plan.hash8)
-    folders.write_json(folder / "run.json", {"status": "ok", "sha256": {"identity": jobs[0].plan.identity}})
-    folders.write_json(folder / "results.json", {})
+    write_json(folder / "run.json", {"status": "ok", "sha256": {"identity": jobs[0].plan.identity}})
+    write_json(folder / "results.json", {})
     assert _history(jobs, bench / "reports") == ({}, {1: 0})
 
 
@@ -231,8 +233,8 @@ def test_what_a_notebook_does_to_its_folder_stops_neither_its_end_nor_the_index(
     begun = {"schema_version": 1, "study": "tiny", "run_id": folder.name, "status": "running", "error": "", "started": folders.now(),
              "host": folders.host(), "process": 2**22 + 1}  # fmt: skip
     for ended in (Ended("failed", "why"), Ended("ok")):
-        folders.write_json(folder / "run.json", begun)
-        folders.write_json(folder / "results.json", {})
+        write_json(folder / "run.json", begun)
+        write_json(folder / "results.json", {})
         exec(spoilt, {"folder": folder, "shutil": shutil})
         assert close(folder, begun, ended).status in ("failed", "no-result")
         assert folders.read_json(folder / "run.json")["status"] in ("failed", "no-result")

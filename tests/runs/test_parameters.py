@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from evalbench import BadInput
-from evalbench.runs.parameters import checked_values, file_parameters, parse_cell
+from evalbench.readers.parameters import parse_cell
+from evalbench.runs.parameters import checked_values, file_parameters
 
 CELL = """n_resamples: int = 2000
 data: str = "x@1"  # where from

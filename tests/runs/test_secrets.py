@@ -20,11 +20,13 @@ import pytest
 from evalbench import BadInput
 from evalbench.commands.terminal import clean_streams
 from evalbench.models.redact import holds
+from evalbench.readers.parameters import parse_cell
+from evalbench.readers.runs import write_json
 from evalbench.runs import folder as folders
 from evalbench.runs.closing import close, end_orphans
 from evalbench.runs.kernel import Ended
 from evalbench.runs.leaks import leaks
-from evalbench.runs.parameters import checked_values, parse_cell
+from evalbench.runs.parameters import checked_values
 from evalbench.runs.provenance import git_state, host_and_path
 from evalbench.runs.suite import read_suite
 
@@ -224,7 +226,7 @@ def test_the_page_of_a_run_that_died_holds_no_key(bench, monkeypatch):
     folder = folders.create(bench / "reports", "tiny", "0" * 8)
     begun = {"schema_version": 1, "study": "tiny", "run_id": folder.name, "status": "running", "error": "", "started": folders.now(),
              "host": folders.host(), "process": 2**22 + 1}  # fmt: skip
-    folders.write_json(folder / "run.json", begun)
+    write_json(folder / "run.json", begun)
     notebook_file(folder / "notebook.ipynb", JWT)
     assert end_orphans(bench / "reports") == [folder]
     assert leaks(bench) == []
@@ -241,7 +243,7 @@ def test_the_guards_own_errors_hold_no_key_and_what_it_could_not_read_is_not_sho
     monkeypatch.setattr("evalbench.runs.closing.leaks", broken)
     folder = folders.create(bench / "reports", "tiny", "0" * 8)
     begun = {"schema_version": 1, "study": "tiny", "run_id": folder.name, "status": "running", "error": "", "started": folders.now()}  # fmt: skip
-    folders.write_json(folder / "run.json", {**begun, "note": JWT})
+    write_json(folder / "run.json", {**begun, "note": JWT})
     notebook_file(folder / "notebook.ipynb", JWT)
     (folder / "more").mkdir()
     ended = close(folder, begun, Ended("ok"))

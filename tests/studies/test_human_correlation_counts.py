@@ -9,7 +9,8 @@ import pytest
 from rated_panels import evaluate, panel, value
 
 from evalbench.draw.verdict import headline_table, verdict_html
-from evalbench.runs.parameters import checked_values, notebook_parameters
+from evalbench.readers.parameters import notebook_parameters
+from evalbench.runs.parameters import checked_values
 from evalbench.studies import human_correlation as study
 
 LEVELS = {"summary": "documents", "dataset": "outputs", "system": "systems"}

@@ -1,19 +1,30 @@
-"""``results.json`` and ``run.json``: which fields they have, and their reading; a notebook, a disk or a hand may have damaged them.
+"""A run's folder: the names of its files, their reading, and files that are whole or not there.
 
-:data:`RESULTS` and :data:`RUN` list the fields.  A name with ``?`` may be missing; other fields are allowed.
+A notebook, a disk or a hand may have damaged ``results.json`` and ``run.json``: :data:`RESULTS` and :data:`RUN` list
+their fields.  A name with ``?`` may be missing; other fields are allowed.
 """
 
 from __future__ import annotations
 
+import contextlib
+import glob
 import json
 import math
+import os
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalbench.core.verdict import LIGHTS
 from evalbench.errors import BadInput
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+RUN_JSON, RESULTS_JSON = "run.json", "results.json"
+ITEMS, CALLS = "items.parquet", "calls.parquet"
+NOTEBOOK, PAGE = "notebook.ipynb", "report.html"
 STATUSES = ("running", "ok", "failed", "died", "timeout", "no-result", "interactive")
 FINISHED = ("ok", "interactive")  # what has results
 _SCHEMA_VERSION = 1
@@ -108,9 +119,7 @@ def read_results(folder: Path) -> dict[str, Any]:
     BadInput
         If it has none, or its fields are not those of :data:`RESULTS`; lists all faults.
     """
-    path = folder / "results.json"
-    if not path.is_file():
-        raise BadInput(f"{folder}: has no results.json; is it the folder of a finished run?")
+    path = _finished_file(folder, RESULTS_JSON)
     content = _checked(path, RESULTS)
     by = content["by"]
     faults = [
@@ -132,7 +141,104 @@ def read_run(folder: Path) -> dict[str, Any]:
     BadInput
         If it has none, or its fields are not those of :data:`RUN`; lists all faults.
     """
-    return _checked(folder / "run.json", RUN)
+    return _checked(folder / RUN_JSON, RUN)
+
+
+def read_items(folder: Path) -> pd.DataFrame:
+    """The items of a finished run.
+
+    Raises
+    ------
+    BadInput
+        If it has none, or they cannot be read.
+    """
+    return _read_frame(_finished_file(folder, ITEMS))
+
+
+def read_table(folder: Path, name: str) -> pd.DataFrame | None:
+    """A table of a finished run by its name in ``results.json``; None where the run kept no such table.
+
+    Raises
+    ------
+    BadInput
+        If the folder is not that of a finished run, or the table's file cannot be read.
+    """
+    file = read_results(folder)["tables"].get(name)
+    return None if file is None else _read_frame(_finished_file(folder, file))
+
+
+def run_folders(reports: Path, study: str = "", hash8: str = "") -> list[Path]:
+    """The folders of runs below a folder of reports, in the order of their names.
+
+    Parameters
+    ----------
+    reports : Path
+    study : str
+        Only those of this study.
+    hash8 : str
+        Only those whose name carries it.
+    """
+    pattern = f"*-{glob.escape(hash8)}*" if hash8 else "*"
+    return sorted(path.parent for path in reports.glob(f"{glob.escape(study) or '*'}/{pattern}/{RUN_JSON}"))
+
+
+# -- writing ------------------------------------------------------------------------------------
+
+
+def table_file(name: str) -> str:
+    """The file's name of a table."""
+    return f"{name}.parquet"
+
+
+@contextlib.contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """A temporary neighbour that replaces ``path`` when the block ends well, and is gone otherwise.
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be written; nothing is left behind.
+    """
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> Path:
+    """Write a text file whole or not at all."""
+    with whole_file(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+    return path
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Write JSON without NaN, whole or not at all."""
+    write_text(path, json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False) + "\n")
+
+
+# -- checking -----------------------------------------------------------------------------------
+
+
+def _finished_file(folder: Path, name: str) -> Path:
+    path = folder / name
+    if not path.is_file():
+        raise BadInput(f"{folder}: has no {name}; is it the folder of a finished run?")
+    return path
+
+
+def _read_frame(path: Path) -> pd.DataFrame:
+    import pandas as pd
+
+    try:
+        return pd.read_parquet(path)
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{path}: cannot be read ({error})") from error
 
 
 def _checked(path: Path, fields: Mapping[str, Any]) -> dict[str, Any]:
