@@ -43,8 +43,9 @@ def ask(
 
     Examples
     --------
-    >>> ask("What is the capital of France?", "local/smollm2-135m").text  # doctest: +SKIP
-    'The capital of France is Paris.'
+    With the weights of a local model on this machine::
+
+        ask("What is the capital of France?", "local/smollm2-135m").text
     """
     from evalbench.models.chat.collect import collect
     from evalbench.models.exchange import Request, as_messages

@@ -73,7 +73,9 @@ def load(
 
     Examples
     --------
-    >>> data = load("house_style_curated@1.0.0", study="matching")  # doctest: +SKIP
+    >>> data = load("house_style_curated@1.0.0", study="matching")
+    >>> str(data.label), list(data.tables)
+    ('house_style_curated@1.0.0', ['truth', 'predictions', 'documents'])
     """
     own = _study(study)
     return load_tables(data, own.SCHEMA, columns=columns, root=root, adapt=own.adapt, further=own.check, **files)

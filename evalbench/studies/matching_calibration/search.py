@@ -238,8 +238,8 @@ def folds(samples: npt.ArrayLike, n_folds: int, generator: np.random.Generator) 
 
     Examples
     --------
-    >>> folds(["a", "a", "b", "c"], 3, np.random.default_rng(0)).tolist() # doctest: +ELLIPSIS
-    [...]
+    >>> folds(["a", "a", "b", "c"], 3, np.random.default_rng(0)).tolist()
+    [1, 1, 2, 0]
     """
     names, index = np.unique(np.asarray(samples, dtype=str), return_inverse=True)
     dealt = np.empty(len(names), dtype=np.int64)
