@@ -1,4 +1,4 @@
-# make demo | setup | lab | test | check | gallery | lint      (nothing is needed beforehand but Python >= 3.11 and make)
+# make demo | setup | lab | test | check | gallery | notebooks | lint      (nothing is needed beforehand but Python >= 3.11 and make)
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -19,7 +19,7 @@ TESTED := pytest xdist hypothesis scipy.stats sklearn.metrics statsmodels.api nl
 WORKERS ?= 3
 PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
-.PHONY: demo setup lab test check bench gallery lint clean
+.PHONY: demo setup lab test check bench gallery notebooks lint clean
 
 $(BIN)/uv:
 	$(PYTHON) -c 'import sys; sys.exit("evalbench needs Python 3.11 or newer: make PYTHON=python3.12 …" if sys.version_info < (3, 11) else 0)'
@@ -51,6 +51,10 @@ lab: $(VENV)/.all
 	mkdir -p lab
 	for notebook in notebooks/*.ipynb; do [ -e lab/$${notebook##*/} ] || cp $$notebook lab/; done
 	$(BIN)/jupyter lab lab
+
+# The parameters cell and the call of every study's notebook, from the signature and docstring of its evaluate.
+notebooks: $(VENV)/.base
+	$(BIN)/python scripts/notebooks.py
 
 gallery: $(VENV)/.base
 	$(BIN)/evalbench batch notebooks/gallery.yaml

@@ -46,6 +46,10 @@ def test_check_runs_what_test_had_to_skip_and_no_benchmark() -> None:
     assert "tests/benchmarks" not in check
 
 
+def test_notebooks_are_made_though_a_folder_has_the_name() -> None:
+    assert "scripts/notebooks.py" in recipe("notebooks")
+
+
 def test_bench_runs_the_large_ones_by_hand_only() -> None:
     assert 'pytest -q tests/benchmarks -m "not large" --budget 300' in recipe("bench")
     everything = recipe("bench", "ALL=1")

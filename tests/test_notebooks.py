@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -74,9 +76,62 @@ def test_parameters_are_the_options_of_the_study(path: Path) -> None:
     assert options - named <= set(), f"not in the notebook: {sorted(options - named)}"
 
 
-def test_the_released_defaults_are_not_stale(script: Callable[[str], ModuleType]) -> None:
-    made = script("notebook_defaults")
-    assert made.FILE.read_text(encoding="utf-8") == made.text(), "stale: python scripts/notebook_defaults.py"
+def test_cells_of_parameters_and_calls_and_the_released_defaults_are_not_stale(
+    script: Callable[[str], ModuleType],
+) -> None:
+    assert script("notebooks").stale() == [], "stale: make notebooks"
+
+
+def options(*, weights: Mapping[str, float] | None = None, kind: str | Callable[..., Any] = "x", k: float = 1) -> None:
+    """Of a study.
+
+    Parameters
+    ----------
+    weights : mapping of str to float, optional
+        Of *each* part, e.g. ``{"a": 1}``.  Others follow.
+    kind : {"x", "y"}
+        What is counted, see :func:`options`.
+    k : float
+        ROUGE's; see :func:`options`.
+    a, b : int
+        Both.
+    seed : int
+    """
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("weights", 'weights: dict = {}  # of each part, e.g. {"a": 1}'),
+        ("kind", 'kind: str = "x"  # x or y: what is counted'),
+        ("k", "k: float = 1.0  # ROUGE's"),
+    ],
+)
+def test_a_line_is_an_options_type_default_and_first_sentence(
+    script: Callable[[str], ModuleType], name: str, line: str
+) -> None:
+    made = script("notebooks")
+    option = inspect.signature(options).parameters[name]
+    assert made.line(made.parameter(option, made.help_of(options, name))) == line
+
+
+def test_words_of_several_options_or_none_are_not_an_options_own(script: Callable[[str], ModuleType]) -> None:
+    made = script("notebooks")
+    assert [made.help_of(options, name) for name in ("a", "b", "seed", "missing")] == [""] * 4
+    node = json.loads(made.notebook_path("cot_levels").read_text())
+    old = {k: v for k, v in notebook_parameters(node, "cot_levels").items() if k != "seed"}
+    reading = made.parameters("cot_levels", {"reads": {"data": "rows"}, "sample": {"data": "d", "seed": 3}}, old)
+    assert [made.line(reading[name]) for name in ("data", "seed")] == [
+        'data: str = "d"  # rows',
+        "seed: int = 3  # of whatever is drawn at random, and of what models are asked",
+    ]
+
+
+def test_a_sample_has_no_values_for_what_is_no_parameter(script: Callable[[str], ModuleType]) -> None:
+    made = script("notebooks")
+    old = notebook_parameters(json.loads(made.notebook_path("cot_levels").read_text()), "cot_levels")
+    with pytest.raises(SystemExit, match="values for metriks, which are not parameters"):
+        made.parameters("cot_levels", {"reads": {}, "sample": {"metriks": []}}, old)
 
 
 def test_notebooks_and_studies_come_in_pairs() -> None:

@@ -42,7 +42,7 @@ _study = study  # load has a parameter of this name
 def defaults(name: str) -> Mapping[str, Any]:
     """The defaults of a study's parameters as the study was released, whatever its notebook holds by now.
 
-    Made by ``scripts/notebook_defaults.py``; empty for a name that is not a study's.
+    Made by ``scripts/notebooks.py``; empty for a name that is not a study's.
     """
     known = json.loads((Path(__file__).parent / "defaults.json").read_text(encoding="utf-8"))
     return dict(known.get(name, {}))
