@@ -71,7 +71,9 @@ def parameters(name: str, own: Mapping[str, Any], old: Mapping[str, Parameter]) 
     sample = dict(own["sample"])
     found = {p.name: Parameter(p.name, p.types, p.optional, sample.pop(p.name, p.default), p.help) for p in lines}
     if sample:
-        raise SystemExit(f"{name}: the notebook's metadata have values for {', '.join(sample)}, which are not parameters")
+        raise SystemExit(
+            f"{name}: the notebook's metadata have values for {', '.join(sample)}, which are not parameters"
+        )
     return found
 
 
