@@ -119,8 +119,7 @@ def test_a_value_beside_its_light_reads_as_on_its_side_of_the_threshold(
         shown = float(value_text(e, summary.estimates).replace("−", "-"))
         assert [np.sign(shown - cut) for cut in e.cuts] == [np.sign(e.value - cut) for cut in e.cuts]
     decided = summary.estimate(**summary.verdict.decided_by)
-    if name != "matching":  # its sentence has the best and the worst checker of all, whichever light is lit
-        assert estimate_text(decided, summary.estimates) in summary.verdict.sentence
+    assert estimate_text(decided, summary.estimates) in summary.verdict.sentence
 
 
 def test_a_figure_reads_the_same_in_sentence_table_lines_and_index(finished: tuple[str, Run]) -> None:

@@ -163,6 +163,9 @@ def worst_group(
     ('red', 'Mean score 0.50 [0.35, 0.65] (fern); 1.00 [1.00, 1.00] (oak); 40 items, threshold 0.8.')
     """
     lights = lights or {}
+    strangers = set(lights) - {m.metric for m in measures}
+    if strangers:
+        raise ValueError(f"lights of what is not measured: {', '.join(sorted(strangers))}")
     measures = [_lit(m, lights) for m in measures]
     rules = {m.metric: m for m in measures if m.bands is not None}
     options = {"seed": seed, "n_resamples": n_resamples}

@@ -108,6 +108,10 @@ class TestTheWorstDecides:
         named = judged(table({"a": [1] * 20}), lights={"passed": ()}).verdict
         assert named.sentence.startswith("passed 1.00")
 
+    def test_a_light_of_what_is_not_measured_is_refused(self):
+        with pytest.raises(ValueError, match="not measured: scor"):
+            judged(table({"a": [1] * 20}), lights={"scor": [0.8]})
+
     def test_the_study_s_own_remark(self):
         assert judged(table({"a": [1] * 20}), remark="All is well.").verdict.sentence.endswith("0.8. All is well.")
 

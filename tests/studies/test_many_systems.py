@@ -62,9 +62,8 @@ def test_the_best_checkers_are_compared_and_the_rest_is_not_hidden(root):
     data = load("house_style_curated@1.0.0", study="matching", root=root)
     one = data["predictions"][data["predictions"]["checker"] == data["predictions"]["checker"].min()]
     many = pd.concat([one.assign(checker=f"c{k:02}@1|m").iloc[k:] for k in range(40)], ignore_index=True)
-    result = matching.evaluate(
-        {"truth": data["truth"], "documents": data["documents"], "predictions": many}, embed="jaccard", n_resamples=50
-    )
+    tables = {"truth": data["truth"], "documents": data["documents"], "predictions": many}
+    result = matching.evaluate(load(tables, study="matching"), embed="jaccard", n_resamples=50)
     assert len(result.tables["comparisons"]) == 2 * PAIRS
     assert f"of 40 checkers the best {MOST_COMPARED} by f1 are compared" in "\n".join(result.notes)
 

@@ -123,7 +123,7 @@ def test_a_predicted_context_that_is_not_in_the_text_is_a_row_and_a_false_positi
     result = judged(data)
     assert result.tables["faults"]["violation_id"].tolist() == ["b"]
     assert result.estimate("fp", checker=A).value == 1
-    assert any("do not stand in their text" in note for note in result.notes)
+    assert any("are not in their text" in note for note in result.notes)
 
 
 def test_contexts_are_located_exactly_by_white_space_and_fuzzily():
@@ -166,7 +166,7 @@ def test_contexts_are_located_exactly_by_white_space_and_fuzzily():
             lambda d: d.__setitem__(
                 "truth", d["truth"].drop(columns=["start", "end"]).assign(context="not there at all")
             ),
-            "its context does not stand in the text: 'not there at all'",
+            "its context is not in the text: 'not there at all'",
         ),
     ],
 )
@@ -222,12 +222,15 @@ def test_a_sample_without_a_text_is_one_fault(place):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"std_weights": {"text_overlap": 0.5}}, "sum 0.5; they must sum to 1"),
+        ({"std_weights": {"text_overlap": 0.5}}, "std_weights must sum to 1, got 0.5"),
         ({"std_weights": {"overlap": 1.0}}, "unknown component 'overlap'"),
-        ({"std_weights": {"text_overlap": 1.5, "rule_similarity": -0.5}}, "weights are not negative"),
-        ({"assignment": "best"}, "one of greedy, optimal"),
-        ({"yellow_from": 0.5}, "both or neither"),
-        ({"light_on": "bleu"}, "one of f1, match_score, ha_f1"),
+        (
+            {"std_weights": {"text_overlap": 1.5, "rule_similarity": -0.5}},
+            "rule_similarity must be at least 0, got -0.5",
+        ),
+        ({"assignment": "best"}, "assignment must be one of greedy, optimal; got 'best'"),
+        ({"yellow_from": 0.5}, "yellow_from and green_from must both be set"),
+        ({"light_on": "bleu"}, "light_on must be one of f1, match_score, ha_f1; got 'bleu'"),
         ({"weights_file": "/nowhere.json"}, "weights_file /nowhere.json"),
     ],
 )

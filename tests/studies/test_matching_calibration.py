@@ -320,7 +320,7 @@ def test_weights_for_another_similarity_warn(sample: Dataset, result: Result, ro
 
 def test_matching_refuses_unknown_ha_thresholds(root: Path) -> None:
     data = load("house_style_curated@1.0.0", study="matching", root=root)
-    with pytest.raises(BadInput, match="unknown scores; there are overlap, rule, score"):
+    with pytest.raises(BadInput, match="ha_thresholds must be one of overlap, rule, score; got 'scores'"):
         matching.evaluate(data, embed="jaccard", ha_thresholds={"scores": 0.4})
 
 

@@ -10,7 +10,6 @@ import pytest
 from evalbench.core.result import Result
 from evalbench.core.significance import holm
 from evalbench.studies import load, matching
-from evalbench.studies.matching.comparison import compare_checkers, verdicts
 
 
 @pytest.fixture(scope="module")
@@ -39,25 +38,6 @@ def test_the_page_states_the_paired_verdict_in_words(result: Result) -> None:
     words = [note for note in result.notes if note.startswith("f1: ")]
     assert len(words) == 3
     assert all("is better than" in w or "no difference shown between" in w for w in words)
-
-
-def test_many_checkers_are_told_by_rank(result: Result) -> None:
-    import pandas as pd
-
-    one = result.items[result.items["checker"] == result.items["checker"].min()]
-    frames = []
-    for k in range(5):
-        more = one.assign(checker=f"c{k}@1|m")
-        more["tp"], more["fn"] = np.minimum(more["n_truth"], more["tp"] + k), 0
-        frames.append(more)
-    compared = compare_checkers(pd.concat(frames, ignore_index=True), n_resamples=50)
-    assert len(compared) == 20
-    assert len(verdicts(compared, "f1")) == 4
-
-
-def test_a_single_checker_has_nothing_to_compare(result: Result) -> None:
-    one = result.items[result.items["checker"] == result.items["checker"].min()]
-    assert compare_checkers(one) == ()
 
 
 def test_the_table_of_the_notebook(result: Result) -> None:

@@ -28,7 +28,8 @@ def violations(n):
     own = predictions[predictions["checker"] == predictions["checker"].iloc[0]]
     kept = sample["documents"]["sample_id"].drop_duplicates().iloc[:n]
     tables = {**sample, "predictions": own}
-    return {name: t[t["sample_id"].isin(kept)] for name, t in tables.items() if "sample_id" in t}
+    own = {name: t[t["sample_id"].isin(kept)] for name, t in tables.items() if "sample_id" in t}
+    return load(own, study="matching")
 
 
 def sentence(study, n):

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from evalbench.errors import BadInput
+from evalbench.kit.options import Checks
 from evalbench.metrics.matching import (
     COMPONENTS,
     Missing,
@@ -26,7 +26,7 @@ from evalbench.metrics.matching import (
 )
 from evalbench.models.accounting import embeddings_counted, merged
 from evalbench.models.similarity.embed import embedder, indexed_similarities, language_warning
-from evalbench.studies.matching.violations import Violations
+from evalbench.studies.matching.inputs import Violations
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,7 +39,7 @@ HA_WEIGHTS: Mapping[str, float] = {
     "explanation_similarity": 0.2,
     "correction_similarity": 0.1,
 }
-SEED_THRESHOLDS = Thresholds()
+DEFAULTS = Thresholds()
 TEXT_COMPONENTS = {
     "rule_similarity": "rule",
     "explanation_similarity": "explanation",
@@ -47,6 +47,9 @@ TEXT_COMPONENTS = {
 }
 Assignment = Literal["greedy", "optimal"]
 Filter = Literal["before", "after"]
+CHOICES = {"assignment": get_args(Assignment), "filter": get_args(Filter), "missing": get_args(Missing)}
+EMBED = "use-multilingual"
+DTYPE = "float32"
 
 
 class Codes(NamedTuple):
@@ -121,7 +124,7 @@ class Pairs:
         )
 
 
-def score_pairs(violations: Violations, *, embed: str = "use-multilingual", dtype: str = "float32") -> Pairs:
+def score_pairs(violations: Violations, *, embed: str = EMBED, dtype: str = DTYPE) -> Pairs:
     """The components of every pair; each distinct string is embedded once.
 
     Parameters
@@ -207,7 +210,7 @@ def match(
     pairs: Pairs,
     *,
     weights: Mapping[str, float] = STD_WEIGHTS,
-    thresholds: Thresholds = SEED_THRESHOLDS,
+    thresholds: Thresholds = DEFAULTS,
     assignment: Assignment = "greedy",
     filter: Filter = "before",
     missing: Missing = "renormalise",
@@ -223,9 +226,10 @@ def match(
     thresholds : Thresholds
         Overlap, rule and score that a pair must exceed.
     assignment : {"greedy", "optimal"}
-        Take the best pair and repeat (the seed), or maximise the total score.
+        Take the best pair and repeat, or maximise the total score.
     filter : {"before", "after"}
-        Leave inadmissible pairs out first, or take the best pair and then check it, which blocks its row and column (the seed).
+        Leave inadmissible pairs out first, or take the best pair and then check it, which blocks its row and
+        column, as the method document ``violations`` has it.
     missing : {"renormalise", "zero"}
         What a component counts that both sides lack.
 
@@ -234,7 +238,9 @@ def match(
     BadInput
         For weights that are negative, do not sum to 1 or name no component, and for unknown options.
     """
-    check_options(weights, assignment, filter, missing)
+    checks = Checks()
+    check_options(checks, {"weights": weights}, assignment=assignment, filter=filter, missing=missing)
+    checks.refuse("matching")
     codes, components = pairs.codes, pairs.components
     score = weighted_score(components, weights, missing)
     overlap, rule = components["text_overlap"], np.nan_to_num(components["rule_similarity"])
@@ -260,41 +266,14 @@ def match(
     return Matching(score, matched, why_truth, why_predicted, differs)
 
 
-def check_options(
-    weights: Mapping[str, float], assignment: str, filter: str, missing: str, *, name: str = "weights"
-) -> None:
-    """Refuse weights and options that :func:`match` cannot take, all at once."""
-    faults = [
-        f"{name}: unknown component {component!r}; there are {', '.join(COMPONENTS)}"
-        for component in weights
-        if component not in COMPONENTS
-    ]
-    faults += [
-        f"{name}: {component} is {value}; weights are not negative"
-        for component, value in weights.items()
-        if not value >= 0
-    ]
-    if not faults and abs(sum(weights.values()) - 1) > 1e-6:
-        faults.append(f"{name}: sum {sum(weights.values()):g}; they must sum to 1")
-    for option, value, known in (
-        ("assignment", assignment, ("greedy", "optimal")),
-        ("filter", filter, ("before", "after")),
-        ("missing", missing, ("renormalise", "zero")),
-    ):
-        if value not in known:
-            faults.append(f"{option}: {value!r}; one of {', '.join(known)}")
-    if faults:
-        raise BadInput.listing("matching cannot run with these options:", faults)
-
-
-def replaced(thresholds: Thresholds, others: Mapping[str, float]) -> Thresholds:
-    """Thresholds with some of them replaced; refuses unknown names and what is no number."""
-    unknown = sorted(set(others) - set(Thresholds._fields))
-    wrong = sorted(k for k, v in others.items() if isinstance(v, bool) or not isinstance(v, (int, float)))
-    if unknown or wrong:
-        raise BadInput.listing(
-            "thresholds that cannot be taken:",
-            [f"ha_thresholds: unknown {name}; there are {', '.join(Thresholds._fields)}" for name in unknown]
-            + [f"ha_thresholds {name} is {others[name]!r}, not a number" for name in wrong if name not in unknown],
-        )
-    return thresholds._replace(**others)
+def check_options(checks: Checks, weights: Mapping[str, Mapping[str, float]], **choices: str) -> None:
+    """Check weights, each under its option's name, and the choices of :func:`match`."""
+    for name, own in weights.items():
+        known = ", ".join(COMPONENTS)
+        faults = [f"{name}: unknown component {c!r}; there are {known}" for c in own if c not in COMPONENTS]
+        faults += [f"{name}: {c} must be at least 0, got {w!r}" for c, w in own.items() if not w >= 0]
+        if not faults:
+            checks.that(abs(sum(own.values()) - 1) <= 1e-6, f"{name} must sum to 1, got {sum(own.values()):g}")
+        checks.faults += faults
+    for name, value in choices.items():
+        checks.choice(name, value, CHOICES[name])

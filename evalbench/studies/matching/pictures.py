@@ -12,7 +12,10 @@ from evalbench.core.wording import rounded_parts
 from evalbench.draw import spans as draw_spans
 from evalbench.draw.html import Html
 from evalbench.draw.pictures import Line, estimate_bars, heat_map, lines
+from evalbench.kit.cases import in_turn, worst_cases
+from evalbench.kit.comparing import shown
 from evalbench.metrics.matching import Thresholds, admissible, greedy
+from evalbench.studies.matching.summary import LIGHT_ON, LIT
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,21 +23,23 @@ if TYPE_CHECKING:
 
     from evalbench.core.result import Result
 
-_WORDS = {"f1": "F1", "match_score": "match score", "ha_f1": "human-aligned F1"}
 
-
-def picture_checkers(result: Result, metric: str = "f1") -> tuple[Picture, str]:
+def picture_checkers(result: Result, metric: str = LIGHT_ON) -> tuple[Picture, str]:
     """The headline figure of every checker with its interval."""
     rows = [e for e in result.summary.estimates if e.metric == metric and e.group]
+    name = LIT.get(metric, metric)
     return estimate_bars(
         [e.group["checker"] for e in rows],
         rows,
-        title=f"{_WORDS.get(metric, metric)} of each checker".capitalize()
-        if metric == "match_score"
-        else f"{_WORDS.get(metric, metric)} of each checker",
-        xlabel=f"{_WORDS.get(metric, metric)} (0–1)",
+        title=f"{name[:1].upper()}{name[1:]} of each checker",
+        xlabel=f"{name} (0–1)",
         domain=(0, 1),
     )
+
+
+def comparisons(result: Result) -> pd.DataFrame:
+    """Every pair of checkers on the headline figures: difference, interval, Holm's p-value, the verdict in a word."""
+    return shown(result.tables.get("comparisons"), "checker")
 
 
 def picture_precision_recall(result: Result) -> tuple[Picture, str]:
@@ -176,29 +181,25 @@ def unmatched(result: Result, assignment: str = "std") -> pd.DataFrame:
     return table
 
 
-_COUNTS = {
-    "sample_id": "text",
-    "n_truth": "true",
-    "n_predicted": "predicted",
-    "tp": "matched",
-    "fp": "false alarms",
-    "fn": "missed",
-    "sample_f1": "F1 of the text",
-}
-
-
 def worst_samples(result: Result, rows: int = 20) -> pd.DataFrame:
     """The texts with most false alarms and misses, the worst first."""
-    return _worst(result).head(rows).rename(columns=_COUNTS)
+    names = {
+        "text": "sample_id",
+        "checker": "checker",
+        "true": "n_truth",
+        "predicted": "n_predicted",
+        "matched": "tp",
+        "false alarms": "fp",
+        "missed": "fn",
+        "F1 of the text": "sample_f1",
+    }
+    return _worst(result, n=rows, show=names)
 
 
-def _worst(result: Result) -> pd.DataFrame:
+def _worst(result: Result, **options: Any) -> pd.DataFrame:
     items = result.items.assign(wrong=result.items["fp"] + result.items["fn"])
-    columns = ["sample_id", "checker", "n_truth", "n_predicted", "tp", "fp", "fn", "sample_f1"]
-    worst = items[items["wrong"] > 0].sort_values(
-        ["wrong", "sample_f1", "sample_id", "checker"], ascending=[False, True, True, True], kind="stable"
-    )
-    return worst[columns].reset_index(drop=True)
+    wrong = items[items["wrong"] > 0]
+    return worst_cases(wrong, ["wrong", "sample_f1"], keys=["sample_id", "checker"], highest=["wrong"], **options)
 
 
 def documents(result: Result, checker: str = "", rows: int = 6) -> Html:
@@ -211,11 +212,8 @@ def documents(result: Result, checker: str = "", rows: int = 6) -> Html:
         Only of this one; by default the checkers take turns.
     rows : int
     """
-    worst = _worst(result)
-    if checker:
-        worst = worst[worst["checker"] == checker]
-    turn = worst.groupby("checker").cumcount()
-    chosen = worst.assign(turn=turn).sort_values(["turn", "checker"], kind="stable").head(rows)
+    worst = _worst(result, n=None)
+    chosen = in_turn(worst[worst["checker"] == checker] if checker else worst, "checker", rows)
     texts = result.tables["documents"].set_index("sample_id")["text"]
     of = dict(tuple(result.tables["violations"].groupby(["sample_id", "checker"])))
     return draw_spans.documents(
@@ -233,5 +231,5 @@ def _document(sample: str, text: str, rows: pd.DataFrame, checker: str) -> draw_
         for start, end in json.loads(row.spans):
             marks.append(draw_spans.Span(start, end, row.side, f"{row.rule}{why}", pair))
     lost = rows[rows["located"] == "not found"]
-    note = f"{len(lost)} predicted contexts do not stand in this text." if len(lost) else ""
+    note = f"{len(lost)} predicted contexts are not in this text." if len(lost) else ""
     return draw_spans.Document(f"{sample}, {checker}", text, marks, note)

@@ -1,22 +1,28 @@
-"""True and predicted violations, checked, ordered, with their spans located in the text."""
+"""True and predicted violations, checked, ordered, with their spans located in the text; and a file of weights."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evalbench.core.result import DataLabel
 from evalbench.errors import BadInput
 from evalbench.metrics.matching import Spans, assemble_spans
+from evalbench.readers.files import parsed_json
 from evalbench.text.locate import locate
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from evalbench.readers.dataset import Dataset
+
+
+CONTEXT_THRESHOLD = 0.8
+"""Least similarity of a context that is located fuzzily."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +39,7 @@ class Violations:
         ``checker, name, version, model``.
     truth_spans, predicted_spans : Spans
     faults : DataFrame
-        Predicted contexts that do not stand in their text: they count as predictions that overlap with nothing.
+        Predicted contexts that are not in their text: they count as predictions that overlap with nothing.
     label : DataLabel
     notes : tuple of str
     """
@@ -53,7 +59,7 @@ class Violations:
         return f"<{counts} of {len(self.documents)} texts by {len(self.checkers)} checkers>"
 
 
-def prepare(data: Dataset, *, context_threshold: float = 0.8) -> Violations:
+def prepare(data: Dataset, *, context_threshold: float = CONTEXT_THRESHOLD) -> Violations:
     """Check and order violations and find their spans.
 
     Parameters
@@ -65,7 +71,7 @@ def prepare(data: Dataset, *, context_threshold: float = 0.8) -> Violations:
     Raises
     ------
     BadInput
-        All faults at once: samples without a text, spans beyond the text, true contexts that do not stand in
+        All faults at once: samples without a text, spans beyond the text, true contexts that are not in
         the text, rows with neither span nor context, checkers not written ``name@version|model``.
     """
     import pandas as pd
@@ -83,7 +89,7 @@ def prepare(data: Dataset, *, context_threshold: float = 0.8) -> Violations:
     truth_spans, truth_lost = _spans(truth, texts, "truth", context_threshold, faults)
     spans, lost = _spans(predictions, texts, "predictions", context_threshold, faults)
     faults += [
-        f"truth: violation {row.violation_id} of sample {row.sample_id}: its context does not stand in the text: {_clip(row.context)}"
+        f"truth: violation {row.violation_id} of sample {row.sample_id}: its context is not in the text: {_clip(row.context)}"
         for row in truth_lost.itertuples()
     ]
     checkers = _checkers(predictions["checker"], faults)
@@ -179,3 +185,26 @@ def _checkers(column: pd.Series, faults: list[str]) -> pd.DataFrame:
     parts = names.str.extract(r"^(?P<name>[^@|]+)@(?P<version>[^@|]+)\|(?P<model>.+)$")
     faults += [f"predictions: checker {n!r} is not written name@version|model" for n in names[parts["name"].isna()]]
     return pd.concat([names.rename("checker"), parts], axis=1)
+
+
+def read_weights(path: str) -> dict[str, Any]:
+    """A calibration file: ``parameters`` holds weights and thresholds, the rest says where they came from; empty without.
+
+    Raises
+    ------
+    BadInput
+        If it cannot be read or states something unknown.
+    """
+    if not path:
+        return {}
+    known = {"std_weights", "ha_weights", "overlap_threshold", "rule_threshold", "score_threshold", "ha_thresholds"}
+    try:
+        content = parsed_json(Path(path).expanduser().read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BadInput(f"weights_file {path}: {error}") from error
+    if not isinstance(content, dict) or not isinstance(content.get("parameters"), dict):
+        raise BadInput(f'weights_file {path}: expected an object with a key "parameters"')
+    unknown = sorted(set(content["parameters"]) - known)
+    if unknown:
+        raise BadInput(f"weights_file {path}: unknown {', '.join(unknown)}; it may state {', '.join(sorted(known))}")
+    return content

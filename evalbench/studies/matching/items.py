@@ -1,0 +1,101 @@
+"""Matches as rows: the items that the figures sum, and the tables of pairs and violations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalbench.core.measures import ratio
+from evalbench.metrics.matching import COMPONENTS, Spans
+from evalbench.studies.matching.pairs import Matching, Pairs
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LOW_OVERLAP = 0.1
+
+
+def items_of(pairs: Pairs, std: Matching, ha: Matching) -> pd.DataFrame:
+    """One row per sample and checker: counts and sums, everything that the figures need."""
+    import pandas as pd
+
+    v, codes = pairs.violations, pairs.codes
+    samples, checkers = v.documents["sample_id"], v.checkers["checker"]
+    size = len(samples) * len(checkers)
+
+    def total(mask: np.ndarray, values: np.ndarray | None = None) -> np.ndarray:
+        weights = None if values is None else np.nan_to_num(values[mask])
+        return np.bincount(codes.group[mask], weights=weights, minlength=size)
+
+    sample_of_truth = pd.Index(samples).get_indexer(v.truth["sample_id"])
+    n_truth = np.repeat(np.bincount(sample_of_truth, minlength=len(samples)), len(checkers))
+    sample_of_prediction = pd.Index(samples).get_indexer(v.predictions["sample_id"])
+    checker = pd.Categorical(v.predictions["checker"], categories=checkers).codes
+    n_predicted = np.bincount(sample_of_prediction * len(checkers) + checker, minlength=size)
+    out: dict[str, np.ndarray] = {
+        "sample_id": np.repeat(samples.to_numpy(), len(checkers)),
+        "checker": np.tile(checkers.to_numpy(), len(samples)),
+        "n_truth": n_truth,
+        "n_predicted": n_predicted,
+    }
+    for prefix, matching in (("", std), ("ha_", ha)):
+        tp = total(matching.matched)
+        out |= {f"{prefix}tp": tp, f"{prefix}fp": n_predicted - tp, f"{prefix}fn": n_truth - tp}
+        out[f"{prefix}score_sum"] = total(matching.matched, matching.score)
+        out[f"{prefix}differs"] = matching.differs.astype(np.int64)
+    for component in COMPONENTS:
+        there = ha.matched & ~np.isnan(pairs.components[component])
+        out[f"sum_{component}"] = total(there, pairs.components[component])
+        out[f"n_{component}"] = total(there)
+    out["low_overlap"] = total(std.matched & (pairs.components["text_overlap"] < LOW_OVERLAP))
+    tp, fp, fn = (out[k].astype(float) for k in ("tp", "fp", "fn"))
+    out |= {
+        "sample_precision": ratio(tp, tp + fp),
+        "sample_recall": ratio(tp, tp + fn),
+        "sample_f1": ratio(2 * tp, 2 * tp + fp + fn),
+    }
+    frame = pd.DataFrame(out)
+    frame["unscored"], frame["undefined"] = "", ""
+    return frame
+
+
+def pair_table(pairs: Pairs, std: Matching, ha: Matching) -> pd.DataFrame:
+    """One row per pair: ids, components, both scores, whether each assignment took it."""
+    scores = {"std_score": std.score, "ha_score": ha.score, "std_match": std.matched, "ha_match": ha.matched}
+    return pairs.frame().assign(**scores)
+
+
+def violation_table(pairs: Pairs, std: Matching, ha: Matching) -> pd.DataFrame:
+    """One row per true violation and checker, and per prediction: its spans, its partner, or why it has none."""
+    import pandas as pd
+
+    v, codes = pairs.violations, pairs.codes
+    text = ["rule", "category", "explanation", "correction"]
+    columns = ["sample_id", "violation_id", *text, "located"]
+    checkers = v.checkers["checker"].tolist()
+    spans_t, spans_p = _span_texts(v.truth_spans), _span_texts(v.predicted_spans)
+    truth = pd.concat([v.truth[columns].assign(side="truth", checker=c, spans=spans_t) for c in checkers])
+    predicted = v.predictions[[*columns, "checker"]].assign(side="prediction", spans=spans_p)
+    for name, matching in (("std", std), ("ha", ha)):
+        taken = np.flatnonzero(matching.matched)
+        partner_t = np.full((len(v.truth), max(1, len(checkers))), "", dtype=object)
+        partner_p = np.full(len(v.predictions), "", dtype=object)
+        partner_t.reshape(-1)[codes.side[taken]] = v.predictions["violation_id"].to_numpy()[codes.predicted[taken]]
+        partner_p[codes.predicted[taken]] = v.truth["violation_id"].to_numpy()[codes.truth[taken]]
+        truth[f"{name}_partner"] = partner_t.T.reshape(-1)[: len(truth)]
+        predicted[f"{name}_partner"] = partner_p
+        truth[f"{name}_why_unmatched"] = np.concatenate([matching.why_truth[c] for c in checkers]) if checkers else ""
+        predicted[f"{name}_why_unmatched"] = matching.why_predicted
+    return pd.concat([truth, predicted], ignore_index=True)[
+        ["sample_id", "checker", "side", "violation_id", "spans", "located", *text,
+         "std_partner", "std_why_unmatched", "ha_partner", "ha_why_unmatched"]
+    ]  # fmt: skip
+
+
+def _span_texts(spans: Spans) -> list[str]:
+    bounds = zip(spans.first[:-1].tolist(), spans.first[1:].tolist(), strict=True)
+    start, end = spans.start.tolist(), spans.end.tolist()
+    if len(start) == len(spans.first) - 1 == spans.first[-1] and (spans.first[1:] > spans.first[:-1]).all():
+        return list(map("[[{},{}]]".format, start, end))
+    return ["[" + ",".join(f"[{start[i]},{end[i]}]" for i in range(a, b)) + "]" for a, b in bounds]

@@ -1,0 +1,63 @@
+"""What the page says besides figures: how they were computed, and what a reader must know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from evalbench.metrics.matching import COMPONENTS, Thresholds
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def method(options: Mapping[str, Any], std: Thresholds, ha: Thresholds) -> tuple[str, ...]:
+    """How the figures were computed, a line each."""
+
+    def formula(weights: Mapping[str, float]) -> str:
+        return " + ".join(f"{weights[c]:g} × {c.replace('_', ' ')}" for c in COMPONENTS if weights.get(c))
+
+    embed = options["embed"]
+    similarity = (
+        "Jaccard index of word sets" if embed == "jaccard" else f"cosine of {embed} embeddings, negative ones count 0"
+    )
+    apart = "" if ha == std else f" (ha: {ha.overlap:g}, {ha.rule:g} and {ha.score:g})"
+    return (
+        f"std score = {formula(options['std_weights'])}",
+        f"ha score = {formula(options['ha_weights'])}",
+        f"A pair may match if overlap > {std.overlap:g}, rule similarity > {std.rule:g} and score > {std.score:g}{apart}; "
+        f"{options['assignment']} one-to-one assignment, inadmissible pairs left out {options['filter']} the best is taken; "
+        f"a part that both sides lack: {options['missing']}.",
+        f"text overlap = characters in both / characters in either; similarities: {similarity}.",
+        "F1 = 2tp / (2tp + fp + fn), summed over texts; match_score = mean ha score over true violations, 0 where none matched; "
+        "match_quality = the same over matched pairs.",
+        "Weights and thresholds default to the values of the method document violations, section “Metrics: summary”; "
+        "intervals resample texts.",
+    )
+
+
+def remarks(items: pd.DataFrame, n_faults: int) -> list[str]:
+    """What the assignments and the located contexts leave to know."""
+    out = []
+    for prefix, name in (("", "std"), ("ha_", "ha")):
+        count = int(items[f"{prefix}differs"].sum())
+        out.append(f"Greedy and optimal {name} assignment differ in {count} of {len(items)} samples × checkers.")
+    if n_faults:
+        out.append(
+            f"{n_faults} predicted contexts are not in their text; they count as false positives (table faults)."
+        )
+    return out
+
+
+def calibrated(calibration: Mapping[str, Any], options: Mapping[str, Any]) -> list[str]:
+    """Where calibrated weights came from, and a warning where this run scores otherwise than they were made for."""
+    if not calibration:
+        return []
+    made, data = calibration.get("options") or {}, calibration.get("data") or {}
+    source = data.get("name", "unknown data")
+    out = [f"Weights and thresholds from a calibration on {source}: {calibration.get('sentence', '')}"]
+    for name in ("embed", "missing"):
+        there, here = made.get(name, options[name]), options[name]
+        if there != here:
+            out.append(f"The weights were calibrated with {name}={there}, this run has {name}={here}: calibrate anew.")
+    return out
