@@ -108,7 +108,7 @@ def _headline(outcome: Outcome) -> str:
     if figure is None:
         return ""
     group = f" of {figure.group}" if figure.group else ""
-    return _short(f"{figure.metric} {f'{figure.shown} {figure.interval}'.rstrip()}{group}")
+    return _short(f"{figure.title} {f'{figure.shown} {figure.interval}'.rstrip()}{group}")
 
 
 def _short(label: str) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evalbench.core.result import deciding_row
+from evalbench.core.wording import title_of
 from evalbench.errors import BadInput
 from evalbench.readers.runs import PAGE
 
@@ -128,10 +129,11 @@ def headline(results: Mapping[str, Any], most: int = 24) -> list[str]:
     """
     by, deciding = results["by"], deciding_row(results)
     metrics: dict[str, list[str]] = {}
+    titles: dict[str, str] = {}
     for row in results["summary"]:
         group = ", ".join(str(row[k]) for k in by if row.get(k)) or ("all" if by else "")
         n = f"n {row['n']} {row.get('n_of') or ''}".rstrip()
-        line = f"  {row['metric']:<18} {_figure(row, results['summary']):<26} {n}  {group}".rstrip()
+        line = f"  {titles.setdefault(row['metric'], title_of(row)):<18} {_figure(row, results['summary']):<26} {n}  {group}".rstrip()
         lamp = f"  {SYMBOLS[row['light']]} {row['light']}" if row["light"] != "unlit" else ""
         metrics.setdefault(row["metric"], []).append(line + lamp + (", decides" if row is deciding else ""))
     if deciding and sum(map(len, metrics.values())) > most:
@@ -140,11 +142,11 @@ def headline(results: Mapping[str, Any], most: int = 24) -> list[str]:
     left = []
     for name, found in metrics.items():
         if left or (lines and len(lines) + len(found) > most):
-            left.append(name)
+            left.append(titles[name])
         else:
             lines += found[:most]
             if len(found) > most:
-                lines.append(f"  … and {len(found) - most} more rows of {name}")
+                lines.append(f"  … and {len(found) - most} more rows of {titles[name]}")
     if left:
         lines.append(f"  … and {', '.join(left)}: see the report")
     return lines

@@ -30,11 +30,14 @@ class Changes(NamedTuple):
         Group columns, unit, ``reference``, ``side``, ``change`` (side − reference), ``what`` (the counts that
         moved), ``verdict`` (better, worse, higher, lower, same, no value); the largest changes first.
     counts : mapping of verdict to int
+    title : str
+        The words for ``metric``.
     """
 
     metric: str
     table: pd.DataFrame
     counts: Mapping[str, int]
+    title: str
 
 
 def changes(
@@ -62,7 +65,7 @@ def changes(
         ["size", *keys], ascending=[False, *[True] * len(keys)], kind="stable", ignore_index=True
     )
     counts = table["verdict"].value_counts()
-    return Changes(metric, table.drop(columns="size"), {str(k): int(v) for k, v in counts.items()})
+    return Changes(metric, table.drop(columns="size"), {str(k): int(v) for k, v in counts.items()}, measure.title)
 
 
 def _mean(total: Floats, n: Floats) -> Floats:

@@ -13,6 +13,7 @@ from evalbench.core.planning import equivalent, least_p, smallest_difference
 from evalbench.core.result import Summary
 from evalbench.core.seeds import rng
 from evalbench.core.stats import bootstrap_cautions, percentile_interval
+from evalbench.core.wording import title_of
 from evalbench.errors import BadInput
 
 if TYPE_CHECKING:
@@ -264,6 +265,7 @@ def comparison_of(
     kind = ("paired", "swaps within units") if paired else ("independent", "units dealt anew")
     return Comparison(
         metric=metric,
+        title=title_of(stated),
         unit=str(stated["unit"]),
         higher_is_better=stated["higher_is_better"],
         value_a=value_a,

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ from evalbench.core.compared import Comparison
 from evalbench.core.comparison import adjusted_together, compare_measures
 from evalbench.core.measures import Measure, unit_sums
 from evalbench.core.result import Summary
+from evalbench.core.wording import title_of
 from evalbench.errors import BadInput
 
 if TYPE_CHECKING:
@@ -194,14 +196,22 @@ def _differences(
     if paired and not counts.shared:
         raise BadInput(f"{side.run_id} and {reference.run_id} have no {unit} in common")
     defined = list(hooks.measures(**reference.options(hooks.measures))) if hooks.measures else []
-    order = _in_order(reference, side, metric)
+    titles = _titles(reference, side)
+    faults = [
+        f"{option}: no metric {name!r} in both runs{_meant(name, titles)}"
+        for option, given in (("--metric", [metric] if metric else []), ("--margin", sorted(margins)))
+        for name in given
+        if name not in titles
+    ]
+    if faults:
+        raise BadInput.listing(f"{side.run_id} and {reference.run_id} have the metrics {', '.join(titles)}:", faults)
+    if not titles:
+        raise BadInput(f"{side.run_id} and {reference.run_id} have no metric in common")
+    order = sorted(titles, key=lambda m: m != metric)  # stable: the one asked for first
     # The first figure opens the comparison, were it stated for the whole alone.
     pairs.sort(key=lambda pair: not any(reference.states(m, pair[1][0]) for m in order[:1]))
     defined = [f for f in defined if f.metric in order]
     _readable(defined, (reference, side))
-    stray = sorted(set(margins) - set(order))
-    if stray:
-        raise BadInput(f"margin for {', '.join(stray)}: no such figure; there are {', '.join(order)}")
     rest = [m for m in order if m not in {f.metric for f in defined}]
     common = {"unit": unit, "paired": paired, "margins": margins, "seed": seed}
     resampled = (
@@ -276,13 +286,17 @@ def _has_whole(side: Side) -> bool:
     return any(all(row.get(c) is None for c in side.by) for row in side.results["summary"])
 
 
-def _in_order(reference: Side, side: Side, first: str) -> list[str]:
-    """Figures that both runs state, in the study's order, the one asked for first."""
-    left, right = ({row["metric"]: None for row in s.results["summary"]} for s in (reference, side))
-    known = [m for m in left if m in right]
-    if first and first not in known:
-        raise BadInput(f"no figure {first!r}; there are {', '.join(known)}")
-    return sorted(known, key=lambda m: m != first) if first else known
+def _titles(reference: Side, side: Side) -> dict[str, str]:
+    """Metrics that both runs state, in the study's order, each with its title."""
+    left, right = ({row["metric"]: title_of(row) for row in s.results["summary"]} for s in (reference, side))
+    return {m: title for m, title in left.items() if m in right}
+
+
+def _meant(name: str, titles: Mapping[str, str]) -> str:
+    """The metric that a name means which is its title, or nearly it or its metric, as a question."""
+    of = {**{title: m for m, title in titles.items()}, **{m: m for m in titles}}
+    near = get_close_matches(name, of, n=1)
+    return f"; did you mean {of[near[0]]}?" if near else ""
 
 
 def _reproduced(measure: Measure, side: Side, group: Group) -> str:
@@ -296,7 +310,7 @@ def _reproduced(measure: Measure, side: Side, group: Group) -> str:
     if agree:
         return ""
     return (
-        f"{measure.metric}: not compared: {side.run_id} recorded {recorded}, its items under the reference's options and "
+        f"{measure.title}: not compared: {side.run_id} recorded {recorded}, its items under the reference's options and "
         f"today's code give {now:.6g}."
     )
 

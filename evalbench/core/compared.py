@@ -22,7 +22,8 @@ class Comparison:
 
     Attributes
     ----------
-    metric, unit : str
+    metric, title, unit : str
+        ``title`` is the words for people; by default the metric.
     higher_is_better : bool or None
     value_a, value_b : float or None
         On the compared units only.
@@ -80,6 +81,10 @@ class Comparison:
     outcome: Outcome
     words: str
     note: str
+    title: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "title", self.title or self.metric)
 
     def row(self) -> dict[str, Any]:
         """Flat and JSON-ready."""
@@ -127,9 +132,9 @@ def in_words(comparison: Comparison, names: tuple[str, str] = ("A", "B")) -> str
     c, (a, b) = comparison, names
     units = f"{c.n_a} units" if c.n_a == c.n_b else f"{c.n_a} and {c.n_b} units"
     if c.outcome == "undefined":
-        return f"{c.metric}: {a} and {b} cannot be compared: {c.note or 'no resample has a value'}."
+        return f"{c.title}: {a} and {b} cannot be compared: {c.note or 'no resample has a value'}."
     if c.outcome == "same":
-        return f"{c.metric}: {a} and {b} are the same on each of {units}, difference 0."
+        return f"{c.title}: {a} and {b} are the same on each of {units}, difference 0."
     assert c.difference is not None
     assert c.ci_low is not None
     assert c.ci_high is not None
@@ -139,10 +144,10 @@ def in_words(comparison: Comparison, names: tuple[str, str] = ("A", "B")) -> str
     difference = " ".join(difference_parts(c.difference, c.ci_low, c.ci_high))
     figures = f"{difference}, p {p_equals(c.p)}, Holm {p_equals(c.p_holm)}{among}, {units}"
     if c.outcome == "equivalent":
-        return f"{c.metric}: {a} and {b} are equivalent within ±{c.margin:.3g}: {figures}."
+        return f"{c.title}: {a} and {b} are equivalent within ±{c.margin:.3g}: {figures}."
     if c.outcome == "no difference shown":
-        return f"{c.metric}: no difference shown between {a} and {b}: {figures}{_because(c)}."
-    return f"{c.metric}: {a} is {c.outcome} than {b}: {figures}."
+        return f"{c.title}: no difference shown between {a} and {b}: {figures}{_because(c)}."
+    return f"{c.title}: {a} is {c.outcome} than {b}: {figures}."
 
 
 def _because(c: Comparison) -> str:

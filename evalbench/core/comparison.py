@@ -167,6 +167,7 @@ def _compare_one(
     outcome = _outcome(measure, difference, interval, p_holm, same=same, tested=tested, margin=margin, alpha=alpha)
     found = Comparison(
         metric=measure.metric,
+        title=measure.title,
         unit=measure.unit,
         higher_is_better=measure.higher_is_better,
         value_a=values[0] if math.isfinite(values[0]) else None,

@@ -31,6 +31,7 @@ class Measure:
     Attributes
     ----------
     metric : str
+        An identifier; of a registered metric its card's name.
     sums : tuple of str
         Columns of ``items`` whose sums the figure is computed from.  ``"#score"`` is the number of
         items with a finite ``score``.
@@ -48,6 +49,8 @@ class Measure:
         An unscored item's worst possible score, for the note beside a mean.
     bands : Bands or None
         The figure's own light.
+    title : str
+        The words for people; by default the identifier.
     """
 
     metric: str
@@ -59,6 +62,10 @@ class Measure:
     undefined: str = "no item has a value"
     worst: float | None = None
     bands: Bands | None = None
+    title: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "title", self.title or self.metric)
 
 
 def ratio(numerator: Floats, denominator: Floats) -> Floats:
@@ -254,6 +261,7 @@ def _estimate_one(
     bounded = known and n_units >= 2 and np.isfinite(low) and np.isfinite(high)
     return Estimate(
         metric=measure.metric,
+        title=measure.title,
         value=value if known else None,
         ci_low=low if bounded else None,
         ci_high=high if bounded else None,

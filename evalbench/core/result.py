@@ -12,7 +12,7 @@ from evalbench.core.verdict import Light, Verdict, worst
 if TYPE_CHECKING:
     import pandas as pd
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +22,7 @@ class Estimate:
     Attributes
     ----------
     metric : str
+        An identifier, by which figures are found, gated and compared.
     value : float or None
         None where it is undefined; ``note`` then says why.
     ci_low, ci_high : float or None
@@ -43,6 +44,15 @@ class Estimate:
     note : str
     group : mapping
         Compared group, e.g. ``{"checker": "fern@1.0.0|oak-7b"}``; empty for the whole.
+    title : str
+        The words for people; the identifier where none are given.
+
+    Examples
+    --------
+    >>> Estimate(metric="citation_recall", value=0.5, title="citation recall (ALCE)").title
+    'citation recall (ALCE)'
+    >>> Estimate(metric="f1", value=0.5).title
+    'f1'
     """
 
     metric: str
@@ -60,8 +70,10 @@ class Estimate:
     cuts: tuple[float, ...] = ()
     note: str = ""
     group: Mapping[str, str] = field(default_factory=dict)
+    title: str = ""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "title", self.title or self.metric)
         for name in ("value", "ci_low", "ci_high"):
             number = getattr(self, name)
             if number is not None and not math.isfinite(number):
@@ -76,15 +88,8 @@ class Estimate:
 
     def row(self) -> dict[str, Any]:
         """Flat and JSON-ready: group columns first."""
-        fields = {k: v for k, v in asdict(self).items() if k != "group"}
-        return {**dict(self.group), **fields, "cuts": list(self.cuts)}
-
-    @classmethod
-    def of_row(cls, row: Mapping[str, Any], by: Sequence[str]) -> Estimate:
-        """The inverse of :meth:`row`."""
-        group = {k: row[k] for k in by if row.get(k) is not None}
-        fields = {k: v for k, v in row.items() if k not in by}
-        return cls(group=group, **{**fields, "cuts": tuple(fields.get("cuts") or ())})
+        fields = {k: v for k, v in asdict(self).items() if k not in ("group", "metric", "title")}
+        return {**dict(self.group), "metric": self.metric, "title": self.title, **fields, "cuts": list(self.cuts)}
 
 
 def decisive(lit: Sequence[Estimate]) -> Estimate:

@@ -173,7 +173,7 @@ def aligned(values: Sequence[float | None], lows: Sequence[float | None], highs:
         {"value": value, "ci_low": low, "ci_high": high} for value, low, high in zip(values, lows, highs, strict=True)
     ]
     decimals = shared_decimals(rows)
-    return ["–" if row["value"] is None else " ".join(filter(None, picture_parts(row, decimals))) for row in rows]
+    return ["–" if row["value"] is None else " ".join(filter(None, estimate_parts(row, decimals))) for row in rows]
 
 
 # -- headline figures ---------------------------------------------------------------------------
@@ -183,7 +183,18 @@ def _flat(row: Mapping[str, Any] | Estimate) -> Mapping[str, Any]:
     return row if isinstance(row, Mapping) else row.row()
 
 
-def picture_parts(row: Mapping[str, Any], decimals: int | None = None) -> tuple[str, str]:
+def title_of(row: Mapping[str, Any]) -> str:
+    """The words for a row of ``results.json``'s ``summary``: its title, else its metric.
+
+    Examples
+    --------
+    >>> title_of({"metric": "level_1_answer", "title": "level 1 answer"}), title_of({"metric": "f1"})
+    ('level 1 answer', 'f1')
+    """
+    return str(row.get("title") or row["metric"])
+
+
+def estimate_parts(row: Mapping[str, Any], decimals: int | None = None) -> tuple[str, str]:
     """A headline figure's value and its interval, each as every sentence, table and line has them.
 
     Parameters
@@ -210,7 +221,7 @@ def estimate_text(row: Mapping[str, Any] | Estimate, rows: Sequence[Mapping[str,
         The whole summary: rows of one metric share their decimals.
     """
     one = _flat(row)
-    return "–" if one["value"] is None else " ".join(filter(None, picture_parts(one, _decimals_in(one, rows))))
+    return "–" if one["value"] is None else " ".join(filter(None, estimate_parts(one, _decimals_in(one, rows))))
 
 
 def _decimals_in(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any] | Estimate]) -> int | None:
@@ -220,7 +231,7 @@ def _decimals_in(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any] | Esti
 def value_text(row: Mapping[str, Any] | Estimate, rows: Sequence[Mapping[str, Any] | Estimate] = ()) -> str:
     """A headline figure without its interval; see :func:`estimate_text`."""
     one = _flat(row)
-    return "–" if one["value"] is None else picture_parts(one, _decimals_in(one, rows))[0]
+    return "–" if one["value"] is None else estimate_parts(one, _decimals_in(one, rows))[0]
 
 
 def share_text(row: Mapping[str, Any] | Estimate, rows: Sequence[Mapping[str, Any] | Estimate] = ()) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalbench.core.verdict import SYMBOLS
-from evalbench.core.wording import count, counted, picture_parts, shared_decimals
+from evalbench.core.wording import count, counted, estimate_parts, shared_decimals, title_of
 from evalbench.draw.html import Html, attribute, breakable, escape
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _figure_cells(
     if value is None:
         shown, interval = f'<span class="eb-none" title="{attribute(note or "no value")}">–</span>', ""
     else:
-        shown, interval = picture_parts(row, decimals)
+        shown, interval = estimate_parts(row, decimals)
     missing = "".join(
         f'<td class="n{" eb-some" if row.get(name) else ""}">{count(int(row.get(name) or 0))}</td>'
         for name in ("n_unscored", "n_undefined")
@@ -109,9 +109,22 @@ def _footnotes(marks: Mapping[str, str]) -> str:
 def _metric_name(row: Mapping[str, Any], said: str = "") -> str:
     better = {True: "higher is better", False: "lower is better"}.get(row.get("higher_is_better"), "")
     counts = f"n: {row['n_of']}" if row.get("n_of") else ""
-    details = ", ".join(part for part in (str(row.get("unit") or ""), better, counts, said) if part)
+    title = title_of(row)
+    named = identifier(str(row["metric"]), title)
+    details = ", ".join(part for part in (named, str(row.get("unit") or ""), better, counts, said) if part)
     small = f' <span class="eb-small">{escape(details)}</span>' if details else ""
-    return f"{breakable(row['metric'])}{small}"
+    return f"{breakable(title)}{small}"
+
+
+def identifier(metric: str, title: str) -> str:
+    """The metric where its title does not show it; empty where the title is the same but for ``_``.
+
+    Examples
+    --------
+    >>> identifier("right_equations", "right equations"), identifier("citation_recall", "citation recall (ALCE)")
+    ('', 'citation_recall')
+    """
+    return "" if title.casefold().replace(" ", "_") == metric.casefold() else metric
 
 
 def headline_table(rows: Sequence[Mapping[str, Any] | Estimate], by: Sequence[str] = (), first: int = 4) -> Html:
@@ -148,7 +161,7 @@ def headline_table(rows: Sequence[Mapping[str, Any] | Estimate], by: Sequence[st
     decimals = {name: shared_decimals(group) for name, group in metrics.items()}
     top = _figures_table(shown, by, "Headline figures", decimals, said)
     unshown = len(metrics) - len(open_ones)
-    more = [f"all {count(len(metrics[name]))} values of {name}" for name in grids]
+    more = [f"all {count(len(metrics[name]))} values of {title_of(metrics[name][0])}" for name in grids]
     more += [counted(unshown, "more figure")] * bool(unshown)
     if not more:
         return top

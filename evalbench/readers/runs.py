@@ -27,7 +27,8 @@ ITEMS, CALLS = "items.parquet", "calls.parquet"
 NOTEBOOK, PAGE = "notebook.ipynb", "report.html"
 STATUSES = ("running", "ok", "failed", "died", "timeout", "no-result", "interactive")
 FINISHED = ("ok", "interactive")  # what has results
-_SCHEMA_VERSION = 1
+_RESULTS_VERSIONS = (1, 2)  # 2: a row states its title beside its metric
+_RUN_VERSION = 1
 _DEEPEST = 32
 _LARGEST = 1e100  # differences of figures stay finite
 
@@ -63,16 +64,15 @@ COUNT = Kind("a count", lambda value: type(value) is int and 0 <= value < 2**63)
 OBJECT = Kind("an object", lambda value: isinstance(value, dict))
 FILE_NAME = Kind("a file's name", _is_file_name)
 GROUP = Kind("a text, a number or null", lambda value: value is None or isinstance(value, str | int | float))
-VERSION = _one_of(_SCHEMA_VERSION)
 LIGHT = _one_of(*LIGHTS)
 
 _FIGURE = {
-    "metric": TEXT, "value": _or_null(NUMBER), "ci_low?": _or_null(NUMBER), "ci_high?": _or_null(NUMBER), "method?": TEXT,
+    "metric": TEXT, "title?": TEXT, "value": _or_null(NUMBER), "ci_low?": _or_null(NUMBER), "ci_high?": _or_null(NUMBER), "method?": TEXT,
     "n": COUNT, "n_unscored?": COUNT, "n_undefined?": COUNT, "unit?": TEXT, "higher_is_better?": _or_null(YES_NO),
     "light?": LIGHT, "note?": TEXT, "n_of?": TEXT, "cuts?": [NUMBER],
 }  # fmt: skip
 RESULTS: Mapping[str, Any] = {
-    "schema_version": VERSION, "study": TEXT, "question": TEXT, "judged": TEXT, "parameters": OBJECT,
+    "schema_version": _one_of(*_RESULTS_VERSIONS), "study": TEXT, "question": TEXT, "judged": TEXT, "parameters": OBJECT,
     "data": {"name": TEXT, "version": TEXT, "sha256": TEXT, "synthetic?": YES_NO},
     "id": TEXT, "by": [TEXT], "light": LIGHT, "sentence": TEXT, "light_stability": _or_null(NUMBER), "light_rule": TEXT,
     "would_be_light?": _or_null(LIGHT), "decided_by?": _or_null(OBJECT),
@@ -81,7 +81,7 @@ RESULTS: Mapping[str, Any] = {
 }  # fmt: skip
 _DATA: Mapping[str, Any] = {"name": TEXT, "version?": TEXT}
 RUN: Mapping[str, Any] = {
-    "schema_version?": VERSION, "study?": TEXT, "run_id?": TEXT, "status": _one_of(*STATUSES),
+    "schema_version?": _one_of(_RUN_VERSION), "study?": TEXT, "run_id?": TEXT, "status": _one_of(*STATUSES),
     "error?": Kind("a text, an object or null", lambda value: value is None or isinstance(value, str | dict)),
     "started?": _or_null(TEXT), "finished?": _or_null(TEXT), "seconds?": _or_null(NUMBER), "peak_memory_mb?": _or_null(NUMBER),
     "attempt?": COUNT, "host?": TEXT, "process?": COUNT, "batch?": TEXT, "parameters?": _or_null(OBJECT),
@@ -112,7 +112,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def read_results(folder: Path) -> dict[str, Any]:
-    """The ``results.json`` of a finished run.
+    """The ``results.json`` of a finished run; rows of older files get their metric as title.
 
     Raises
     ------
@@ -130,6 +130,8 @@ def read_results(folder: Path) -> dict[str, Any]:
     ]
     if faults:
         raise BadInput.listing(f"{path}: not what record(result) writes:", faults)
+    for row in content["summary"]:
+        row["title"] = row.get("title") or row["metric"]
     return content
 
 

@@ -64,7 +64,7 @@ def judged_by(differences: Differences) -> str:
     """The figure that the outcome is of; empty where everything is the same."""
     rows = [row for row in differences.rows if row.headline]
     alike = differences.same or all(row.comparison.outcome == "same" for row in rows)
-    return "" if alike else differences.rows[0].comparison.metric
+    return "" if alike else differences.rows[0].comparison.title
 
 
 def told_otherwise(differences: Differences) -> list[str]:
@@ -175,12 +175,12 @@ def _unit_facts(d: Differences) -> str:
 def _notes(d: Differences) -> list[str]:
     rows = [row for row in d.rows if row.headline and row.comparison.outcome != "same"]
     left_out = [
-        f"{_said_group(row.group)}{row.comparison.metric}: {counted(row.comparison.n_left_out, 'unit')} without a value on "
+        f"{_said_group(row.group)}{row.comparison.title}: {counted(row.comparison.n_left_out, 'unit')} without a value on "
         "one side left out."
         for row in rows
         if row.comparison.n_left_out
     ]
-    said = [f"{_said_group(r.group)}{r.comparison.metric}: {r.comparison.note}." for r in rows if r.comparison.note]
+    said = [f"{_said_group(r.group)}{r.comparison.title}: {r.comparison.note}." for r in rows if r.comparison.note]
     return list(dict.fromkeys([*d.notes, *left_out, *said]))
 
 
@@ -224,7 +224,7 @@ def _changes(d: Differences) -> Html:
     order = ("better", "worse", "higher", "lower", "same", "value on one side", "no value")
     said = ", ".join(f"{count(d.changes.counts[v])} {v}" for v in order if v in d.changes.counts)
     out = [
-        f"<p>{escape(d.changes.metric)} of single units, {escape(d.side.name)} against {escape(d.reference.name)}: {said}.</p>"
+        f"<p>{escape(d.changes.title)} of single units, {escape(d.side.name)} against {escape(d.reference.name)}: {said}.</p>"
     ]
     for verdict, title in (("better", "Got better"), ("worse", "Got worse"), ("higher", "Rose"), ("lower", "Fell"),
                            ("value on one side", "A value on one side alone")):  # fmt: skip
@@ -262,13 +262,13 @@ def _method(found: Sequence[Differences]) -> list[str]:
         "Better or worse: Holm's p-value is at most 0.05. No difference shown says nothing about equality; the smallest "
         "difference that so many units show with 80 % power is 2.80 standard errors of the difference.",
     ]
-    margins = {row.comparison.metric: row.comparison.margin for row in rows if row.comparison.margin is not None}
+    margins = {row.comparison.title: row.comparison.margin for row in rows if row.comparison.margin is not None}
     if margins:
         stated = ", ".join(f"{name} ±{margin:g}" for name, margin in margins.items())
         out.append(f"Equivalent: the interval lies inside the stated margin ({stated}).")
     mcnemar = [row for row in rows if row.comparison.p_mcnemar is not None]
     out += [
-        f"{_said_group(row.group)}{row.comparison.metric}: McNemar's exact test p {p_equals(row.comparison.p_mcnemar)}."
+        f"{_said_group(row.group)}{row.comparison.title}: McNemar's exact test p {p_equals(row.comparison.p_mcnemar)}."
         for row in mcnemar[:_LINES]
     ]
     return out
@@ -296,7 +296,9 @@ def to_json(found: Sequence[Differences]) -> dict[str, Any]:
                 "outcome": outcome(d),
                 "sentences": sentences(d),
                 "rows": [{**row.group, "headline": row.headline, **row.comparison.row()} for row in d.rows],
-                "changes": {"metric": d.changes.metric, "counts": d.changes.counts} if d.changes else None,
+                "changes": {"metric": d.changes.metric, "title": d.changes.title, "counts": d.changes.counts}
+                if d.changes
+                else None,
                 "parameters": {n: [a, b] for n, a, b in d.parameters},
                 "surroundings": {n: [a, b] for n, a, b in d.surroundings},
                 "units": {"shared": d.n_shared, "only_reference": d.only_reference, "only_side": d.only_side},

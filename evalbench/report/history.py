@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from evalbench.core.result import deciding_row
-from evalbench.core.wording import picture_parts, shared_decimals
+from evalbench.core.wording import estimate_parts, shared_decimals, title_of
 from evalbench.draw.verdict import data_label
 from evalbench.errors import BadInput
 from evalbench.readers.runs import FINISHED, PAGE, read_results, read_run, run_folders
@@ -40,6 +40,8 @@ class Headline(NamedTuple):
         Whether the run's light rests on it.
     shown, interval : str
         Value and interval as the page's table has them.
+    title : str
+        The words for the metric.
     """
 
     metric: str
@@ -52,6 +54,7 @@ class Headline(NamedTuple):
     decides: bool = False
     shown: str = "–"
     interval: str = ""
+    title: str = ""
 
 
 class Change(NamedTuple):
@@ -222,7 +225,8 @@ def _headlines(rows: Sequence[Mapping[str, Any]], by: Sequence[str]) -> list[Hea
     return [
         Headline(
             str(row["metric"]), row["value"], row.get("ci_low"), row.get("ci_high"), row.get("higher_is_better"),
-            _group(row, by), 1, False, *(("–", "") if row["value"] is None else picture_parts(row, decimals[row["metric"]])),
+            _group(row, by), 1, False, *(("–", "") if row["value"] is None else estimate_parts(row, decimals[row["metric"]])),
+            title_of(row),
         )
         for row in rows
     ]  # fmt: skip

@@ -44,7 +44,7 @@ def sparkline(headlines: Sequence[Headline], width: int = 120, height: int = 26)
     band = [at(i, high) for i, (_, high) in enumerate(spans)]
     band += [at(i, low) for i, (low, _) in reversed(list(enumerate(spans)))]
     x, y = at(len(values) - 1, values[-1]).split(",")
-    said = f"{headlines[-1].metric} over {len(values)} runs, from {headlines[0].shown} to {headlines[-1].shown}"
+    said = f"{headlines[-1].title} over {len(values)} runs, from {headlines[0].shown} to {headlines[-1].shown}"
     line = " ".join(at(i, value) for i, value in enumerate(values))
     return Html(
         f'<svg class="spark" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img" '

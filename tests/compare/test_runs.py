@@ -108,10 +108,27 @@ def test_groups_without_a_match_are_listed(two: Side) -> None:
 
 
 def test_unknown_figures_and_margins_are_refused(two: Side) -> None:
-    with pytest.raises(BadInput, match="no figure 'f2'; there are score, right, f1, power, r"):
-        differences(two, two, metric="f2")
-    with pytest.raises(BadInput, match="margin for f2: no such figure"):
-        differences(two, two, margins={"f2": 0.1})
+    with pytest.raises(
+        BadInput, match="(?s)metrics score, right, f1, power, r:.*--metric: no metric 'f2' in both runs"
+    ) as said:
+        differences(two, two, metric="f2", margins={"skore": 0.1})
+    assert said.value.faults[1] == "--margin: no metric 'skore' in both runs; did you mean score?"
+
+
+def test_a_title_is_no_name_and_is_answered_with_the_metric(two: Side) -> None:
+    summary = [
+        {**row, "title": "level 1 (ours)"} if row["metric"] == "score" else row for row in two.results["summary"]
+    ]
+    titled = replace(two, results={**two.results, "summary": summary})
+    with pytest.raises(BadInput, match=r"no metric 'level 1 \(ours\)' in both runs; did you mean score\?"):
+        differences(titled, titled, metric="level 1 (ours)")
+
+
+def test_runs_without_a_metric_in_common_are_refused(two: Side) -> None:
+    summary = [{**row, "metric": f"old {row['metric']}"} for row in two.results["summary"]]
+    old = replace(two, run_id="r0", results={**two.results, "summary": summary})
+    with pytest.raises(BadInput, match="r1 and r0 have no metric in common"):
+        differences(old, two)
 
 
 def test_no_common_unit_is_refused(two: Side) -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pandas as pd
 import pytest
 
+from evalbench.core.measures import estimate, mean_of, share_of
 from evalbench.core.result import DataLabel, Estimate, Result, Summary, Tables, deciding_row, decisive
 from evalbench.core.verdict import Verdict
+from evalbench.errors import BadInput
+from evalbench.readers.runs import read_results
 
 
 @pytest.fixture
@@ -42,6 +46,33 @@ def test_tables_show_their_columns_and_sizes(result):
     assert repr(result.tables) == "pairs: 500 rows of truth_id, score"
     assert isinstance(result.tables, Tables)
     assert result.tables == {"pairs": result.tables["pairs"]}
+
+
+def test_a_title_is_the_identifier_unless_given():
+    plain = Estimate(metric="f1", value=0.5)
+    titled = Estimate(metric="citation_recall", value=0.5, title="citation recall (ALCE)")
+    assert (plain.title, titled.title) == ("f1", "citation recall (ALCE)")
+    assert list(titled.row())[:3] == ["metric", "title", "value"]
+    assert mean_of("final", title="final score").title == "final score"
+    assert share_of("passed").title == "passed"
+    found = estimate({"x": [1.0, 0.0]}, [mean_of("x", "mean_x", title="mean of x")], units=["a", "b"], seed=0)
+    assert (found.estimates[0].metric, found.estimates[0].title) == ("mean_x", "mean of x")
+
+
+def test_results_of_the_first_schema_are_read_with_the_metric_as_title(result, tmp_path):
+    content = {**result.to_json(), "tables": {}}
+    assert content["schema_version"] == 2
+    for version, rows in ((2, content["summary"]), (1, [without(row, "title") for row in content["summary"]])):
+        written = {**content, "schema_version": version, "by": ["checker"], "summary": rows}
+        (tmp_path / "results.json").write_text(json.dumps(written))
+        assert [row["title"] for row in read_results(tmp_path)["summary"]] == ["f1", "f1"]
+    (tmp_path / "results.json").write_text(json.dumps({**content, "schema_version": 3}))
+    with pytest.raises(BadInput, match="schema_version: expected 1 or 2, found 3"):
+        read_results(tmp_path)
+
+
+def without(row, name):
+    return {k: v for k, v in row.items() if k != name}
 
 
 class TestWhichFigureDecided:

@@ -56,7 +56,6 @@ class TestAValueBesideItsLight:
         assert found.cuts == (0.4, 0.7)
         assert found.light == "red"
         assert found.row()["cuts"] == [0.4, 0.7]
-        assert Estimate.of_row(found.row(), []) == found
         assert value_text(found) == "0.3998"
         assert '<td class="n eb-value">0.3998' in headline_table([found])
 
