@@ -53,13 +53,13 @@ def results(
     name, _, version = label.partition("@")
     light = "unlit" if value is None else "green" if value > 0.75 else "yellow" if value > 0.6 else "red"
     row = {
-        **(group or {}), "metric": metric, "value": value, "ci_low": None if value is None else value - half,
+        **(group or {}), "metric": metric, "title": metric, "value": value, "ci_low": None if value is None else value - half,
         "ci_high": None if value is None else value + half, "method": "percentile bootstrap", "n": 120, "n_unscored": 0,
         "n_undefined": 0, "unit": "0–1", "higher_is_better": not lower, "light": light,
         "note": "no items" if value is None else "",
     }  # fmt: skip
     return {
-        "schema_version": 1, "study": study, "question": "?", "judged": judged, "parameters": parameters or {"k": 5, "seed": 0},
+        "schema_version": 2, "study": study, "question": "?", "judged": judged, "parameters": parameters or {"k": 5, "seed": 0},
         "data": {"name": name, "version": version, "sha256": sha256, "synthetic": version != ""}, "id": "id",
         "by": list(by), "light": light, "sentence": "…", "light_stability": 0.9, "light_rule": "", "would_be_light": None, "decided_by": None,
         "items": {"n": 120, "unscored": 0, "of": ""},

@@ -48,7 +48,10 @@ def results() -> dict[str, Any]:
         "ci_high": None,
         "note": "no items",
     }
-    made["summary"] += [second, {**made["summary"][0], "model": None, "metric": "recall", "n_of": "texts"}]
+    made["summary"] += [
+        second,
+        {**made["summary"][0], "model": None, "metric": "recall", "title": "recall", "n_of": "texts"},
+    ]
     made["summary"][0]["cuts"] = [0.6, 0.75]
     made["decided_by"] = {"metric": "relevance", "model": "oak-7b"}
     made["tables"] = {"pairs": "pairs.parquet"}
