@@ -70,8 +70,8 @@ def metric(name: str, **options: Any) -> evaluate.Metric:
     def features(each: Any) -> Any:
         return datasets.Features({"predictions": text, **dict.fromkeys(columns, each)})
 
-    class Adapter(evaluate.Metric):  # type: ignore[misc]
-        def _info(self) -> evaluate.MetricInfo:
+    class Adapter(evaluate.Metric):  # type: ignore[misc, name-defined]
+        def _info(self) -> Any:
             return evaluate.MetricInfo(
                 description=entry.summary,
                 citation=entry.reference,

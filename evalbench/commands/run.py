@@ -139,7 +139,7 @@ def headline(results: Mapping[str, Any], most: int = 24) -> list[str]:
     if deciding and sum(map(len, metrics.values())) > most:
         metrics = {deciding["metric"]: metrics[deciding["metric"]], **metrics}
     lines: list[str] = []
-    left = []
+    left: list[str] = []
     for name, found in metrics.items():
         if left or (lines and len(lines) + len(found) > most):
             left.append(titles[name])

@@ -90,15 +90,11 @@ def _of_group(
     import pandas as pd
 
     columns = list(dict.fromkeys(measure.sums))
-    sums, ids = zip(
-        *(
-            unit_sums(rows, columns, rows[unit])
-            for rows in (reference.rows(own[0]), side.rows(own[1]))
-        ),
-        strict=True,
-    )  # fmt: skip
-    shared, at_reference, at_side = np.intersect1d(*ids, assume_unique=True, return_indices=True)
-    before, after = sums[0][at_reference], sums[1][at_side]
+    rows_before, rows_after = reference.rows(own[0]), side.rows(own[1])
+    before, ids_before = unit_sums(rows_before, columns, rows_before[unit])
+    after, ids_after = unit_sums(rows_after, columns, rows_after[unit])
+    shared, at_before, at_after = np.intersect1d(ids_before, ids_after, assume_unique=True, return_indices=True)
+    before, after = before[at_before], after[at_after]
     with np.errstate(all="ignore"):
         values = [measure.value(*(table[:, columns.index(n)] for n in measure.sums)) for table in (before, after)]
     counts = [c for c in columns if not c.startswith("#")]

@@ -213,7 +213,7 @@ def _differences(
     defined = [f for f in defined if f.metric in order]
     _readable(defined, (reference, side))
     rest = [m for m in order if m not in {f.metric for f in defined}]
-    common = {"unit": unit, "paired": paired, "margins": margins, "seed": seed}
+    common: dict[str, Any] = {"unit": unit, "paired": paired, "margins": margins, "seed": seed}
     resampled = (
         compare_weighted(side, reference, pairs, rest, hooks.weighted, n_resamples=sizes[0], **common)
         if hooks.weighted

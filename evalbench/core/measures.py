@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +21,14 @@ from evalbench.core.unscored import counted
 from evalbench.core.verdict import Bands
 
 Floats = npt.NDArray[np.float64]
-Columns = Mapping[str, npt.ArrayLike]
+
+
+class Columns(Protocol):
+    """A table by the names of its columns: a mapping to arrays, or a DataFrame."""
+
+    def __getitem__(self, name: str, /) -> Any: ...
+
+    def get(self, name: str, default: Any = None, /) -> Any: ...
 
 
 @dataclass(frozen=True)

@@ -249,7 +249,7 @@ def share_text(row: Mapping[str, Any] | Estimate, rows: Sequence[Mapping[str, An
     return f"{100 * float(text.replace('−', '-')):.{max(decimals - 2, 0)}f}%"
 
 
-def difference_parts(value: float, low: float, high: float) -> tuple[str, str]:
+def difference_parts(value: float, low: float | None, high: float | None) -> tuple[str, str]:
     """A difference with its sign, and its interval; what lies beside 0 is not shown as 0.
 
     Examples

@@ -222,8 +222,8 @@ def _heat_alt(cells: npt.NDArray[Any], rows: Sequence[str], cols: Sequence[str],
     shape = f"{len(rows)} rows by {len(cols)} columns"
     if not np.isfinite(cells).any():
         return f"{title}. {shape}, no values."
-    i, j = np.unravel_index(np.nanargmax(cells), cells.shape)
-    k, m = np.unravel_index(np.nanargmin(cells), cells.shape)
+    i, j = map(int, np.unravel_index(np.nanargmax(cells), cells.shape))
+    k, m = map(int, np.unravel_index(np.nanargmin(cells), cells.shape))
     decimals = 0 if (cells == np.rint(cells)).all() else 2
     return (
         f"{title}. {shape}{f', {unit}' if unit else ''}: highest {signed(f'{cells[i, j]:.{decimals}f}')} at {rows[i]}, {cols[j]}; "

@@ -98,7 +98,7 @@ def register() -> bool:
     from IPython.core.getipython import get_ipython
 
     shell = get_ipython()
-    if shell is None:
+    if shell is None or shell.display_formatter is None:
         return False
     shell.display_formatter.mimebundle_formatter.for_type_by_name(
         "evalbench.core.result",

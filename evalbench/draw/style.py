@@ -46,7 +46,7 @@ _VARIABLES = {
     BAD: "--eb-bad",
     **{colour: f"--eb-series-{i}" for i, colour in enumerate(SERIES) if i},
 }
-_RC = {
+_RC: Any = {  # matplotlib's stubs want its own list of literal names
     "svg.fonttype": "none",
     "svg.hashsalt": "evalbench",
     "text.parse_math": False,

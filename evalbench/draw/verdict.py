@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from evalbench.core.result import Estimate, Result
 
 MEANING = {"green": "", "yellow": "", "red": "", "grey": "not enough evidence to say", "unlit": "no rule for a light"}
+BETTER: Mapping[bool | None, str] = {True: "higher is better", False: "lower is better", None: ""}
 # With more rows than this a grid of groups hides what stands below it.
 GRID = 12
 _RANGE = re.compile(r"^\s*([-−]?\d+(?:\.\d+)?)\s*(?:–|to)\s*([-−]?\d+(?:\.\d+)?)\s*$")
@@ -53,8 +54,7 @@ def interval_bar(row: Mapping[str, Any], domain: tuple[float, float]) -> Html:
         return f"{4 + 152 * (value - low_end) / (high_end - low_end):.1f}"
 
     value, low, high = row["value"], row.get("ci_low"), row.get("ci_high")
-    known = low is not None and high is not None
-    span = f'<path class="eb-bar-span" d="M{at(low)} 8H{at(high)}"/>' if known else ""
+    span = f'<path class="eb-bar-span" d="M{at(low)} 8H{at(high)}"/>' if low is not None and high is not None else ""
     zero = f"M{at(0)} 4v8" if low_end < 0 < high_end else ""
     return Html(
         f'<svg class="eb-bar" viewBox="0 0 160 16" aria-hidden="true"><path d="M4 8H156M4 5v6M156 5v6{zero}"/>'
@@ -107,7 +107,7 @@ def _footnotes(marks: Mapping[str, str]) -> str:
 
 
 def _metric_name(row: Mapping[str, Any], said: str = "") -> str:
-    better = {True: "higher is better", False: "lower is better"}.get(row.get("higher_is_better"), "")
+    better = BETTER[row.get("higher_is_better")]
     counts = f"n: {row['n_of']}" if row.get("n_of") else ""
     title = title_of(row)
     named = identifier(str(row["metric"]), title)

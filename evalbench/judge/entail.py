@@ -166,8 +166,9 @@ def _cross_encoder(name: str) -> Callable[[Sequence[str], Sequence[str]], Floats
             pairs, batch_size=_PAIRS_PER_BATCH, activation_fn=torch.nn.Identity(), show_progress_bar=False
         )
         scores = np.asarray(logits, dtype=np.float64)[:, order]
-        exponents = np.exp(scores - scores.max(axis=1, keepdims=True))
-        return exponents / exponents.sum(axis=1, keepdims=True)
+        exponents: Floats = np.exp(scores - scores.max(axis=1, keepdims=True))
+        shares: Floats = exponents / exponents.sum(axis=1, keepdims=True)
+        return shares
 
     return probabilities
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from evalbench.errors import BadInput
 from evalbench.judge import offline
@@ -114,8 +114,9 @@ def judge(
 
 
 def _checked_items(items: Sequence[Item] | pd.DataFrame, task: Task) -> list[dict[str, Any]]:
-    given = items if isinstance(items, Sequence) else items.to_dict("records")
-    faults, seen = [], set()
+    given = items if isinstance(items, Sequence) else cast("list[Item]", items.to_dict("records"))
+    faults: list[str] = []
+    seen: set[str] = set()
     for place, item in enumerate(given):
         name = item.get("id")
         if not isinstance(name, str) or not name:
@@ -165,13 +166,13 @@ def _language_model(
 ) -> Judgements:
     from evalbench.models.accounting import accounting, calls_table
     from evalbench.models.chat.collect import collect
-    from evalbench.models.exchange import Request
+    from evalbench.models.exchange import Request, as_messages
 
     template = load_prompt(task.prompt or task.name, asked.language, asked.prompt or None)
     schema = reply_schema(task)
     requests = [
         Request(
-            template.render(**task.context, **{k: item[k] for k in (*task.fields, *task.optional)}),
+            as_messages(template.render(**task.context, **{k: item[k] for k in (*task.fields, *task.optional)})),
             temperature=asked.temperature,
             max_tokens=asked.max_tokens,
             seed=asked.seed,

@@ -84,7 +84,7 @@ def shown(rows: pd.DataFrame, show: Show | Sequence[str]) -> pd.DataFrame:
     import pandas as pd
 
     named: Show = show if isinstance(show, Mapping) else {name: name for name in show}
-    records = rows.to_dict("records")
+    records: Any = rows.to_dict("records")
     columns = {
         heading: rows[cell] if isinstance(cell, str) else cells(map(cell, records), rows.index)
         for heading, cell in named.items()

@@ -227,7 +227,8 @@ def redactor(*more: str) -> Callable[[str], str]:
         spans = sorted(span for needle in needles for span in _spans(text, needle))
         if not spans:
             return text
-        parts, done = [], 0
+        parts: list[str] = []
+        done = 0
         for start, end in spans:
             if start > done or not parts:
                 parts += [text[done:start], MASK]

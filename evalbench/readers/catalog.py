@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -109,7 +109,7 @@ def _wrong_fields(card: Mapping[str, Any]) -> list[str]:
     files = card["files"]
     if not isinstance(files, dict) or not all(isinstance(file, dict) for file in files.values()):
         return [*wrong, "files: expected a mapping of tables to path, sha256 and rows"]
-    kinds = {"path": lambda value: isinstance(value, str) and "\0" not in value, "sha256": lambda value: isinstance(value, str),
+    kinds: Mapping[str, Callable[[Any], bool]] = {"path": lambda value: isinstance(value, str) and "\0" not in value, "sha256": lambda value: isinstance(value, str),
              "rows": lambda value: value is None or type(value) is int}  # fmt: skip
     return wrong + [
         f"files: {table}: {key}: expected a {'count' if key == 'rows' else 'text'}"

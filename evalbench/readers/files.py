@@ -68,7 +68,7 @@ def raw_frame(path: Path, raw: bytes) -> pd.DataFrame:
     return records_frame(records, rows)
 
 
-def records_frame(records: list[dict[str, Any]], rows: list[int]) -> pd.DataFrame:
+def records_frame(records: list[dict[str, Any]], rows: list[Any]) -> pd.DataFrame:
     """A raw frame of JSON objects; a key that an object lacks becomes None."""
     import pandas as pd
 

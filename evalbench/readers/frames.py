@@ -73,7 +73,9 @@ def raw_cells(cells: pd.Series) -> tuple[pd.Series, list[str]]:
     if pd.api.types.infer_dtype(cells, skipna=False) == "string" and not cells.isna().any():
         faults = _unwritable(cells)
         return (cells if faults else cells.astype("str")), faults
-    values, odd, halves = [], {}, {}
+    values: list[Any] = []
+    odd: dict[str, list[Any]] = {}
+    halves: dict[str, list[Any]] = {}
     for row, cell in cells.items():
         try:
             value = _plain(cell)

@@ -205,8 +205,8 @@ def _numbers_of(cells: pd.Series, absent: pd.Series) -> tuple[Any, pd.Series]:
     else:
         plain = cells.where(~cells.map(_no_number), "?").where(~absent, None)
     numbers = pd.to_numeric(plain, errors="coerce").astype(float)
-    wrong = ~np.isfinite(numbers) & ~absent
-    return numbers.where(np.isfinite(numbers), np.nan), wrong
+    finite = pd.Series(np.isfinite(numbers.to_numpy()), index=numbers.index)
+    return numbers.where(finite, np.nan), ~finite & ~absent
 
 
 def _no_number(value: Any) -> bool:

@@ -10,7 +10,7 @@ from evalbench.core.compared import Comparison, held_back
 from evalbench.core.wording import counted, difference_parts, p_equals, p_text, rounded_parts
 from evalbench.draw.html import Html, attribute, breakable, escape
 from evalbench.draw.tables import NO_VALUE
-from evalbench.draw.verdict import identifier, interval_bar
+from evalbench.draw.verdict import BETTER, identifier, interval_bar
 
 SYMBOLS = {
     "better": "↑", "worse": "↓", "higher": "↑", "lower": "↓", "same": "=", "equivalent": "≈", "no difference shown": "?",
@@ -74,7 +74,7 @@ def _head(name: str) -> Html:
 
 def _metric_rows(lines: Sequence[Line], grouped: bool) -> str:
     first = lines[0].comparison
-    better = {True: "higher is better", False: "lower is better"}.get(first.higher_is_better, "")
+    better = BETTER[first.higher_is_better]
     details = ", ".join(part for part in (identifier(first.metric, first.title), first.unit, better) if part)
     name = f'{breakable(first.title)} <span class="eb-small">{escape(details)}</span>'
     domain = _domain([line.comparison for line in lines])

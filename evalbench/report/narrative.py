@@ -297,7 +297,7 @@ def narrate(notebook: Mapping[str, Any], taken: Iterable[str] = (), known: Colle
             continue
         if cell["cell_type"] == "markdown":
             before = len(headings)
-            html = markdown(cell["source"])
+            html = str(markdown(cell["source"]))
             parts.append(_Part(html, tuple(headings[before:]), False, False))
         elif cell["cell_type"] == "code":
             outputs = cell.get("outputs") or ()

@@ -142,7 +142,7 @@ def _execute(
     from papermill.exceptions import PapermillExecutionError
     from papermill.execute import execute_notebook
 
-    node = nbformat.read(notebook, as_version=4)  # type: ignore[no-untyped-call]
+    node = nbformat.read(notebook, as_version=4)
     # A kernel shows in the notebook what is written to its streams, and repeats it there: not on the user's terminal.
     with _sockets() as options, tempfile.NamedTemporaryFile("ab") as said:
         try:

@@ -86,7 +86,8 @@ def spell_operators(text: str) -> str:
     >>> spell_operators("2 x 3 × 4 ÷ 5")
     '2 * 3 * 4 / 5'
     """
-    return _LETTER_TIMES.sub("*", plain_latex(ascii_numerals(text)))
+    spelled: str = _LETTER_TIMES.sub("*", plain_latex(ascii_numerals(text)))
+    return spelled
 
 
 def plain_latex(text: str) -> str:

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import regex as re  # Debian's Python 3.11.2 matches possessive groups of its own module wrongly
 
-from evalbench.text.arithmetic import ArithmeticFault, Expression, Written, ascii_numerals, parse, spell_operators
-from evalbench.text.numbers import VULGAR, is_cyrillic
+from evalbench.text.arithmetic import ArithmeticFault, Expression, Written, parse, spell_operators
+from evalbench.text.numbers import VULGAR, ascii_numerals, is_cyrillic
 
 TOLERANCE = Fraction(1, 10**6)
 MAX_RUN = 1000
@@ -94,12 +94,12 @@ class Equation(NamedTuple):
         return self.sides[-1].value if self.sides else None
 
 
-def annotations(line: str) -> tuple[Equation, ...]:
+def annotated_equations(line: str) -> tuple[Equation, ...]:
     """The equations between ``<<`` and ``>>``.
 
     Examples
     --------
-    >>> [e.text for e in annotations("3 * 2 = <<3*2=6>>6, <<(6+1=7)>>7")]
+    >>> [e.text for e in annotated_equations("3 * 2 = <<3*2=6>>6, <<(6+1=7)>>7")]
     ['3*2=6', '6+1=7']
     """
     return tuple(_equation(_unwrapped(match[1]))._replace(span=match.span(1)) for match in ANNOTATION.finditer(line))
@@ -136,7 +136,8 @@ def without_labels(line: str) -> str:
     >>> without_labels("Day 2 - 5 + 3")
     '        5 + 3'
     """
-    return _LABEL.sub(lambda match: " " * len(match.group()), line)
+    blanked: str = _LABEL.sub(lambda match: " " * len(match.group()), line)
+    return blanked
 
 
 def places(line: str, equation: Equation) -> Iterator[tuple[int, int]]:

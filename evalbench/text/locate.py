@@ -195,7 +195,8 @@ def _members(ordered: Hashes, text: Hashes) -> Ints:
     marked[ordered >> np.uint64(44)] = True
     maybe = np.flatnonzero(marked[text >> np.uint64(44)])
     place = np.minimum(np.searchsorted(ordered, text[maybe]), len(ordered) - 1)
-    return maybe[ordered[place] == text[maybe]]
+    found: Ints = maybe[ordered[place] == text[maybe]]
+    return found
 
 
 def _peaks(starts: Ints, weights: npt.NDArray[np.float64], width: int) -> list[int]:

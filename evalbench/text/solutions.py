@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from evalbench.text.arithmetic import plain_latex
-from evalbench.text.equations import ANNOTATION, TOLERANCE, Equation, annotations, inline_equations
+from evalbench.text.equations import ANNOTATION, TOLERANCE, Equation, annotated_equations, inline_equations
 from evalbench.text.final_answers import MARKERS, last_number, marked_answer
 from evalbench.text.numbers import Number
 from evalbench.text.words import words
@@ -86,7 +86,7 @@ def parse_solution(text: str, markers: tuple[str, ...] = MARKERS) -> Solution:
     marked = marked_answer(text, markers)
     body = marked.body if marked else text
     lines = [line.strip() for line in body.splitlines() if line.strip()]
-    read = annotations if any(ANNOTATION.search(line) for line in lines) else inline_equations
+    read = annotated_equations if any(ANNOTATION.search(line) for line in lines) else inline_equations
     prose = plain_latex(ANNOTATION.sub("", text))
     return Solution(
         tuple(Step(line, read(line)) for line in lines),

@@ -104,7 +104,7 @@ def equivalence(questions: Sequence[str], golds: Sequence[Sequence[str]], answer
     logits = features @ weights + fitted["intercept"]
     best = np.full(len(answers), -np.inf)
     np.maximum.at(best, item, logits)
-    out = 1.0 / (1.0 + np.exp(-best))
+    out: Floats = 1.0 / (1.0 + np.exp(-best))
     for i, answer in enumerate(answers):
         if any(terms(answer) == terms(gold) and terms(gold) for gold in golds[i]):
             out[i] = 1.0

@@ -128,7 +128,8 @@ class _Alignment(NamedTuple):
 
     def shares(self) -> Floats:
         """Weighted share of the claim found in each sentence of the passage."""
-        return self.per_sentence @ self.weights / self.weights.sum()
+        shares: Floats = self.per_sentence @ self.weights / self.weights.sum()
+        return shares
 
 
 def _align(claim: str, passage: _Passage) -> _Alignment:

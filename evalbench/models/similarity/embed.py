@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import regex
@@ -296,10 +296,11 @@ def _jaccard_matrix(left: csr_array, right: csr_array) -> Floats:
     return _jaccard_of((left @ right.T).toarray(), left.sum(1)[:, None], right.sum(1))
 
 
-def _jaccard_of(both: npt.NDArray[np.generic], left: npt.NDArray[np.generic], right: npt.NDArray[np.generic]) -> Floats:
+def _jaccard_of(both: npt.NDArray[Any], left: npt.NDArray[Any], right: npt.NDArray[Any]) -> Floats:
     """Two texts without words are told apart by their characters only, so they score 0 unless identical."""
     union = (left + right - both).astype(np.float64)
-    return np.divide(both, union, out=np.zeros(union.shape), where=union > 0)
+    shares: Floats = np.divide(both, union, out=np.zeros(union.shape), where=union > 0)
+    return shares
 
 
 _SCRIPTS = {
