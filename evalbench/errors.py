@@ -33,4 +33,14 @@ class BadInput(Exception):
 
 
 class ModelUnavailable(BadInput):
-    """A model that is not installed, not downloaded or not the one that was expected."""
+    """A model that is not installed, not downloaded or not the one that was expected.
+
+    Attributes
+    ----------
+    unscored : str
+        Why what needs it has no score, one of :data:`evalbench.core.unscored.REASONS`.
+    """
+
+    def __init__(self, message: str, unscored: str = "not-installed") -> None:
+        super().__init__(message)
+        self.unscored = unscored

@@ -10,6 +10,8 @@ Unscored = Literal[
     "",
     "no-output",
     "no-value",
+    "not-installed",
+    "no-judge",
     "no-text",
     "tool-call",
     "cut",
@@ -27,7 +29,9 @@ Unscored = Literal[
 REASONS: tuple[str, ...] = tuple(reason for reason in get_args(Unscored) if reason)
 """The reasons that may appear in a column ``unscored``; particulars go beside them, in a ``detail``.
 
-In the table: ``no-output`` (the answer is null or absent), ``no-value`` (a ready-made score is missing).  In a reply:
+In the table: ``no-output`` (the answer is null or absent), ``no-value`` (a ready-made score is missing).  On this
+machine: ``not-installed`` (a package or model that a score needs; the detail says how to get it), ``no-judge`` (no judge
+was named that can give the verdict).  In a reply:
 ``no-text`` (no text at all), ``tool-call`` (a call of a tool in place of a text), ``cut`` (it ended before an answer).
 Of an endpoint, after its retries: ``rate-limited`` (429), ``server-error`` (5xx, 408, 409), ``timeout``,
 ``connection``, ``bad-response`` (a 200 that is not a chat completion, and whatever cannot be read); ``rejected``

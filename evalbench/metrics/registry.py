@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -10,6 +11,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
+# The columns of texts that text metrics may need besides the outputs; every other argument of theirs is an option.
+COLUMNS = ("references", "contexts", "requests", "samples")
+_TEXTS = {*COLUMNS, "outputs", "output", "reference"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,3 +148,15 @@ def card(name: str) -> Card:
         near = get_close_matches(name, [*_CARDS, *_ALIASES], n=3)
         raise KeyError(f"no metric {name!r}" + (f"; did you mean {', '.join(near)}?" if near else ""))
     return found
+
+
+def options_of(entry: Card) -> dict[str, Any]:
+    """The options that a text metric takes, with their defaults; ``inspect.Parameter.empty`` where one must be given.
+
+    Examples
+    --------
+    >>> options_of(card("f1_score"))
+    {'normalise': 'full', 'language': 'en'}
+    """
+    parameters = inspect.signature(entry.function).parameters.values()
+    return {each.name: each.default for each in parameters if each.name not in _TEXTS}

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalbench.errors import BadInput
-from evalbench.metrics.registry import Card, card
+from evalbench.metrics.registry import COLUMNS, Card, card
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -23,11 +23,18 @@ Texts = Sequence[str]
 References = Sequence["str | Sequence[str]"]
 Scores = Mapping[str, Floats]
 
-COLUMNS = ("references", "contexts", "requests", "samples")
-
-
 class Unavailable(Exception):
-    """A metric cannot run here: its package or model is missing.  The message says how to get it."""
+    """A metric cannot run here: its package or model is missing.  The message says how to get it.
+
+    Attributes
+    ----------
+    unscored : str
+        Why its texts have no score, one of :data:`evalbench.core.unscored.REASONS`.
+    """
+
+    def __init__(self, message: str, unscored: str = "not-installed") -> None:
+        super().__init__(message)
+        self.unscored = unscored
 
 
 def require(package: str, module: str, metric: str) -> None:

@@ -289,6 +289,7 @@ def _normalised(name: str, raw: npt.NDArray[Any], n: int) -> npt.NDArray[np.floa
     vectors = np.asarray(raw, dtype=np.float64)
     norms = np.linalg.norm(vectors, axis=1, keepdims=True)
     if len(vectors) != n or not (np.isfinite(norms).all() and (norms > 0).all()):
-        raise ModelUnavailable(f"embedding model {name!r} returned {len(vectors)} vectors for {n} texts, or empty ones")
+        said = f"embedding model {name!r} returned {len(vectors)} vectors for {n} texts, or empty ones"
+        raise ModelUnavailable(said, "bad-response")
     unit: npt.NDArray[np.float32] = (vectors / norms).astype(np.float32)
     return unit

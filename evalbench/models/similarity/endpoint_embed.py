@@ -75,7 +75,7 @@ async def _embeddings(target: Model, texts: list[str], tally: Tally, served_by: 
 
             found = await asyncio.gather(*map(one, parts))
     if len({part.shape[1] for part in found}) > 1:
-        raise ModelUnavailable(f"{target.name} gave embeddings of different lengths")
+        raise ModelUnavailable(f"{target.name} gave embeddings of different lengths", "bad-response")
     return np.concatenate(found)
 
 
@@ -98,7 +98,8 @@ async def _answered(client: openai.AsyncOpenAI, target: Model, key: str, part: l
             break
         await asyncio.sleep(wait(outcome, retries))
     tally.retries += retries
-    raise ModelUnavailable(f"{target.name} at {target.host} gave no embeddings: {outcome.reason}: {outcome.detail}")
+    said = f"{target.name} at {target.host} gave no embeddings: {outcome.reason}: {outcome.detail}"
+    raise ModelUnavailable(said, outcome.reason)
 
 
 def _no_vectors(redact: Callable[[str], str], body: bytes, n: int, started: float) -> Outcome:

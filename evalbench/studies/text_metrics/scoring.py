@@ -13,9 +13,9 @@ import numpy as np
 from evalbench.errors import BadInput, ModelUnavailable
 from evalbench.judge.entail import BASELINE
 from evalbench.kit.answers import answer_of, why_unscored
-from evalbench.metrics.registry import Card, cards
+from evalbench.metrics.registry import COLUMNS, Card, cards
 from evalbench.metrics.registry import card as card_named
-from evalbench.metrics.text import COLUMNS, Unavailable, score
+from evalbench.metrics.text import Unavailable, score
 from evalbench.metrics.translation import NO_WORDNET, meteor_stages, wordnet_folder, wordnet_version
 from evalbench.studies.text_metrics.contradiction import BLIND, NEEDED, Contradictions
 from evalbench.studies.text_metrics.rouge import rouge_said, without_lines
