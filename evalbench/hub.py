@@ -13,7 +13,7 @@ import numpy as np
 
 from evalbench.core.imports import import_without
 from evalbench.errors import BadInput
-from evalbench.metrics.registry import card
+from evalbench.metrics.registry import card, options_of
 from evalbench.metrics.text import COLUMNS, score
 
 if TYPE_CHECKING:
@@ -89,11 +89,7 @@ def _own_options(entry: Card, options: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a metric, checked; an embedding model by its name becomes a function."""
     import inspect
 
-    taken = {
-        name: parameter.default
-        for name, parameter in inspect.signature(entry.function).parameters.items()
-        if name not in (*COLUMNS, "outputs", "output", "reference")
-    }
+    taken = options_of(entry)
     faults = [f"no option {name}; there are {', '.join(taken) or 'none'}" for name in options if name not in taken]
     faults += [
         f"{name} is needed: {name}=…"

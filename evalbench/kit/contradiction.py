@@ -89,7 +89,7 @@ class Contradictions:
     def causes(self, premises: Iterable[str], hypotheses: Sequence[str]) -> str:
         """Why the judge gave no verdict on some of these pairs."""
         asked = (self.rows.get((p, h)) for p in premises for h in hypotheses)
-        return ", ".join(sorted({row.unscored for row in asked if row is not None and row.unscored}))
+        return "; ".join(sorted({row.unscored for row in asked if row is not None and row.unscored}))
 
     def table(self) -> pd.DataFrame:
         """One row per pair: call, passage, statement, label, p_contradiction, reason, unscored."""

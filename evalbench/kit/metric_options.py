@@ -1,0 +1,184 @@
+"""Text metrics by name, and their options: checked before anything is scored, handed over, stated on the page.
+
+Options are a mapping with the names of a study's parameters: ``language``, ``normalise``, ``references``, ``stem``,
+``sentence_split``, ``meteor_synonyms``, ``bleu_tokenize``, ``embed``, ``bert_model``, ``bert_layers``, ``judge``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, get_args
+
+from evalbench.errors import BadInput
+from evalbench.metrics.registry import Card, card, options_of
+from evalbench.metrics.rouge import SentenceSplit, Several
+from evalbench.metrics.translation import NO_WORDNET, meteor_stages, wordnet_folder, wordnet_version
+from evalbench.text.normalise import tokenizer
+from evalbench.text.sentences import splitter
+from evalbench.text.stems import stemmer_name
+
+Options = Mapping[str, Any]
+# A metric's argument → the option of a study, where the two have different names.
+_OPTION = {"tokenize": "bleu_tokenize", "num_layers": "bert_layers", "several": "references"}
+_METEOR = {"meteor": "meteor_synonyms"}
+
+
+def arguments_of(entry: Card, options: Options) -> dict[str, Any]:
+    """Those of a study's options that a metric takes, under the names of its arguments.
+
+    Examples
+    --------
+    >>> arguments_of(card("sacrebleu"), {"language": "zh", "bleu_tokenize": "zh"})
+    {'tokenize': 'zh'}
+    """
+    known = {name: _OPTION.get(name, name) for name in options_of(entry)}
+    return {name: options[option] for name, option in known.items() if option in options}
+
+
+def name_of(metric: str, options: Options) -> str:
+    """The name under which a metric's scores appear: METEOR by synonyms is never taken for METEOR without.
+
+    Raises
+    ------
+    BadInput
+        If there is no such metric, or it is not a metric of texts.
+
+    Examples
+    --------
+    >>> name_of("f1score", {}), name_of("meteor", {"meteor_synonyms": True})
+    ('f1_score', 'meteor_synonyms')
+    """
+    try:
+        entry = card(metric)
+    except KeyError as error:
+        raise BadInput(str(error.args[0])) from error
+    if entry.kind not in ("text", "texts"):
+        raise BadInput(f"{metric} is a metric of {entry.kind}, not of texts")
+    return _METEOR.get(entry.name, entry.name) if options.get("meteor_synonyms") else entry.name
+
+
+def metrics_of(names: Sequence[str], options: Options) -> list[Card]:
+    """The cards of metrics by name or alias, each once; their options are checked.
+
+    Parameters
+    ----------
+    names : sequence of str
+        None is allowed: then options that no metric takes are refused all the same.
+    options : mapping
+
+    Raises
+    ------
+    BadInput
+        For names of no text metric, unknown values of options, options that have no effect on these metrics, and
+        what the machine or the language lacks, all at once.
+
+    Examples
+    --------
+    >>> options = {"language": "en", "normalise": "full", "references": "best", "stem": False,
+    ...            "sentence_split": "newline", "meteor_synonyms": True}
+    >>> [entry.name for entry in metrics_of(["f1score", "meteor", "f1_score"], options)]  # doctest: +SKIP
+    ['f1_score', 'meteor_synonyms']
+    """
+    if isinstance(names, str):
+        raise BadInput(f"metrics must be a list of names, e.g. [{names!r}]")
+    found: dict[str, Card] = {}
+    faults = []
+    for metric in names:
+        try:
+            name = name_of(metric, options)
+            found[name] = card(name)
+        except BadInput as error:
+            faults.append(str(error))
+    faults += [*_synonyms_faults(found, options), *_rouge_faults(found, options)]
+    try:
+        tokenizer(options["normalise"], "")  # also where no metric asks for it: the page states it
+    except BadInput as error:
+        faults.append(str(error))
+    if faults:
+        raise BadInput.listing("metrics:", faults)
+    return list(found.values())
+
+
+def _synonyms_faults(names: Iterable[str], options: Options) -> list[str]:
+    if "meteor_synonyms" not in names:
+        return ["meteor_synonyms=True has no effect: meteor is not among the metrics"] * options["meteor_synonyms"]
+    language = options["language"]
+    faults = [] if language == "en" else [f"meteor_synonyms: WordNet is English, and language is {language!r}"]
+    return faults if wordnet_folder() else [*faults, f"meteor_synonyms: {NO_WORDNET}"]
+
+
+def _rouge_faults(names: Iterable[str], options: Options) -> list[str]:
+    faults, names = [], list(names)
+    for option, known, of in (
+        ("references", get_args(Several), _by_references(names)),
+        ("sentence_split", get_args(SentenceSplit), _by_lines(names)),
+        ("stem", (False, True), _rouge(names)),
+    ):
+        value = options[option]
+        if value not in known:
+            faults.append(f"{option} must be one of {', '.join(map(str, known))}; got {value!r}")
+        elif value != known[0] and not of:
+            faults.append(f"{option}={value!r} has no effect: none of the metrics takes it")
+    if options["stem"] is True and _rouge(names) and not stemmer_name(options["language"]):
+        faults.append(f"stem: there is no stemmer for language {options['language']!r}")
+    return faults
+
+
+def methods_of(entries: Sequence[Card], options: Options) -> tuple[str, ...]:
+    """What each metric is, what cuts sentences where one needs them, and the ways of METEOR and ROUGE."""
+    by_sentence = [entry.name for entry in entries if "contradict" in entry.needs]
+    return (
+        *(f"{entry.name}: {entry.summary.rstrip('.')}. {entry.reference}." for entry in entries),
+        *([f"Sentences of {_listed(by_sentence)} are cut by {splitter(options['language'])}."] if by_sentence else []),
+        *ways_of([entry.name for entry in entries], options),
+    )
+
+
+def ways_of(names: Iterable[str], options: Options) -> tuple[str, ...]:
+    """By which of their ways METEOR and ROUGE were computed; nothing where they are not among the metrics."""
+    names, language = list(names), options["language"]
+    said = [_stages(name, language) for name in names if name in (*_METEOR, *_METEOR.values())]
+    if options["stem"]:
+        said.append(f"{_listed(_rouge(names))}: words of more than three characters as stems ({stemmer_name(language)}).")
+    if _by_references(names) and options["references"] == "mean":
+        said.append(f"{_listed(_by_references(names))}: of several references, the mean over all.")
+    if _by_lines(names):
+        by = "line ends" if options["sentence_split"] == "newline" else splitter(language)
+        said.append(f"{_listed(_by_lines(names))}: sentences cut by {by}.")
+    return tuple(said)
+
+
+def _stages(name: str, language: str) -> str:
+    """By which stages METEOR matched words, and by which WordNet."""
+    folder = wordnet_folder() if name in _METEOR.values() else None
+    source = f" (WordNet {wordnet_version(folder)})".replace(" )", ")") if folder else ""
+    return f"{name} matched words in these stages: {', '.join(meteor_stages(name, language))}{source}."
+
+
+def lines_note(names: Iterable[str], options: Options, texts: Iterable[str | None]) -> list[str]:
+    """A note where ROUGE-Lsum by lines is ROUGE-L, because no text has two lines."""
+    by_lines = _by_lines(names)
+    if not by_lines or options["sentence_split"] != "newline":
+        return []
+    if any("\n" in text.strip("\n") for text in texts if text):
+        return []
+    plain = _listed([name.replace("Lsum", "L") for name in by_lines])
+    return [
+        f'Every text is one line, so {_listed(by_lines)} equals {plain}; sentence_split "sentences" compares sentences.'
+    ]
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names)
+
+
+def _rouge(names: Iterable[str]) -> list[str]:
+    return [name for name in names if name.startswith("rouge")]
+
+
+def _by_references(names: Iterable[str]) -> list[str]:
+    return [name for name in _rouge(names) if name != "rouge_for_context"]
+
+
+def _by_lines(names: Iterable[str]) -> list[str]:
+    return [name for name in names if name.startswith("rougeLsum")]

@@ -1,0 +1,267 @@
+"""Text metrics over a table: a score per text and metric, and a reason wherever there is none."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalbench.errors import BadInput, ModelUnavailable
+from evalbench.judge.entail import BASELINE
+from evalbench.kit.answers import why_unscored
+from evalbench.kit.contradiction import BLIND, NEEDED, Contradictions
+from evalbench.kit.metric_options import Options, arguments_of, lines_note
+from evalbench.metrics.registry import Card
+from evalbench.metrics.text import Unavailable, score
+from evalbench.text.sentences import sentences
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evalbench.judge.verdicts import Verdicts
+    from evalbench.models.exchange import Reply
+
+Column = np.ndarray[Any, Any]
+# Column of the table → argument of the metrics.
+INPUTS = {"reference": "references", "context": "contexts", "prompt": "requests", "samples": "samples"}
+_NEED = {"reference": "reference", "context": "context", "request": "prompt", "samples": "samples"}
+_UNDEFINED = {
+    "verbosity_ratio": "no reference has a word",
+    "language_match": "the output or the request has no letters",
+    "selfcheck_nli": "the output has no sentence",
+    "context_contradiction": "the output has no sentence",
+}
+
+
+@dataclass
+class Scored:
+    """Scores of a table's texts, and why some are missing.
+
+    Attributes
+    ----------
+    failed : (n,) array of str
+        Why a text is unscored by every metric; empty where it is not.
+    columns : mapping of str to (n,) float array
+        Metric → scores, and its parts as ``metric_part``; NaN where there is none.
+    unscored, undefined, details : mapping of str to (n,) array of str
+        Metric → one reason per text, and what is to be known about it; empty where there is a value.
+    notes : list of str
+    judge : Contradictions or None
+    spent : list of mapping
+        Accounts of the embeddings that endpoints gave.
+    embedded : bool
+    """
+
+    failed: Column = field(default_factory=lambda: np.array([], dtype=object))
+    columns: dict[str, Column] = field(default_factory=dict)
+    unscored: dict[str, Column] = field(default_factory=dict)
+    undefined: dict[str, Column] = field(default_factory=dict)
+    details: dict[str, Column] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    judge: Contradictions | None = None
+    embedded: bool = False
+    spent: list[Mapping[str, Any]] = field(default_factory=list)
+
+    def reasons(self, keys: pd.DataFrame) -> pd.DataFrame:
+        """Why scores are missing, a row per text and metric without one.
+
+        Parameters
+        ----------
+        keys : DataFrame
+            The columns that name a text, in the order of the texts.
+
+        Returns
+        -------
+        DataFrame
+            ``keys``, metric, kind (unscored, undefined), reason (one of :data:`evalbench.core.unscored.REASONS` where
+            it is unscored), detail.
+        """
+        import pandas as pd
+
+        parts = [
+            keys[given != ""].assign(
+                metric=name, kind=kind, reason=given[given != ""], detail=self.details[name][given != ""]
+            )
+            for name in self.unscored
+            for kind, given in (("unscored", self.unscored[name]), ("undefined", self.undefined[name]))
+        ]
+        return pd.concat(parts, ignore_index=True)
+
+
+def score_all(
+    frame: pd.DataFrame, entries: Sequence[Card], options: Options, replies: Sequence[Reply] = ()
+) -> Scored:
+    """Score every text by every metric; a metric that cannot run is unscored, and the others go on.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns ``output`` (null: unscored by every metric) and what the metrics need of ``reference``, ``context``,
+        ``prompt``, ``samples``.
+    entries : sequence of Card
+        As :func:`evalbench.kit.metric_options.metrics_of` returns them.
+    options : mapping
+        See :mod:`evalbench.kit.metric_options`; ``judge`` as in :func:`evalbench.judge.verdicts.judge`.
+    replies : sequence of Reply, optional
+        What the outputs were collected from: their reasons explain nulls.
+
+    Raises
+    ------
+    BadInput
+        Lists the metrics whose columns the table lacks.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from evalbench.metrics.registry import card
+    >>> frame = pd.DataFrame({"id": ["1", "2"], "output": ["yes", None], "reference": [["yes"], ["no"]]})
+    >>> scored = score_all(frame, [card("exact_match")], {"language": "en", "judge": ""})
+    >>> scored.columns["exact_match"].tolist(), scored.reasons(frame[["id"]])["reason"].tolist()
+    ([1.0, nan], ['no-output'])
+    """
+    from evalbench.models.accounting import embeddings_counted
+
+    _check_columns(frame, entries)
+    judge = Contradictions(options["judge"], options["language"]) if options["judge"] else None
+    with embeddings_counted() as spent:
+        scored = Scored(failed=why_unscored(frame["output"], replies), judge=judge, spent=spent)
+        for entry in entries:
+            _score_one(frame, entry, options, scored)
+    scored.notes += _input_notes(scored, len(frame))
+    texts = [*frame["output"], *(text for several in frame.get("reference", ()) for text in several)]
+    scored.notes += lines_note(scored.unscored, options, texts)
+    return scored
+
+
+def _input_notes(scored: Scored, total: int) -> list[str]:
+    """How many texts lack what metrics need of the table, and which metrics these are."""
+    found = []
+    for column in _NEED.values():
+        counts = {name: int((why == f"no-{column}").sum()) for name, why in scored.undefined.items()}
+        names = [name for name, count in counts.items() if count]
+        if names:
+            found.append(f"No {column}: {counts[names[0]]} of {total} texts; undefined there: {', '.join(names)}.")
+    return found
+
+
+def _check_columns(frame: pd.DataFrame, entries: Sequence[Card]) -> None:
+    faults = [] if "output" in frame else ["there is no column output: name prompt and model to collect outputs"]
+    ready = []
+    for entry in entries:
+        lacking = [column for column in _columns_of(entry) if column not in frame]
+        if lacking:
+            faults.append(f"{entry.name} needs the column {', '.join(lacking)}")
+        else:
+            ready.append(entry.name)
+    if faults and ready and "output" in frame:
+        faults.append(f"the others can be computed: metrics = {json.dumps(ready)}")
+    if faults:
+        raise BadInput.listing("the table lacks what these metrics need:", faults)
+
+
+def _columns_of(entry: Card) -> list[str]:
+    return [_NEED[need] for need in entry.needs if need in _NEED]
+
+
+def _score_one(frame: pd.DataFrame, entry: Card, options: Options, scored: Scored) -> None:
+    n, name = len(frame), entry.name
+    unscored, undefined, details = scored.failed.copy(), np.full(n, "", object), np.full(n, "", object)
+    scored.unscored[name], scored.undefined[name], scored.details[name] = unscored, undefined, details
+    scored.columns[name] = np.full(n, np.nan)
+    needed = _columns_of(entry)
+    for column in needed:
+        undefined[(frame[column].map(len).to_numpy() == 0) & (unscored == "")] = f"no-{column}"
+    ready = np.flatnonzero((unscored == "") & (undefined == ""))
+    if not len(ready):
+        return
+    rows = frame.iloc[ready]
+    try:
+        columns = {INPUTS[column]: rows[column].tolist() for column in needed}
+        values = score(entry, rows["output"].tolist(), **columns, **_arguments(entry, options, scored))
+    except (Unavailable, ModelUnavailable) as error:
+        unscored[ready], details[ready] = error.unscored, str(error)
+        scored.notes.append(f"{name} is unscored: {error}")
+        return
+    for part, array in values.items():
+        scored.columns.setdefault(part, np.full(n, np.nan))[ready] = array
+    missing = ready[np.isnan(scored.columns[name][ready])]
+    undefined[missing] = _UNDEFINED.get(name, "no value exists")
+    if scored.judge is None or "contradict" not in entry.needs:
+        return
+    for i in missing:
+        said = sentences(frame["output"].iloc[i], options["language"])
+        if said:
+            causes = scored.judge.causes(frame[needed[0]].iloc[i], said)
+            unscored[i], undefined[i], details[i] = causes, "", "the judge gave no verdict"
+
+
+def _arguments(entry: Card, options: Options, scored: Scored) -> dict[str, Any]:
+    """The options that a metric takes, models as callables."""
+    arguments = arguments_of(entry, options)
+    if "embed" in entry.needs:
+        from evalbench.models.similarity.embed import embed
+
+        scored.embedded = True
+        arguments["embed"] = lambda texts: embed(texts, options["embed"])
+    if "contradict" in entry.needs:
+        if scored.judge is None:
+            raise Unavailable(NEEDED, "no-judge")
+        if scored.judge.by == BASELINE:
+            raise Unavailable(BLIND, "no-judge")
+        arguments["contradict"] = scored.judge
+    return arguments
+
+
+def accounting_of(
+    scored: Scored,
+    options: Options,
+    *,
+    model: str = "",
+    replies: Sequence[Reply] = (),
+    judged: Sequence[Verdicts] = (),
+) -> dict[str, Any]:
+    """What each model of the run did, and what the calls cost, for ``Result.accounting``.
+
+    Parameters
+    ----------
+    scored : Scored
+    options : mapping
+    model : str
+        The answering model.
+    replies : sequence of Reply
+        Its answers.
+    judged : sequence of Verdicts
+        Of further judges.
+    """
+    from evalbench.models.accounting import accounting, merged
+
+    judged = _judged(scored, judged)
+    named = {
+        "answering": model,
+        "embedding": options["embed"] if scored.embedded else "",
+        "judging": ", ".join(sorted({each.judge for each in judged})),
+    }
+    counted = merged([*([accounting(replies)] if replies else []), *scored.spent, *(each.accounting for each in judged)])
+    return {**counted, "models": {role: name for role, name in named.items() if name}}
+
+
+def calls_of(
+    scored: Scored, *, replies: Sequence[Reply] = (), judged: Sequence[Verdicts] = ()
+) -> dict[str, pd.DataFrame]:
+    """Table ``calls`` of everything that models were asked, and ``contradictions``; none where nothing was."""
+    import pandas as pd
+
+    from evalbench.models.accounting import calls_table
+
+    calls = [*([calls_table(replies)] if replies else []), *(each.calls for each in _judged(scored, judged))]
+    tables = {"calls": pd.concat(calls, ignore_index=True)} if calls else {}
+    if scored.judge is not None and scored.judge.verdicts:
+        tables["contradictions"] = scored.judge.table()
+    return tables
+
+
+def _judged(scored: Scored, judged: Sequence[Verdicts]) -> list[Verdicts]:
+    return [*(scored.judge.verdicts if scored.judge is not None else []), *judged]
