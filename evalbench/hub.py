@@ -18,9 +18,7 @@ from evalbench.metrics.text import COLUMNS, score
 
 if TYPE_CHECKING:
     import evaluate
-    import pandas as pd
 
-    from evalbench.core.result import Result
     from evalbench.metrics.registry import Card
 
 
@@ -53,7 +51,7 @@ def metric(name: str, **options: Any) -> evaluate.Metric:
     >>> exact.compute(predictions=["да"], references=["да"])
     {'exact_match': 1.0, 'exact_match_n': 1}
     """
-    evaluate = _import_evaluate()
+    evaluate = import_evaluate()
     import datasets
 
     try:
@@ -106,7 +104,8 @@ def _own_options(entry: Card, options: Mapping[str, Any]) -> dict[str, Any]:
     return {**options, "embed": lambda texts: embed(texts, name)}
 
 
-def _import_evaluate() -> Any:
+def import_evaluate() -> Any:
+    """The package ``evaluate``, without what its metrics do not need."""
     import warnings
 
     with warnings.catch_warnings():
@@ -131,54 +130,6 @@ def _means(name: str, scores: Any) -> dict[str, float]:
     return {**found, f"{name}_n": int(np.isfinite(headline).sum())}
 
 
-def combined(result: Result, metrics: Sequence[str], script: str = "") -> pd.DataFrame:
-    """``evaluate.combine`` of ours and of a local metric script over a text-metrics result's outputs.
-
-    Parameters
-    ----------
-    result : Result
-        Of the study ``text_metrics``; of several references the first one is used, since scripts take one text.
-    metrics : sequence of str
-        Ours.
-    script : str
-        Path of an ``evaluate`` script, absolute or below the workbench; empty for none.
-
-    Returns
-    -------
-    DataFrame
-        One row per figure; a note where the package ``evaluate`` is not installed.
-    """
-    from importlib.util import find_spec
-
-    import pandas as pd
-
-    if find_spec("evaluate") is None:
-        return pd.DataFrame({"note": ["evaluate is not installed: pip install evaluate"]})
-    evaluate = _import_evaluate()
-    texts = result.tables["texts"].dropna(subset=["output"])
-    texts = texts[texts["reference"].map(len) > 0] if "reference" in texts else texts.iloc[:0]
-    if not len(texts):
-        return pd.DataFrame({"note": ["no text has an output and a reference"]})
-    parts = [metric(name, **_options(name, result)) for name in metrics]
-    if script:
-        parts.append(load_script(script))
-    found = evaluate.combine(parts).compute(
-        predictions=texts["output"].tolist(), references=[several[0] for several in texts["reference"]]
-    )
-    shown = {name: value for name, value in found.items() if not name.endswith("_n")}
-    return pd.DataFrame({"figure": list(shown), "value": list(shown.values()), "texts": len(texts)})
-
-
-def _options(name: str, result: Result) -> dict[str, Any]:
-    import inspect
-
-    taken = inspect.signature(card(name).function).parameters
-    given = result.parameters
-    stated = {**given, "tokenize": given["bleu_tokenize"], "several": given["references"]}
-    names = ("language", "normalise", "tokenize", "several", "stem", "sentence_split")
-    return {k: stated[k] for k in names if k in taken}
-
-
 def load_script(script: str) -> evaluate.Metric:
     """A local ``evaluate`` script by its path, absolute or below the workbench.
 
@@ -195,4 +146,4 @@ def load_script(script: str) -> evaluate.Metric:
     path = path if path.is_absolute() else root() / script
     if not path.is_file():
         raise BadInput(f"metric script {path}: no such file")
-    return _import_evaluate().load(str(path), keep_in_memory=True)
+    return import_evaluate().load(str(path), keep_in_memory=True)

@@ -139,7 +139,9 @@ def ways_of(names: Iterable[str], options: Options) -> tuple[str, ...]:
     names, language = list(names), options["language"]
     said = [_stages(name, language) for name in names if name in (*_METEOR, *_METEOR.values())]
     if options["stem"]:
-        said.append(f"{_listed(_rouge(names))}: words of more than three characters as stems ({stemmer_name(language)}).")
+        said.append(
+            f"{_listed(_rouge(names))}: words of more than three characters as stems ({stemmer_name(language)})."
+        )
     if _by_references(names) and options["references"] == "mean":
         said.append(f"{_listed(_by_references(names))}: of several references, the mean over all.")
     if _by_lines(names):

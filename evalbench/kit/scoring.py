@@ -91,9 +91,7 @@ class Scored:
         return pd.concat(parts, ignore_index=True)
 
 
-def score_all(
-    frame: pd.DataFrame, entries: Sequence[Card], options: Options, replies: Sequence[Reply] = ()
-) -> Scored:
+def score_all(frame: pd.DataFrame, entries: Sequence[Card], options: Options, replies: Sequence[Reply] = ()) -> Scored:
     """Score every text by every metric; a metric that cannot run is unscored, and the others go on.
 
     Parameters
@@ -216,12 +214,7 @@ def _arguments(entry: Card, options: Options, scored: Scored) -> dict[str, Any]:
 
 
 def accounting_of(
-    scored: Scored,
-    options: Options,
-    *,
-    model: str = "",
-    replies: Sequence[Reply] = (),
-    judged: Sequence[Verdicts] = (),
+    scored: Scored, options: Options, *, model: str = "", replies: Sequence[Reply] = (), judged: Sequence[Verdicts] = ()
 ) -> dict[str, Any]:
     """What each model of the run did, and what the calls cost, for ``Result.accounting``.
 
@@ -244,7 +237,9 @@ def accounting_of(
         "embedding": options["embed"] if scored.embedded else "",
         "judging": ", ".join(sorted({each.judge for each in judged})),
     }
-    counted = merged([*([accounting(replies)] if replies else []), *scored.spent, *(each.accounting for each in judged)])
+    counted = merged(
+        [*([accounting(replies)] if replies else []), *scored.spent, *(each.accounting for each in judged)]
+    )
     return {**counted, "models": {role: name for role, name in named.items() if name}}
 
 

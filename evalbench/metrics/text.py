@@ -23,6 +23,7 @@ Texts = Sequence[str]
 References = Sequence["str | Sequence[str]"]
 Scores = Mapping[str, Floats]
 
+
 class Unavailable(Exception):
     """A metric cannot run here: its package or model is missing.  The message says how to get it.
 

@@ -7,8 +7,8 @@ from rated_panels import OPTIONS, evaluate, panel, value
 from scipy import stats
 
 from evalbench.errors import BadInput
+from evalbench.kit import metric_options
 from evalbench.studies import human_correlation as study
-from evalbench.studies.text_metrics import scoring
 
 
 class TestFigures:
@@ -257,7 +257,7 @@ def test_synonyms_of_meteor_only_on_request_and_never_in_the_place_of_a_column(m
     found = evaluate(frame, ratings, metrics=["meteor", "good"])
     assert found.parameters["meteor_synonyms"] is False
     assert found.method[-1] == "meteor matched words in these stages: exact, stem."
-    monkeypatch.setattr(scoring, "wordnet_folder", lambda: None)
+    monkeypatch.setattr(metric_options, "wordnet_folder", lambda: None)
     with pytest.raises(BadInput, match="WordNet is not in"):
         evaluate(frame, ratings, metrics=["meteor"], meteor_synonyms=True)
     ready = frame.assign(meteor=frame["good"])

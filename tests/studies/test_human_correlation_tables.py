@@ -139,7 +139,8 @@ class TestShapes:
         result = evaluate(frame, ratings, metrics=["good", "bertscore"])
         figure = result.estimate("spearman_summary", scorer="bertscore", criterion="quality")
         assert (figure.light, figure.n_of, figure.n_unscored) == ("grey", "documents", 8)
-        assert "bertscore needs" in figure.note
+        assert "unscored: not installed" in figure.note
+        assert any(note.startswith("bertscore is unscored: bertscore needs") for note in result.notes)
         assert result.estimate("spearman_summary", scorer="good", criterion="quality").value > 0.5
 
     def test_empty_outputs_are_wrong_answers(self):

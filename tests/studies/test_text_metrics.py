@@ -28,7 +28,7 @@ class TestRefusals:
         assert "knowledge_f1_score needs the column context" in message
         assert "request_similarity needs the column prompt" in message
         assert "rouge1" not in message
-        with pytest.raises(BadInput, match=r'others can be had: metrics = \["rouge1", "chrf"\]$'):
+        with pytest.raises(BadInput, match=r'others can be computed: metrics = \["rouge1", "chrf"\]$'):
             evaluate(frame(), ["rouge1", "request_similarity", "chrf"])
 
     def test_lights(self):
@@ -46,8 +46,8 @@ class TestRefusals:
     def test_options_out_of_range(self):
         for options, said in (
             ({"lights": {"rougeL": ["a", "b"]}}, r"rougeL needs two thresholds, got \['a', 'b'\]"),
-            ({"n_resamples": 1}, "n_resamples is 1; at least 2"),
-            ({"max_unscored": -1}, "max_unscored is -1; it lies between 0 and 1"),
+            ({"n_resamples": 1}, "n_resamples must be at least 2, got 1"),
+            ({"max_unscored": -1}, "max_unscored must be between 0 and 1, got -1"),
         ):
             with pytest.raises(BadInput, match=said):
                 evaluate(frame(), ["rougeL"], **options)
@@ -55,7 +55,7 @@ class TestRefusals:
             evaluate(frame(), ["sacrebleu"], bleu_tokenize="zz")
 
     def test_a_prompt_wants_a_model_and_known_columns(self):
-        with pytest.raises(BadInput, match="prompt and model: both or neither"):
+        with pytest.raises(BadInput, match="set both prompt and model, or neither"):
             evaluate(frame(), ["rougeL"], prompt="{{ id }}")
         with pytest.raises(BadInput, match="prompt: 'question' is undefined; the table has id, output, reference"):
             evaluate(frame(), ["rougeL"], prompt="{{ question }}", model="http://127.0.0.1:9/v1#none")
@@ -94,7 +94,7 @@ class TestFigures:
         table = frame(output=["a", None, ""], reference=["a"] * 3, context=[None, "a", "a"])
         result = evaluate(table, ["rougeL", "knowledge_f1_score", "length"])
         assert result.items["unscored"].tolist() == ["", "no-output", ""]
-        assert result.items["undefined_metrics"].tolist() == ["knowledge_f1_score: no-context", "", ""]
+        assert result.items["knowledge_f1_score_undefined"].tolist() == ["no-context", "", ""]
         assert result.estimate("rougeL").value == 0.5
         assert result.notes == (
             "Unscored: 1 of 3 items (1 no output).",
@@ -104,7 +104,7 @@ class TestFigures:
 
     def test_a_text_without_reference_is_undefined(self):
         result = evaluate(frame(reference=["a", "", "b"]), ["rougeL", "length"])
-        assert result.items["undefined_metrics"].tolist() == ["", "rougeL: no-reference", ""]
+        assert result.items["rougeL_undefined"].tolist() == ["", "no-reference", ""]
         assert (result.items["undefined"] == "").all()
         assert (result.estimate("rougeL").n, result.estimate("rougeL").n_undefined) == (2, 1)
         assert result.estimate("length").n == 3

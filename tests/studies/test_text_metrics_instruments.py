@@ -11,9 +11,9 @@ from chat import chat_endpoint
 from text_tables import evaluate, frame
 
 from evalbench.errors import BadInput
+from evalbench.kit import metric_options
 from evalbench.metrics.translation import wordnet_folder
 from evalbench.studies import text_metrics as study
-from evalbench.studies.text_metrics import scoring
 
 
 class TestInstruments:
@@ -23,10 +23,18 @@ class TestInstruments:
         )
         assert result.estimate("rougeL").value is not None
         assert (result.items["bertscore"].isna()).all()
-        assert result.items["unscored_metrics"].str.contains("bertscore: bertscore needs").all()
+        assert result.items["bertscore_unscored"].tolist() == ["not-installed"] * 3
         assert (result.items["unscored"] == "").all()
         assert result.estimate("bertscore").n_unscored == 3
-        assert result.items["undefined_metrics"].str.contains("selfcheck_nli: no-samples").all()
+        assert result.items["selfcheck_nli_undefined"].tolist() == ["no-samples"] * 3
+        assert "rougeL_unscored" not in result.items
+        reasons = result.tables["reasons"]
+        assert list(reasons.columns) == ["id", "metric", "kind", "reason", "detail"]
+        assert reasons.groupby(["metric", "kind", "reason"], sort=True).size().to_dict() == {
+            ("bertscore", "unscored", "not-installed"): 3,
+            ("selfcheck_nli", "undefined", "no-samples"): 3,
+        }
+        assert reasons["detail"][0].startswith("bertscore needs")
         assert study.unscored(result)["texts"].tolist() == [3, 3]
 
     def test_a_missing_package_stops_only_the_metrics_that_need_it(self, monkeypatch):
@@ -39,15 +47,16 @@ class TestInstruments:
         assert "meteor is unscored: meteor needs the package nltk: pip install nltk" in result.notes
 
     def test_synonyms_only_on_request_and_refused_where_they_cannot_be_had(self, monkeypatch):
-        monkeypatch.setattr(scoring, "wordnet_folder", lambda: None)
-        refused = "^meteor_synonyms cannot be used:\n  - "
-        with pytest.raises(BadInput, match=refused + "WordNet is not in .*apt-get install"):
+        monkeypatch.setattr(metric_options, "wordnet_folder", lambda: None)
+        refused = "^text_metrics: invalid options:\n  - meteor_synonyms"
+        with pytest.raises(BadInput, match=refused + ": WordNet is not in .*apt-get install"):
             evaluate(frame(), ["meteor", "rouge1"], meteor_synonyms=True)
-        with pytest.raises(BadInput, match=refused + "WordNet is not in"):
+        with pytest.raises(BadInput, match=refused + ": WordNet is not in"):
             evaluate(frame(), ["meteor_synonyms"])
-        with pytest.raises(BadInput, match=refused + "meteor is not among the metrics$"):
+        with pytest.raises(BadInput, match=refused + "=True has no effect: meteor is not among the metrics$"):
             evaluate(frame(), ["rouge1"], meteor_synonyms=True)
-        with pytest.raises(BadInput, match=refused + "WordNet is English, and language is 'ru'\n  - WordNet is not in"):
+        both = ": WordNet is English, and language is 'ru'\n  - meteor_synonyms: WordNet is not in"
+        with pytest.raises(BadInput, match=refused + both):
             evaluate(frame(), ["meteor"], meteor_synonyms=True, language="ru")
 
     def test_what_is_installed_changes_no_figure_and_the_method_names_the_stages(self, tmp_path, monkeypatch):
@@ -77,7 +86,8 @@ class TestInstruments:
     def test_an_unscored_metric_s_light_is_grey(self):
         result = evaluate(frame(), ["bertscore"], lights={"bertscore": [0.5, 0.7]})
         assert result.light == "grey"
-        assert "bertscore needs" in result.sentence
+        assert "100% unscored: not installed" in result.sentence
+        assert "bertscore is unscored: bertscore needs" in result.notes[-1]
 
     def test_an_embedding_model_that_is_not_there(self):
         result = evaluate(frame(), ["sentence_transformers_similarity", "rougeL"], embed="/no/such/model")
@@ -88,10 +98,12 @@ class TestInstruments:
     def test_a_failing_judge_is_told_from_an_empty_output(self):
         table = frame(context=["x", "y", "z"])
         result = evaluate(table, ["context_contradiction"], judge=lambda item: {"unscored": "timeout"})
-        assert result.items["unscored"].tolist() == [
-            "the judge gave no verdict (timeout)", "",
-            "the judge gave no verdict (timeout)",
-        ]  # fmt: skip
+        assert result.items["unscored"].tolist() == ["timeout", "", "timeout"]
+        assert result.tables["reasons"]["detail"].tolist() == [
+            "the judge gave no verdict",
+            "the judge gave no verdict",
+            "",
+        ]
         assert result.items["undefined"].tolist()[1] == "the output has no sentence"
         assert set(result.tables["contradictions"]["unscored"]) == {"timeout"}
 
@@ -104,7 +116,8 @@ class TestInstruments:
 
     def test_without_a_judge_it_says_how_to_get_one(self):
         result = evaluate(frame(context=["x", "y", "z"]), ["context_contradiction", "rougeL"])
-        assert "judge = a chat model (openai/MODEL" in result.items["unscored_metrics"].iloc[0]
+        assert result.items["context_contradiction_unscored"].tolist() == ["no-judge", "no-judge", "no-judge"]
+        assert "judge = a chat model (openai/MODEL" in result.tables["reasons"]["detail"][0]
         assert "calls" not in result.tables
 
     def test_a_judge_is_asked_each_pair_once_whatever_the_metric(self):
@@ -142,7 +155,7 @@ class TestBaselineJudge:
 
     def test_probabilities_are_of_contradiction_against_entailment(self, monkeypatch):
         from evalbench.judge.entail import Entailer
-        from evalbench.studies.text_metrics import contradiction
+        from evalbench.kit import contradiction
 
         def scripted(premises, hypotheses):
             return np.array([[0.2, 0.2, 0.6] if "15" in h else [0.9, 0.1, 0.0] for h in hypotheses])
@@ -161,7 +174,8 @@ class TestBaselineJudge:
         assert result.light == "grey"
         figure = result.estimate(metric)
         assert (figure.value, figure.light, figure.n_unscored) == (None, "grey", 2)
-        assert "never says that a text contradicts another: judge = a chat model" in figure.note
+        assert figure.note == "100% unscored: no judge"
+        assert "never says that a text contradicts another: judge = a chat model" in result.notes[-1]
         assert "calls" not in result.tables
 
     def test_other_metrics_keep_their_lights(self):
@@ -169,7 +183,7 @@ class TestBaselineJudge:
         lights = {"rougeL": [0.5, 0.7]}
         result = evaluate(table, ["rougeL", "context_contradiction"], judge="baseline/lexical", lights=lights)
         assert result.light == "green"
-        assert "compares words" in result.estimate("context_contradiction").note
+        assert "no judge" in result.estimate("context_contradiction").note
 
 
 def reply_to(prompt):

@@ -61,7 +61,11 @@ def test_options_that_have_no_effect_or_value_are_refused_together():
         assert part in str(refused.value)
     with pytest.raises(BadInput) as refused:
         evaluate(["rougeLsum"], references="worst", sentence_split="words", stem=True, language="zh")
-    for part in ("references is 'worst'; best or mean", "sentence_split is 'words'", "no stemmer for language 'zh'"):
+    for part in (
+        "references must be one of best, mean; got 'worst'",
+        "sentence_split must be one of",
+        "no stemmer for language 'zh'",
+    ):
         assert part in str(refused.value)
 
 

@@ -26,6 +26,9 @@ import numpy as np
 from evalbench.core.compared import left_out_note
 from evalbench.core.result import Result
 from evalbench.errors import BadInput
+from evalbench.kit.metric_options import metrics_of, name_of, ways_of
+from evalbench.kit.scoring import Scored, accounting_of, calls_of, score_all
+from evalbench.metrics.registry import Card
 from evalbench.readers.dataset import Dataset
 from evalbench.studies._passing import check_resamples, check_shares
 from evalbench.studies.human_correlation.analysis import Analysis, analyse
@@ -59,8 +62,6 @@ from evalbench.studies.human_correlation.tables import (
 )
 from evalbench.studies.human_correlation.trust import Judge, Trust, bands_of, trust_of
 from evalbench.studies.human_correlation.weighted import weighted
-from evalbench.studies.text_metrics.rouge import rouge_options
-from evalbench.studies.text_metrics.scoring import by_synonyms, ways_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -182,16 +183,16 @@ def evaluate(
     _check_lists(metrics=metrics, judges=judges, criteria=criteria, trusted=trusted, lower_is_better=lower_is_better)
     check_shares(max_unscored=max_unscored)
     check_resamples(n_resamples)
-    metrics = _computed_by_synonyms(data, metrics, meteor_synonyms, language)
-    readings = read(data, metrics, criteria)
-    by_rouge = {"references": references, "stem": stem, "sentence_split": sentence_split}
     options = {
-        "language": language, "normalise": normalise, "tokenize": bleu_tokenize, "embed": embed,
-        "bert_model": bert_model, "num_layers": bert_layers, "judge": judge,
-        **rouge_options(_computed(readings.frame, metrics), **by_rouge, language=language),
+        "language": language, "normalise": normalise, "references": references, "stem": stem,
+        "sentence_split": sentence_split, "meteor_synonyms": meteor_synonyms, "bleu_tokenize": bleu_tokenize,
+        "embed": embed, "bert_model": bert_model, "bert_layers": bert_layers, "judge": judge,
     }  # fmt: skip
+    readings = read(data, metrics, criteria)
+    entries = metrics_of(_computed(readings.frame, metrics), options)
+    metrics = [name if name in readings.frame.columns else name_of(name, options) for name in metrics]
     bench = bench_of(judges, judge_criteria or {}, list(readings.frame.columns), language=language, seed=seed)
-    found = _scores(readings, metrics, options, bench)
+    found = _scores(readings, metrics, entries, options, bench)
     if not found.scores and readings.ratings["annotator"].nunique() < 2:
         raise BadInput(
             "neither a metric nor a judge is named, and there is one human score for each output: nothing to compare"
@@ -216,8 +217,7 @@ def evaluate(
             "judge_criteria": {k: dict(v) for k, v in (judge_criteria or {}).items()}, "own_criterion": own, "trusted": list(trusted),
             "trust_from": trust_from, "level": level, "coefficient": coefficient, "green_from": green_from,
             "yellow_from": yellow_from, "max_ci_width": max_ci_width, "lower_is_better": list(lower),
-            **{k: options[k] for k in ("language", "normalise", "embed", "bert_model")}, **by_rouge,
-            "meteor_synonyms": meteor_synonyms, "bleu_tokenize": bleu_tokenize, "bert_layers": bert_layers,
+            **{name: value for name, value in options.items() if name != "judge"},
             "judge": judge if isinstance(judge, str) else "a function", "max_unscored": max_unscored, "seed": seed,
             "n_resamples": n_resamples,
         },
@@ -235,7 +235,7 @@ def evaluate(
         },
         notes=(*_unread(data, names, readings.criteria), *readings.notes, *found.notes, *_remarks(analysis, trust),
                *filter(None, [left_out_note(len(names), "metrics", "their agreement on each criterion")])),
-        method=(*_method(analysis, trust), *ways_of(_computed(readings.frame, metrics), options)),
+        method=(*_method(analysis, trust), *ways_of([entry.name for entry in entries], options)),
         accounting=found.accounting,
     )  # fmt: skip
 
@@ -245,21 +245,12 @@ def _computed(frame: pd.DataFrame, metrics: Iterable[str]) -> list[str]:
     return [name for name in dict.fromkeys(metrics) if name not in frame.columns]
 
 
-def _computed_by_synonyms(data: Dataset, metrics: Sequence[str], wanted: bool, language: str) -> list[str]:
-    """The metrics with METEOR by synonyms where it is wanted; a column of the table keeps its name."""
-    computed = _computed(data["items"], metrics)
-    named = dict(zip(computed, by_synonyms(computed, wanted, language), strict=True))
-    return [named.get(name, name) for name in metrics]
-
-
-def _scores(readings: Readings, metrics: Sequence[str], options: Mapping[str, Any], bench: Bench) -> _Scores:
+def _scores(
+    readings: Readings, metrics: Sequence[str], entries: Sequence[Card], options: Mapping[str, Any], bench: Bench
+) -> _Scores:
     """One column per metric: read from the table, computed by the registry, or marked by a judge."""
-    from evalbench.studies.text_metrics.scoring import Scored, calls_of, chosen, roles, score_all
-
     frame = readings.frame
     ready = [name for name in dict.fromkeys(metrics) if name in frame.columns]
-    computed = _computed(frame, metrics)
-    entries = chosen(computed) if computed else []
     found = score_all(frame, entries, options) if entries else Scored()
     marks = bench.marks(frame)
     scores = {name: frame[name].to_numpy(dtype=float) for name in ready}
@@ -269,8 +260,8 @@ def _scores(readings: Readings, metrics: Sequence[str], options: Mapping[str, An
         unscored | {e.name: found.unscored[e.name] for e in entries} | marks.unscored,
         {e.name: found.undefined[e.name] for e in entries} | marks.undefined,
         (*found.notes, *marks.notes),
-        calls_of(found, verdicts=marks.verdicts),
-        roles("", found, options, verdicts=marks.verdicts),
+        calls_of(found, judged=marks.verdicts),
+        accounting_of(found, options, judged=marks.verdicts),
     )
 
 

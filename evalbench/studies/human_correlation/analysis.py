@@ -14,6 +14,7 @@ from evalbench.core.agreement import cohen_kappa, krippendorff_alpha
 from evalbench.core.correlation import FEWEST_ROWS
 from evalbench.core.correlation_table import KINDS, LEVELS, Correlations, correlation_table
 from evalbench.core.stats import FEW_UNITS, Measured, with_interval
+from evalbench.core.unscored import in_words
 from evalbench.metrics.registry import card
 
 if TYPE_CHECKING:
@@ -102,7 +103,10 @@ class Panel:
     def why_unscored(self, i: int) -> str:
         """The commonest reason for which scorer i has no score, in words; empty where it always has one."""
         reasons, times = np.unique(self.unscored[self.unscored[:, i] != "", i].astype(str), return_counts=True)
-        return _REASONS.get(str(reasons[times.argmax()]), str(reasons[times.argmax()])) if len(reasons) else ""
+        if not len(reasons):
+            return ""
+        commonest = str(reasons[times.argmax()])
+        return _REASONS.get(commonest, in_words(commonest))
 
     def means_of_others(self) -> list[Array]:
         """For each annotator the means (n, q) of the other annotators' ratings."""

@@ -70,7 +70,7 @@ class Bench:
         try:
             verdicts = judge(items, by=by, task=criterion.task, language=self.language, seed=self.seed)
         except ModelUnavailable as error:
-            unscored[asked] = str(error)
+            unscored[asked] = error.unscored
             found.notes.append(f"{scorer} is unscored: {error}")
             return
         scores[asked] = [row.value for row in verdicts.rows]

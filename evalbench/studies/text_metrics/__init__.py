@@ -16,11 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 from evalbench.core.compared import left_out_note
 from evalbench.core.result import Result
-from evalbench.errors import BadInput
 from evalbench.kit.answers import remarks
+from evalbench.kit.metric_options import methods_of, metrics_of, name_of
+from evalbench.kit.options import Checks, stated, taken
+from evalbench.kit.scoring import accounting_of, calls_of, score_all
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Column, Table
-from evalbench.studies._passing import check_resamples, check_shares
+from evalbench.studies.text_metrics.hub import combined
+from evalbench.studies.text_metrics.inputs import answered, frame_of
+from evalbench.studies.text_metrics.items import items_of
 from evalbench.studies.text_metrics.pictures import (
     comparison,
     contradictions,
@@ -32,40 +36,14 @@ from evalbench.studies.text_metrics.pictures import (
     unscored,
     worst_texts,
 )
-from evalbench.studies.text_metrics.rouge import rouge_options
-from evalbench.studies.text_metrics.scoring import (
-    answered,
-    by_synonyms,
-    calls_of,
-    chosen,
-    frame_of,
-    items_of,
-    methods,
-    roles,
-    score_all,
-)
 from evalbench.studies.text_metrics.summary import bands_of, compare_models, measures, summarise
-from evalbench.text.normalise import tokenizer
 
 if TYPE_CHECKING:
     from evalbench.judge.verdicts import InProcess
 
 __all__ = [
-    "METRICS",
-    "QUESTION",
-    "SCHEMA",
-    "comparison",
-    "contradictions",
-    "evaluate",
-    "measures",
-    "metric_cards",
-    "picture_agreement",
-    "picture_distributions",
-    "picture_models",
-    "picture_panels",
-    "summarise",
-    "unscored",
-    "worst_texts",
+    "METRICS", "QUESTION", "SCHEMA", "combined", "comparison", "contradictions", "evaluate", "measures", "metric_cards", "picture_agreement",
+    "picture_distributions", "picture_models", "picture_panels", "summarise", "unscored", "worst_texts",
 ]  # fmt: skip
 
 QUESTION = "How close are the outputs to their references, by metrics that need no human?"
@@ -170,8 +148,9 @@ def evaluate(
     Returns
     -------
     Result
-        ``items``: one row per text and model, a column per metric; ``tables``: ``texts``, ``comparison`` where there are
-        several models, ``calls`` where models were asked, ``contradictions`` where a judge was.
+        ``items``: one row per text and model, a column per metric; ``tables``: ``texts``, ``reasons`` (why a text has
+        no score of a metric), ``comparison`` where there are several models, ``calls`` where models were asked,
+        ``contradictions`` where a judge was.
 
     Raises
     ------
@@ -187,60 +166,42 @@ def evaluate(
     >>> result.estimate("rougeL").value
     0.5
     """
+    options = stated(evaluate, locals())
     if not isinstance(data, Dataset):
         from evalbench.readers.dataset import load
 
         data = load(data, SCHEMA)
-    if bool(prompt) != bool(model):
-        raise BadInput("prompt and model: both or neither")
-    check_shares(max_unscored=max_unscored)
-    check_resamples(n_resamples)
-    cards = chosen(by_synonyms([card.name for card in chosen(metrics)], meteor_synonyms, language))
-    renamed = {"meteor": "meteor_synonyms"} if meteor_synonyms else {}
-    lights = {chosen([name])[0].name: tuple(cuts) for name, cuts in (lights or {}).items()}
-    lights = {renamed.get(name, name): cuts for name, cuts in lights.items()}
-    tokenizer(normalise, "")  # refused even where no chosen metric asks for it: the page states it
+    checks = Checks()
+    checks.that(metrics, "metrics: none was named")
+    checks.that(bool(prompt) == bool(model), "set both prompt and model, or neither")
+    checks.share(max_unscored=max_unscored)
+    checks.resamples(n_resamples)
+    cards = checks.tried(lambda: metrics_of(metrics, options)) or []
     names = [card.name for card in cards]
-    bands_of(lights, names)
-    by_rouge = {"references": references, "stem": stem, "sentence_split": sentence_split}
-    options = {
-        "language": language, "normalise": normalise, "tokenize": bleu_tokenize, "embed": embed,
-        "bert_model": bert_model, "num_layers": bert_layers, "judge": judge,
-        **rouge_options(names, **by_rouge, language=language),
-    }  # fmt: skip
+    cuts = checks.tried(lambda: {name_of(name, options): list(pair) for name, pair in (lights or {}).items()}) or {}
+    if cards:
+        checks.tried(lambda: bands_of(cuts, names))
+    checks.refuse("text_metrics")
+    options |= {"metrics": names, "lights": cuts}
     frame, replies = answered(frame_of(data["items"]), prompt, model) if prompt else (frame_of(data["items"]), [])
-    scored = score_all(frame, cards, options, replies)
+    scored = score_all(frame, cards, {**options, "judge": judge}, replies)
     items = items_of(frame, scored)
-    stated = {
-        "metrics": names,
-        "lights": lights,
-        "max_unscored": max_unscored,
-        "seed": seed,
-        "n_resamples": n_resamples,
-    }
-    summary = summarise(items, **stated)
     models = sorted(set(items["model"]) - {""}) if "model" in items else []
-    comparisons = {}
-    if len(models) > 1:
-        comparisons["comparison"] = compare_models(items, names, seed=seed, n_resamples=n_resamples)
+    pairs = {"comparison": compare_models(items, **taken(compare_models, options))} if len(models) > 1 else {}
+    keys = [key for key in ("id", "model") if key in frame]
+    left_out = left_out_note(len(models), "models", "each metric")
     return Result(
         study="text_metrics",
         question=QUESTION,
         judged=model or (f"{len(models)} models: {', '.join(models)}" if models else "the outputs of the table"),
-        parameters={
-            **stated, "lights": {k: list(v) for k, v in lights.items()}, "prompt": prompt, "model": model,
-            "judge": judge if isinstance(judge, str) else "a function",
-            **{k: options[k] for k in ("language", "normalise", "embed", "bert_model")}, **by_rouge,
-            "meteor_synonyms": meteor_synonyms, "bleu_tokenize": bleu_tokenize, "bert_layers": bert_layers,
-        },
+        parameters=options,
         data=data.label,
         id="id",
         by=("model",) if "model" in items else (),
         items=items,
-        summary=summary,
-        tables={"texts": frame, **comparisons, **calls_of(scored, replies)},
-        notes=(*data.notes, *remarks(items), *scored.notes,
-               *filter(None, [left_out_note(len(models), "models", "each metric")])),
-        method=methods(cards, options),
-        accounting=roles(model, scored, options, replies),
-    )  # fmt: skip
+        summary=summarise(items, **taken(summarise, options)),
+        tables={"texts": frame, **pairs, "reasons": scored.reasons(frame[keys]), **calls_of(scored, replies=replies)},
+        notes=(*data.notes, *remarks(items), *scored.notes, *filter(None, [left_out])),
+        method=methods_of(cards, options),
+        accounting=accounting_of(scored, options, model=model, replies=replies),
+    )

@@ -205,13 +205,9 @@ def unscored(result: Result) -> pd.DataFrame:
     """How many texts have no score, by metric and reason."""
     import pandas as pd
 
-    rows = [
-        {"metric": line.partition(": ")[0], "kind": kind, "reason": in_words(line.partition(": ")[2])}
-        for kind in ("unscored", "undefined")
-        for text in result.items[f"{kind}_metrics"]
-        for line in text.split("\n")
-        if line
-    ]
-    if not rows:
+    reasons = result.tables["reasons"]
+    if reasons.empty:
         return pd.DataFrame({"note": ["every text has every score"]})
-    return pd.DataFrame(rows).value_counts(["metric", "kind", "reason"], sort=False).rename("texts").reset_index()
+    said = reasons.assign(reason=[in_words(reason) for reason in reasons["reason"]])
+    keys = ["metric", "kind", "reason", "detail"]
+    return said.value_counts(keys, sort=False).rename("texts").reset_index()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -25,6 +24,7 @@ from evalbench.core.wording import estimate_text, percent
 from evalbench.errors import BadInput
 from evalbench.metrics.registry import Card, card
 from evalbench.metrics.translation import BLEU_COUNTS, corpus_bleu
+from evalbench.studies.text_metrics.items import reasons_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,13 +81,6 @@ def _figures_of(entry: Card, **options: Any) -> tuple[Measure, ...]:
     return mean, corpus
 
 
-def reasons_of(column: pd.Series, metric: str) -> list[str]:
-    """One metric's reasons out of a column that holds a line ``metric: reason`` for each."""
-    pattern = re.compile(rf"^{re.escape(metric)}: (.*)$", re.MULTILINE)
-    known = {text: (m.group(1) if (m := pattern.search(text)) else "") for text in column.unique()}
-    return [known[text] for text in column]
-
-
 def summarise(
     items: pd.DataFrame,
     *,
@@ -102,8 +95,7 @@ def summarise(
     Parameters
     ----------
     items : DataFrame
-        One row per text and model: a column per metric, ``unscored_metrics`` and ``undefined_metrics`` with a line per
-        metric that has no value.
+        See :func:`evalbench.studies.text_metrics.items.items_of`.
     metrics : sequence of str
         By default every column that is named as a text metric.
     lights : mapping of str to (float, float), optional
@@ -147,7 +139,7 @@ def _estimated(
     rows: pd.DataFrame, name: str, bands: Bands | None, group: Mapping[str, str], max_unscored: float, seed: int, n: int
 ) -> Estimated:
     entry = card(name)
-    unscored = reasons_of(rows["unscored_metrics"], name)
+    unscored = reasons_of(rows, name, "unscored")
     given = set(filter(None, unscored))
     why = counted(unscored) if len(given) > 1 else in_words(next(iter(given), "no text has a value"))
     share = sum(map(bool, unscored)) / len(unscored)
@@ -157,7 +149,7 @@ def _estimated(
         if all(column.removeprefix("#") in rows for column in measure.sums)
     ]
     columns = {c: rows[c].to_numpy() for c in rows.select_dtypes("number")}
-    columns |= {"unscored": unscored, "undefined": reasons_of(rows["undefined_metrics"], name)}
+    columns |= {"unscored": unscored, "undefined": reasons_of(rows, name, "undefined")}
     found = estimate(columns, listed, units=rows["id"], seed=seed, group=group, n_resamples=n)
     if share <= max_unscored:
         return found

@@ -1,0 +1,52 @@
+"""The texts that are scored: the table's own, or those of a model that is asked with a template over its columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalbench.errors import BadInput
+from evalbench.kit.answers import answer_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evalbench.models.exchange import Reply
+
+
+def frame_of(items: pd.DataFrame) -> pd.DataFrame:
+    """The table in the order of its ids and models."""
+    keys = [key for key in ("id", "model") if key in items]
+    return items.sort_values(keys, kind="stable", ignore_index=True)
+
+
+def answered(frame: pd.DataFrame, prompt: str, model: str) -> tuple[pd.DataFrame, list[Reply]]:
+    """The table with the outputs of a model that was asked with a template, and its replies.
+
+    Raises
+    ------
+    BadInput
+        If the template is faulty or names a column that the table lacks.
+    """
+    import pandas as pd
+    from jinja2 import StrictUndefined, TemplateError
+    from jinja2.sandbox import SandboxedEnvironment
+
+    from evalbench.models.chat.collect import collect
+    from evalbench.models.exchange import Request, text_hash
+
+    try:
+        environment = SandboxedEnvironment(
+            undefined=StrictUndefined, autoescape=False, finalize=lambda value: "" if value is None else value
+        )
+        template = environment.from_string(prompt)
+        asked = [template.render(row) for row in frame.to_dict("records")]
+    except TemplateError as error:
+        raise BadInput(f"prompt: {error}; the table has {', '.join(map(str, frame.columns))}") from error
+    requests = [
+        Request(({"role": "user", "content": text},), item_id=i, purpose="answer", prompt_hash=text_hash(prompt))
+        for i, text in zip(frame["id"], asked, strict=True)
+    ]
+    replies = collect(requests, model)
+    outputs = pd.Series([answer_of(reply) for reply in replies], index=frame.index, dtype=object)
+    columns = {"output": outputs, "model": model, **({} if "prompt" in frame else {"prompt": asked})}
+    return frame.drop(columns=["model"], errors="ignore").assign(**columns), replies

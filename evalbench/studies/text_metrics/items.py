@@ -1,0 +1,51 @@
+"""One row per text and model: its scores, the sums behind corpus measures, and why scores are missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalbench.kit.scoring import Scored
+from evalbench.text.words import words
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def items_of(frame: pd.DataFrame, scored: Scored) -> pd.DataFrame:
+    """The items of scored texts.
+
+    Returns
+    -------
+    DataFrame
+        ``id``, ``model`` if there is one, ``output_words``, a column per metric and part of one, ``METRIC_unscored``
+        and ``METRIC_undefined`` with a reason per text where the metric lacks values; ``unscored`` and ``undefined``
+        where no metric has a value.
+    """
+    import pandas as pd
+
+    keys = {key: frame[key].to_numpy() for key in ("id", "model") if key in frame}
+    lengths = {"output_words": [np.nan if text is None else len(words(text)) for text in frame["output"]]}
+    reasons = {
+        f"{name}_{kind}": why
+        for kind, of in (("unscored", scored.unscored), ("undefined", scored.undefined))
+        for name, why in of.items()
+        if (why != "").any()
+    }
+    scoreless = np.isnan(np.stack([scored.columns[name] for name in scored.unscored])).all(axis=0)
+    failed = np.where(scoreless, _distinct(scored.unscored), "")
+    without = np.where(scoreless & (failed == ""), _distinct(scored.undefined), "")
+    return pd.DataFrame({**keys, **lengths, **scored.columns, **reasons, "unscored": failed, "undefined": without})
+
+
+def _distinct(reasons: Mapping[str, Any]) -> list[str]:
+    """The reasons of each text, each once, in the order of the metrics."""
+    return ["; ".join(filter(None, dict.fromkeys(row))) for row in zip(*reasons.values(), strict=True)]
+
+
+def reasons_of(rows: pd.DataFrame, metric: str, kind: str) -> list[str]:
+    """Why each row is ``unscored`` or ``undefined`` by a metric; empty where it is not."""
+    column = f"{metric}_{kind}"
+    return rows[column].tolist() if column in rows else [""] * len(rows)
