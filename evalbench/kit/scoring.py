@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from evalbench.errors import BadInput, ModelUnavailable
 from evalbench.judge.entail import BASELINE
 from evalbench.kit.answers import why_unscored
-from evalbench.kit.contradiction import BLIND, NEEDED, Contradictions
+from evalbench.kit.judging import Docket, Heard, contradictions, contradictions_table
 from evalbench.kit.metric_options import Options, arguments_of, lines_note
 from evalbench.metrics.registry import Card
 from evalbench.metrics.text import Unavailable, score
@@ -21,13 +22,17 @@ from evalbench.text.sentences import sentences
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evalbench.judge.verdicts import Verdicts
     from evalbench.models.exchange import Reply
 
 Column = np.ndarray[Any, Any]
 # Column of the table → argument of the metrics.
 INPUTS = {"reference": "references", "context": "contexts", "prompt": "requests", "samples": "samples"}
 _NEED = {"reference": "reference", "context": "context", "request": "prompt", "samples": "samples"}
+_JUDGES = (
+    "judge = a chat model (openai/MODEL, local/smollm2-135m), the folder of an NLI cross-encoder, or recorded:FILE"
+)
+_NEEDED = f"it needs a judge of contradiction: {_JUDGES}"
+_BLIND = f"baseline/lexical compares words and never says that a text contradicts another: {_JUDGES}"
 _UNDEFINED = {
     "verbosity_ratio": "no reference has a word",
     "language_match": "the output or the request has no letters",
@@ -49,7 +54,8 @@ class Scored:
     unscored, undefined, details : mapping of str to (n,) array of str
         Metric → one reason per text, and what is to be known about it; empty where there is a value.
     notes : list of str
-    judge : Contradictions or None
+    judge : Docket or None
+        Of contradictions.
     spent : list of mapping
         Accounts of the embeddings that endpoints gave.
     embedded : bool
@@ -61,7 +67,7 @@ class Scored:
     undefined: dict[str, Column] = field(default_factory=dict)
     details: dict[str, Column] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    judge: Contradictions | None = None
+    judge: Docket | None = None
     embedded: bool = False
     spent: list[Mapping[str, Any]] = field(default_factory=list)
 
@@ -123,7 +129,7 @@ def score_all(frame: pd.DataFrame, entries: Sequence[Card], options: Options, re
     from evalbench.models.accounting import embeddings_counted
 
     _check_columns(frame, entries)
-    judge = Contradictions(options["judge"], options["language"]) if options["judge"] else None
+    judge = Docket(options["judge"]) if options["judge"] else None
     with embeddings_counted() as spent:
         scored = Scored(failed=why_unscored(frame["output"], replies), judge=judge, spent=spent)
         for entry in entries:
@@ -192,8 +198,10 @@ def _score_one(frame: pd.DataFrame, entry: Card, options: Options, scored: Score
     for i in missing:
         said = sentences(frame["output"].iloc[i], options["language"])
         if said:
-            causes = scored.judge.causes(frame[needed[0]].iloc[i], said)
-            unscored[i], undefined[i], details[i] = causes, "", "the judge gave no verdict"
+            premises, hypotheses = zip(*product(frame[needed[0]].iloc[i], said), strict=True)
+            causes = contradictions(scored.judge, premises, hypotheses, options["language"])[1]
+            unscored[i], undefined[i] = "; ".join(sorted({*causes} - {""})), ""
+            details[i] = "the judge gave no judgement"
 
 
 def _arguments(entry: Card, options: Options, scored: Scored) -> dict[str, Any]:
@@ -206,15 +214,16 @@ def _arguments(entry: Card, options: Options, scored: Scored) -> dict[str, Any]:
         arguments["embed"] = lambda texts: embed(texts, options["embed"])
     if "contradict" in entry.needs:
         if scored.judge is None:
-            raise Unavailable(NEEDED, "no-judge")
+            raise Unavailable(_NEEDED, "no-judge")
         if scored.judge.by == BASELINE:
-            raise Unavailable(BLIND, "no-judge")
-        arguments["contradict"] = scored.judge
+            raise Unavailable(_BLIND, "no-judge")
+        judge, language = scored.judge, options["language"]
+        arguments["contradict"] = lambda premises, hypotheses: contradictions(judge, premises, hypotheses, language)[0]
     return arguments
 
 
 def accounting_of(
-    scored: Scored, options: Options, *, model: str = "", replies: Sequence[Reply] = (), judged: Sequence[Verdicts] = ()
+    scored: Scored, options: Options, *, model: str = "", replies: Sequence[Reply] = (), heard: Sequence[Heard] = ()
 ) -> dict[str, Any]:
     """What each model of the run did, and what the calls cost, for ``Result.accounting``.
 
@@ -226,12 +235,12 @@ def accounting_of(
         The answering model.
     replies : sequence of Reply
         Its answers.
-    judged : sequence of Verdicts
+    heard : sequence of Heard
         Of further judges.
     """
     from evalbench.models.accounting import accounting, merged
 
-    judged = _judged(scored, judged)
+    judged = _judged(scored, heard)
     named = {
         "answering": model,
         "embedding": options["embed"] if scored.embedded else "",
@@ -243,20 +252,20 @@ def accounting_of(
     return {**counted, "models": {role: name for role, name in named.items() if name}}
 
 
-def calls_of(
-    scored: Scored, *, replies: Sequence[Reply] = (), judged: Sequence[Verdicts] = ()
-) -> dict[str, pd.DataFrame]:
+def calls_of(scored: Scored, *, replies: Sequence[Reply] = (), heard: Sequence[Heard] = ()) -> dict[str, pd.DataFrame]:
     """Table ``calls`` of everything that models were asked, and ``contradictions``; none where nothing was."""
     import pandas as pd
 
     from evalbench.models.accounting import calls_table
 
-    calls = [*([calls_table(replies)] if replies else []), *(each.calls for each in _judged(scored, judged))]
+    calls = [calls_table(replies)] if replies else []
+    calls += [table for each in _judged(scored, heard) for table in each.calls]
     tables = {"calls": pd.concat(calls, ignore_index=True)} if calls else {}
-    if scored.judge is not None and scored.judge.verdicts:
-        tables["contradictions"] = scored.judge.table()
-    return tables
+    said = _judged(scored, ())
+    return {**tables, **({"contradictions": contradictions_table(said[0])} if said else {})}
 
 
-def _judged(scored: Scored, judged: Sequence[Verdicts]) -> list[Verdicts]:
-    return [*(scored.judge.verdicts if scored.judge is not None else []), *judged]
+def _judged(scored: Scored, others: Sequence[Heard]) -> list[Heard]:
+    """What judges were asked; a judge that was asked nothing is left out."""
+    own = [] if scored.judge is None else [scored.judge.heard()]
+    return [each for each in (*own, *others) if each.calls]

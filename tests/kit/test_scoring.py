@@ -71,7 +71,9 @@ class TestOptions:
     def test_every_option_of_a_text_metric_is_known(self):
         # A new option of a metric must be reachable from a study, or stay at its default on purpose.
         left = {"contradict", "batch_size"}
-        for entry in (card(name) for name in ("bertscore", "chrf", "meteor", "rougeLsum", "sacrebleu", "selfcheck_nli")):
+        for entry in (
+            card(name) for name in ("bertscore", "chrf", "meteor", "rougeLsum", "sacrebleu", "selfcheck_nli")
+        ):
             assert set(options_of(entry)) - set(arguments_of(entry, OPTIONS)) <= left
 
     def test_what_is_stated_of_the_ways(self):

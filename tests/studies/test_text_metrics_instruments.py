@@ -100,8 +100,8 @@ class TestInstruments:
         result = evaluate(table, ["context_contradiction"], judge=lambda item: {"unscored": "timeout"})
         assert result.items["unscored"].tolist() == ["timeout", "", "timeout"]
         assert result.tables["reasons"]["detail"].tolist() == [
-            "the judge gave no verdict",
-            "the judge gave no verdict",
+            "the judge gave no judgement",
+            "the judge gave no judgement",
             "",
         ]
         assert result.items["undefined"].tolist()[1] == "the output has no sentence"
@@ -154,13 +154,13 @@ class TestBaselineJudge:
     )
 
     def test_probabilities_are_of_contradiction_against_entailment(self, monkeypatch):
+        from evalbench.judge import offline
         from evalbench.judge.entail import Entailer
-        from evalbench.kit import contradiction
 
         def scripted(premises, hypotheses):
             return np.array([[0.2, 0.2, 0.6] if "15" in h else [0.9, 0.1, 0.0] for h in hypotheses])
 
-        monkeypatch.setattr(contradiction, "entailer", lambda name: Entailer(name, {}, scripted))
+        monkeypatch.setattr(offline, "entailer", lambda name: Entailer(name, {}, scripted))
         result = evaluate(self.TABLE, ["context_contradiction"], judge="a-folder")
         assert result.items["context_contradiction"].tolist() == pytest.approx([0.0, 0.75])
         assert set(result.tables["calls"]["model"]) == {"a-folder"}

@@ -26,6 +26,7 @@ import numpy as np
 from evalbench.core.compared import left_out_note
 from evalbench.core.result import Result
 from evalbench.errors import BadInput
+from evalbench.kit.judging import Heard
 from evalbench.kit.metric_options import metrics_of, name_of, ways_of
 from evalbench.kit.scoring import Scored, accounting_of, calls_of, score_all
 from evalbench.metrics.registry import Card
@@ -253,6 +254,7 @@ def _scores(
     ready = [name for name in dict.fromkeys(metrics) if name in frame.columns]
     found = score_all(frame, entries, options) if entries else Scored()
     marks = bench.marks(frame)
+    heard = [Heard(v.judge, (), (v.calls,), v.accounting) for v in marks.verdicts]
     scores = {name: frame[name].to_numpy(dtype=float) for name in ready}
     unscored = {name: np.where(np.isnan(column), "no-value", "").astype(object) for name, column in scores.items()}
     return _Scores(
@@ -260,8 +262,8 @@ def _scores(
         unscored | {e.name: found.unscored[e.name] for e in entries} | marks.unscored,
         {e.name: found.undefined[e.name] for e in entries} | marks.undefined,
         (*found.notes, *marks.notes),
-        calls_of(found, judged=marks.verdicts),
-        accounting_of(found, options, judged=marks.verdicts),
+        calls_of(found, heard=heard),
+        accounting_of(found, options, heard=heard),
     )
 
 
