@@ -79,9 +79,12 @@ class Checks:
             self.faults.append(fault)
 
     def choice(self, name: str, value: object, known: Iterable[object]) -> None:
-        """One of several."""
+        """One of several; a value that had another name before is refused with its new one."""
         known = tuple(known)
-        self.that(value in known, f"{name} must be one of {', '.join(map(str, known))}; got {value!r}")
+        stem = str(value).removesuffix("_seed")
+        now = [k for k in known if stem != value and str(k).rpartition("_")[0] == stem]
+        renamed = f", which is now called {now[0]}" if now else ""
+        self.that(value in known, f"{name} must be one of {', '.join(map(str, known))}; got {value!r}{renamed}")
 
     def share(self, **values: Any) -> None:
         """Numbers from 0 to 1."""

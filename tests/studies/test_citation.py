@@ -9,7 +9,8 @@ from cited import SOURCES, entails_if_contained, judged, row
 from evalbench import citation, load
 from evalbench.draw.tables import html_table
 from evalbench.errors import BadInput
-from evalbench.studies.citation.sources import address_key, read_credibility
+from evalbench.kit.options import taken
+from evalbench.studies.citation.sources import address_key
 from evalbench.web import fetch as webfetch
 
 
@@ -28,10 +29,21 @@ def test_faulty_options_are_listed_at_once(sample):
         citation.evaluate(
             sample, support_on="both", weights={"support": 1}, final_weights={"interpretability": 0, "correctness": 0}
         )
-    for part in ("support_on is 'both'", "weights names support", "final_weights: numbers from 0, not all 0"):
+    for part in (
+        "support_on must be one of support, claim_consistency_explainability; got 'both'",
+        "weights must have exactly the keys support, verification; got support",
+        "final_weights must be non-negative and not all zero",
+    ):
         assert part in str(error.value)
-    with pytest.raises(BadInput, match="quote_threshold is 2"):
+    with pytest.raises(BadInput, match="quote_threshold must be between 0 and 1, got 2"):
         citation.evaluate(sample, quote_threshold=2)
+
+
+def test_an_option_value_of_an_older_version_is_refused_with_its_new_name(sample):
+    with pytest.raises(
+        BadInput, match="'claim_consistency_seed', which is now called claim_consistency_explainability"
+    ):
+        citation.evaluate(sample, support_on="claim_consistency_seed")
 
 
 def test_faulty_citations_are_listed_at_once():
@@ -49,8 +61,8 @@ def test_faulty_citations_are_listed_at_once():
     for part in (
         "citation 1: n is 0",
         "citation 2: claim must be",
-        "citation 3: is no object",
-        "citation 5: n 2 is there twice",
+        "citation 3: is not an object",
+        "citation 5: n 2 appears twice",
         "citation 6: claim",
         'citation 7: n is "999',
     ):
@@ -73,8 +85,8 @@ def test_the_worked_check_of_alce():
     ]
     result = judged(row(answer, entries))
     item = result.items.iloc[0]
-    assert item["alce_recall"] == pytest.approx(2 / 3)
-    assert item["alce_precision"] == pytest.approx(2 / 3)
+    assert item["citation_recall"] == pytest.approx(2 / 3)
+    assert item["citation_precision"] == pytest.approx(2 / 3)
     assert item["final"] == 1
     assert result.tables["statements"]["n_precise"].tolist() == [1, 1, 0]
 
@@ -135,7 +147,7 @@ def test_a_judge_that_fails_on_a_statement_leaves_the_answer_unscored_not_undefi
     assert result.tables["statements"].set_index("id")["unscored"].to_dict() == {"q": "unparsed", "fine": ""}
     items = result.items.set_index("id")
     assert (items.loc["q", "unscored"], items.loc["q", "undefined"]) == ("unparsed", "")
-    recall = result.estimate("citation recall (ALCE)", model="response")
+    recall = result.estimate("citation_recall", model="response")
     assert (recall.n_unscored, recall.n_undefined) == (1, 0)
 
 
@@ -184,7 +196,10 @@ def test_order_of_rows_changes_nothing(sample, result):
 
 def test_the_summary_follows_from_the_items_read_back(result, tmp_path):
     result.items.to_parquet(tmp_path / "items.parquet")
-    assert citation.summarise(pd.read_parquet(tmp_path / "items.parquet")) == result.summary
+    again = citation.summarise(
+        pd.read_parquet(tmp_path / "items.parquet"), **taken(citation.summarise, result.parameters)
+    )
+    assert again == result.summary
 
 
 def test_the_web_is_asked_only_where_wanted_and_only_for_what_is_not_supplied(monkeypatch):
@@ -259,25 +274,6 @@ def test_addresses():
     assert address_key("https://www.Lexica.example/a/#x") == "lexica.example/a"
     assert address_key("s2") == "s2"
     assert address_key("http://[") == "http://["
-
-
-def test_credibility(tmp_path):
-    shipped = read_credibility()
-    assert shipped.kind("https://de.wikipedia.org/x") == "encyclopaedia"
-    assert shipped.kind("https://notwikipedia.org/") == "unknown"
-    assert shipped.kind("", "press") == "press"
-    assert shipped.kind("http://[") == "unknown"
-    bad = tmp_path / "bad.yaml"
-    bad.write_text("kinds: {press: 2}\nhosts: {blog: [a.example], press: x}\n")
-    with pytest.raises(BadInput) as error:
-        read_credibility(str(bad))
-    for part in (
-        "press: 2 is no number",
-        "blog: no such kind",
-        "hosts of press: expected a list",
-        "kinds lacks unknown",
-    ):
-        assert part in str(error.value)
 
 
 @pytest.mark.external

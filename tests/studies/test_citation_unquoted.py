@@ -25,7 +25,7 @@ def test_without_quotes_nothing_is_verified_and_support_is_not_averaged_with_it(
     )
     assert any("2 of 2. Their verification is undefined and not averaged" in note for note in result.notes)
     assert "<strong>verified" not in citation.annotated(result)
-    fabricated = result.estimate("fabricated citations", model="response")
+    fabricated = result.estimate("fabricated_citations", model="response")
     assert (fabricated.value, fabricated.note) == (None, "no source or quote could be checked")
 
 

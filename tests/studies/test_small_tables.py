@@ -78,7 +78,7 @@ def test_no_cited_figure_is_lit_where_too_many_are_unscored():
 def test_answers_without_a_citation_to_check_are_undefined_in_fabricated_citations():
     quoted = [{**CITED[0], "quote": "The bridge fell on 3 March 1908."}]
     found = judged(row("It fell in 1908 [1].", CITED), row("It fell in 1908 [1].", quoted, id="quoted"))
-    figure = found.estimate("fabricated citations", model="response")
+    figure = found.estimate("fabricated_citations", model="response")
     assert (figure.value, figure.n, figure.n_undefined) == (0, 1, 1)
-    nothing = judged(row("It fell in 1908 [1].", CITED)).estimate("fabricated citations", model="response")
+    nothing = judged(row("It fell in 1908 [1].", CITED)).estimate("fabricated_citations", model="response")
     assert (nothing.value, nothing.n, nothing.n_undefined) == (None, 0, 1)

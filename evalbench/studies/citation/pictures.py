@@ -8,7 +8,8 @@ from evalbench.draw.html import Html, escape, language_attributes
 from evalbench.draw.pictures import estimate_bars, heat_map
 from evalbench.draw.spans import Span, highlight
 from evalbench.draw.tables import clamped, html_table, text_block
-from evalbench.studies.citation.scoring import NO_QUOTE
+from evalbench.kit.cases import rows_of, score_text, shown, worst_cases, yes_no
+from evalbench.studies.citation.items import CONSISTENCY, KEYS, NO_QUOTE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,24 +18,32 @@ if TYPE_CHECKING:
     from evalbench.core.result import Result
 
 _SHOWN = (
-    "final", "interpretability", "correctness", "support", "verification", "citation recall (ALCE)",
-    "citation precision (ALCE)", "claim_consistency_seed",
-)  # fmt: skip
-_SUPPORT = ("ENTAILMENT", "NEUTRAL", "CONTRADICTION", "NO SOURCE", "")
-_VERIFIED = ("VERIFIED", "UNCERTAIN", "LIKELY_FABRICATED", NO_QUOTE, "")
-_NAMES = {
-    "ENTAILMENT": "supported", "NEUTRAL": "not shown", "CONTRADICTION": "contradicted", "NO SOURCE": "no such source",
-    "": "no verdict", "LIKELY_FABRICATED": "likely fabricated", NO_QUOTE: "not verified",
-}  # fmt: skip
+    *("final", "interpretability", "correctness", "support", "verification"),
+    *("citation_recall", "citation_precision", CONSISTENCY),
+)
+# The labels of support and verification in words, in the order of the picture.
+_SUPPORT = {
+    "ENTAILMENT": "supported",
+    "NEUTRAL": "not shown",
+    "CONTRADICTION": "contradicted",
+    "NO SOURCE": "no such source",
+    "": "no verdict",
+}
+_VERIFIED = {
+    "VERIFIED": "verified",
+    "UNCERTAIN": "uncertain",
+    "LIKELY_FABRICATED": "likely fabricated",
+    NO_QUOTE: "not verified",
+    "": "no verdict",
+}
 
 
 def picture_scores(result: Result) -> tuple[Picture, str]:
     """Every score with its interval."""
     several = len({e.group["model"] for e in result.summary.estimates}) > 1
     rows = [e for metric in _SHOWN for e in result.summary.estimates if e.metric == metric]
-    names = [f"{e.metric}, {e.group['model']}" if several else e.metric for e in rows]
     return estimate_bars(
-        [name.replace("_seed", " (seed)").replace("_", " ") for name in names],
+        [f"{e.title}, {e.group['model']}" if several else e.title for e in rows],
         rows,
         title=f"Scores of the cited answers (a final score from {result.parameters['threshold']:g} on passes)",
         xlabel="Score (0–1)",
@@ -51,8 +60,8 @@ def picture_labels(result: Result) -> tuple[Picture, str]:
     matrix = [[float(counts.get((s, v), 0)) for v in columns] for s in rows]
     return heat_map(
         matrix,
-        [_name(s) for s in rows],
-        [_name(v) for v in columns],
+        [_SUPPORT[s] for s in rows],
+        [_VERIFIED[v] for v in columns],
         title=f"{len(citations)} citations by support of their claim and by verification of their source",
         text=[[f"{int(v)}" for v in line] for line in matrix],
         unit="citations",
@@ -60,107 +69,72 @@ def picture_labels(result: Result) -> tuple[Picture, str]:
     )
 
 
-def _name(label: str) -> str:
-    return _NAMES.get(label, label.lower())
-
-
 def faulty_citations(result: Result, rows: int = 20) -> pd.DataFrame:
     """Citations that are not supported or not verified, the worst first."""
-    import pandas as pd
-
     citations = result.tables["citations"]
-    worst_first = citations.assign(score=citations[["support", "verification"]].mean(axis=1))
-    faulty = worst_first[worst_first["score"] < 1].sort_values(["score", "id", "model", "n"], kind="stable")
-    shown = faulty.head(rows)
-    said = pd.Series([_said(row) for row in shown.to_dict("records")], index=shown.index, dtype=object)
-    return shown.assign(**{"verdict and why": said})[["id", "model", "n", "claim", "verdict and why"]]
+    scored = citations.assign(score=citations[["support", "verification"]].mean(axis=1))
+    columns = {name: name for name in (*KEYS, "n", "claim")}
+    return worst_cases(
+        scored[scored["score"] < 1], "score", keys=[*KEYS, "n"], n=rows, show={**columns, "verdict and why": _said}
+    )
 
 
 def worst(result: Result, rows: int = 10) -> pd.DataFrame:
     """The answers with the lowest final score, beside the right ones."""
-    import pandas as pd
-
-    scored = result.items.dropna(subset=["final"])
-    items = scored.sort_values(["final", "id", "model"], kind="stable").head(rows)
-    merged = items.merge(
-        result.tables["answers"][["id", "model", "lang", "question", "gold_answer", "answer"]], on=["id", "model"]
+    columns = {name: name for name in (*KEYS, "final")}
+    texts = {"question and right answer": _asked, "the answer and its scores": _answered}
+    return worst_cases(
+        result.items, "final", keys=KEYS, n=rows, texts=result.tables["answers"], show={**columns, **texts}
     )
-    records = merged.to_dict("records")
-    return merged[["id", "model", "final"]].assign(
-        **{
-            "question and right answer": pd.Series([_asked(row) for row in records], dtype=object),
-            "the answer and its scores": pd.Series([_answered(row) for row in records], dtype=object),
-        }
-    )
-
-
-_PARTS = {"interpretability": "interpretability", "correctness": "correctness", "alce_recall": "citation recall"}
 
 
 def _asked(row: dict[str, Any]) -> Html:
     lang = language_attributes(row["question"], row["lang"])
-    return Html(f"<div{lang}>{clamped(row['question'], 200)}<br>{_right(row['gold_answer'])}</div>")
-
-
-def _right(gold: str) -> str:
-    return f"<q>{clamped(gold, 200)}</q>" if gold else "no right answer is given"
+    gold = row["gold_answer"]
+    right = f"<q>{clamped(gold, 200)}</q>" if gold else "no right answer is given"
+    return Html(f"<div{lang}>{clamped(row['question'], 200)}<br>{right}</div>")
 
 
 def _answered(row: dict[str, Any]) -> Html:
-    scores = ", ".join(f"{name} {_score(row[c])}" for c, name in _PARTS.items())
+    parts = ("interpretability", "correctness", "citation_recall")
+    scores = ", ".join(f"{name.replace('_', ' ')} {score_text(row[name])}" for name in parts)
     return Html(f"{text_block(row['answer'], code=row['lang'])}<strong>{escape(scores)}</strong>")
-
-
-def _score(value: float) -> str:
-    return "–" if value != value else f"{value:.2f}"
 
 
 def annotated(result: Result, n: int = 4) -> Html:
     """Answers with their citations, sources and verdicts, the lowest scores first; found quotes are marked in their source."""
-    with_citations = result.items[result.items["n_citations"] > 0]
-    chosen = with_citations.sort_values(["final", "id", "model"], kind="stable").head(n)
+    cited = result.items[result.items["n_citations"] > 0]
+    chosen = worst_cases(cited, "final", keys=KEYS, n=n, unscored=True)
     if chosen.empty:
         return Html('<p class="eb-small">No answer has a citation.</p>')
     return Html("".join(_annotated_one(result, item) for item in chosen.to_dict("records")))
 
 
-def _annotated_one(result: Result, item: dict[str, Any]) -> Html:
-    import pandas as pd
-
+def _annotated_one(result: Result, item: dict[Any, Any]) -> Html:
     citations, statements, answers = (
-        frame[(frame["id"] == item["id"]) & (frame["model"] == item["model"])]
-        for frame in (result.tables["citations"], result.tables["statements"], result.tables["answers"])
+        rows_of(result.tables[t], item, KEYS) for t in ("citations", "statements", "answers")
     )
-    answer = answers.iloc[0]
-    lang = {"question": answer["lang"], "text": answer["lang"]}
+    answer, judge = answers.iloc[0], result.parameters["judge"]
+    correct = item["correctness_label"].lower().replace("_", " ") or "not compared with a right one"
     head = (
-        f'<p class="eb-doc-title">{escape(item["id"])}, {escape(item["model"])}: final {_score(item["final"])}, '
-        f"answer {escape(item['correctness_label'].lower().replace('_', ' ') or 'not compared with a right one')}</p>"
+        f'<p class="eb-doc-title">{escape(item["id"])}, {escape(item["model"])}: final {score_text(item["final"])}, '
+        f"answer {escape(correct)}</p>"
         f"<p{language_attributes(answer['question'], answer['lang'])}>{escape(answer['question'])}</p>"
     )
-    said = pd.DataFrame(
-        {
-            "statement": statements["text"].to_numpy(),
-            "cites": [f"[{c}]" if c else "nothing" for c in statements["cites"]],
-            "supported by what it cites": [_yes(v) for v in statements["recalled"]],
-        }
-    )
-    records = citations.to_dict("records")
-    sources = pd.DataFrame(
-        {
-            "n": citations["n"].to_numpy(),
-            "claim, words quoted for it, verdict": pd.Series([_claim(row) for row in records], dtype=object),
-            "source": pd.Series([_source(row) for row in records], dtype=object),
-        }
-    )
+    told = {
+        "statement": "text",
+        "cites": lambda row: f"[{row['cites']}]" if row["cites"] else "nothing",
+        "supported by what it cites": lambda row: yes_no(row["recalled"], "not known"),
+    }
+    sources = shown(citations, {"n": "n", "claim, words quoted for it, verdict": _claim, "source": _source})
     return Html(
         head
         + html_table(
-            said,
-            caption=f"Statements of {item['id']}, judged by {result.parameters['judge']}",
-            lang_columns={"statement": lang["text"]},
+            shown(statements, told),
+            caption=f"Statements of {item['id']}, judged by {judge}",
+            lang_columns={"statement": answer["lang"]},
         )
-        + html_table(sources, caption=f"Citations of {item['id']}, judged by {result.parameters['judge']}", clamp=400)
+        + html_table(sources, caption=f"Citations of {item['id']}, judged by {judge}", clamp=400)
     )
 
 
@@ -170,14 +144,11 @@ def _claim(row: dict[str, Any]) -> Html:
 
 
 def _said(row: dict[str, Any]) -> Html:
-    """The verdicts on a citation, and why; a reason that both have stands once."""
-    told = [("support", row["support_reason"]), ("verification", row["verification_reason"])]
-    parts = [
-        f"<strong>{escape(_name(row[f'{what}_label']))}</strong>"
-        + ("" if what == "support" and reason == told[1][1] else f": {escape(reason)}")
-        for what, reason in told
-    ]
-    return Html(f"{parts[0]}<br>{parts[1]}")
+    """The verdicts on a citation, and why; a reason that both have appears once."""
+    support, why = _SUPPORT[row["support_label"]], row["support_reason"]
+    verified, because = _VERIFIED[row["verification_label"]], row["verification_reason"]
+    first = "" if why == because else f": {escape(why)}"
+    return Html(f"<strong>{escape(support)}</strong>{first}<br><strong>{escape(verified)}</strong>: {escape(because)}")
 
 
 def _source(row: dict[str, Any]) -> Html:
@@ -188,11 +159,7 @@ def _source(row: dict[str, Any]) -> Html:
     if row["located_start"] < 0:
         # The beginning, or of a long source the middle of what the judge read.
         begin = row["read_start"] and row["read_start"] + max(0, row["read_characters"] // 2 - 300)
-        shown = text[begin : begin + 600]
-        return Html(f"{'…' if begin else ''}{escape(shown)}{'…' if begin + len(shown) < len(text) else ''}")
+        part = text[begin : begin + 600]
+        return Html(f"{'…' if begin else ''}{escape(part)}{'…' if begin + len(part) < len(text) else ''}")
     span = Span(row["located_start"] - start, row["located_end"] - start, "located", "found in the source")
     return highlight(text[start:end], [span])
-
-
-def _yes(value: float) -> str:
-    return "– not known" if value != value else "✓ yes" if value else "✗ no"

@@ -1,60 +1,60 @@
-"""Items to headline figures, verdict and its sentence."""
+"""Items to estimates, verdict and its sentence."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evalbench.core.measures import Measure, mean_of, ratio, share_of
 from evalbench.core.result import Summary
-from evalbench.studies._passing import (
-    bands_of,
-    estimated_by_model,
-    held,
-    held_back_by,
-    reaches,
-    too_many_unscored,
-    verdict,
-)
+from evalbench.core.wording import counted
+from evalbench.judge.entail import BASELINE
+from evalbench.kit.verdicts import bands_of, held_back_by, reaches, worst_group
+from evalbench.studies.citation.items import CONSISTENCY
 
 if TYPE_CHECKING:
     import pandas as pd
 
-UNITS = "answers"
-NO_GOLD = "there is no right answer to compare with"
+THRESHOLD = 0.8
+MAX_UNSCORED = 0.05
 
 
 def measures(threshold: float) -> tuple[Measure, ...]:
-    """The figures of one model."""
-    cited = {"undefined": "nothing was cited"}
+    """The measures of one model."""
+    uncited = "nothing was cited"
     return (
-        mean_of("final", bands=bands_of(threshold)),
+        mean_of("final", bands=bands_of([threshold])),
         share_of("passed"),
         mean_of("interpretability"),
-        mean_of("correctness", undefined=NO_GOLD),
+        mean_of("correctness", undefined="there is no right answer to compare with"),
         mean_of("support", undefined="no text of any source is at hand"),
         mean_of("verification", undefined="no citation has a quote to look for in a supplied source"),
-        mean_of("alce_recall", "citation recall (ALCE)", undefined="no statement"),
-        mean_of("alce_precision", "citation precision (ALCE)", **cited),
+        mean_of("citation_recall", title="citation recall (ALCE)", undefined="no statement"),
+        mean_of("citation_precision", title="citation precision (ALCE)", undefined=uncited),
         Measure(
-            "fabricated citations",
+            "fabricated_citations",
             ("n_fabricated", "n_checked"),
             ratio,
+            title="fabricated citations",
             higher_is_better=False,
             undefined="no source or quote could be checked",
         ),
-        mean_of("claim_consistency_seed", worst=None, **cited),
-        mean_of("source_credibility", worst=None, **cited),
-        share_of("uncited", "answers without a citation", higher_is_better=False),
-        Measure("marks without an entry", ("n_dangling",), np.asarray, unit="marks", higher_is_better=False),
-        Measure("entries never cited", ("n_unmarked",), np.asarray, unit="entries", higher_is_better=False),
+        mean_of(CONSISTENCY, title="claim consistency (explainability)", worst=None, undefined=uncited),
+        mean_of("source_credibility", title="source credibility", worst=None, undefined=uncited),
+        share_of("uncited", "answers_without_a_citation", title="answers without a citation", higher_is_better=False),
+        _count("marks_without_an_entry", "n_dangling", "marks"),
+        _count("entries_never_cited", "n_unmarked", "entries"),
     )
 
 
-def with_sums(items: pd.DataFrame, *, threshold: float = 0.8) -> pd.DataFrame:
-    """The items with what the figures sum beside their columns: who passed, who cited nothing.
+def _count(metric: str, column: str, unit: str) -> Measure:
+    title = metric.replace("_", " ")
+    return Measure(metric, (column,), np.asarray, title=title, unit=unit, higher_is_better=False)
+
+
+def with_sums(items: pd.DataFrame, *, threshold: float = THRESHOLD) -> pd.DataFrame:
+    """The items with what the measures sum beside their columns: who passed, who cited nothing.
 
     An answer none of whose citations could be checked is not one that fabricates nothing: it is undefined there.
     """
@@ -66,46 +66,36 @@ def with_sums(items: pd.DataFrame, *, threshold: float = 0.8) -> pd.DataFrame:
 def summarise(
     items: pd.DataFrame,
     *,
-    threshold: float = 0.8,
-    max_unscored: float = 0.05,
-    judge: str = "baseline/lexical",
+    threshold: float = THRESHOLD,
+    max_unscored: float = MAX_UNSCORED,
+    judge: str = BASELINE,
     seed: int = 0,
     n_resamples: int = 2000,
 ) -> Summary:
-    """Headline figures per model and the verdict.
+    """Estimates per model and the verdict: a model passes if its mean final score reaches the threshold.
 
     Parameters
     ----------
     items : DataFrame
         One row per answer.
-    threshold : float
-        A model passes if its mean final score reaches it; the worst model decides the light.
-    max_unscored : float
+    threshold, max_unscored, seed, n_resamples
+        See :func:`~evalbench.studies.citation.evaluate`.
     judge : str
         Who judged: on ``baseline/lexical`` the light stays grey.
-    seed, n_resamples : int
-
-    Returns
-    -------
-    Summary
     """
-    rows = with_sums(items, threshold=threshold)
-    done = estimated_by_model(rows, measures(threshold), seed=seed, n_resamples=n_resamples)
-    light = verdict(
-        rows,
-        done,
+    return worst_group(
+        with_sums(items, threshold=threshold),
+        measures(threshold),
+        "model",
         what="Mean final score",
-        unit=UNITS,
-        score=measures(threshold)[0],
-        threshold=threshold,
+        over=counted(items["id"].nunique(), "answer"),
+        share="passed",
+        held_back=held_back_by(judge),
         max_unscored=max_unscored,
+        remark=_without_gold(items),
         seed=seed,
         n_resamples=n_resamples,
-        held_back=held_back_by(judge),
     )
-    light = replace(light, sentence=light.sentence + _without_gold(items))
-    why = held_back_by(judge) or too_many_unscored(rows, max_unscored)
-    return Summary(held((e for one in done for e in one.estimates), why), light)
 
 
 def _without_gold(items: pd.DataFrame) -> str:
@@ -114,4 +104,4 @@ def _without_gold(items: pd.DataFrame) -> str:
     if not n:
         return ""
     which = "All answers" if n == scored.sum() else f"{n} of {scored.sum()} answers"
-    return f" {which} have no right answer to compare with: the final score is interpretability there."
+    return f"{which} have no right answer to compare with: the final score is interpretability there."

@@ -1,0 +1,199 @@
+"""The cited answers that are judged: those of the table, or collected from a model."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from evalbench.errors import BadInput
+from evalbench.kit.answers import why_unscored
+from evalbench.kit.collecting import asked, given
+from evalbench.text.citation_marks import Statement, statements
+from evalbench.text.quotations import long_enough
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from pydantic import BaseModel
+
+    from evalbench.models.exchange import Reply
+
+_NUMBER = re.compile(r"[0-9]{1,6}")
+ENTRY = ("claim", "url", "title", "quote")
+
+
+@dataclass(frozen=True)
+class Citation:
+    """One entry of an answer's list of citations."""
+
+    n: int
+    claim: str
+    url: str = ""
+    title: str = ""
+    quote: str = ""
+
+    @property
+    def quotes(self) -> bool:
+        """Whether the quote is long enough to be looked for."""
+        return long_enough(self.quote)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer with its citations and statements.
+
+    Attributes
+    ----------
+    id, model, lang, question : str
+    gold : tuple of str
+        Empty where there is no right answer to compare with.
+    text : str or None
+        None where there is no answer.
+    citations : tuple of Citation
+        By number.
+    statements : tuple of Statement
+    unscored : str
+        Why there is no answer; empty where there is one.
+    """
+
+    id: str
+    model: str
+    lang: str
+    question: str
+    gold: tuple[str, ...]
+    text: str | None
+    citations: tuple[Citation, ...]
+    statements: tuple[Statement, ...]
+    unscored: str = ""
+
+    @property
+    def marked(self) -> tuple[int, ...]:
+        """Every number that a mark names, in order of first mention."""
+        return tuple(dict.fromkeys(n for s in self.statements for n in s.numbers))
+
+    @property
+    def dangling(self) -> tuple[int, ...]:
+        """Numbers of marks without an entry."""
+        known = {c.n for c in self.citations}
+        return tuple(n for n in self.marked if n not in known)
+
+    @property
+    def plain(self) -> str:
+        """The answer without its marks."""
+        return " ".join(s.text for s in self.statements)
+
+
+def answers_of(
+    rows: pd.DataFrame, sources: pd.DataFrame | None, model: str, **settings: Any
+) -> tuple[list[Answer], list[Reply]]:
+    """The table's own answers, or one of a model per question, and the model's replies.
+
+    Raises
+    ------
+    BadInput
+        If the table has none, or lists of citations are faulty; names every fault.
+    """
+    rows = rows.sort_values([key for key in ("id", "model") if key in rows], kind="stable")
+    return _collected(rows, sources, model, **settings) if model else (_given(rows), [])
+
+
+def _given(rows: pd.DataFrame) -> list[Answer]:
+    rows = given(rows, "model_answer", "answers")
+    answers, faults = [], []
+    for row, reason in zip(rows.to_dict("records"), why_unscored(rows["model_answer"]), strict=True):
+        citations, found = _citations(row.get("citations"), str(row["id"]))
+        faults += found
+        text = None if reason else row["model_answer"]
+        answers.append(_answer(row, str(row["model"]), text, () if reason else citations, reason))
+    if faults:
+        raise BadInput.listing("lists of citations are faulty:", faults)
+    return answers
+
+
+def _answer(
+    row: Mapping[str, Any], model: str, text: str | None, citations: Sequence[Citation], unscored: str
+) -> Answer:
+    lang = str(row.get("lang") or "en")
+    gold = tuple(g for g in row.get("gold_answer") or () if g.strip())
+    said = tuple(statements(text or "", lang))
+    return Answer(str(row["id"]), model, lang, row["question"], gold, text, tuple(citations), said, unscored)
+
+
+def _citations(listed: Any, name: str) -> tuple[list[Citation], list[str]]:
+    """The entries of one list, by number, and its faults."""
+    if listed is None:
+        return [], []
+    if not isinstance(listed, list):
+        return [], [f"id {name}: citations is not a list"]
+    out: dict[int, Citation] = {}
+    faults = []
+    for place, entry in enumerate(listed, 1):
+        fault = _fault(entry, out)
+        if fault:
+            faults.append(f"id {name}, citation {place}: {fault}")
+        else:
+            n = int(str(entry["n"]))
+            out[n] = Citation(n, **{key: entry.get(key) or "" for key in ENTRY})
+    return [out[n] for n in sorted(out)], faults
+
+
+def _fault(entry: Any, known: Mapping[int, Citation]) -> str:
+    if not isinstance(entry, Mapping):
+        return "is not an object"
+    number, texts = entry.get("n"), {key: entry.get(key) or "" for key in ENTRY}
+    if isinstance(number, bool) or not _NUMBER.fullmatch(str(number)) or int(str(number)) < 1:
+        return f"n is {json.dumps(number)[:40]}, not a whole number from 1 to 999999"
+    if int(str(number)) in known:
+        return f"n {number} appears twice"
+    wrong = [key for key, text in texts.items() if not isinstance(text, str)]
+    return f"{', '.join(wrong) or 'claim'} must be a text" if wrong or not texts["claim"].strip() else ""
+
+
+@functools.cache
+def reply_schema() -> type[BaseModel]:
+    """What a model is asked to return: an answer with marks and the entries that they name."""
+    from pydantic import Field, create_model
+
+    entry = create_model(
+        "Entry",
+        n=(int, Field(ge=1, le=999, description="the number of the mark")),
+        claim=(str, Field(min_length=1, description="what the source is cited for")),
+        url=(str, Field(default="", description="address of the source")),
+        title=(str, Field(default="", description="title of the source")),
+        quote=(str, Field(default="", description="the words of the source, verbatim")),
+    )
+    return create_model(
+        "CitedAnswer",
+        answer=(str, Field(description="the answer with marks such as [1]")),
+        citations=(list[entry], Field(default_factory=list, description="one entry per mark")),
+    )
+
+
+def _collected(
+    rows: pd.DataFrame, sources: pd.DataFrame | None, model: str, **settings: Any
+) -> tuple[list[Answer], list[Reply]]:
+    """One cited answer per question; the model is shown the sources that were supplied for the question."""
+    questions = rows.drop_duplicates("id").to_dict("records")
+    supplied: dict[str, list[dict[str, Any]]] = {}
+    if sources is not None and "id" in sources:
+        for source in sources.to_dict("records"):
+            supplied.setdefault(str(source["id"]), []).append(source)
+
+    def shown(row: Mapping[str, Any]) -> dict[str, Any]:
+        return {"question": row["question"], "sources": supplied.get(str(row["id"]), [])}
+
+    about = {"purpose": "cited answer", "schema": reply_schema(), **settings}
+    replies = asked(questions, model, "cited_answer", shown, **about)
+    answers = []
+    for row, reply in zip(questions, replies, strict=True):
+        value: Any = reply.value
+        # A number that a model uses twice names its first entry.
+        unique = {
+            e.n: Citation(e.n, e.claim, e.url, e.title, e.quote) for e in reversed(value.citations if value else [])
+        }
+        citations = [unique[n] for n in sorted(unique)]
+        answers.append(_answer(row, model, value.answer if value else None, citations, reply.unscored))
+    return answers, replies
