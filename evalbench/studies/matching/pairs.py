@@ -50,6 +50,7 @@ Filter = Literal["before", "after"]
 CHOICES = {"assignment": get_args(Assignment), "filter": get_args(Filter), "missing": get_args(Missing)}
 EMBED = "use-multilingual"
 DTYPE = "float32"
+MISSING: Missing = "renormalise"
 
 
 class Codes(NamedTuple):
@@ -213,7 +214,7 @@ def match(
     thresholds: Thresholds = DEFAULTS,
     assignment: Assignment = "greedy",
     filter: Filter = "before",
-    missing: Missing = "renormalise",
+    missing: Missing = MISSING,
 ) -> Matching:
     """Assign predictions to truths one to one on the weighted score.
 

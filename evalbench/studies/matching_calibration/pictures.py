@@ -9,14 +9,15 @@ import numpy as np
 from evalbench.draw.html import Html
 from evalbench.draw.pictures import ACCENT, MUTED, PAPER, dot, estimate_bars, heat_map, new_figure, title_at_top
 from evalbench.draw.tables import text_block
+from evalbench.kit.cases import worst_cases
+from evalbench.studies.matching_calibration.items import DEFAULTS, HELD_OUT
+from evalbench.studies.matching_calibration.summary import NAMES
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure as Picture
 
     from evalbench.core.result import Result
-
-_NAMES = {"f1": "F1", "spearman": "Spearman's ρ"}
 
 
 def _words(component: str) -> str:
@@ -28,14 +29,14 @@ def _components(result: Result) -> list[str]:
 
 
 def picture_settings(result: Result) -> tuple[Picture, str]:
-    """Agreement with the humans: the seed's defaults, calibrated on unseen texts, calibrated in training."""
+    """Agreement with the humans: the defaults, calibrated on unseen texts, calibrated in training."""
     metric = result.parameters["objective"]
     rows = [e for e in result.summary.estimates if e.metric == metric and e.group]
     return estimate_bars(
         [e.group["settings"] for e in rows],
         rows,
-        title=f"{_NAMES[metric]} against the humans, with and without calibration",
-        xlabel=f"{_NAMES[metric]} ({'0–1' if metric == 'f1' else '−1–1'})",
+        title=f"{NAMES[metric]} against the humans, with and without calibration",
+        xlabel=f"{NAMES[metric]} ({'0–1' if metric == 'f1' else '−1–1'})",
         domain=(0, 1) if metric == "f1" else None,
     )
 
@@ -123,29 +124,27 @@ def sensitivity(result: Result) -> pd.DataFrame:
 
 def disagreements(result: Result, rows: int = 20) -> pd.DataFrame:
     """Judged pairs that the calibrated settings still call otherwise than the humans, held out; the surest first."""
-    import pandas as pd
-
-    items = result.items
-    held = items[(items["settings"] == "calibrated, held out") & (items["agreement"] < 0.5)]
-    default = items[items["settings"] == "seed defaults"].set_index("pair_id")["predicted"]
-    texts = result.tables["pairs"].set_index("pair_id")
-    held = held.assign(far=(held["score"] - held["human"]).abs()).sort_values(
-        ["far", "pair_id"], ascending=[False, True], kind="stable"
+    items = result.items.assign(far=(result.items["score"] - result.items["human"]).abs())
+    default = items[items["settings"] == DEFAULTS].set_index("pair_id")["predicted"]
+    held = items[(items["settings"] == HELD_OUT) & (items["agreement"] < 0.5)]
+    return worst_cases(
+        held.assign(default=held["pair_id"].map(default)),
+        "far",
+        keys=["pair_id"],
+        highest=["far"],
+        n=rows,
+        texts=result.tables["pairs"],
+        show={
+            "sample": "sample_id",
+            "true / predicted": lambda row: f"{row['truth_id']} / {row['prediction_id']}",
+            "humans": "human",
+            "calibrated": "predicted",
+            "defaults": "default",
+            "score": "score",
+            "overlap": "text_overlap",
+            "rule similarity": "rule_similarity",
+            "true rule, predicted rule": lambda row: Html(
+                text_block(row["truth_rule"]) + text_block(row["prediction_rule"])
+            ),
+        },
     )
-    own = texts.loc[held["pair_id"]].reset_index()
-    rules = [
-        Html(text_block(true) + text_block(predicted))
-        for true, predicted in zip(own["truth_rule"], own["prediction_rule"], strict=True)
-    ]
-    columns = {
-        "sample": own["sample_id"],
-        "true / predicted": own["truth_id"].astype(str) + " / " + own["prediction_id"].astype(str),
-        "humans": own["human"],
-        "calibrated": held["predicted"].to_numpy(),
-        "defaults": default.loc[held["pair_id"]].to_numpy(),
-        "score": held["score"].to_numpy(),
-        "overlap": own["text_overlap"],
-        "rule similarity": own["rule_similarity"],
-        "true rule, predicted rule": pd.Series(rules, index=own.index, dtype=object),
-    }
-    return pd.DataFrame(columns).head(rows)

@@ -17,7 +17,8 @@ from evalbench.metrics.matching import Missing, Thresholds
 
 Floats = npt.NDArray[np.float64]
 
-OBJECTIVES = ("f1", "spearman")
+OBJECTIVES = F1, SPEARMAN = ("f1", "spearman")
+SEARCHED = ("score", "overlap", "rule")
 # What each threshold may become; two decimals are more than a few hundred verdicts can tell apart.
 OVERLAPS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
 RULES = (0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
@@ -122,12 +123,7 @@ def spearman_of(data: Training, weights: Floats) -> Floats:
 
 
 def search(
-    data: Training,
-    start: Setting,
-    objective: str = "f1",
-    searched: Sequence[str] = ("score", "overlap", "rule"),
-    *,
-    weights: bool = True,
+    data: Training, start: Setting, objective: str = F1, searched: Sequence[str] = SEARCHED, *, weights: bool = True
 ) -> Setting:
     """The weights and thresholds that agree best with the humans on these pairs.
 
@@ -135,7 +131,7 @@ def search(
     ----------
     data : Training
     start : Setting
-        The seed's defaults.  Of settings that agree equally well the one nearest to them is taken (sum of absolute
+        The defaults.  Of settings that agree equally well the one nearest to them is taken (sum of absolute
         differences), so that nothing moves without a reason in the verdicts.
     objective : {"f1", "spearman"}
         ``spearman`` ranks weights by the score alone; thresholds then follow by F1.
@@ -159,7 +155,7 @@ def search(
     rules = RULES if "rule" in searched else (start.thresholds.rule,)
     origin = np.array(start.weights)
     lattice = np.vstack([origin, simplex(len(origin))]) if weights else origin[None]
-    if objective == "spearman":
+    if objective == SPEARMAN:
         ranked = _steepest_spearman(data, origin, lattice) if weights else origin
         gates = [(ranked[None], o, r) for o in overlaps for r in rules]
         return max((_best_f1(data, *gate, grid, start) for gate in gates), key=_rank).setting
