@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,14 +31,29 @@ class Dataset:
     label : DataLabel
     tables : mapping of str to DataFrame
         One per table of the schema that is there.
-    notes : tuple of str
-        What a reader must know, e.g. columns that nothing uses.
+    remarks : tuple of str
+        What a reader must know of the tables.
+    files : mapping of str to str
+    unused : mapping of str to tuple of str
+        Table → columns that its schema does not name.
     """
 
     label: DataLabel
     tables: Mapping[str, pd.DataFrame]
-    notes: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
+    unused: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The remarks, and the columns that nothing uses."""
+        return self.notes_beside(())
+
+    def notes_beside(self, used: Iterable[str]) -> tuple[str, ...]:
+        """The notes of a study that uses further columns, which its options name."""
+        left = {table: [c for c in columns if c not in set(used)] for table, columns in self.unused.items()}
+        rest = [f"{table}: columns that are not used: {', '.join(columns)}" for table, columns in left.items() if columns]
+        return (*rest, *self.remarks)
 
     def __repr__(self) -> str:
         return "\n".join([f"<Dataset {self.label}>", repr(Tables(self.tables)), *self.notes])
@@ -101,7 +116,7 @@ def load(
     raw = read(data, schema, root=root, **files)
     frames = adapt(raw.frames) if adapt else raw.frames
     sources = {name: raw.sources.get(name, raw.label.name) for name in frames}
-    tables, broken, faults, notes = {}, {}, [], []
+    tables, broken, faults, remarks, unused = {}, {}, [], [], {}
     for name, table in schema.items():
         if name not in frames:
             if table.required:
@@ -111,10 +126,8 @@ def load(
         faults += [f"{sources[name]}: {fault}" for fault in found]
         rows = [row for fault in found for row in fault.rows]
         broken[name] = frames[name].index.isin(rows) if all(f.rows for f in found) else None
-        unused = [str(c) for c in tables[name].columns if table.column(str(c)) is None]
-        if unused:
-            notes.append(f"{name}: columns that are not used: {', '.join(unused)}")
-        notes += _empty_answers(tables[name], table, sources[name])
+        unused[name] = tuple(str(c) for c in tables[name].columns if table.column(str(c)) is None)
+        remarks += _empty_answers(tables[name], table, sources[name])
     faults += [
         f"no table has a column {source!r} to rename" for source in unknown_renames(columns or {}, frames.values())
     ]
@@ -124,7 +137,7 @@ def load(
         count = f"{len(faults)} fault" + ("" if len(faults) == 1 else "s")
         hint = "" if isinstance(data, Mapping) else " (rows as a spreadsheet counts them: a CSV's header is row 1)"
         raise BadInput.listing(f"{raw.label}: {count}{hint}:", faults, FAULTS_SHOWN)
-    return Dataset(raw.label, tables, tuple(notes), sources)
+    return Dataset(raw.label, tables, tuple(remarks), sources, unused)
 
 
 def _empty_answers(frame: pd.DataFrame, table: Table, source: str) -> list[str]:

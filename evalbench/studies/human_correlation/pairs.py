@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evalbench.core.seeds import rng
 from evalbench.core.stats import Measured, percentile_interval, resample_counts, wilson
-from evalbench.studies.human_correlation.analysis import Analysis, Array, direction
+from evalbench.studies.human_correlation.inputs import SIDES
+from evalbench.studies.human_correlation.panel import Array, Panel
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evalbench.core.result import Result
-
-_SIDES = ("better", "worse")
 # What is counted of each pair: the metric prefers the better, the worse, neither; it lacks a score; people prefer neither.
 _COUNTS = ("concordant", "discordant", "tied", "unscored", "undecided")
 
 
-def pairs_table(analysis: Analysis, lower_is_better: Sequence[str], given: pd.DataFrame | None) -> pd.DataFrame:
+def pairs_table(panel: Panel, given: pd.DataFrame | None) -> pd.DataFrame:
     """How often each metric prefers the output that people prefer.
 
     Parameters
     ----------
-    analysis : Analysis
-    lower_is_better : sequence of str
+    panel : Panel
     given : DataFrame, optional
         Pairs as people judged them: doc_id, better, worse (systems), criterion.  On other criteria: every two outputs of
         a document, the better by the mean of the annotators; those with equal means are ``undecided``.
@@ -48,20 +44,18 @@ def pairs_table(analysis: Analysis, lower_is_better: Sequence[str], given: pd.Da
     """
     import pandas as pd
 
-    panel = analysis.panel
-    signs = np.array([direction(s, tuple(lower_is_better)) for s in panel.scorers], dtype=float)
-    x = panel.x * signs
-    by_document = _of_documents(x, panel.y, analysis.document_codes)
+    x = panel.x * panel.signs
+    by_document = _of_documents(x, panel.y, panel.document_codes)
     if given is not None:
         judged = [panel.criteria.index(c) for c in sorted(given["criterion"].unique())]
-        by_document[:, :, judged] = _of_given(analysis, x, given)[:, :, judged]
-    rows = _rows(analysis, by_document, "document")
+        by_document[:, :, judged] = _of_given(panel, x, given)[:, :, judged]
+    rows = _rows(panel, by_document, "document")
     # The two sides of a row are called systems and are none: one pair of their means says nothing of any system.
-    sides_only = given is not None and set(panel.system) == set(_SIDES)
-    if analysis.system_means is not None and not sides_only:
-        means_x, means_y = analysis.system_means
+    sides_only = given is not None and set(panel.system) == set(SIDES)
+    if panel.system_means is not None and not sides_only:
+        means_x, means_y = panel.system_means
         together = np.zeros(len(means_x), dtype=int)
-        rows += _rows(analysis, _of_documents(means_x * signs, means_y, together), "system")
+        rows += _rows(panel, _of_documents(means_x * panel.signs, means_y, together), "system")
     frame = pd.DataFrame(rows)
     return frame.astype(dict.fromkeys(("accuracy", "ci_low", "ci_high", "tau", "tau_without_ties"), float))
 
@@ -79,14 +73,13 @@ def _of_documents(x: Array, y: Array, document: Array) -> Array:
     return found
 
 
-def _of_given(analysis: Analysis, x: Array, given: pd.DataFrame) -> Array:
+def _of_given(panel: Panel, x: Array, given: pd.DataFrame) -> Array:
     """Counts (documents, p, q, 5) over pairs that people judged."""
     import pandas as pd
 
-    panel = analysis.panel
     keys = pd.MultiIndex.from_arrays([panel.document, panel.system])
     better, worse = (keys.get_indexer(pd.MultiIndex.from_frame(given[["doc_id", c]])) for c in ("better", "worse"))
-    document = analysis.document_codes[better]
+    document = panel.document_codes[better]
     shape = (panel.n_documents, x.shape[1], len(panel.criteria), len(_COUNTS))
     found = np.zeros(shape)
     prefers = np.full((len(given), len(panel.criteria)), np.nan)
@@ -111,9 +104,9 @@ def _add(found: Array, document: Array, metric: Array, people: Array) -> None:
         np.add.at(found[:, :, j], document, np.stack([agree > 0, agree < 0, tied, unscored, undecided], axis=2))
 
 
-def _rows(analysis: Analysis, counts: Array, level: str) -> list[dict[str, Any]]:
-    panel, total = analysis.panel, counts.sum(axis=0)
-    replicates = _accuracies(analysis, counts) if level == "document" else None
+def _rows(panel: Panel, counts: Array, level: str) -> list[dict[str, Any]]:
+    total = counts.sum(axis=0)
+    replicates = _accuracies(panel, counts) if level == "document" else None
     rows = []
     for i, j in zip(*np.nonzero(panel.compared), strict=True):
         n = dict(zip(_COUNTS, (int(k) for k in total[i, j]), strict=True))
@@ -148,85 +141,11 @@ def _figures(n: dict[str, int], replicates: Array | None, by_unit: Array) -> dic
     }  # fmt: skip
 
 
-def _accuracies(analysis: Analysis, counts: Array) -> Array:
+def _accuracies(panel: Panel, counts: Array) -> Array:
     """Accuracy in resamples of documents, (r, p, q): those of the correlations."""
     good, all_pairs = counts[..., 0], counts[..., :3].sum(axis=3)
     parts = []
-    for drawn in resample_counts(len(counts), rng(analysis.seed, "correlation/table"), analysis.n_resamples):
+    for drawn in resample_counts(len(counts), rng(panel.seed, "correlation/table"), panel.n_resamples):
         with np.errstate(all="ignore"):
             parts.append(np.tensordot(drawn, good, axes=1) / np.tensordot(drawn, all_pairs, axes=1))
     return np.concatenate(parts)
-
-
-def compared_outputs(
-    items: pd.DataFrame, given: pd.DataFrame | None, metrics: Sequence[str], faults: list[str]
-) -> tuple[pd.DataFrame, pd.DataFrame | None]:
-    """One row per output, and the pairs, of items that may hold the two texts of a pair, and of a table of pairs.
-
-    A ready-made metric of such a pair is two columns, ``METRIC_better`` and ``METRIC_worse``.
-    """
-    import pandas as pd
-
-    if {"better", "worse"} <= set(items.columns):
-        clash = [name for name in ("output", "system") if name in items.columns]
-        faults += [f"column {name} beside better and worse: a row is an output or a pair" for name in clash]
-        faults += ["a table pairs beside the columns better and worse: which is it?"] if given is not None else []
-        ready = [m for m in metrics if {f"{m}_better", f"{m}_worse"} <= set(items.columns)]
-        both = [f"{m}_{side}" for m in ready for side in _SIDES]
-        rest = items.drop(columns=[*_SIDES, *clash, *both])
-        parts = [
-            rest.assign(system=side, output=items[side], **{m: items[f"{m}_{side}"] for m in ready}) for side in _SIDES
-        ]  # fmt: skip
-        given = items[["doc_id"]].assign(better="better", worse="worse")
-        items = pd.concat(parts, ignore_index=True)
-    if given is None:
-        return items, None
-    pairs = given.assign(criterion=given.get("criterion", "preference"), annotator=given.get("annotator", ""))[
-        ["doc_id", *_SIDES, "criterion", "annotator"]
-    ]
-    same = pairs[pairs["better"] == pairs["worse"]]
-    if len(same):
-        faults.append(
-            f"table pairs: in {len(same)} the better and the worse are one output, first {same.iloc[0]['doc_id']}"
-        )
-    return items, pairs
-
-
-def share_won(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Human scores from pairs: the share of its comparisons that an output won, by criterion and annotator."""
-    import pandas as pd
-
-    keys = ["doc_id", "criterion", "annotator"]
-    sides = [pairs[keys].assign(system=pairs[side], score=float(side == "better")) for side in _SIDES]
-    by = ["doc_id", "system", "criterion", "annotator"]
-    return pd.concat(sides).groupby(by, sort=True)["score"].mean().reset_index()
-
-
-def preferred(result: Result, level: str = "document") -> pd.DataFrame | None:
-    """How often each metric prefers what people prefer, the best first; None where there is no pair.
-
-    ``level``: of two outputs of a document, or of two systems.
-    """
-    import pandas as pd
-
-    from evalbench.studies.human_correlation.pictures import cell
-
-    table = result.tables.get("pairs")
-    if table is None:
-        return None
-    table = table[(table["level"] == level) & (table["pairs"] > 0)]
-    table = table.sort_values(["criterion", "accuracy"], ascending=[True, False], kind="stable")
-    found = pd.DataFrame(
-        {
-            "criterion": table["criterion"],
-            "metric": table["scorer"],
-            "accuracy": [cell(*row) for row in table[["accuracy", "ci_low", "ci_high"]].to_numpy(dtype=float)],
-            "tau": table["tau"],
-            "tau without the metric's ties": table["tau_without_ties"],
-            "pairs": table["pairs"],
-            "tied by the metric": table["tied"],
-            "tied by people": table["undecided"],
-            "pairs without a score": table["unscored"],
-        }
-    )
-    return found if len(found) else None

@@ -3,46 +3,67 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from evalbench.core.result import Estimate, Summary
-from evalbench.core.stats import Measured
-from evalbench.studies.human_correlation.analysis import UNITS, Analysis, Counted, analyse, direction
-from evalbench.studies.human_correlation.sentence import verdict_of
-from evalbench.studies.human_correlation.trust import (
-    Judge,
-    Trust,
-    agreement_of,
-    asked_columns,
-    bands_of,
-    trust_of,
-    trusted_columns,
-    trusted_replicates,
-)
+from evalbench.core.stats import FEW_UNITS, Measured, light_stability, no_width
+from evalbench.core.verdict import Bands, Light, Verdict
+from evalbench.errors import BadInput
+from evalbench.studies.human_correlation import sentence
+from evalbench.studies.human_correlation.panel import FEWEST_SYSTEMS, UNITS, Array, Counted, Panel, panel_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
-AGREEMENT = ("ceiling", "alpha_ordinal", "alpha_interval", "alpha_nominal", "kappa")
-# What n counts of the agreement's figures.
-_N_OF = {"ceiling": "annotators", "kappa": "pairs of marks"}
+# Defaults of the options that evaluate and summarise share.
+TRUST_FROM, GREEN_FROM, YELLOW_FROM, MAX_CI_WIDTH, MAX_UNSCORED = 0.4, 0.7, 0.4, 0.5, 0.05
+AGREEMENT = {
+    "ceiling": ("one annotator against the mean of the others", "annotators"),
+    "alpha_ordinal": ("Krippendorff's alpha, ordinal", "outputs"),
+    "alpha_interval": ("Krippendorff's alpha, interval", "outputs"),
+    "alpha_nominal": ("Krippendorff's alpha, nominal", "outputs"),
+    "kappa": ("Cohen's kappa, mean over pairs of annotators", "pairs of marks"),
+}
+"""Metric of the annotators' agreement → its title, and what n counts."""
+NAMES = {"spearman": "Spearman", "kendall": "Kendall's tau-b", "pearson": "Pearson"}
 LOWER = "lower is better: agreement is negative"
+
+
+class Terms(NamedTuple):
+    """On what terms a metric gets a light.
+
+    Attributes
+    ----------
+    trusted : tuple of str
+        The criteria that count for the headline.
+    why : str
+        They are trusted, or none is.
+    bands : Bands
+        Of agreement: of a metric of which less is better, the negative correlation.
+    max_ci_width, max_unscored : float
+    """
+
+    trusted: tuple[str, ...]
+    why: str
+    bands: Bands
+    max_ci_width: float
+    max_unscored: float
 
 
 def summarise(
     items: pd.DataFrame,
     *,
     trusted: Sequence[str] = (),
-    trust_from: float = 0.4,
+    trust_from: float = TRUST_FROM,
     level: str = "auto",
     coefficient: str = "spearman",
-    green_from: float = 0.7,
-    yellow_from: float = 0.4,
-    max_ci_width: float = 0.5,
+    green_from: float = GREEN_FROM,
+    yellow_from: float = YELLOW_FROM,
+    max_ci_width: float = MAX_CI_WIDTH,
     lower_is_better: Sequence[str] = (),
-    max_unscored: float = 0.05,
+    max_unscored: float = MAX_UNSCORED,
     seed: int = 0,
     n_resamples: int = 2000,
 ) -> Summary:
@@ -52,106 +73,168 @@ def summarise(
     ----------
     items : DataFrame
         One row per document, system, metric and criterion.
-    trusted, trust_from
-        See :func:`trust_of`.
-    level : {"auto", "summary", "dataset", "system"}
-        Of the headline; auto: summary where documents have several outputs, else dataset.
-    coefficient : {"spearman", "kendall", "pearson"}
-    green_from, yellow_from : float
-        The value's light; of a metric of which less is better, the value's negative is judged, and the note says so.
-    max_ci_width : float
-        A wider interval makes a light grey, and so does one without width on fewer than 20 documents.
-    lower_is_better : sequence of str
-        Ready-made metrics of which less is better; those of the registry say it themselves.
-    max_unscored : float
-        More unscored outputs than this share make a metric's light grey.
+    trusted, trust_from, level, coefficient, green_from, yellow_from, max_ci_width, lower_is_better, max_unscored
+        See :func:`evaluate`.
     seed, n_resamples : int
-
-    Returns
-    -------
-    Summary
     """
-    analysis = analyse(items, level=level, coefficient=coefficient, seed=seed, n_resamples=n_resamples)
-    judge = Judge(bands_of(yellow_from, green_from), max_ci_width, tuple(lower_is_better), max_unscored)
-    return summary_of(analysis, judge, trust_of(analysis, trusted, trust_from))
+    options = {"lower_is_better": lower_is_better, "seed": seed, "n_resamples": n_resamples}
+    panel = panel_of(items, level=level, coefficient=coefficient, **options)
+    bands = bands_of(yellow_from, green_from)
+    return summary_of(panel, Terms(*trusted_of(panel, trusted, trust_from), bands, max_ci_width, max_unscored))
 
 
-def summary_of(analysis: Analysis, judge: Judge, trust: Trust) -> Summary:
-    """The figures and the verdict of an analysis."""
-    scorers = range(len(analysis.panel.scorers))
+def bands_of(yellow_from: float, green_from: float) -> Bands:
+    """Green where agreement reaches ``green_from``, yellow where it reaches ``yellow_from``, else red.
+
+    Raises
+    ------
+    BadInput
+        Unless −1 < yellow_from < green_from ≤ 1.
+    """
+    if not -1 < yellow_from < green_from <= 1:
+        raise BadInput(f"yellow_from and green_from must ascend within −1 to 1, got {yellow_from} and {green_from}")
+    return Bands.cut("red", yellow_from, "yellow", green_from, "green")
+
+
+def trusted_of(panel: Panel, named: Sequence[str], trust_from: float) -> tuple[tuple[str, ...], str]:
+    """The trusted criteria, and why: those named beforehand, else those with ordinal alpha of at least ``trust_from``.
+
+    With one annotator there is no alpha, and none is trusted unless named.
+
+    Raises
+    ------
+    BadInput
+        If a named one is not among the criteria.
+    """
+    unknown = [name for name in named if name not in panel.criteria]
+    if unknown:
+        raise BadInput(f"trusted: {', '.join(unknown)} not among the criteria {', '.join(panel.criteria)}")
+    if named:
+        return tuple(named), "named beforehand"
+    if len(panel.annotators) < 2:
+        return (), "there is one human score for each output, so nothing shows how far people agree"
+    alphas = {c: measures["alpha_ordinal"].value for c, measures in panel.agreement.items()}
+    good = tuple(c for c, alpha in alphas.items() if alpha is not None and alpha >= trust_from)
+    if not good:
+        return (), f"the annotators' ordinal alpha reaches {trust_from:g} on none"
+    return good, f"ordinal alpha of the annotators ≥ {trust_from:g}"
+
+
+def summary_of(panel: Panel, terms: Terms) -> Summary:
+    """The estimates and the verdict of a panel."""
+    scorers = range(len(panel.scorers))
     # Where nothing is trusted there is no mean to open with: the correlations themselves do.
-    headline = [_trusted_mean(analysis, judge, trust, i) for i in scorers if trust.trusted]
-    headline.sort(key=lambda e: (-agreement_of(e, judge), e.group["scorer"]))
-    pairs = [e for i in scorers for e in _pairs(analysis, judge, i, lit=bool(trust.trusted))]
-    agreement = [
-        _estimate(
-            found, metric=name, group={"criterion": criterion}, unit="−1–1", higher_is_better=True,
-            n_of=_N_OF.get(name, "outputs"),
-        )
-        for name in AGREEMENT
-        for criterion, found in ((c, measures[name]) for c, measures in analysis.agreement.items())
+    headline = [_trusted_mean(panel, terms, i) for i in scorers if terms.trusted]
+    headline.sort(key=lambda e: (-sentence.agreement_of(e), e.group["scorer"]))
+    pairs = [_pair(panel, terms, i, j) for i in scorers for j in np.flatnonzero(panel.compared[i])]
+    people = [
+        Estimate(metric=metric, group={"criterion": criterion}, unit="−1–1", higher_is_better=True, n_of=n_of,
+                 **measures[metric]._asdict())
+        for metric, (_, n_of) in AGREEMENT.items()
+        for criterion, measures in panel.agreement.items()
     ]  # fmt: skip
     # What people agree on stands before the pairs; the page folds the agreement that comes after them.
-    first = tuple(e for e in agreement if e.metric in AGREEMENT[:2])
-    rest = tuple(e for e in agreement if e.metric not in AGREEMENT[:2])
+    first, rest = people[: 2 * len(panel.criteria)], people[2 * len(panel.criteria) :]
     middle = (*first, *pairs) if headline else (*pairs, *first)
-    return Summary((*headline, *middle, *rest), verdict_of(analysis, judge, trust, headline, pairs))
+    return Summary((*headline, *middle, *rest), _verdict(panel, terms, headline, pairs))
 
 
-def _estimate(found: Measured, **fields: object) -> Estimate:
-    # An end beyond the value's own range of floats does not occur; None stays None.
-    return Estimate(
-        value=found.value, ci_low=found.ci_low, ci_high=found.ci_high, method=found.method,
-        **{"n": found.n, "note": found.note, **fields},
-    )  # type: ignore[arg-type]  # fmt: skip
-
-
-def _pairs(analysis: Analysis, judge: Judge, i: int, *, lit: bool) -> list[Estimate]:
-    panel = analysis.panel
-    scorer, share = panel.scorers[i], panel.n_unscored[i] / len(panel.x)
-    sign = direction(scorer, judge.lower_is_better)
-    level, kind = analysis.level, analysis.coefficient
+def _pair(panel: Panel, terms: Terms, i: int, j: int) -> Estimate:
+    level, kind = panel.level, panel.coefficient
     gaps = f"no score for {panel.n_unscored[i]} of {len(panel.x)} outputs" if panel.n_unscored[i] else ""
-    found = []
-    for j in np.flatnonzero(panel.compared[i]):
-        criterion = panel.criteria[j]
-        measured = analysis.measured(i, j, level, kind)
-        light = judge.light(measured, scorer, share, analysis.n_units(i, j, level))[0]
-        found.append(
-            _estimate(
-                measured,
-                metric=f"{kind}_{level}",
-                group={"scorer": scorer, "criterion": criterion},
-                unit="−1–1",
-                higher_is_better=sign > 0,
-                light=light if lit else "grey",
-                cuts=judge.cuts(sign),
-                note="; ".join(filter(None, [measured.note, gaps, LOWER if sign < 0 else ""])),
-                n_of=UNITS[level],
-                **analysis.counted(i, j, level, kind)._asdict(),
-            )
-        )
-    return found
-
-
-def _trusted_mean(analysis: Analysis, judge: Judge, trust: Trust, i: int) -> Estimate:
-    panel, level, kind = analysis.panel, analysis.level, analysis.coefficient
-    scorer, share = panel.scorers[i], panel.n_unscored[i] / len(panel.x)
-    value, replicates = trusted_replicates(analysis, trust, i)
-    columns = trusted_columns(analysis, trust, i)
-    asked = asked_columns(analysis, trust, i)
-    counted = min(analysis.counted(i, j, level, kind) for j in columns or asked or np.flatnonzero(panel.compared[i]))
-    n_units = min((analysis.n_units(i, j, level) for j in columns), default=0)
-    sign = direction(scorer, judge.lower_is_better)
-    if np.isnan(value):
-        why = analysis.reason(i, asked[0], level) if asked else "its own criterion is not trusted"
-        measured = Measured(None, note=why)
-        counted = Counted(0, counted.n_unscored, counted.n_undefined + counted.n)
-    else:
-        measured = analysis.with_interval(value, replicates, level, n=counted.n, n_units=n_units)
-    over = f"over {', '.join(panel.criteria[j] for j in columns)}" if columns else ""
-    return _estimate(
-        measured, metric="trusted_mean", group={"scorer": scorer}, unit="−1–1", higher_is_better=sign > 0,
-        light=judge.light(measured, scorer, share, n_units)[0], cuts=judge.cuts(sign), n_of=UNITS[level], **counted._asdict(),
-        note="; ".join(filter(None, [over, measured.note, LOWER if sign < 0 else ""])),
+    return _lit(
+        panel, terms, i, panel.measured(i, j, level, kind), panel.counted(i, j, level, kind),
+        panel.n_units(i, j, level), metric=f"{kind}_{level}", note=("", gaps),
+        group={"scorer": panel.scorers[i], "criterion": panel.criteria[j]},
     )  # fmt: skip
+
+
+def _trusted_mean(panel: Panel, terms: Terms, i: int) -> Estimate:
+    level, kind = panel.level, panel.coefficient
+    columns, asked = trusted_columns(panel, terms, i), asked_columns(panel, terms, i)
+    counted = min(panel.counted(i, j, level, kind) for j in columns or asked or np.flatnonzero(panel.compared[i]))
+    n_units = min((panel.n_units(i, j, level) for j in columns), default=0)
+    if columns:
+        value, replicates = mean_over(panel, columns, i)
+        found = panel.with_interval(value, replicates, level, n=counted.n, n_units=n_units)
+    else:
+        found = Measured(None, note=panel.reason(i, asked[0], level) if asked else "its own criterion is not trusted")
+        counted = Counted(0, counted.n_unscored, counted.n_undefined + counted.n)
+    over = f"over {', '.join(panel.criteria[j] for j in columns)}" if columns else ""
+    group = {"scorer": panel.scorers[i]}
+    return _lit(panel, terms, i, found, counted, n_units, metric="trusted_mean", note=(over, ""), group=group)
+
+
+def _lit(
+    panel: Panel, terms: Terms, i: int, found: Measured, counted: Counted, n_units: int, *, metric: str,
+    group: dict[str, str], note: tuple[str, str],
+) -> Estimate:  # fmt: skip
+    """An estimate of scorer i with its light; ``note``: what goes before and after the note of what was found."""
+    sign = panel.signs[i]
+    light = _lights(panel, terms, i, found, n_units)[0] if terms.trusted else "grey"
+    notes = (note[0], found.note, note[1], LOWER if sign < 0 else "")
+    return Estimate(
+        metric=metric, group=group, unit="−1–1", higher_is_better=bool(sign > 0), light=light, n_of=UNITS[panel.level],
+        cuts=tuple(sorted(float(sign) * cut for cut in terms.bands.cuts)),
+        **{**found._asdict(), **counted._asdict(), "note": "; ".join(filter(None, notes))},
+    )  # fmt: skip
+
+
+def _lights(panel: Panel, terms: Terms, i: int, found: Measured, n_units: int) -> tuple[Light, Light]:
+    """The light of scorer i, and what it would be where the evidence holds it back."""
+    if found.value is None:
+        return "grey", "grey"
+    would_be = terms.bands.light(panel.signs[i] * found.value)
+    low, high = found.ci_low, found.ci_high
+    wide = low is None or high is None or high - low > terms.max_ci_width
+    # A few documents that all agree look certain: two always correlate perfectly.
+    chance = not wide and n_units < FEW_UNITS and no_width(low, high)  # type: ignore[arg-type]
+    held_back = wide or chance or panel.n_unscored[i] > terms.max_unscored * len(panel.x)
+    return ("grey" if held_back else would_be), would_be
+
+
+def asked_columns(panel: Panel, terms: Terms, i: int) -> list[int]:
+    """The trusted criteria that scorer i is compared with."""
+    return [j for j, c in enumerate(panel.criteria) if c in terms.trusted and panel.compared[i, j]]
+
+
+def trusted_columns(panel: Panel, terms: Terms, i: int) -> list[int]:
+    """The trusted criteria that scorer i is compared with and has a value on."""
+    return [j for j in asked_columns(panel, terms, i) if np.isfinite(panel.headline.values[i, j])]
+
+
+def mean_over(panel: Panel, columns: list[int], i: int) -> tuple[float, Array]:
+    """Scorer i's mean over criteria, and its replicates."""
+    found = panel.headline
+    return float(found.values[i, columns].mean()), found.replicates[:, i, columns].mean(axis=1)
+
+
+def _verdict(panel: Panel, terms: Terms, headline: Sequence[Estimate], pairs: Sequence[Estimate]) -> Verdict:
+    """The light of the best metric over trusted criteria; grey, with the correlations, where none is trusted."""
+    if not panel.scorers:
+        return Verdict("unlit", sentence.of_agreement(panel))
+    people = "annotators' mean" if len(panel.annotators) > 1 else "human score"
+    rule = (
+        f"{panel.coefficient} with the {people} at {panel.level} level, averaged over trusted criteria, "
+        f"of the best metric: {terms.bands}; grey where its interval is wider than {terms.max_ci_width:g}, or "
+        f"has no width on fewer than {FEW_UNITS} documents"
+        + (f", or on fewer than {FEWEST_SYSTEMS} systems" if panel.level == "system" else "")
+    )
+    if not terms.trusted:
+        return Verdict("grey", sentence.of_the_untrusted(panel, terms, pairs), rule)
+    known = [e for e in headline if e.value is not None]
+    if not known:
+        return Verdict("grey", sentence.of_no_value(panel, terms, headline[0].note), rule)
+    best = max(known, key=sentence.agreement_of)
+    at = {e.group["scorer"]: panel.scorers.index(e.group["scorer"]) for e in known}
+    i = at[best.group["scorer"]]
+    columns = trusted_columns(panel, terms, i)
+    n_units = min(panel.n_units(i, j, panel.level) for j in columns)
+    said = sentence.of_the_best(panel, terms, best, known, headline, columns, n_units)
+    if best.light == "grey":
+        found = Measured(best.value, best.ci_low, best.ci_high)
+        return Verdict("grey", said, rule, None, _lights(panel, terms, i, found, n_units)[1], best.place)
+    # Each resample has a best metric of its own, as the light has that of all documents.
+    each = [mean_over(panel, trusted_columns(panel, terms, k), k)[1] * panel.signs[k] for k in at.values()]
+    stability = light_stability(terms.bands, np.fmax.reduce(each), best.light)
+    return Verdict(best.light, said, rule, stability, None, best.place)

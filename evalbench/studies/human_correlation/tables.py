@@ -15,8 +15,7 @@ from evalbench.core.correlation_table import KINDS, LEVELS, PARTIAL
 from evalbench.core.planning import units_for_correlation, units_for_difference
 from evalbench.core.significance import holm
 from evalbench.core.stats import percentile_interval
-from evalbench.studies.human_correlation.analysis import UNITS, Analysis, direction
-from evalbench.studies.human_correlation.trust import Trust
+from evalbench.studies.human_correlation.panel import UNITS, Panel
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,44 +32,47 @@ DEFINITIONS = {
 }
 # A difference of correlations below this is rounding.
 _ROUNDING = 1e-12
+_COMPARISON = ["criterion", "scorer_a", "scorer_b", "level", "test", "coefficient", "difference", "ci_low", "ci_high", "p"]
+_PLAN = [
+    "scorer", "system_a", "system_b", "difference", "sd_over_documents", "documents_needed", "documents_here", "note",
+]  # fmt: skip
 
 
-def correlation_frame(analysis: Analysis, lower_is_better: tuple[str, ...]) -> pd.DataFrame:
+def _floats(frame: pd.DataFrame, *names: str) -> pd.DataFrame:
+    """Columns of numbers that may all be None."""
+    return frame.astype(dict.fromkeys(names, float))
+
+
+def correlation_frame(panel: Panel) -> pd.DataFrame:
     """Every metric × criterion × level × coefficient with its interval, or why it has no value."""
     import pandas as pd
 
-    panel = analysis.panel
     named = [(level, kind) for level in LEVELS for kind in KINDS]
     named += [("dataset", kind) for kind in PARTIAL] if panel.has_systems else []
     rows: list[dict[str, Any]] = []
-    for i, scorer in enumerate(panel.scorers):
-        agreeing = "negative" if direction(scorer, lower_is_better) < 0 else "positive"
-        for j in np.flatnonzero(panel.compared[i]):
-            criterion = panel.criteria[j]
-            for level, kind in named:
-                found = analysis.measured(i, j, level, kind)
-                rows.append(
-                    {
-                        "scorer": scorer,
-                        "criterion": criterion,
-                        "level": level,
-                        "coefficient": kind,
-                        "value": found.value,
-                        "ci_low": found.ci_low,
-                        "ci_high": found.ci_high,
-                        "n_of": UNITS[level],
-                        **analysis.counted(i, j, level, kind)._asdict(),
-                        "agreement_is": agreeing,
-                        "note": found.note,
-                        "definition": DEFINITIONS[kind],
-                    }
-                )
-    frame = pd.DataFrame(rows)
-    numeric = ["value", "ci_low", "ci_high"]
-    return frame.astype(dict.fromkeys(numeric, float))
+    for i, j in zip(*np.nonzero(panel.compared), strict=True):
+        for level, kind in named:
+            found = panel.measured(i, j, level, kind)
+            rows.append(
+                {
+                    "scorer": panel.scorers[i],
+                    "criterion": panel.criteria[j],
+                    "level": level,
+                    "coefficient": kind,
+                    "value": found.value,
+                    "ci_low": found.ci_low,
+                    "ci_high": found.ci_high,
+                    "n_of": UNITS[level],
+                    **panel.counted(i, j, level, kind)._asdict(),
+                    "agreement_is": "negative" if panel.signs[i] < 0 else "positive",
+                    "note": found.note,
+                    "definition": DEFINITIONS[kind],
+                }
+            )
+    return _floats(pd.DataFrame(rows), "value", "ci_low", "ci_high")
 
 
-def comparison_table(analysis: Analysis, lower_is_better: tuple[str, ...]) -> pd.DataFrame:
+def comparison_table(panel: Panel) -> pd.DataFrame:
     """Which of two metrics agrees better with people: difference of agreement (of a lower-is-better metric, the negative).
 
     Summary and dataset level: paired bootstrap over documents; p from Student's t of its standard error, widened by
@@ -84,42 +86,24 @@ def comparison_table(analysis: Analysis, lower_is_better: tuple[str, ...]) -> pd
     """
     import pandas as pd
 
-    panel = analysis.panel
-    signs = np.array([direction(s, lower_is_better) for s in panel.scorers], dtype=float)
-    rows = []
-    for j, criterion in enumerate(panel.criteria):
-        for a, b in combinations(_best(analysis, signs, j), 2):
-            for level in ("summary", "dataset"):
-                rows.append(_bootstrapped(analysis, signs, a, b, j, level))
-            rows.append(_williams(analysis, signs, a, b, j))
-            for row in rows[-3:]:
-                row |= {"scorer_a": panel.scorers[a], "scorer_b": panel.scorers[b], "criterion": criterion}
-    first = [
-        "criterion",
-        "scorer_a",
-        "scorer_b",
-        "level",
-        "test",
-        "coefficient",
-        "difference",
-        "ci_low",
-        "ci_high",
-        "p",
+    rows = [
+        {"scorer_a": panel.scorers[a], "scorer_b": panel.scorers[b], "criterion": criterion, **found}
+        for j, criterion in enumerate(panel.criteria)
+        for a, b in combinations(_best(panel, j), 2)
+        for found in (*(_bootstrapped(panel, a, b, j, level) for level in ("summary", "dataset")), _williams(panel, a, b, j))
     ]
-    frame = pd.DataFrame(rows, columns=[*first, "note"])
-    frame = frame.astype(dict.fromkeys(("difference", "ci_low", "ci_high", "p"), float))
+    frame = _floats(pd.DataFrame(rows, columns=[*_COMPARISON, "note"]), "difference", "ci_low", "ci_high", "p")
     families = frame.groupby(["criterion", "level"], sort=True)["p"]
     frame["p_holm"] = families.transform(lambda p: holm(p.to_numpy())) if len(frame) else []
-    frame["verdict"] = [_said(row, tests) for row, tests in zip(
-        frame.to_dict("records"), families.transform("count") if len(frame) else (), strict=True
-    )]  # fmt: skip
+    tests = families.transform("count") if len(frame) else ()
+    frame["verdict"] = [_said(row, n) for row, n in zip(frame.to_dict("records"), tests, strict=True)]
     return frame.drop(columns="note")
 
 
-def _best(analysis: Analysis, signs: np.ndarray, j: int) -> list[int]:
+def _best(panel: Panel, j: int) -> list[int]:
     """The metrics that are compared on a criterion, in their order: of many, those that agree best with people."""
-    found = np.flatnonzero(analysis.panel.compared[:, j])
-    values = signs[found] * analysis.tables[analysis.level, analysis.coefficient].values[found, j]
+    found = np.flatnonzero(panel.compared[:, j])
+    values = panel.signs[found] * panel.headline.values[found, j]
     return sorted(best_compared(found[np.argsort(-values, kind="stable")].tolist()))
 
 
@@ -133,17 +117,17 @@ def _said(row: dict[str, Any], tests: float) -> str:
     return ": ".join(filter(None, ["no difference shown", otherwise]))
 
 
-def _bootstrapped(analysis: Analysis, signs: np.ndarray, a: int, b: int, j: int, level: str) -> dict[str, Any]:
-    kind = analysis.coefficient
-    table = analysis.tables[level, kind]
+def _bootstrapped(panel: Panel, a: int, b: int, j: int, level: str) -> dict[str, Any]:
+    kind, signs = panel.coefficient, panel.signs
+    table = panel.correlations[level, kind]
     row: dict[str, Any] = {"level": level, "test": "paired bootstrap", "coefficient": kind, "note": ""}
     difference = signs[a] * table.values[a, j] - signs[b] * table.values[b, j]
     if np.isnan(difference):
         missing = a if np.isnan(table.values[a, j]) else b
-        return row | {"note": f"no comparison: {analysis.reason(missing, j, level)}"}
+        return row | {"note": f"no comparison: {panel.reason(missing, j, level)}"}
     replicates = signs[a] * table.replicates[:, a, j] - signs[b] * table.replicates[:, b, j]
     replicates = replicates[np.isfinite(replicates)]
-    n = min(analysis.n_units(scorer, j, level) for scorer in (a, b))
+    n = min(panel.n_units(scorer, j, level) for scorer in (a, b))
     if n < 2 or not len(replicates):
         return row | {"difference": difference, "note": "no comparison: fewer than two documents"}
     low, high = percentile_interval(replicates)
@@ -155,19 +139,16 @@ def _bootstrapped(analysis: Analysis, signs: np.ndarray, a: int, b: int, j: int,
     return found | {"p": float(2 * stdtr(n - 1, -abs(difference) / error)) if error > _ROUNDING else 1.0}
 
 
-def _williams(analysis: Analysis, signs: np.ndarray, a: int, b: int, j: int) -> dict[str, Any]:
+def _williams(panel: Panel, a: int, b: int, j: int) -> dict[str, Any]:
     row: dict[str, Any] = {"level": "system", "test": "Williams", "coefficient": "pearson", "note": ""}
-    means = analysis.system_means
-    if means is None:
+    if panel.system_means is None:
         return row | {"note": "no comparison: there are no systems"}
-    x, y = means
-    one, other, human = signs[a] * x[:, a], signs[b] * x[:, b], y[:, j]
-    kept = np.isfinite(one) & np.isfinite(other) & np.isfinite(human)
-    columns = np.stack([one[kept], other[kept], human[kept]])
+    x, y = panel.system_means
+    columns = np.stack([panel.signs[a] * x[:, a], panel.signs[b] * x[:, b], y[:, j]])
+    columns = columns[:, np.isfinite(columns).all(axis=0)]
     if columns.shape[1] < 4:
         return row | {"note": "no comparison: fewer than four systems"}
-    flat = np.ptp(columns, axis=1) <= 1e-12 * np.abs(columns).max(axis=1)
-    if flat.any():
+    if (np.ptp(columns, axis=1) <= _ROUNDING * np.abs(columns).max(axis=1)).any():
         return row | {"note": "no comparison: the systems' means do not vary"}
     r = np.clip(np.corrcoef(columns), -1, 1)
     test = williams(float(r[0, 2]), float(r[1, 2]), float(r[0, 1]), columns.shape[1])
@@ -175,51 +156,61 @@ def _williams(analysis: Analysis, signs: np.ndarray, a: int, b: int, j: int) -> 
     return row | {"difference": float(r[0, 2] - r[1, 2]), "p": math.nan if test.p is None else test.p, "note": note}
 
 
-def agreement_table(analysis: Analysis, trust: Trust) -> pd.DataFrame:
+def agreement_table(panel: Panel, trusted: tuple[str, ...]) -> pd.DataFrame:
     """Per criterion: alphas, mean kappa, the ceiling with its interval, and whether it is trusted."""
     import pandas as pd
 
     rows = []
-    for criterion, measures in analysis.agreement.items():
-        row: dict[str, Any] = {"criterion": criterion, "trusted": criterion in trust.trusted}
-        for name, found in measures.items():
-            row[name] = found.value
+    for criterion, measures in panel.agreement.items():
         alpha, ceiling = measures["alpha_ordinal"], measures["ceiling"]
-        row |= {
-            "alpha_low": alpha.ci_low, "alpha_high": alpha.ci_high, "ceiling_low": ceiling.ci_low,
-            "ceiling_high": ceiling.ci_high, "note": "; ".join(dict.fromkeys(filter(None, (alpha.note, ceiling.note)))),
-        }  # fmt: skip
-        rows.append(row)
+        rows.append(
+            {
+                "criterion": criterion,
+                "trusted": criterion in trusted,
+                **{name: found.value for name, found in measures.items()},
+                "alpha_low": alpha.ci_low,
+                "alpha_high": alpha.ci_high,
+                "ceiling_low": ceiling.ci_low,
+                "ceiling_high": ceiling.ci_high,
+                "note": "; ".join(dict.fromkeys(filter(None, (alpha.note, ceiling.note)))),
+            }
+        )
     frame = pd.DataFrame(rows)
-    numeric = [c for c in frame.columns if c not in ("criterion", "trusted", "note")]
-    return frame.astype(dict.fromkeys(numeric, float))
+    return _floats(frame, *frame.columns.drop(["criterion", "trusted", "note"]))
 
 
-def label_plan(analysis: Analysis, lower_is_better: tuple[str, ...], against: float) -> pd.DataFrame:
+def label_plan(panel: Panel, against: float) -> pd.DataFrame:
     """How many independent labelled items tell each pooled correlation from ``against`` at 80 % power, or why none do."""
     import pandas as pd
 
-    panel = analysis.panel
-    found = analysis.tables["dataset", analysis.coefficient]
+    found = panel.correlations["dataset", panel.coefficient]
     rows = []
-    for i, scorer in enumerate(panel.scorers):
-        for j, criterion in ((j, panel.criteria[j]) for j in np.flatnonzero(panel.compared[i])):
-            r = direction(scorer, lower_is_better) * float(found.values[i, j])
-            note = (
-                analysis.reason(i, j, "dataset") if np.isnan(r)
-                else "a perfect correlation has no spread to plan with" if abs(r) > 1 - 1e-9
-                else "no number tells two equal correlations apart" if abs(r - against) < 1e-9 else ""
-            )  # fmt: skip
-            needed = None if note else units_for_correlation(r, against=against)
-            rows.append({
-                "scorer": scorer, "criterion": criterion, "agreement": r, "against": against,
-                "side": "" if np.isnan(r) else "above" if r > against else "below", "items_needed": needed,
-                "items_here": int(found.n[i, j]), "documents_here": panel.n_documents, "note": note,
-            })  # fmt: skip
+    for i, j in zip(*np.nonzero(panel.compared), strict=True):
+        r = float(panel.signs[i] * found.values[i, j])
+        note = ""
+        if np.isnan(r):
+            note = panel.reason(i, j, "dataset")
+        elif abs(r) > 1 - 1e-9:
+            note = "a perfect correlation has no spread to plan with"
+        elif abs(r - against) < 1e-9:
+            note = "no number tells two equal correlations apart"
+        rows.append(
+            {
+                "scorer": panel.scorers[i],
+                "criterion": panel.criteria[j],
+                "agreement": r,
+                "against": against,
+                "side": "" if np.isnan(r) else "above" if r > against else "below",
+                "items_needed": None if note else units_for_correlation(r, against=against),
+                "items_here": int(found.n[i, j]),
+                "documents_here": panel.n_documents,
+                "note": note,
+            }
+        )
     return pd.DataFrame(rows).astype({"agreement": float, "items_needed": "Int64"})
 
 
-def system_plan(analysis: Analysis) -> pd.DataFrame:
+def system_plan(panel: Panel) -> pd.DataFrame:
     """How many documents tell two systems apart that follow each other in a metric's order, metric by metric.
 
     For each metric: the two neighbours in its order of systems with the median gap, the spread of their difference over
@@ -227,46 +218,26 @@ def system_plan(analysis: Analysis) -> pd.DataFrame:
     """
     import pandas as pd
 
-    panel, means = analysis.panel, analysis.system_means
-    columns = [
-        "scorer",
-        "system_a",
-        "system_b",
-        "difference",
-        "sd_over_documents",
-        "documents_needed",
-        "documents_here",
-        "note",
-    ]
-    if means is None or len(means[0]) < 2:
-        return pd.DataFrame(columns=columns)
-    systems = np.unique(panel.system)
-    rows = []
-    for i, scorer in enumerate(panel.scorers):
-        order = np.argsort(-means[0][:, i], kind="stable")
-        order = order[np.isfinite(means[0][order, i])]
-        if len(order) < 2:
-            rows.append([scorer, "", "", math.nan, math.nan, None, 0, "fewer than two systems have a value"])
-            continue
-        gaps = -np.diff(means[0][order, i])
-        at = int(np.argsort(gaps, kind="stable")[len(gaps) // 2])
-        a, b = order[at], order[at + 1]
-        d = _differences(panel.document, panel.system, panel.x[:, i], systems[a], systems[b])
-        sd = float(d.std(ddof=1)) if len(d) > 1 else math.nan
-        note = (
-            "fewer than two documents have both systems" if len(d) < 2
-            else "the two do not differ" if abs(d.mean()) < _ROUNDING else ""
-        )  # fmt: skip
-        rows.append(
-            [scorer, systems[a], systems[b], float(d.mean()) if len(d) else math.nan, sd,
-             None if note else units_for_difference(float(d.mean()), sd), len(d), note]
-        )  # fmt: skip
-    return pd.DataFrame(rows, columns=columns).astype({"documents_needed": "Int64"})
+    means = panel.system_means
+    rows = [] if means is None or len(means[0]) < 2 else [
+        [scorer, *_neighbours(panel, panel.x[:, i], means[0][:, i])] for i, scorer in enumerate(panel.scorers)
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=_PLAN).astype({"documents_needed": "Int64"} if rows else {})
 
 
-def _differences(document: np.ndarray, system: np.ndarray, x: np.ndarray, a: str, b: str) -> np.ndarray:
-    """x of system a minus x of system b on the documents that have both."""
-    left, right = system == a, system == b
-    _, i, j = np.intersect1d(document[left], document[right], return_indices=True)
+def _neighbours(panel: Panel, x: np.ndarray, means: np.ndarray) -> list[Any]:
+    order = np.argsort(-means, kind="stable")
+    order = order[np.isfinite(means[order])]
+    if len(order) < 2:
+        return ["", "", math.nan, math.nan, None, 0, "fewer than two systems have a value"]
+    gaps = -np.diff(means[order])
+    at = int(np.argsort(gaps, kind="stable")[len(gaps) // 2])
+    a, b = np.unique(panel.system)[order[at : at + 2]]
+    left, right = panel.system == a, panel.system == b
+    _, i, j = np.intersect1d(panel.document[left], panel.document[right], return_indices=True)
     d = x[left][i] - x[right][j]
-    return d[np.isfinite(d)]
+    d = d[np.isfinite(d)]
+    mean, sd = (float(d.mean()) if len(d) else math.nan), (float(d.std(ddof=1)) if len(d) > 1 else math.nan)
+    note = "the two do not differ" if abs(mean) < _ROUNDING else ""
+    note = note if len(d) > 1 else "fewer than two documents have both systems"
+    return [a, b, mean, sd, None if note else units_for_difference(mean, sd), len(d), note]

@@ -1,18 +1,18 @@
-"""The headline's figures from how often each document was drawn: many resamples at once, for comparisons of runs."""
+"""The headline's estimates from how often each document was drawn: many resamples at once, for comparisons of runs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evalbench.core.agreement import weighted_alpha, weighted_kappa
-from evalbench.core.correlation_table import correlation_table
-from evalbench.studies.human_correlation.analysis import ALPHAS, Array, Panel, analyse
-from evalbench.studies.human_correlation.trust import trust_of
+from evalbench.core.stats import resample_counts
+from evalbench.studies.human_correlation.panel import ALPHAS, Array, Panel, panel_of
+from evalbench.studies.human_correlation.summary import TRUST_FROM, trusted_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,128 +21,112 @@ Key = tuple[str, tuple[tuple[str, str], ...]]
 _CELLS_AT_ONCE = 1 << 22
 
 
-@dataclass(frozen=True)
-class Weighted:
-    """What a run's figures are: the level, the coefficient, and which criteria each metric's mean goes over.
-
-    They are settled once, on the run's own items; a resample changes none of them.
-    """
-
-    level: str
-    coefficient: str
-    trusted: Mapping[str, tuple[str, ...]]  # empty where no criterion is trusted: then there are no means
-
-    def __call__(self, items: pd.DataFrame, counts: Array) -> dict[Key, Array]:
-        """Values of every figure, ``(r,)`` each; NaN where undefined.
-
-        Parameters
-        ----------
-        items : DataFrame
-        counts : (r, documents) array
-            How often each document, in ascending order, is drawn.
-        """
-        panel = Panel.of_items(items)
-        return {**self._correlations(panel, counts), **self._agreement(panel, counts)}
-
-    def _correlations(self, panel: Panel, counts: Array) -> dict[Key, Array]:
-        if not panel.scorers:
-            return {}
-        r = self._table(panel, panel.x, panel.y, counts)
-        at = {c: j for j, c in enumerate(panel.criteria)}
-        found: dict[Key, Array] = {}
-        for i, scorer in enumerate(panel.scorers):
-            over = [at[c] for c in self.trusted.get(scorer, ()) if c in at]
-            mean = r[:, i, over].mean(axis=1) if over else np.full(len(counts), np.nan)
-            if self.trusted:
-                found["trusted_mean", (("scorer", scorer),)] = mean
-            for criterion, j in ((c, j) for c, j in at.items() if panel.compared[i, j]):
-                group = (("criterion", criterion), ("scorer", scorer))
-                found[f"{self.coefficient}_{self.level}", group] = r[:, i, j]
-        return found
-
-    def _table(self, panel: Panel, x: Array, y: Array, counts: Array) -> Array:
-        tables = correlation_table(
-            x, y, document=panel.document, system=panel.system if panel.has_systems else None,
-            levels=(self.level,), kinds=(self.coefficient,), counts=counts,
-        )  # fmt: skip
-        return tables[self.level, self.coefficient].replicates
-
-    def _agreement(self, panel: Panel, counts: Array) -> dict[Key, Array]:
-        _, document = np.unique(panel.document, return_inverse=True)
-
-        def each(statistic: Callable[[Array], Array]) -> Array:
-            step = max(1, _CELLS_AT_ONCE // len(document))
-            parts = [counts[k : k + step][:, document] for k in range(0, len(counts), step)]
-            return np.concatenate([statistic(weights) for weights in parts])
-
-        found: dict[Key, Array] = {}
-        ceilings = self._ceilings(panel, counts)
-        for j, criterion in enumerate(panel.criteria):
-            ratings, group = panel.ratings[:, j], (("criterion", criterion),)
-            for level in ALPHAS:
-                found[f"alpha_{level}", group] = each(lambda w, r=ratings, a=level: weighted_alpha(r, a, w))
-            found["kappa", group] = each(lambda w, r=ratings: _mean_kappa(r, w))
-            found["ceiling", group] = ceilings[:, j]
-        return found
-
-    def _ceilings(self, panel: Panel, counts: Array) -> Array:
-        """One annotator against the mean of the others, averaged over annotators: (r, q)."""
-        if panel.ratings.shape[2] < 2:
-            return np.full((len(counts), len(panel.criteria)), np.nan)
-        each = [
-            np.diagonal(self._table(panel, panel.ratings[:, :, k], others, counts), axis1=1, axis2=2)
-            for k, others in enumerate(panel.means_of_others())
-        ]
-        return _mean_of_known(np.array(each))
-
-
-def _mean_kappa(ratings: Array, weights: Array) -> Array:
-    pairs = combinations(range(ratings.shape[1]), 2)
-    each = [weighted_kappa(ratings[:, a], ratings[:, b], weights) for a, b in pairs]
-    return _mean_of_known(np.array(each)) if each else np.full(len(weights), np.nan)
-
-
-def _mean_of_known(values: Array) -> Array:
-    """Means over the first axis, without NaN; NaN where nothing else is there."""
-    known = np.isfinite(values)
-    with np.errstate(all="ignore"):
-        return np.where(known, values, 0.0).sum(axis=0) / known.sum(axis=0)
-
-
 def weighted(
     items: pd.DataFrame,
     *,
     trusted: Sequence[str] = (),
-    trust_from: float = 0.4,
+    trust_from: float = TRUST_FROM,
     level: str = "auto",
     coefficient: str = "spearman",
-) -> Weighted:
-    """The figures of a run as functions of how often each document is drawn.
+) -> Callable[..., dict[Key, Array]]:
+    """The estimates of a run as a function of how often each document is drawn, see :func:`drawn`.
+
+    Level, coefficient and the criteria that each metric's mean goes over are settled once, on the run's own items.
 
     Parameters
     ----------
     items : DataFrame
         The run's own.
     trusted, trust_from, level, coefficient
-        See :func:`evalbench.studies.human_correlation.summary.summarise`.
-
-    Returns
-    -------
-    Weighted
+        See :func:`evalbench.studies.human_correlation.evaluate`.
     """
-    analysis = analyse(items, level=level, coefficient=coefficient, seed=0, n_resamples=0)
-    panel = analysis.panel
-    trust = trust_of(analysis, [c for c in trusted if c in panel.criteria], trust_from)
-    own = Weighted(analysis.level, coefficient, {})
-    if not trust.trusted or not panel.scorers:
-        return own
-    values = own._table(panel, panel.x, panel.y, np.ones((1, panel.n_documents)))[0]
-    over = {
-        scorer: tuple(
-            c
-            for j, c in enumerate(panel.criteria)
-            if c in trust.trusted and panel.compared[i, j] and np.isfinite(values[i, j])
-        )
-        for i, scorer in enumerate(panel.scorers)
-    }
-    return Weighted(analysis.level, coefficient, over)
+    panel = panel_of(items, level=level, coefficient=coefficient)
+    chosen, _ = trusted_of(panel, [c for c in trusted if c in panel.criteria], trust_from)
+    over = {}
+    if chosen and panel.scorers:
+        values = panel.by_headline(panel.x, panel.y).values
+        columns = {c: j for j, c in enumerate(panel.criteria) if c in chosen}
+        for i, scorer in enumerate(panel.scorers):
+            over[scorer] = [c for c, j in columns.items() if panel.compared[i, j] and np.isfinite(values[i, j])]
+    return partial(drawn, level=panel.level, coefficient=coefficient, trusted=over)
+
+
+def drawn(
+    items: pd.DataFrame,
+    counts: Array,
+    generator: np.random.Generator | None = None,
+    *,
+    level: str,
+    coefficient: str,
+    trusted: Mapping[str, Sequence[str]],
+) -> dict[Key, Array]:
+    """Values of every estimate, ``(r,)`` each; NaN where undefined.
+
+    Parameters
+    ----------
+    items : DataFrame
+    counts : (r, documents) array
+        How often each document, in ascending order, is drawn.
+    generator : numpy.random.Generator, optional
+        Draws the systems too, at system level; without it each system stays once.
+    level, coefficient : str
+    trusted : mapping of str to sequence of str
+        Metric → the criteria of its mean; empty where no criterion is trusted: then there are no means.
+    """
+    panel = panel_of(items, level=level, coefficient=coefficient)
+    both = {"counts": counts}
+    if generator is not None and level == "system":
+        both["system_counts"] = np.concatenate(list(resample_counts(panel.n_systems, generator, len(counts))))
+    return {**_correlations(panel, both, trusted), **_agreement(panel, both)}
+
+
+def _correlations(panel: Panel, both: Mapping[str, Array], trusted: Mapping[str, Sequence[str]]) -> dict[Key, Array]:
+    if not panel.scorers:
+        return {}
+    r = panel.by_headline(panel.x, panel.y, **both).replicates
+    at = {c: j for j, c in enumerate(panel.criteria)}
+    found: dict[Key, Array] = {}
+    for i, scorer in enumerate(panel.scorers):
+        over = [at[c] for c in trusted.get(scorer, ()) if c in at]
+        if trusted:
+            mean = r[:, i, over].mean(axis=1) if over else np.full(len(r), np.nan)
+            found["trusted_mean", (("scorer", scorer),)] = mean
+        for criterion, j in ((c, j) for c, j in at.items() if panel.compared[i, j]):
+            group = (("criterion", criterion), ("scorer", scorer))
+            found[f"{panel.coefficient}_{panel.level}", group] = r[:, i, j]
+    return found
+
+
+def _agreement(panel: Panel, both: Mapping[str, Array]) -> dict[Key, Array]:
+    counts = both["counts"]
+    step = max(1, _CELLS_AT_ONCE // len(panel.document))
+
+    def each(statistic: Callable[[Array], Array]) -> Array:
+        parts = (counts[k : k + step][:, panel.document_codes] for k in range(0, len(counts), step))
+        return np.concatenate([statistic(weights) for weights in parts])
+
+    ceilings = [np.diagonal(one.replicates, axis1=1, axis2=2) for one in panel.one_against_others(**both)]
+    ceiling = _mean_of_known(ceilings if len(ceilings) > 1 else [], (len(counts), len(panel.criteria)))
+    found: dict[Key, Array] = {}
+    for j, criterion in enumerate(panel.criteria):
+        ratings, group = panel.ratings[:, j], (("criterion", criterion),)
+        for level in ALPHAS:
+            found[f"alpha_{level}", group] = each(lambda w, r=ratings, a=level: weighted_alpha(r, a, w))
+        found["kappa", group] = each(lambda w, r=ratings: _mean_kappa(r, w))
+        found["ceiling", group] = ceiling[:, j]
+    return found
+
+
+def _mean_kappa(ratings: Array, weights: Array) -> Array:
+    pairs = combinations(range(ratings.shape[1]), 2)
+    each = [weighted_kappa(ratings[:, a], ratings[:, b], weights) for a, b in pairs]
+    return _mean_of_known(each, (len(weights),))
+
+
+def _mean_of_known(each: Sequence[Array], shape: tuple[int, ...]) -> Array:
+    """Their mean without NaN; NaN where nothing else is there."""
+    if not each:
+        return np.full(shape, np.nan)
+    known = np.isfinite(each)
+    with np.errstate(all="ignore"):
+        return np.asarray(np.where(known, each, 0.0).sum(axis=0) / known.sum(axis=0))

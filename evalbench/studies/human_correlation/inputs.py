@@ -1,0 +1,249 @@
+"""Any shape of human scores to one: an output a row with its texts and metric columns, a score of an annotator a row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from evalbench.errors import BadInput
+from evalbench.readers.dataset import Dataset
+from evalbench.readers.schema import Column, Table
+from evalbench.studies.human_correlation.panel import KEYS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# With more annotators than this, the k-th rating of each output stands for annotator k.
+MANY_ANNOTATORS = 12
+SIDES = ("better", "worse")
+_MARK = [*KEYS, "criterion", "annotator", "score"]
+_SYSTEM = Column("system", "id", groups=True, required=False)
+
+SCHEMA: Mapping[str, Table] = {
+    "items": Table(
+        (
+            Column("doc_id", "id"),
+            _SYSTEM,
+            Column("output", "text", required=False, empty_ok=True, keep_null=True, help="null: unscored"),
+            Column("better", "text", required=False, empty_ok=True, keep_null=True, help="the text that people prefer"),
+            Column("worse", "text", required=False, empty_ok=True, keep_null=True, help="the other text of the pair"),
+            Column("reference", "texts", required=False, empty_ok=True),
+            Column("context", "texts", required=False, empty_ok=True),
+            Column("prompt", "text", required=False, empty_ok=True, help="the request"),
+            Column("samples", "texts", required=False, empty_ok=True),
+            Column("annotator", "id", required=False),
+            Column("criterion", "id", required=False),
+            Column("score", "float", required=False, empty_ok=True),
+        ),
+        help="one row per document and system, with a column per criterion and per ready-made metric; "
+        "or one row per human score, with annotator, criterion, score; or one row per pair, with better and worse",
+    ),
+    "ratings": Table(
+        (
+            Column("doc_id", "id"),
+            _SYSTEM,
+            Column("annotator", "id"),
+            Column("criterion", "id"),
+            Column("score", "float", empty_ok=True),
+        ),
+        required=False,
+        help="one row per human score",
+    ),
+    "pairs": Table(
+        (
+            Column("doc_id", "id"),
+            Column("better", "id", help="the system whose output people prefer"),
+            Column("worse", "id"),
+            Column("criterion", "id", required=False),
+            Column("annotator", "id", required=False),
+        ),
+        required=False,
+        help="one row per comparison of two outputs of a document",
+    ),
+}
+
+
+class Readings(NamedTuple):
+    """What people and ready-made metrics said.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        One row per document and system, in that order; texts and ready-made metric columns.
+    ratings : DataFrame
+        doc_id, system, criterion, annotator, score; no gaps.
+    criteria : tuple of str
+    notes : tuple of str
+    pairs : DataFrame or None
+        doc_id, better, worse (systems), criterion, annotator, where people compared outputs.
+    """
+
+    frame: pd.DataFrame
+    ratings: pd.DataFrame
+    criteria: tuple[str, ...]
+    notes: tuple[str, ...]
+    pairs: pd.DataFrame | None
+
+
+def read(data: Dataset, metrics: Sequence[str], criteria: Sequence[str]) -> Readings:
+    """Bring any shape of human scores to one.
+
+    Parameters
+    ----------
+    data : Dataset
+        Table ``items``, with one column per criterion, or long with ``annotator, criterion, score``; or table
+        ``ratings``.  Pairs: table ``pairs``, or ``items`` with the texts ``better`` and ``worse``; an output's score is
+        then the share of its comparisons that it won.
+    metrics : sequence of str
+        Those that are columns of the table are read as numbers.
+    criteria : sequence of str
+        By default all of a long form.
+
+    Raises
+    ------
+    BadInput
+        All faults at once: missing or non-numeric columns, repeated rows, criteria without any score.
+    """
+    faults: list[str] = []
+    items, pairs = _compared(data, metrics, faults)
+    if "system" not in items:
+        items["system"] = ""
+    for name in [m for m in metrics if m in items.columns]:
+        items[name] = _numbers(items[name], name, faults)
+    ratings, long = _ratings(data.get("ratings"), items, criteria, metrics, pairs, faults)
+    _refuse(faults)
+    asked = {*criteria, *([] if pairs is None else pairs["criterion"])}
+    used = (*criteria, *sorted(asked - set(criteria))) if criteria else tuple(sorted(ratings["criterion"].unique()))
+    ratings = ratings[ratings["criterion"].isin(used)].dropna(subset=["score"])
+    faults += [] if used else ["there is no human score"]
+    faults += [f"criterion {c}: no score" for c in used if c not in set(ratings["criterion"])]
+    repeated = ratings[ratings.duplicated([*KEYS, "criterion", "annotator"], keep=False)]
+    if len(repeated):
+        doc, system, criterion = repeated.iloc[0][[*KEYS, "criterion"]]
+        faults.append(
+            f"{len(repeated)} duplicate scores for the same document, system, criterion and annotator, "
+            f"first {doc}, {system or 'no system'}, {criterion}"
+        )
+    frame = items.drop_duplicates(KEYS) if long else items
+    doubled = frame[frame.duplicated(KEYS, keep=False)]
+    if len(doubled):
+        faults.append(f"{len(doubled)} rows share doc_id and system, first {doubled.iloc[0]['doc_id']}")
+    strangers = set(map(tuple, ratings[KEYS].to_numpy())) - set(map(tuple, frame[KEYS].to_numpy()))
+    if strangers:
+        tables = "ratings" if pairs is None else "ratings or pairs"
+        faults.append(
+            f"table {tables}: {len(strangers)} documents and systems are not in items, first {min(strangers)}"
+        )
+    _refuse(faults)
+    ratings, notes = _few_annotators(ratings)
+    return Readings(frame.sort_values(KEYS, kind="stable", ignore_index=True), ratings, used, notes, pairs)
+
+
+def _refuse(faults: list[str]) -> None:
+    if faults:
+        raise BadInput.listing("human scores:", faults)
+
+
+def side_columns(metrics: Sequence[str]) -> list[str]:
+    """The columns of ready-made metrics in a table of pairs, ``METRIC_better`` and ``METRIC_worse``."""
+    return [f"{metric}_{side}" for metric in metrics for side in SIDES]
+
+
+def _compared(
+    data: Dataset, metrics: Sequence[str], faults: list[str]
+) -> tuple[pd.DataFrame, pd.DataFrame | None]:  # fmt: skip
+    """One row per output, and the pairs, of items that may hold the two texts of a pair, and of a table of pairs."""
+    import pandas as pd
+
+    items, given = data["items"].copy(), data.get("pairs")
+    if set(SIDES) <= set(items.columns):
+        clash = [name for name in ("output", "system") if name in items.columns]
+        faults += [f"column {name} beside better and worse: a row is an output or a pair" for name in clash]
+        faults += ["a table pairs beside the columns better and worse: which is it?"] if given is not None else []
+        ready = [m for m in metrics if set(side_columns([m])) <= set(items.columns)]
+        rest = items.drop(columns=[*SIDES, *clash, *side_columns(ready)])
+        parts = [
+            rest.assign(system=side, output=items[side], **{m: items[f"{m}_{side}"] for m in ready}) for side in SIDES
+        ]
+        given = items[["doc_id"]].assign(better="better", worse="worse")
+        items = pd.concat(parts, ignore_index=True)
+    if given is None:
+        return items, None
+    pairs = given.assign(criterion=given.get("criterion", "preference"), annotator=given.get("annotator", ""))
+    same = pairs[pairs["better"] == pairs["worse"]]
+    if len(same):
+        faults.append(
+            f"table pairs: in {len(same)} the better and the worse are one output, first {same.iloc[0]['doc_id']}"
+        )
+    return items, pairs[["doc_id", *SIDES, "criterion", "annotator"]]
+
+
+def _ratings(
+    separate: pd.DataFrame | None,
+    items: pd.DataFrame,
+    criteria: Sequence[str],
+    metrics: Sequence[str],
+    pairs: pd.DataFrame | None,
+    faults: list[str],
+) -> tuple[pd.DataFrame, bool]:
+    """All human scores, and whether the items have several rows for an output."""
+    import pandas as pd
+
+    scored = separate is not None or {"criterion", "score"} <= set(items.columns)
+    if pairs is not None:
+        won = _share_won(pairs)
+        by_columns = [c for c in criteria if c in items.columns or c not in set(won["criterion"])]
+        if not (scored or by_columns):
+            return won, False
+        rest, long = _ratings(separate, items, by_columns, metrics, None, faults)
+        return pd.concat([rest, won[~won["criterion"].isin(rest["criterion"])]]), long
+    if separate is not None:
+        return separate.assign(system=separate.get("system", ""))[_MARK], False
+    named = items.assign(annotator=items.get("annotator", ""))
+    if scored:
+        return named[_MARK], True
+    if not criteria:
+        faults.append("name the criteria: the table has neither criterion and score columns nor a table ratings")
+    found = []
+    for name in criteria:
+        if name not in items.columns:
+            faults.append(f"criterion {name}: no such column; there are {', '.join(map(str, items.columns))}")
+            continue
+        if name in metrics:
+            faults.append(f"column {name} is named as a metric and as a criterion: it would agree with itself")
+        found.append(named.assign(criterion=name, score=_numbers(items[name], name, faults))[_MARK])
+    return (pd.concat(found) if found else pd.DataFrame({c: [] for c in _MARK})), "annotator" in items
+
+
+def _share_won(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Human scores from pairs: the share of its comparisons that an output won, by criterion and annotator."""
+    import pandas as pd
+
+    sides = [pairs.assign(system=pairs[side], score=float(side == "better")) for side in SIDES]
+    return pd.concat(sides).groupby(_MARK[:-1], sort=True)["score"].mean().reset_index()
+
+
+def _numbers(column: pd.Series, name: str, faults: list[str]) -> np.ndarray:
+    """A column as floats, NaN where empty; cells that are not numbers are a fault."""
+    import pandas as pd
+
+    text = column.astype(str).str.strip()
+    empty = text.isin(["", "nan", "None"])
+    values = pd.to_numeric(text.where(~empty), errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+    wrong = np.flatnonzero((~np.isfinite(values)) & ~empty.to_numpy())
+    if len(wrong):
+        first = f"first {text.iloc[wrong[0]]!r} (row {wrong[0] + 1} of the data)"
+        faults.append(f"column {name}: {len(wrong)} cells are not numbers, {first}")
+    return values
+
+
+def _few_annotators(ratings: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    count = ratings["annotator"].nunique()
+    if count <= MANY_ANNOTATORS:
+        return ratings, ()
+    ordered = ratings.sort_values([*KEYS, "criterion", "annotator"], kind="stable")
+    place = ordered.groupby([*KEYS, "criterion"], sort=False).cumcount() + 1
+    note = f"{count} annotators: the k-th rating of each output, by annotator's name, stands for annotator k"
+    return ordered.assign(annotator=place.map("rating {:02d}".format)), (note,)

@@ -1,0 +1,226 @@
+"""From readings to items: a score of every metric for every output, read, computed or marked by a judge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from evalbench.errors import BadInput, ModelUnavailable
+from evalbench.judge.verdicts import BASELINE, InProcess, Task, judge_name, mark_task
+from evalbench.kit.answers import why_unscored
+from evalbench.kit.judging import Docket, Heard, Question
+from evalbench.kit.metric_options import metrics_of
+from evalbench.kit.options import Checks
+from evalbench.kit.scoring import Scored, accounting_of, calls_of, score_all
+from evalbench.studies.human_correlation.inputs import Readings
+from evalbench.studies.human_correlation.panel import KEYS, NO_METRIC
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Array = np.ndarray[Any, Any]
+BASES = ("reference", "context")
+_KEYS = {"definition", "scale", "examples", "basis"}
+_FORM = '{"accuracy": {"definition": "…", "scale": {"0": "…", "1": "…"}, "basis": "reference"}}'
+
+
+class Criterion(NamedTuple):
+    """What a judge marks, and the column that it marks by: ``reference``, ``context``, or none."""
+
+    name: str
+    task: Task
+    basis: str
+
+
+class Scores(NamedTuple):
+    """A metric's score of each output, and why one is missing, empty where it is not."""
+
+    values: Array
+    unscored: Array
+    undefined: Array
+
+
+def computed(frame: pd.DataFrame, metrics: Sequence[str]) -> list[str]:
+    """The metrics that are not columns of the table."""
+    return [name for name in dict.fromkeys(metrics) if name not in frame.columns]
+
+
+def criteria_of(
+    judges: Sequence[str | InProcess], criteria: Mapping[str, Any], columns: Sequence[str]
+) -> list[Criterion]:
+    """What the judges mark, before any of them is asked.
+
+    Parameters
+    ----------
+    judges : sequence of str or callable
+    criteria : mapping
+        Criterion → ``definition``, ``scale`` (mark → when it is given), and if wanted ``examples`` and ``basis``.
+    columns : sequence of str
+        Of the table.
+
+    Raises
+    ------
+    BadInput
+        With all faults at once: judges without criteria, criteria without a definition or with unknown keys, marks
+        that are not whole numbers, a basis that the table lacks, a judge that gives no marks.
+    """
+    checks = Checks()
+    checks.that(criteria or not judges, f"judges needs judge_criteria, for example {_FORM}")
+    checks.that("output" in columns or not judges, "there is no column output to judge")
+    checks.that(BASELINE not in judges, f"{BASELINE} compares texts and gives no marks: name a chat model")
+    found = []
+    for name, entry in criteria.items():
+        if not isinstance(entry, Mapping) or set(entry) - _KEYS:
+            checks.that(False, f"{name}: expected {', '.join(sorted(_KEYS))}, got {entry!r}")
+            continue
+        basis = entry.get("basis", "")
+        if basis:
+            checks.choice(f"{name}: basis", basis, BASES)
+            checks.that(basis in (*columns, *({basis} - set(BASES))), f"{name}: the table has no column {basis} to judge by")
+        task = checks.tried(lambda name=name, entry=entry: _task(name, entry))  # type: ignore[misc]
+        found += [Criterion(name, task, str(basis))] if task else []
+    checks.refuse("human_correlation")
+    return found
+
+
+def _task(name: str, entry: Mapping[str, Any]) -> Task:
+    # Parameters of a notebook are JSON, where every key is a text.
+    scale = {_whole(mark): str(when) for mark, when in dict(entry.get("scale", {})).items()}
+    options = {"examples": entry.get("examples", ()), "needs_basis": bool(entry.get("basis", ""))}
+    return mark_task(name, str(entry.get("definition", "")), scale, **options)
+
+
+def _whole(mark: Any) -> Any:
+    return int(mark) if isinstance(mark, str) and mark.strip().lstrip("-").isdecimal() else mark
+
+
+class Scoring(NamedTuple):
+    """The scores of every metric, and what came with them for the result."""
+
+    scores: dict[str, Scores]
+    notes: list[str]
+    tables: dict[str, pd.DataFrame]
+    accounting: dict[str, Any]
+
+
+def scores_of(
+    frame: pd.DataFrame,
+    metrics: Sequence[str],
+    judges: Sequence[str | InProcess],
+    criteria: Sequence[Criterion],
+    options: Mapping[str, Any],
+) -> Scoring:
+    """Every metric's scores: read from the table, computed by the registry, or marked by a judge.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Of the readings.
+    metrics : sequence of str
+    judges, criteria
+        Every judge marks every output by every criterion.
+    options : mapping
+        See :mod:`evalbench.kit.metric_options`; and ``seed``, of the judges.
+    """
+    scores = {}
+    for name in (name for name in dict.fromkeys(metrics) if name in frame.columns):
+        values = frame[name].to_numpy(dtype=float)
+        scores[name] = Scores(values, np.where(np.isnan(values), "no-value", "").astype(object), _nothing(frame))
+    entries = metrics_of(computed(frame, metrics), options)
+    found = score_all(frame, entries, options) if entries else Scored()
+    for entry in entries:
+        name = entry.name
+        scores[name] = Scores(found.columns[name], found.unscored[name], found.undefined[name])
+    notes, heard = list(found.notes), []
+    for by in judges:
+        docket = Docket(by, seed=options["seed"])
+        for criterion in criteria:
+            scorer = f"{judge_name(by).removeprefix('function:')}: {criterion.name}"
+            scores[scorer], failure = _marks(frame, docket, criterion, options["language"])
+            notes += [f"{scorer} is unscored: {failure}"] if failure else []
+        heard.append(docket.heard())
+    return Scoring(scores, notes, calls_of(found, judged=heard), accounting_of(found, options, judged=heard))
+
+
+def _nothing(frame: pd.DataFrame) -> Array:
+    return np.full(len(frame), "", dtype=object)
+
+
+def _marks(frame: pd.DataFrame, docket: Docket, criterion: Criterion, language: str) -> tuple[Scores, str]:
+    """The marks of one judge by one criterion, and why there are none where the judge is not to be had."""
+    unscored, undefined, values = why_unscored(frame["output"]), _nothing(frame), np.full(len(frame), np.nan)
+    if criterion.basis:
+        undefined[frame[criterion.basis].map(len).to_numpy() == 0] = f"no-{criterion.basis}"
+    asked, failure = np.flatnonzero((unscored == "") & (undefined == "")), ""
+    try:
+        marks = docket.ask(criterion.task, _questions(frame.iloc[asked], criterion.basis, language))
+        values[asked], unscored[asked] = [mark.value for mark in marks], [mark.unscored for mark in marks]
+    except ModelUnavailable as error:
+        unscored[asked], failure = error.unscored, str(error)
+    return Scores(values, unscored, undefined), failure
+
+
+def _questions(frame: pd.DataFrame, basis: str, language: str) -> list[Question]:
+    """What the judge is shown of every output: its text, the request, and the basis; never who wrote it."""
+    found = []
+    for row in frame.to_dict("records"):
+        fields = {"answer": row["output"], **({"question": row["prompt"]} if "prompt" in row else {})}
+        fields |= {"basis": "\n\n".join(row[basis])} if basis else {}
+        found.append(Question(fields, language, "/".join(filter(None, (row["doc_id"], row["system"])))))
+    return found
+
+
+def check_own(own: Mapping[str, str], scorers: Sequence[str], criteria: Sequence[str]) -> Mapping[str, str]:
+    """The metrics' own criteria; refuses metrics and criteria that do not exist, all at once."""
+    if not isinstance(own, Mapping):
+        raise BadInput(f'own_criterion must map a metric to a criterion, such as {{"judge": "{criteria[0]}"}}')
+    checks = Checks()
+    for name, criterion in own.items():
+        checks.that(name in scorers, f"own_criterion: {name} is not a metric here; there are {', '.join(scorers)}")
+        checks.choice(f"own_criterion of {name}", criterion, criteria)
+    checks.refuse("human_correlation")
+    return own
+
+
+def items_of(readings: Readings, scores: Mapping[str, Scores], own: Mapping[str, str]) -> pd.DataFrame:
+    """One row per document, system, metric and criterion: everything that the estimates need.
+
+    Parameters
+    ----------
+    readings : Readings
+    scores : mapping
+        Metric → one score per row of ``readings.frame``; of none: one row per document, system and criterion.
+    own : mapping
+        Metric → the only criterion that it is compared with.
+    """
+    import pandas as pd
+
+    by_annotator = readings.ratings.pivot(index=[*KEYS, "criterion"], columns="annotator", values="score")
+    by_annotator.columns = [f"rating_{name}" for name in by_annotator.columns]
+    frame = readings.frame[KEYS]
+    nothing = {NO_METRIC: Scores(np.full(len(frame), np.nan), _nothing(frame), _nothing(frame))}
+    parts = []
+    for criterion in readings.criteria:
+        marks = by_annotator.xs(criterion, level="criterion") if len(by_annotator) else by_annotator
+        human = frame.merge(marks, left_on=KEYS, right_index=True, how="left").assign(criterion=criterion)
+        mean = human[list(by_annotator.columns)].mean(axis=1).to_numpy()
+        for scorer, (values, unscored, undefined) in (scores or nothing).items():
+            if own.get(scorer, criterion) != criterion:
+                continue
+            why = np.where(undefined == "", "the metric has no value", undefined)
+            missing = np.where(np.isnan(values) & (scorer != NO_METRIC), why, "")
+            missing = np.where(np.isnan(mean), "no-reference", missing)
+            parts.append(
+                human.assign(
+                    scorer=scorer,
+                    score=values,
+                    human=mean,
+                    unscored=unscored,
+                    undefined=np.where(unscored == "", missing, ""),
+                )
+            )
+    columns = [*KEYS, "scorer", "criterion", "score", "human", *by_annotator.columns, "unscored", "undefined"]
+    order = ["doc_id", "scorer", "criterion", "system"]
+    return pd.concat(parts)[columns].sort_values(order, kind="stable", ignore_index=True)

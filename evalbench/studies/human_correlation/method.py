@@ -1,0 +1,43 @@
+"""How the figures were made, and what to know of them."""
+
+from __future__ import annotations
+
+from evalbench.core.compared import left_out_note
+from evalbench.studies.human_correlation.panel import Panel
+from evalbench.studies.human_correlation.summary import Terms
+from evalbench.studies.human_correlation.tables import DEFINITIONS
+
+
+def remarks(panel: Panel, terms: Terms) -> tuple[str, ...]:
+    """Notes on the metrics that were compared; none without a metric."""
+    n, untrusted = len(panel.scorers), [c for c in panel.criteria if c not in terms.trusted]
+    if not n:
+        return ()
+    said = (
+        f"{n} metrics were tried: the best of many looks better than it is" if n > 1 else "",
+        f"not trusted: {', '.join(untrusted)}" if untrusted else "",
+        "" if panel.has_systems else "no column system: no system level, no partial correlation",
+        left_out_note(n, "metrics", "their agreement on each criterion"),
+    )
+    return tuple(filter(None, said))
+
+
+def method_of(panel: Panel, terms: Terms) -> tuple[str, ...]:
+    """Resampling, the ceiling, levels, comparisons, plans, trust."""
+    several = len(panel.annotators) > 1
+    people = "the annotators' mean" if several else "the human score"
+    of_metrics = (
+        f"Correlations are with {people}. Levels: summary, the correlation over systems within a document, mean over documents "
+        "where both vary; dataset, over all rows pooled; system, over the systems' means (Deutsch, Dror & Roth 2021).",
+        *(f"{name}: {said}." for name, said in DEFINITIONS.items() if panel.has_systems and "_" in name),
+        "Comparisons: paired bootstrap over documents at summary and dataset level (p from Student's t); Williams' test "
+        "(Pearson) at system level only, since pooled rows are not independent. Holm over the pairs of one criterion and level.",
+        "Labels needed: ((z.975 + z.80) / (atanh r − atanh r0))² + 3 (Fisher 1921).",
+        f"Trusted criteria: {', '.join(terms.trusted) or 'none'} ({terms.why}).",
+    )
+    return (
+        f"Intervals: percentile bootstrap over {panel.n_documents} documents, the same resamples for every figure; of alpha over "
+        "outputs; at system level over systems and documents (Boot-Both of Deutsch et al.), and none under ten systems.",
+        *(["Ceiling: each annotator against the mean of the others, averaged over annotators."] if several else []),
+        *(of_metrics if panel.scorers else ()),
+    )
