@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from evalbench.compare.sides import Group, Side
 
 Floats = npt.NDArray[np.float64]
-Kernel = Callable[["pd.DataFrame", Floats], Mapping[Any, Floats]]
+Kernel = Callable[..., Mapping[Any, Floats]]
 N_PERMUTATIONS = 10_000
 
 
@@ -49,7 +49,9 @@ def compare_weighted(
     metrics : sequence of str
     weighted : callable
         The study's: items and options of a side → a function of items and counts ``(r, units)``, units in ascending
-        order, to values ``(r,)`` by metric and group.
+        order, to values ``(r,)`` by metric and group.  Its third argument is a random generator where the counts are of a
+        bootstrap, for what else the study resamples (systems beside documents): the same draws on both sides where
+        paired.  It is None for the values themselves and for permutations, which leave the rest as it is.
     unit : str
         The items' column of the resampling unit.
     paired : bool
@@ -68,9 +70,12 @@ def compare_weighted(
     tables = Tables.of(side, reference, groups, unit, paired=paired)
     kernels = [weighted(s.items, **s.options(weighted)) for s in (side, reference)]
 
-    def values(items: Sequence[pd.DataFrame], counts: Sequence[Floats]) -> list[Floats]:
+    def values(items: Sequence[pd.DataFrame], counts: Sequence[Floats], further: Sequence[str] = ("", "")) -> list[Floats]:
         """Of every cell on either side, (r, cells) each."""
-        found = [kernel(t, c) for kernel, t, c in zip(kernels, items, counts, strict=True)]
+        found = [
+            kernel(t, c, rng(seed, purpose) if purpose else None)
+            for kernel, t, c, purpose in zip(kernels, items, counts, further, strict=True)
+        ]
         return [
             np.stack([f[c.metric, getattr(c, own)] for c in cells.values()], axis=1)
             for f, own in zip(found, ("side", "reference"), strict=True)
@@ -80,7 +85,8 @@ def compare_weighted(
     sizes = tables.sizes
     point = np.concatenate(values(own, [np.ones((1, n)) for n in sizes]))
     drawn = _drawn(sizes, seed, n_resamples, paired=paired)
-    replicates = _difference(*values(own, drawn))
+    further = ["compare/further", "compare/further" if paired else "compare/further/reference"]
+    replicates = _difference(*values(own, drawn, further))
     dealt = _dealt(sizes, rng(seed, "compare/swap"), n_permutations, paired=paired)
     permuted = _difference(*values(_together(tables, unit), dealt))
     low, high = percentile_interval(replicates)

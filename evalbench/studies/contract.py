@@ -56,8 +56,9 @@ class Study:
         ``with_sums(items, *, …) -> items`` with the columns that ``measures`` sum and the file does not hold, such as
         who passed a threshold.
     weighted : callable, optional
-        ``weighted(items, *, …)`` -> a function of items and counts ``(r, units)`` to every other statistic of many
-        resamples at once, see :mod:`evalbench.compare.weighted`; without it ``summarise`` is resampled.
+        ``weighted(items, *, …)`` -> a function of items, counts ``(r, units)`` and a random generator or None, to every
+        other statistic of many resamples at once, see :mod:`evalbench.compare.weighted`; without it ``summarise`` is
+        resampled.
     adapt : callable, optional
         ``adapt(frames) -> frames``: published files of another form as the tables of ``SCHEMA``.
     check : callable, optional

@@ -85,11 +85,11 @@ def test_a_resample_is_the_summary_of_the_drawn_documents(result, level, coeffic
 
 def test_trusted_criteria_are_settled_on_the_runs_own_items(result):
     kernel = study.weighted(result.items, trust_from=0.4)
-    assert kernel.trusted["good"] == ("quality",)
-    assert kernel.trusted["flat"] == ()
+    trusted = kernel.keywords["trusted"]
+    assert trusted == {"good": ["quality"], "noisy": ["quality"], "flat": []}
     none = np.zeros((1, DOCUMENTS))
     none[0, 0] = 4.0
-    assert kernel.trusted == study.weighted(result.items, trust_from=0.4).trusted
+    assert trusted == study.weighted(result.items, trust_from=0.4).keywords["trusted"]
     assert set(kernel(result.items, none)) == set(kernel(result.items, np.ones((1, DOCUMENTS))))
 
 

@@ -171,6 +171,7 @@ def evaluate(
     BadInput
         For faults of the tables or the options.
     """
+    judge_criteria, own_criterion = judge_criteria or {}, own_criterion or {}
     parameters = stated(evaluate, locals())
     checks = Checks()
     lists = {"metrics": metrics, "judges": judges, "criteria": criteria, "trusted": trusted, "lower_is_better": lower_is_better}
@@ -184,12 +185,12 @@ def evaluate(
     checks.refuse("human_correlation")
     readings = read(data, metrics, criteria)
     options = {**parameters, "judge": judge}
-    marked = criteria_of(judges, judge_criteria or {}, list(readings.frame.columns))
+    marked = criteria_of(judges, judge_criteria, list(readings.frame.columns))
     found = scores_of(readings.frame, metrics, judges, marked, options)
     if not found.scores and readings.ratings["annotator"].nunique() < 2:
         raise BadInput("there is neither a metric nor a judge, and one human score for each output: nothing to compare")
     names = sorted(found.scores)
-    own = check_own(own_criterion or {}, names, readings.criteria)
+    own = check_own(own_criterion, names, readings.criteria)
     strangers = sorted(set(lower_is_better) - set(names))
     if strangers:
         raise BadInput(f"lower_is_better: {', '.join(strangers)} not among {', '.join(names)}")

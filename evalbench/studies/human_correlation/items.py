@@ -141,7 +141,7 @@ def scores_of(
             scores[scorer], failure = _marks(frame, docket, criterion, options["language"])
             notes += [f"{scorer} is unscored: {failure}"] if failure else []
         heard.append(docket.heard())
-    return Scoring(scores, notes, calls_of(found, judged=heard), accounting_of(found, options, judged=heard))
+    return Scoring(scores, notes, calls_of(found, heard=heard), accounting_of(found, options, heard=heard))
 
 
 def _nothing(frame: pd.DataFrame) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 
 from evalbench.core.result import Estimate, Summary
 from evalbench.core.stats import FEW_UNITS, Measured, light_stability, no_width
-from evalbench.core.verdict import Bands, Light, Verdict
+from evalbench.core.verdict import Band, Bands, Light, Verdict
 from evalbench.errors import BadInput
 from evalbench.studies.human_correlation import sentence
 from evalbench.studies.human_correlation.panel import FEWEST_SYSTEMS, UNITS, Array, Counted, Panel, panel_of
@@ -93,7 +93,8 @@ def bands_of(yellow_from: float, green_from: float) -> Bands:
     """
     if not -1 < yellow_from < green_from <= 1:
         raise BadInput(f"yellow_from and green_from must ascend within −1 to 1, got {yellow_from} and {green_from}")
-    return Bands.cut("red", yellow_from, "yellow", green_from, "green")
+    yellow = Band("yellow", yellow_from, green_from)
+    return Bands((Band("red", high=yellow_from), yellow, Band("green", green_from)))
 
 
 def trusted_of(panel: Panel, named: Sequence[str], trust_from: float) -> tuple[tuple[str, ...], str]:
@@ -128,11 +129,18 @@ def summary_of(panel: Panel, terms: Terms) -> Summary:
     headline.sort(key=lambda e: (-sentence.agreement_of(e), e.group["scorer"]))
     pairs = [_pair(panel, terms, i, j) for i in scorers for j in np.flatnonzero(panel.compared[i])]
     people = [
-        Estimate(metric=metric, group={"criterion": criterion}, unit="−1–1", higher_is_better=True, n_of=n_of,
-                 **measures[metric]._asdict())
-        for metric, (_, n_of) in AGREEMENT.items()
+        Estimate(
+            metric=metric,
+            title=title,
+            group={"criterion": criterion},
+            unit="−1–1",
+            higher_is_better=True,
+            n_of=n_of,
+            **measures[metric]._asdict(),
+        )
+        for metric, (title, n_of) in AGREEMENT.items()
         for criterion, measures in panel.agreement.items()
-    ]  # fmt: skip
+    ]
     # What people agree on stands before the pairs; the page folds the agreement that comes after them.
     first, rest = people[: 2 * len(panel.criteria)], people[2 * len(panel.criteria) :]
     middle = (*first, *pairs) if headline else (*pairs, *first)
@@ -143,9 +151,9 @@ def _pair(panel: Panel, terms: Terms, i: int, j: int) -> Estimate:
     level, kind = panel.level, panel.coefficient
     gaps = f"no score for {panel.n_unscored[i]} of {len(panel.x)} outputs" if panel.n_unscored[i] else ""
     return _lit(
-        panel, terms, i, panel.measured(i, j, level, kind), panel.counted(i, j, level, kind),
-        panel.n_units(i, j, level), metric=f"{kind}_{level}", note=("", gaps),
-        group={"scorer": panel.scorers[i], "criterion": panel.criteria[j]},
+        panel, terms, i, panel.measured(i, j, level, kind), panel.counted(i, j, level, kind), panel.n_units(i, j, level),
+        metric=f"{kind}_{level}", title=f"{NAMES[kind]}, {level} level",
+        group={"scorer": panel.scorers[i], "criterion": panel.criteria[j]}, note=("", gaps),
     )  # fmt: skip
 
 
@@ -161,20 +169,22 @@ def _trusted_mean(panel: Panel, terms: Terms, i: int) -> Estimate:
         found = Measured(None, note=panel.reason(i, asked[0], level) if asked else "its own criterion is not trusted")
         counted = Counted(0, counted.n_unscored, counted.n_undefined + counted.n)
     over = f"over {', '.join(panel.criteria[j] for j in columns)}" if columns else ""
-    group = {"scorer": panel.scorers[i]}
-    return _lit(panel, terms, i, found, counted, n_units, metric="trusted_mean", note=(over, ""), group=group)
+    named = {"metric": "trusted_mean", "title": "mean correlation over trusted criteria"}
+    return _lit(
+        panel, terms, i, found, counted, n_units, **named, group={"scorer": panel.scorers[i]}, note=(over, "")
+    )
 
 
 def _lit(
     panel: Panel, terms: Terms, i: int, found: Measured, counted: Counted, n_units: int, *, metric: str,
-    group: dict[str, str], note: tuple[str, str],
+    title: str, group: dict[str, str], note: tuple[str, str],
 ) -> Estimate:  # fmt: skip
     """An estimate of scorer i with its light; ``note``: what goes before and after the note of what was found."""
     sign = panel.signs[i]
     light = _lights(panel, terms, i, found, n_units)[0] if terms.trusted else "grey"
     notes = (note[0], found.note, note[1], LOWER if sign < 0 else "")
     return Estimate(
-        metric=metric, group=group, unit="−1–1", higher_is_better=bool(sign > 0), light=light, n_of=UNITS[panel.level],
+        metric=metric, title=title, group=group, unit="−1–1", higher_is_better=bool(sign > 0), light=light, n_of=UNITS[panel.level],
         cuts=tuple(sorted(float(sign) * cut for cut in terms.bands.cuts)),
         **{**found._asdict(), **counted._asdict(), "note": "; ".join(filter(None, notes))},
     )  # fmt: skip

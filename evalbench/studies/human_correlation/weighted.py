@@ -105,8 +105,9 @@ def _agreement(panel: Panel, both: Mapping[str, Array]) -> dict[Key, Array]:
         parts = (counts[k : k + step][:, panel.document_codes] for k in range(0, len(counts), step))
         return np.concatenate([statistic(weights) for weights in parts])
 
-    ceilings = [np.diagonal(one.replicates, axis1=1, axis2=2) for one in panel.one_against_others(**both)]
-    ceiling = _mean_of_known(ceilings if len(ceilings) > 1 else [], (len(counts), len(panel.criteria)))
+    others = panel.one_against_others(**both) if len(panel.annotators) > 1 else []
+    ceilings = [np.diagonal(found.replicates, axis1=1, axis2=2) for found in others]
+    ceiling = _mean_of_known(ceilings, (len(counts), len(panel.criteria)))
     found: dict[Key, Array] = {}
     for j, criterion in enumerate(panel.criteria):
         ratings, group = panel.ratings[:, j], (("criterion", criterion),)
