@@ -70,7 +70,9 @@ def compare_weighted(
     tables = Tables.of(side, reference, groups, unit, paired=paired)
     kernels = [weighted(s.items, **s.options(weighted)) for s in (side, reference)]
 
-    def values(items: Sequence[pd.DataFrame], counts: Sequence[Floats], further: Sequence[str] = ("", "")) -> list[Floats]:
+    def values(
+        items: Sequence[pd.DataFrame], counts: Sequence[Floats], further: Sequence[str] = ("", "")
+    ) -> list[Floats]:
         """Of every cell on either side, (r, cells) each."""
         found = [
             kernel(t, c, rng(seed, purpose) if purpose else None)

@@ -52,7 +52,9 @@ class Dataset:
     def notes_beside(self, used: Iterable[str]) -> tuple[str, ...]:
         """The notes of a study that uses further columns, which its options name."""
         left = {table: [c for c in columns if c not in set(used)] for table, columns in self.unused.items()}
-        rest = [f"{table}: columns that are not used: {', '.join(columns)}" for table, columns in left.items() if columns]
+        rest = [
+            f"{table}: columns that are not used: {', '.join(columns)}" for table, columns in left.items() if columns
+        ]
         return (*rest, *self.remarks)
 
     def __repr__(self) -> str:

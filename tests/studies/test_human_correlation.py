@@ -198,7 +198,15 @@ def test_equal_metrics_on_few_documents_are_rarely_told_apart():
         quality = draw.normal(size=60)
         x = quality[:, None] + draw.normal(size=(60, 2))
         y = (quality + draw.normal(0, 0.5, 60))[:, None]
-        rest = np.full(x.shape, "", dtype=object), np.ones((2, 1), dtype=bool), np.ones(2), "summary", "spearman", seed, 200
+        rest = (
+            np.full(x.shape, "", dtype=object),
+            np.ones((2, 1), dtype=bool),
+            np.ones(2),
+            "summary",
+            "spearman",
+            seed,
+            200,
+        )
         table = comparison_table(Panel(("a", "b"), ("c",), ("",), document, system, x, y, y[:, :, None], *rest))
         wrong.append((table.set_index("level").loc[["summary", "dataset"], "p"] <= 0.05).tolist())
     rates = np.mean(wrong, axis=0)
@@ -253,12 +261,12 @@ def test_pictures_and_tables_say_what_they_show():
 def test_synonyms_of_meteor_only_on_request_and_never_in_the_place_of_a_column(monkeypatch):
     frame, ratings = panel()
     frame = frame.assign(output=[f"a car {i}" for i in range(len(frame))], reference="a car 3")
-    found = evaluate(frame, ratings, metrics=["meteor", "good"])
+    found = evaluate(frame, ratings, metrics=["meteor", "good"], language="en")
     assert found.parameters["meteor_synonyms"] is False
     assert found.method[-1] == "meteor matched words in these stages: exact, stem."
     monkeypatch.setattr(metric_options, "wordnet_folder", lambda: None)
     with pytest.raises(BadInput, match="WordNet is not in"):
-        evaluate(frame, ratings, metrics=["meteor"], meteor_synonyms=True)
+        evaluate(frame, ratings, metrics=["meteor"], language="en", meteor_synonyms=True)
     ready = frame.assign(meteor=frame["good"])
     with pytest.raises(BadInput, match="meteor is not among the metrics"):
-        evaluate(ready, ratings, metrics=["meteor"], meteor_synonyms=True)
+        evaluate(ready, ratings, metrics=["meteor"], language="en", meteor_synonyms=True)

@@ -30,13 +30,13 @@ class TestJudges:
         for fault in (
             "no column output", "baseline/lexical compares texts and gives no marks", "the definition is empty",
             "mark 'half' is no whole number", "b: the table has no column context",
-            "c: basis is 'output'; one of reference, context", "d: expected basis, definition, examples, scale",
+            "c: basis must be one of reference, context; got 'output'", "d: expected basis, definition, examples, scale",
         ):  # fmt: skip
             assert fault in str(error.value)
 
     def test_judges_need_criteria(self):
         frame, ratings = self.table()
-        with pytest.raises(BadInput, match="judges mark by judge_criteria, and there are none"):
+        with pytest.raises(BadInput, match="judges needs judge_criteria, for example"):
             evaluate(frame, ratings, judges=[lambda item: 1])
 
     def test_marks_are_a_metric_and_the_calls_are_kept(self, tmp_path):

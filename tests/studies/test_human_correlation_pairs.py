@@ -201,7 +201,7 @@ def test_own_criteria_that_do_not_exist_are_refused_at_once():
     with pytest.raises(BadInput) as caught:
         evaluate(*panel(), metrics=["good"], own_criterion={"godo": "quality", "good": "tone"})
     assert "godo is not a metric here; there are good" in str(caught.value)
-    assert "good: 'tone' is not a criterion; there are complete, quality" in str(caught.value)
+    assert "own_criterion of good must be one of complete, quality; got 'tone'" in str(caught.value)
 
 
 # -- annotators without a metric -------------------------------------------------------------------------------------

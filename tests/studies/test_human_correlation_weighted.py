@@ -11,6 +11,8 @@ import pytest
 
 from evalbench.compare.runs import Differences, Hooks, compare
 from evalbench.compare.sides import Side, with_names
+from evalbench.core.seeds import rng
+from evalbench.core.stats import percentile_interval, resample_counts
 from evalbench.readers.dataset import load
 from evalbench.report.compare_page import sentences
 from evalbench.studies import human_correlation as study
@@ -22,21 +24,21 @@ NAMED = {"trusted": ["quality"]}
 
 def evaluated(systems: int = 4, noise: float = 0.5, **options: Any):
     """A made-up panel: a good metric, a noisy one with gaps, one that is constant; three annotators, one without gaps."""
-    rng = np.random.default_rng(0)
+    draw = np.random.default_rng(0)
     rows, ratings = [], []
     for d in range(DOCUMENTS):
         for s in range(systems):
-            quality = s + rng.normal(0, 1)
+            quality = s + draw.normal(0, 1)
             keys = {"doc_id": f"d{d:02}", "system": f"s{s}"}
-            gap = np.nan if rng.uniform() < 0.1 else rng.normal()
-            rows.append({**keys, "good": quality + rng.normal(0, noise), "noisy": gap, "flat": 1.0})
+            gap = np.nan if draw.uniform() < 0.1 else draw.normal()
+            rows.append({**keys, "good": quality + draw.normal(0, noise), "noisy": gap, "flat": 1.0})
             for a in range(3):
-                score = round(float(np.clip(quality + rng.normal(0, 0.5), -2, 6)))
-                marks = {"quality": score, "tone": round(rng.uniform(0, 3))}
+                score = round(float(np.clip(quality + draw.normal(0, 0.5), -2, 6)))
+                marks = {"quality": score, "tone": round(draw.uniform(0, 3))}
                 ratings += [
                     {**keys, "annotator": f"a{a}", "criterion": c, "score": v}
                     for c, v in marks.items()
-                    if a == 0 or rng.uniform() < 0.9
+                    if a == 0 or draw.uniform() < 0.9
                 ]
     tables = {"items": pd.DataFrame(rows), "ratings": pd.DataFrame(ratings)}
     metrics = ["good", "noisy", "flat"]
@@ -93,6 +95,19 @@ def test_trusted_criteria_are_settled_on_the_runs_own_items(result):
     assert set(kernel(result.items, none)) == set(kernel(result.items, np.ones((1, DOCUMENTS))))
 
 
+def test_at_system_level_systems_are_drawn_too():
+    """A bootstrap of documents with the study's own streams gives the study's own intervals."""
+    result = evaluated(12, level="system")
+    counts = np.concatenate(list(resample_counts(DOCUMENTS, rng(0, "correlation/table"), 20)))
+    kernel = study.weighted(result.items, **NAMED, level="system")
+    both = kernel(result.items, counts, rng(0, "correlation/systems"))
+    for scorer in ("good", "noisy"):
+        found = result.estimate("spearman_system", scorer=scorer, criterion="quality")
+        key = "spearman_system", (("criterion", "quality"), ("scorer", scorer))
+        assert np.ravel(percentile_interval(both[key])) == pytest.approx([found.ci_low, found.ci_high], abs=1e-12)
+        assert not np.array_equal(both[key], kernel(result.items, counts)[key])
+
+
 def test_one_annotator_has_no_agreement(result):
     alone = result.items.drop(columns=["rating_a1", "rating_a2"])
     found = study.weighted(alone, trusted=["quality"])(alone, np.ones((1, DOCUMENTS)))
@@ -135,7 +150,9 @@ def test_every_stated_figure_is_compared_the_headline_first(result, worse):
     good = cells(found)["trusted_mean", "good"]
     assert good.outcome == "worse"
     assert "2000 resamples; 10000 swaps within units" in good.method
-    assert any(line.startswith("good: trusted_mean: B is worse than A") for line in sentences(found))
+    assert any(
+        line.startswith("good: mean correlation over trusted criteria: B is worse than A") for line in sentences(found)
+    )
     assert found.changes is not None
     assert len(found.changes.table) == DOCUMENTS * 6
 
@@ -169,6 +186,30 @@ def test_a_run_with_itself_differs_by_0(result):
     found = compared(side(result), side(result, "second"))
     assert {c.outcome for c in cells(found).values()} == {"same", "undefined"}
     assert {c.difference for c in cells(found).values()} == {0.0, None}
+
+
+def test_a_comparison_draws_systems_as_the_study_does(result, worse):
+    """The same draws of systems on both sides where paired; none for values and permutations."""
+    drawn: list[list[Any]] = []
+
+    def spied(items, **options):
+        kernel = study.weighted(items, **options)
+
+        def called(items, counts, generator):
+            drawn.append([len(counts), None if generator is None else generator.bit_generator.state])
+            return kernel(items, counts, generator)
+
+        return called
+
+    options = {"n_resamples": 30, "n_summaries": 0}
+    for paired in (True, False):
+        drawn.clear()
+        hooks = Hooks.of(study_of(study))._replace(weighted=spied)
+        a, b = with_names([side(result), worse])
+        compare(a, [b], hooks, paired=paired, **options)
+        assert [n for n, state in drawn if state is not None] == [30, 30]
+        one, other = (state for _, state in drawn if state is not None)
+        assert (one == other) is paired
 
 
 def test_two_metrics_of_a_run(result):

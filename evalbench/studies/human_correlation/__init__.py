@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any
 
 from evalbench.core.correlation_table import KINDS, LEVELS
 from evalbench.core.result import Result
-from evalbench.core.verdict import Bands
 from evalbench.errors import BadInput
 from evalbench.kit.collecting import several
 from evalbench.kit.metric_options import ways_of
@@ -33,7 +32,7 @@ from evalbench.studies.human_correlation.inputs import SCHEMA, read, side_column
 from evalbench.studies.human_correlation.items import check_own, computed, criteria_of, items_of, scores_of
 from evalbench.studies.human_correlation.method import method_of, remarks
 from evalbench.studies.human_correlation.pairs import pairs_table
-from evalbench.studies.human_correlation.panel import panel_of
+from evalbench.studies.human_correlation.panel import Terms, panel_of
 from evalbench.studies.human_correlation.pictures import (
     picture_agreement,
     picture_criterion,
@@ -58,7 +57,6 @@ from evalbench.studies.human_correlation.summary import (
     MAX_UNSCORED,
     TRUST_FROM,
     YELLOW_FROM,
-    Terms,
     bands_of,
     summarise,
     summary_of,
@@ -138,22 +136,25 @@ def evaluate(
         Criterion → ``definition``, ``scale`` (mark → when it is given), and if wanted ``examples`` and ``basis``
         (``"reference"`` or ``"context"``: the column that the judge is shown beside the output).
     own_criterion : mapping
-        Metric → the only criterion that it is compared with, as a judge's marks of fluency with people's fluency; a metric
+        Metric → the only criterion that it is compared with, such as ``{"openai/gpt-4o: fluency": "fluency"}``.  A metric
         that is not named is compared with every criterion.
     trusted : sequence of str
-        The criteria of the headline; of none, those on which the annotators agree.
+        Criteria of the headline, fixed beforehand; empty: by the annotators' agreement.
     trust_from : float
-        The ordinal alpha from which they do.
+        Ordinal alpha from which a criterion is trusted.
     level : {"auto", "summary", "dataset", "system"}
         Of the headline; auto: summary where documents have several outputs, else dataset.
     coefficient : {"spearman", "kendall", "pearson"}
     green_from, yellow_from : float
-        The value's light; of a metric of which less is better, the value's negative is judged, and the note says so.
+        Correlations from which the light is green, and yellow.  Of a metric of which less is better, the negative is
+        judged, and the note says so.
     max_ci_width : float
         A wider interval makes a light grey, and so does one without width on fewer than 20 documents.
     lower_is_better : sequence of str
         Ready-made metrics of which less is better; those of the registry state it themselves.
-    language, normalise, references, stem, sentence_split, meteor_synonyms, bleu_tokenize, embed, bert_model, bert_layers, judge
+    language : str
+        ISO code of the stop-words, stemmer and sentences of computed metrics; empty for mixed languages.
+    normalise, references, stem, sentence_split, meteor_synonyms, bleu_tokenize, embed, bert_model, bert_layers, judge
         For metrics that are computed; see :func:`evalbench.studies.text_metrics.evaluate`.
     max_unscored : float
         More unscored outputs than this share make a metric's light grey.
@@ -174,7 +175,13 @@ def evaluate(
     judge_criteria, own_criterion = judge_criteria or {}, own_criterion or {}
     parameters = stated(evaluate, locals())
     checks = Checks()
-    lists = {"metrics": metrics, "judges": judges, "criteria": criteria, "trusted": trusted, "lower_is_better": lower_is_better}
+    lists = {
+        "metrics": metrics,
+        "judges": judges,
+        "criteria": criteria,
+        "trusted": trusted,
+        "lower_is_better": lower_is_better,
+    }
     for name, value in lists.items():
         checks.that(not isinstance(value, str), f"{name} must be a list of names, such as [{value!r}]")
     checks.choice("level", level, ("auto", *LEVELS))
@@ -188,7 +195,9 @@ def evaluate(
     marked = criteria_of(judges, judge_criteria, list(readings.frame.columns))
     found = scores_of(readings.frame, metrics, judges, marked, options)
     if not found.scores and readings.ratings["annotator"].nunique() < 2:
-        raise BadInput("there is neither a metric nor a judge, and one human score for each output: nothing to compare")
+        raise BadInput(
+            "neither a metric nor a judge is named, and there is one human score for each output: nothing to compare"
+        )
     names = sorted(found.scores)
     own = check_own(own_criterion, names, readings.criteria)
     strangers = sorted(set(lower_is_better) - set(names))
@@ -215,7 +224,9 @@ def evaluate(
         data=data.label,
         id="doc_id",
         by=("scorer", "criterion") if names else ("criterion",),
-        items_of=" × ".join(["outputs", *["metrics"] * bool(names), *["criteria"] * (not names or not set(names) <= set(own))]),
+        items_of=" × ".join(
+            ["outputs", *["metrics"] * bool(names), *["criteria"] * (not names or not set(names) <= set(own))]
+        ),
         items=items,
         summary=summary_of(panel, terms),
         tables={

@@ -10,7 +10,7 @@ import numpy as np
 from evalbench.errors import BadInput, ModelUnavailable
 from evalbench.judge.verdicts import BASELINE, InProcess, Task, judge_name, mark_task
 from evalbench.kit.answers import why_unscored
-from evalbench.kit.judging import Docket, Heard, Question
+from evalbench.kit.judging import Docket, Question
 from evalbench.kit.metric_options import metrics_of
 from evalbench.kit.options import Checks
 from evalbench.kit.scoring import Scored, accounting_of, calls_of, score_all
@@ -76,9 +76,10 @@ def criteria_of(
             checks.that(False, f"{name}: expected {', '.join(sorted(_KEYS))}, got {entry!r}")
             continue
         basis = entry.get("basis", "")
-        if basis:
+        if basis in BASES:
+            checks.that(basis in columns, f"{name}: the table has no column {basis} to judge by")
+        elif basis:
             checks.choice(f"{name}: basis", basis, BASES)
-            checks.that(basis in (*columns, *({basis} - set(BASES))), f"{name}: the table has no column {basis} to judge by")
         task = checks.tried(lambda name=name, entry=entry: _task(name, entry))  # type: ignore[misc]
         found += [Criterion(name, task, str(basis))] if task else []
     checks.refuse("human_correlation")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from evalbench.core.compared import left_out_note
-from evalbench.studies.human_correlation.panel import Panel
-from evalbench.studies.human_correlation.summary import Terms
+from evalbench.studies.human_correlation.panel import Panel, Terms
 from evalbench.studies.human_correlation.tables import DEFINITIONS
 
 

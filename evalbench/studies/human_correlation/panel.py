@@ -15,6 +15,7 @@ from evalbench.core.correlation import FEWEST_ROWS
 from evalbench.core.correlation_table import Correlations, correlation_table
 from evalbench.core.stats import FEW_UNITS, Measured, with_interval
 from evalbench.core.unscored import in_words
+from evalbench.core.verdict import Bands
 from evalbench.metrics.registry import card
 
 if TYPE_CHECKING:
@@ -38,6 +39,27 @@ class Counted(NamedTuple):
     n: int
     n_unscored: int
     n_undefined: int
+
+
+class Terms(NamedTuple):
+    """On what terms a metric gets a light.
+
+    Attributes
+    ----------
+    trusted : tuple of str
+        The criteria that count for the headline.
+    why : str
+        They are trusted, or none is.
+    bands : Bands
+        Of agreement: of a metric of which less is better, the negative correlation.
+    max_ci_width, max_unscored : float
+    """
+
+    trusted: tuple[str, ...]
+    why: str
+    bands: Bands
+    max_ci_width: float
+    max_unscored: float
 
 
 @dataclass(frozen=True)

@@ -5,17 +5,13 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evalbench.core.result import Estimate
 from evalbench.core.stats import FEW_UNITS
 from evalbench.core.wording import aligned, counted, estimate_text, percent, signed
-from evalbench.studies.human_correlation.panel import FEWEST_SYSTEMS, UNITS, Panel
-
-if TYPE_CHECKING:
-    from evalbench.studies.human_correlation.summary import Terms
+from evalbench.studies.human_correlation.panel import FEWEST_SYSTEMS, UNITS, Panel, Terms
 
 
 def agreement_of(e: Estimate) -> float:
@@ -91,7 +87,9 @@ def _evidence(panel: Panel, criteria: Sequence[str], best: Estimate | None = Non
     if min(marked.values()) < len(panel.x):
         several = len(set(marked.values())) > 1
         by_criterion = ", ".join(f"{n} on {c}" for c, n in marked.items())
-        over += f", with human marks: {by_criterion}" if several else f", {marked[criteria[0]]} of them with human marks"
+        over += (
+            f", with human marks: {by_criterion}" if several else f", {marked[criteria[0]]} of them with human marks"
+        )
     if best is not None and best.n_undefined + best.n_unscored:
         over += f", {counted(best.n, UNITS[panel.level].removesuffix('s'))} with a value"
     if n_units >= (FEWEST_SYSTEMS if panel.level == "system" else FEW_UNITS):

@@ -165,7 +165,13 @@ def disagreements(result: Result, scorer: str = "", criterion: str = "", rows: i
     texts = result.tables["texts"]
     if "reference" in texts:
         texts = texts.assign(reference=texts["reference"].map("\n".join))
-    named = {"doc_id": "doc_id", "system": "system", scorer: "score", criterion: "human", "places apart": "places apart"}
+    named = {
+        "doc_id": "doc_id",
+        "system": "system",
+        scorer: "score",
+        criterion: "human",
+        "places apart": "places apart",
+    }
     named |= {name: name for name in ("output", "reference", "prompt") if name in texts}
     if not (both["system"] != "").any():
         del named["system"]

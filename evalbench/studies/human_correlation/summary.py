@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from evalbench.core.stats import FEW_UNITS, Measured, light_stability, no_width
 from evalbench.core.verdict import Band, Bands, Light, Verdict
 from evalbench.errors import BadInput
 from evalbench.studies.human_correlation import sentence
-from evalbench.studies.human_correlation.panel import FEWEST_SYSTEMS, UNITS, Array, Counted, Panel, panel_of
+from evalbench.studies.human_correlation.panel import FEWEST_SYSTEMS, UNITS, Array, Counted, Panel, Terms, panel_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,27 +29,6 @@ AGREEMENT = {
 """Metric of the annotators' agreement → its title, and what n counts."""
 NAMES = {"spearman": "Spearman", "kendall": "Kendall's tau-b", "pearson": "Pearson"}
 LOWER = "lower is better: agreement is negative"
-
-
-class Terms(NamedTuple):
-    """On what terms a metric gets a light.
-
-    Attributes
-    ----------
-    trusted : tuple of str
-        The criteria that count for the headline.
-    why : str
-        They are trusted, or none is.
-    bands : Bands
-        Of agreement: of a metric of which less is better, the negative correlation.
-    max_ci_width, max_unscored : float
-    """
-
-    trusted: tuple[str, ...]
-    why: str
-    bands: Bands
-    max_ci_width: float
-    max_unscored: float
 
 
 def summarise(
@@ -170,9 +149,7 @@ def _trusted_mean(panel: Panel, terms: Terms, i: int) -> Estimate:
         counted = Counted(0, counted.n_unscored, counted.n_undefined + counted.n)
     over = f"over {', '.join(panel.criteria[j] for j in columns)}" if columns else ""
     named = {"metric": "trusted_mean", "title": "mean correlation over trusted criteria"}
-    return _lit(
-        panel, terms, i, found, counted, n_units, **named, group={"scorer": panel.scorers[i]}, note=(over, "")
-    )
+    return _lit(panel, terms, i, found, counted, n_units, **named, group={"scorer": panel.scorers[i]}, note=(over, ""))
 
 
 def _lit(

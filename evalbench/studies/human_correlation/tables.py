@@ -32,7 +32,18 @@ DEFINITIONS = {
 }
 # A difference of correlations below this is rounding.
 _ROUNDING = 1e-12
-_COMPARISON = ["criterion", "scorer_a", "scorer_b", "level", "test", "coefficient", "difference", "ci_low", "ci_high", "p"]
+_COMPARISON = [
+    "criterion",
+    "scorer_a",
+    "scorer_b",
+    "level",
+    "test",
+    "coefficient",
+    "difference",
+    "ci_low",
+    "ci_high",
+    "p",
+]
 _PLAN = [
     "scorer", "system_a", "system_b", "difference", "sd_over_documents", "documents_needed", "documents_here", "note",
 ]  # fmt: skip
@@ -90,7 +101,10 @@ def comparison_table(panel: Panel) -> pd.DataFrame:
         {"scorer_a": panel.scorers[a], "scorer_b": panel.scorers[b], "criterion": criterion, **found}
         for j, criterion in enumerate(panel.criteria)
         for a, b in combinations(_best(panel, j), 2)
-        for found in (*(_bootstrapped(panel, a, b, j, level) for level in ("summary", "dataset")), _williams(panel, a, b, j))
+        for found in (
+            *(_bootstrapped(panel, a, b, j, level) for level in ("summary", "dataset")),
+            _williams(panel, a, b, j),
+        )
     ]
     frame = _floats(pd.DataFrame(rows, columns=[*_COMPARISON, "note"]), "difference", "ci_low", "ci_high", "p")
     families = frame.groupby(["criterion", "level"], sort=True)["p"]
