@@ -62,16 +62,25 @@ BROUGHT = {
 }
 
 
+def imported() -> dict[str, str]:
+    """Top-level packages that the package imports, each with a file that does."""
+    found = {}
+    for path in sorted((ROOT / "evalbench").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
+            found |= {name.partition(".")[0]: path.name for name in names}
+    return {name: file for name, file in found.items() if name not in {*sys.stdlib_module_names, "__main__"}}
+
+
 def test_everything_that_is_imported_is_named() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     named = [*project["dependencies"], *(r for g in GROUPS for r in project["optional-dependencies"][g])]
     known = {bounds(r)[0] for r in named} | {"evalbench"}
-    missing = {}
-    for path in (ROOT / "evalbench").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
-            names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
-            for top in {n.partition(".")[0] for n in names} - set(sys.stdlib_module_names):
-                if top != "__main__" and DISTRIBUTIONS.get(top, BROUGHT.get(top, top)) not in known:
-                    missing.setdefault(top, path.name)
-    assert not missing
+    assert {n: f for n, f in imported().items() if DISTRIBUTIONS.get(n, BROUGHT.get(n, n)) not in known} == {}
+
+
+def test_everything_that_a_base_installation_brings_is_imported() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    used = {DISTRIBUTIONS.get(name, name) for name in imported()}
+    assert [r for r in project["dependencies"] if bounds(r)[0] not in used] == []

@@ -129,17 +129,24 @@ def interval_bars(
         said.append(f"{label} {text}")
         if value is not None and low is not None and high is not None:
             ax.plot([low, high], [y, y], color=ACCENT, linewidth=2.2, alpha=0.55, solid_capstyle="butt")
-        if value is not None:
-            dot(ax, value, y)
         ax.annotate(
             text, (1, y), xytext=(8, 0), xycoords=("axes fraction", "data"), textcoords="offset points",
             va="center", fontsize=FONT_SIZE, color=INK if value is not None else MUTED,
         )  # fmt: skip
+    known = [(value, y) for y, value in enumerate(values) if value is not None]
+    _dots(ax, [value for value, _ in known], [y for _, y in known])
     if domain is not None:
         ax.set_xlim(*domain)
     ax.set_xlabel(xlabel)
     title_at_top(figure, title)
     return figure, f"{title}. {xlabel}, with 95 % intervals: {'; '.join(said)}."
+
+
+def _dots(ax: Axes, x: Sequence[float], y: Sequence[float]) -> None:
+    """Values' dots, whole also at the end of the scale."""
+    import seaborn as sns
+
+    sns.scatterplot(x=x, y=y, ax=ax, color=ACCENT, s=36, edgecolor=PAPER, linewidth=0.8, clip_on=False, zorder=3)
 
 
 def estimate_bars(labels: Sequence[str], rows: Sequence[Estimate], **words: Any) -> tuple[Figure, str]:
@@ -179,6 +186,8 @@ def heat_map(
     ValueError
         If the matrix does not have one row per name and one column per name.
     """
+    import seaborn as sns
+
     cells = np.asarray(matrix, dtype=float)
     if cells.shape != (len(rows), len(cols)) or not cells.size:
         raise ValueError(f"a matrix of shape {cells.shape} for {len(rows)} row and {len(cols)} column names")
@@ -189,33 +198,33 @@ def heat_map(
     known = cells[np.isfinite(cells)]
     floor = float(known.min()) if low is None and known.size else (low or 0.0)
     ceiling = float(known.max()) if high is None and known.size else (1.0 if high is None else high)
-    reach = (ceiling - floor) or 1.0
+    sns.heatmap(
+        cells, ax=ax, cmap=_fading(), vmin=floor, vmax=ceiling if ceiling > floor else floor + 1, cbar=False,
+        linewidths=2.5, linecolor=PAPER, xticklabels=False, yticklabels=False,
+    )  # fmt: skip
     for (i, j), value in np.ndenumerate(cells):
-        # One hue whose opacity grows: legible on paper and on a dark ground alike.
-        strength = 0.0 if math.isnan(value) else 0.06 + 0.5 * min(max((value - floor) / reach, 0), 1)
-        ax.add_patch(_cell(j, i, strength))
         written = signed(f"{value:.2f}") if text is None else text[i][j]
         written = "–" if math.isnan(value) and written else written
-        ax.text(j, i, written, ha="center", va="center", fontsize=FONT_SIZE - (len(cols) > 12), color=INK)
-    ax.set_xlim(-0.5, len(cols) - 0.5)
-    ax.set_xticks(range(len(cols)), names)
+        ax.text(j + 0.5, i + 0.5, written, ha="center", va="center", fontsize=FONT_SIZE - (len(cols) > 12), color=INK)
+    ax.set_yticks(np.arange(len(rows)) + 0.5, [shortened(row) for row in rows])
+    ax.set_xticks(np.arange(len(cols)) + 0.5, names)
     ax.xaxis.tick_top()
     ax.tick_params(axis="x", length=0)
     if steep:
         for label in ax.get_xticklabels():
             label.set(rotation=45, ha="left", rotation_mode="anchor")
     ax.grid(visible=False)
-    ax.spines["bottom"].set_visible(False)
     if unit:
         figure.text(0, 0.06 / figure.get_figheight(), unit, fontsize=FONT_SIZE, color=MUTED, va="bottom")
     title_at_top(figure, title)
     return figure, _heat_alt(cells, rows, cols, title, unit)
 
 
-def _cell(x: int, y: int, strength: float) -> Any:
-    from matplotlib.patches import Rectangle
+def _fading() -> Any:
+    """One hue whose opacity grows: legible on paper and on a dark ground alike."""
+    from matplotlib.colors import LinearSegmentedColormap, to_rgba
 
-    return Rectangle((x - 0.48, y - 0.46), 0.96, 0.92, facecolor=ACCENT, alpha=strength, linewidth=0)
+    return LinearSegmentedColormap.from_list("fading", [to_rgba(ACCENT, 0.06), to_rgba(ACCENT, 0.56)])
 
 
 def _heat_alt(cells: npt.NDArray[Any], rows: Sequence[str], cols: Sequence[str], title: str, unit: str) -> str:
@@ -255,6 +264,8 @@ def distribution(
     ValueError
         If there is no group.
     """
+    import seaborn as sns
+
     if not values_by_group:
         raise ValueError("a distribution needs at least one group")
     groups = {name: np.asarray(v, dtype=float) for name, v in values_by_group.items()}
@@ -265,21 +276,25 @@ def distribution(
     notes = {name: (f"n = {count(len(v))}", _without_value(len(groups[name]) - len(v))) for name, v in finite.items()}
     room = _room_for([line for note in notes.values() for line in note])
     figure, ax = _rows_figure(list(groups), 0.62, top=0.4, bottom=0.55, right=room)
-    said = []
+    ax.set_xlim(edges[0], edges[-1])
+    said, medians = [], []
     for y, (name, values) in enumerate(finite.items()):
         ax.annotate("\n".join(notes[name]).strip(), (1, y), xytext=(8, 0), xycoords=("axes fraction", "data"), textcoords="offset points",
                     va="center", fontsize=FONT_SIZE, color=MUTED)  # fmt: skip
         if not values.size:
             said.append(f"{name} no values")
             continue
-        heights = np.histogram(values, edges)[0]
-        scaled = 0.72 * heights / heights.max() if heights.any() else heights
-        ax.stairs(y + 0.36 - scaled, edges, baseline=y + 0.36, fill=True, color=ACCENT, alpha=0.32, linewidth=0)
+        # Each row has a scale of its own, the highest bar as high as the row.
+        row = ax.inset_axes((0, (len(finite) - y - 0.86) / len(finite), 1, 0.72 / len(finite)), zorder=1)
+        sns.histplot(x=values, bins=edges, ax=row, element="step", color=ACCENT, alpha=0.32, linewidth=0)
+        row.set(xlim=ax.get_xlim())
+        row.margins(y=0)
+        row.set_axis_off()
         lower, median, upper = np.quantile(values, [0.25, 0.5, 0.75])
         ax.plot([lower, upper], [y + 0.36] * 2, color=ACCENT, linewidth=3, solid_capstyle="butt")
-        dot(ax, median, y + 0.36)
+        medians.append((median, y + 0.36))
         said.append(f"{name} median {median:.3g}, middle half {lower:.3g} to {upper:.3g}, n {len(values)}")
-    ax.set_xlim(edges[0], edges[-1])
+    _dots(ax, [median for median, _ in medians], [y for _, y in medians])
     ax.set_xlabel(f"{xlabel}   (dot: median, line: middle half)")
     title_at_top(figure, title)
     return figure, f"{title}. {xlabel}: {'; '.join(said)}."

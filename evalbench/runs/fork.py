@@ -34,7 +34,7 @@ PRELOADED = (
     "ipykernel.kernelapp", "ipykernel.zmqshell", "ipykernel.ipkernel", "ipykernel.debugger", "IPython.core.completerlib",
     "IPython.core.debugger", "IPython.core.oinspect", "IPython.extensions.storemagic", "numpy", "pandas", "pyarrow.parquet", "scipy.stats",
     "scipy.optimize", "yaml", "pandera.pandas", "matplotlib.figure", "matplotlib.backends.backend_svg",
-    "matplotlib.backends.backend_agg", "evalbench.draw.show", "evalbench.draw.pictures", "evalbench.draw.tables",
+    "matplotlib.backends.backend_agg", "seaborn", "evalbench.draw.show", "evalbench.draw.pictures", "evalbench.draw.tables",
     "evalbench.runs.record",
 )  # fmt: skip
 _BACKEND = "module://matplotlib_inline.backend_inline"  # what a kernel sets before anything imports matplotlib

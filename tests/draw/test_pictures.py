@@ -233,6 +233,6 @@ def test_wide_characters_take_more_room():
 
 def test_a_dot_at_the_end_of_the_scale_is_whole():
     figure, _ = interval_bars(["a"], [1], [0.8], [1], title="One row only", xlabel="share (0–1)")
-    dots = [line for line in figure.axes[0].lines if line.get_marker() == "o"]
-    assert dots
-    assert not any(dot.get_clip_on() for dot in dots)
+    (dots,) = figure.axes[0].collections
+    assert dots.get_offsets().tolist() == [[1, 0]]
+    assert not dots.get_clip_on()
