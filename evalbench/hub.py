@@ -13,8 +13,8 @@ import numpy as np
 
 from evalbench.core.imports import import_without
 from evalbench.errors import BadInput
-from evalbench.metrics.registry import card, options_of
-from evalbench.metrics.text import COLUMNS, score
+from evalbench.metrics.registry import COLUMNS, card, options_of
+from evalbench.metrics.text import score
 
 if TYPE_CHECKING:
     import evaluate

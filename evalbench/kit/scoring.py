@@ -87,7 +87,7 @@ class Scored:
         """
         import pandas as pd
 
-        parts = [
+        parts: list[pd.DataFrame] = [
             keys[given != ""].assign(
                 metric=name, kind=kind, reason=given[given != ""], detail=self.details[name][given != ""]
             )
