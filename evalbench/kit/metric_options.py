@@ -75,9 +75,9 @@ def metrics_of(names: Sequence[str], options: Options) -> list[Card]:
     Examples
     --------
     >>> options = {"language": "en", "normalise": "full", "references": "best", "stem": False,
-    ...            "sentence_split": "newline", "meteor_synonyms": True}
-    >>> [entry.name for entry in metrics_of(["f1score", "meteor", "f1_score"], options)]  # doctest: +SKIP
-    ['f1_score', 'meteor_synonyms']
+    ...            "sentence_split": "newline", "meteor_synonyms": False}
+    >>> [entry.name for entry in metrics_of(["f1score", "meteor", "f1_score"], options)]
+    ['f1_score', 'meteor']
     """
     if isinstance(names, str):
         raise BadInput(f"metrics must be a list of names, e.g. [{names!r}]")
