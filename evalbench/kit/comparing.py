@@ -123,7 +123,8 @@ def shown(table: pd.DataFrame | None, by: str) -> pd.DataFrame:
     """The table as a notebook shows it: difference with its interval, Holm's p-value, the verdict in a word."""
     import pandas as pd
 
-    rows = [] if table is None else table.to_dict("records")
+    numbers = dict.fromkeys(("difference", "ci_low", "ci_high", "p_holm", "smallest"), float)
+    rows = [] if table is None or table.empty else table.astype(numbers).to_dict("records")
     columns = ("figure", by, "against", "difference", "p, Holm", "verdict", "80 % power for")
     return pd.DataFrame(
         [

@@ -94,7 +94,8 @@ class Scored:
             for name in self.unscored
             for kind, given in (("unscored", self.unscored[name]), ("undefined", self.undefined[name]))
         ]
-        return pd.concat(parts, ignore_index=True)
+        table: pd.DataFrame = pd.concat(parts, ignore_index=True)
+        return table
 
 
 def score_all(frame: pd.DataFrame, entries: Sequence[Card], options: Options, replies: Sequence[Reply] = ()) -> Scored:

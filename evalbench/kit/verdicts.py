@@ -48,6 +48,19 @@ def bands_of(cuts: Sequence[float], *, higher_is_better: bool = True) -> Bands |
     return Bands((Band("green", high=end, high_closed=True), Band("red", low=end, low_closed=False)))
 
 
+def with_light(measure: Measure, lights: Mapping[str, Sequence[float]]) -> Measure:
+    """The measure with the light of its cuts, if it has some.
+
+    Examples
+    --------
+    >>> from evalbench.core.measures import mean_of
+    >>> str(with_light(mean_of("score"), {"score": [0.8]}).bands)
+    'red: < 0.8; green: ≥ 0.8'
+    """
+    bands = bands_of(lights.get(measure.metric, ()), higher_is_better=measure.higher_is_better is not False)
+    return measure if bands is None else replace(measure, bands=bands)
+
+
 def reaches(scores: pd.Series, threshold: float | pd.Series) -> pd.Series:
     """1 where a score reaches the threshold, 0 where not, NaN where there is none."""
     return (scores >= threshold - ROUNDING).astype(float).where(scores.notna())
@@ -166,7 +179,7 @@ def worst_group(
     strangers = set(lights) - {m.metric for m in measures}
     if strangers:
         raise ValueError(f"lights of what is not measured: {', '.join(sorted(strangers))}")
-    measures = [_lit(m, lights) for m in measures]
+    measures = [with_light(m, lights) for m in measures]
     rules = {m.metric: m for m in measures if m.bands is not None}
     options = {"seed": seed, "n_resamples": n_resamples}
     found = by_group(items, measures, by, units=units, whole=whole, **options) if estimates is None else estimates
@@ -208,11 +221,6 @@ def worst_group(
         rule = f"{name}{f', the worst {by} decides' if decided.group else ''}: {measure.bands}"
     would_be = None if alone == light else alone
     return Summary(tuple(shown), Verdict(light, sentence, rule, stability, would_be, decided.place))
-
-
-def _lit(measure: Measure, lights: Mapping[str, Sequence[float]]) -> Measure:
-    bands = bands_of(lights.get(measure.metric, ()), higher_is_better=measure.higher_is_better is not False)
-    return measure if bands is None else replace(measure, bands=bands)
 
 
 def _first(measures: Sequence[Measure], found: Sequence[Estimate]) -> str:

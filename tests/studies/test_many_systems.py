@@ -12,6 +12,7 @@ import pytest
 from evalbench import studies
 from evalbench.core.compared import MOST_COMPARED
 from evalbench.errors import BadInput
+from evalbench.kit.comparing import compare_groups
 from evalbench.readers.schema import MOST_GROUPS
 from evalbench.studies import human_correlation, load, matching, text_metrics
 
@@ -38,21 +39,19 @@ def test_the_best_models_are_compared_and_the_rest_is_not_hidden():
     assert f"of 40 models the best {MOST_COMPARED} by each metric are compared" in "\n".join(result.notes)
     assert len([e for e in result.summary.estimates if e.group]) >= 40
     assert len(result.sentence) < 500
-    assert "to m000 1.00" in result.sentence
+    assert "to 1.00 [1.00, 1.00] (m000); 40 models" in result.sentence
     few = text_metrics.evaluate({"items": answers(MOST_COMPARED)}, metrics=["f1_score"], n_resamples=50)
     assert len(few.tables["comparison"]) == PAIRS
     assert "are compared in pairs" not in "\n".join(few.notes)
 
 
 def test_the_best_by_a_metric_of_which_less_is_better_are_those_with_less():
-    from evalbench.metrics.registry import card
-    from evalbench.studies.text_metrics.summary import compare_models
-
-    assert card("context_contradiction").higher_is_better is False
+    measures = text_metrics.measures(["context_contradiction"])
+    assert measures[0].higher_is_better is False
     n = MOST_COMPARED + 5
     items = pd.DataFrame({"id": ["a", "b"] * n, "model": np.repeat([f"m{k:02}" for k in range(n)], 2),
                           "context_contradiction": np.repeat(np.arange(n, dtype=float), 2)})  # fmt: skip
-    table = compare_models(items, ["context_contradiction"], n_resamples=20)
+    table = compare_groups(items, measures, "model", n_resamples=20)
     assert list(zip(table["model_a"], table["model_b"], strict=True)) == list(
         combinations([f"m{k:02}" for k in range(MOST_COMPARED)], 2)
     )

@@ -86,7 +86,7 @@ class TestInstruments:
     def test_an_unscored_metric_s_light_is_grey(self):
         result = evaluate(frame(), ["bertscore"], lights={"bertscore": [0.5, 0.7]})
         assert result.light == "grey"
-        assert "100% unscored: not installed" in result.sentence
+        assert "bertscore has no value (every item is unscored: 3 not installed)" in result.sentence
         assert "bertscore is unscored: bertscore needs" in result.notes[-1]
 
     def test_an_embedding_model_that_is_not_there(self):
@@ -174,7 +174,7 @@ class TestBaselineJudge:
         assert result.light == "grey"
         figure = result.estimate(metric)
         assert (figure.value, figure.light, figure.n_unscored) == (None, "grey", 2)
-        assert figure.note == "100% unscored: no judge"
+        assert figure.note == "every item is unscored: 2 no judge"
         assert "never says that a text contradicts another: judge = a chat model" in result.notes[-1]
         assert "calls" not in result.tables
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from evalbench.core.compared import left_out_note
 from evalbench.core.result import Result
 from evalbench.kit.answers import remarks
+from evalbench.kit.comparing import compare_groups
 from evalbench.kit.metric_options import methods_of, metrics_of, name_of
 from evalbench.kit.options import Checks, stated, taken
 from evalbench.kit.scoring import accounting_of, calls_of, score_all
@@ -36,7 +37,7 @@ from evalbench.studies.text_metrics.pictures import (
     unscored,
     worst_texts,
 )
-from evalbench.studies.text_metrics.summary import bands_of, compare_models, measures, summarise
+from evalbench.studies.text_metrics.summary import check_lights, measures, summarise
 
 if TYPE_CHECKING:
     from evalbench.judge.verdicts import InProcess
@@ -180,15 +181,17 @@ def evaluate(
     names = [card.name for card in cards]
     cuts = checks.tried(lambda: {name_of(name, options): list(pair) for name, pair in (lights or {}).items()}) or {}
     if cards:
-        checks.tried(lambda: bands_of(cuts, names))
+        checks.tried(lambda: check_lights(cuts, names))
     checks.refuse("text_metrics")
     options |= {"metrics": names, "lights": cuts}
     frame, replies = answered(frame_of(data["items"]), prompt, model) if prompt else (frame_of(data["items"]), [])
     scored = score_all(frame, cards, {**options, "judge": judge}, replies)
     items = items_of(frame, scored)
     models = sorted(set(items["model"]) - {""}) if "model" in items else []
-    pairs = {"comparison": compare_models(items, **taken(compare_models, options))} if len(models) > 1 else {}
+    headline = [m for m in measures(names) if m.metric in names]
+    pairs = compare_groups(items, headline, "model", seed=seed, n_resamples=n_resamples) if len(models) > 1 else None
     keys = [key for key in ("id", "model") if key in frame]
+    tables = {"texts": frame, "comparison": pairs, "reasons": scored.reasons(frame[keys])}
     left_out = left_out_note(len(models), "models", "each metric")
     return Result(
         study="text_metrics",
@@ -200,7 +203,7 @@ def evaluate(
         by=("model",) if "model" in items else (),
         items=items,
         summary=summarise(items, **taken(summarise, options)),
-        tables={"texts": frame, **pairs, "reasons": scored.reasons(frame[keys]), **calls_of(scored, replies=replies)},
+        tables={name: t for name, t in tables.items() if t is not None} | calls_of(scored, replies=replies),
         notes=(*data.notes, *remarks(items), *scored.notes, *filter(None, [left_out])),
         method=methods_of(cards, options),
         accounting=accounting_of(scored, options, model=model, replies=replies),

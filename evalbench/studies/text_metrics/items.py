@@ -45,7 +45,6 @@ def _distinct(reasons: Mapping[str, Any]) -> list[str]:
     return ["; ".join(filter(None, dict.fromkeys(row))) for row in zip(*reasons.values(), strict=True)]
 
 
-def reasons_of(rows: pd.DataFrame, metric: str, kind: str) -> list[str]:
-    """Why each row is ``unscored`` or ``undefined`` by a metric; empty where it is not."""
-    column = f"{metric}_{kind}"
-    return rows[column].tolist() if column in rows else [""] * len(rows)
+def with_reasons(items: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """The items with the reasons of one metric as ``unscored`` and ``undefined``."""
+    return items.assign(**{kind: items.get(f"{metric}_{kind}", "") for kind in ("unscored", "undefined")})

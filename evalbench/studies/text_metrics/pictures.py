@@ -8,7 +8,7 @@ import numpy as np
 
 from evalbench.core.correlation import correlate
 from evalbench.core.unscored import in_words
-from evalbench.core.wording import difference_parts, p_text, rounded, signed
+from evalbench.core.wording import signed
 from evalbench.draw.pictures import (
     ACCENT,
     INK,
@@ -20,6 +20,8 @@ from evalbench.draw.pictures import (
     new_figure,
     title_at_top,
 )
+from evalbench.kit.cases import worst_cases
+from evalbench.kit.comparing import shown
 from evalbench.metrics.registry import card
 
 if TYPE_CHECKING:
@@ -136,13 +138,11 @@ def picture_panels(result: Result) -> tuple[Figure, str]:
 def worst_texts(result: Result, metric: str, rows: int = 10) -> pd.DataFrame:
     """The texts with the worst scores of one metric, beside their references."""
     entry = card(metric)
-    keys = [result.id, *result.by]
-    scores = result.items[[*keys, entry.name]].dropna(subset=[entry.name])
-    order = scores.sort_values(
-        [entry.name, *keys], ascending=[entry.higher_is_better is not False, *[True] * len(keys)], kind="stable"
-    )
-    shown = [c for c in (*keys, "output", "reference", "prompt") if c in result.tables["texts"]]
-    return order.head(rows).merge(result.tables["texts"][shown], on=keys, how="left")
+    keys, texts = [result.id, *result.by], result.tables["texts"]
+    own = {name: texts[name].to_numpy() for name in ("output", "reference", "prompt") if name in texts}
+    highest = [entry.name] if entry.higher_is_better is False else ()
+    show = [*keys, entry.name, *own]
+    return worst_cases(result.items.assign(**own), entry.name, keys=keys, n=rows, highest=highest, show=show)
 
 
 def contradictions(result: Result, rows: int = 20) -> pd.DataFrame:
@@ -152,35 +152,14 @@ def contradictions(result: Result, rows: int = 20) -> pd.DataFrame:
     table = result.tables.get("contradictions")
     if table is None:
         return pd.DataFrame()
-    order = table.sort_values(["p_contradiction", "call"], ascending=[False, True], kind="stable")
-    return order[["p_contradiction", "label", "passage", "statement", "reason", "unscored"]].head(rows)
+    columns = ["p_contradiction", "label", "passage", "statement", "reason", "unscored"]
+    by = "p_contradiction"
+    return worst_cases(table, by, keys=["call"], n=rows, highest=[by], unscored=True, show=columns)
 
 
 def comparison(result: Result) -> pd.DataFrame:
-    """Every two models on every metric, in words; empty where there is one model."""
-    import pandas as pd
-
-    table = result.tables.get("comparison")
-    if table is None:
-        return pd.DataFrame()
-    return pd.DataFrame(
-        {
-            "metric": table["metric"],
-            "A": table["model_a"],
-            "B": table["model_b"],
-            "verdict": table["verdict"],
-            "A − B": [
-                "–" if np.isnan(d) else " ".join(difference_parts(d, low, high))
-                for d, low, high in table[["difference", "ci_low", "ci_high"]].to_numpy(dtype=float)
-            ],
-            "p, Holm": [p_text(p) for p in table["p_holm"]],
-            "texts": table["n"],
-            "could have shown": [
-                "–" if np.isnan(v) else rounded(v, 0.0, v or None).partition(" ")[0]
-                for v in table["smallest_difference"].to_numpy(dtype=float)
-            ],
-        }
-    )
+    """Every two models on every metric; empty where there is one model."""
+    return shown(result.tables.get("comparison"), "model")
 
 
 def metric_cards(result: Result) -> pd.DataFrame:
