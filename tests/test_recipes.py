@@ -76,6 +76,6 @@ def test_the_hooks_around_airflows_papermill_operator(tmp_path, monkeypatch):
     made["post_execute"](context)
     (run,) = read_runs(tmp_path / "reports")
     assert run.status == "ok"
-    assert run.figure is not None
+    assert run.headline is not None
     assert (tmp_path / "reports" / run.href).is_file()
     assert "matching" in (tmp_path / "reports" / "index.html").read_text(encoding="utf-8")

@@ -108,15 +108,17 @@ def in_words(table: pd.DataFrame, by: str, metric: str, n_groups: int, *, ranked
     n_groups : int
         How many there are, compared or not.
     ranked_by : str
-        What the best are the best by; by default the measure.
+        What the best are the best by, in words; by default the measure.
     """
-    left_out = left_out_note(n_groups, f"{by}s", ranked_by or metric)
-    own = table[table["metric"] == metric] if len(table) else table
+    if table.empty:
+        return []
+    own = table[table["metric"] == metric]
+    left_out = left_out_note(n_groups, f"{by}s", ranked_by or own["title"].iloc[0])
     if len(own) > _LINES:
         ranked = list(dict.fromkeys([*own[f"{by}_a"], *own[f"{by}_b"]]))
         neighbours = set(pairwise(ranked))
         own = own[[pair in neighbours for pair in zip(own[f"{by}_a"], own[f"{by}_b"], strict=True)]]
-    return [*(own["words"] if len(own) else ()), *filter(None, [left_out])]
+    return [*own["words"], *filter(None, [left_out])]
 
 
 def shown(table: pd.DataFrame | None, by: str) -> pd.DataFrame:
@@ -129,7 +131,7 @@ def shown(table: pd.DataFrame | None, by: str) -> pd.DataFrame:
     return pd.DataFrame(
         [
             (
-                r["metric"],
+                r["title"],
                 r[f"{by}_a"],
                 r[f"{by}_b"],
                 "–"

@@ -195,7 +195,7 @@ def worst_group(
     metric = decided.metric if decided else next(iter(lights), "") or _first(measures, [found[i] for i in deciding])
     measure = next(m for m in measures if m.metric == metric)
     about = [(found[i], why[i]) for i in deciding if found[i].metric == metric]
-    name, own = what or measure.metric, [e for e, _ in about]
+    name, own = what or measure.title, [e for e, _ in about]
     sentence = "".join(
         (
             _figures(name, own, found, by, share, over or counted(items[units].nunique(), "item")),
@@ -216,7 +216,7 @@ def worst_group(
         rows = groups[found[i].group.get(by, "")]
         drawn.append(Lit(rows, rows[units], rules[found[i].metric], basis is shown and shown[i] is not found[i]))
     stability = joint_stability(drawn, alone, **options)
-    rule = "; ".join(f"{m.metric}: {m.bands}" for m in rules.values()) + "; the worst decides"
+    rule = "; ".join(f"{m.title}: {m.bands}" for m in rules.values()) + "; the worst decides"
     if len(rules) == 1:
         rule = f"{name}{f', the worst {by} decides' if decided.group else ''}: {measure.bands}"
     would_be = None if alone == light else alone

@@ -46,7 +46,7 @@ def test_two_runs_name_the_parameter_that_differs(reports: Path, tmp_path: Path)
     done = called(reports / "high", reports / "low" / "results.json", "--metric", "match_score", out=tmp_path)
     assert done.exit_code == 0, done.output
     assert "score_threshold=0.3 against score_threshold=0.5" in done.output
-    assert "match_score: score_threshold=0.3 is better" in done.output
+    assert "match score: score_threshold=0.3 is better" in done.output
     assert "a difference is one of measuring" in done.output
 
 

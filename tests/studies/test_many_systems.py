@@ -64,7 +64,7 @@ def test_the_best_checkers_are_compared_and_the_rest_is_not_hidden(root):
     tables = {"truth": data["truth"], "documents": data["documents"], "predictions": many}
     result = matching.evaluate(load(tables, study="matching"), embed="jaccard", n_resamples=50)
     assert len(result.tables["comparisons"]) == 2 * PAIRS
-    assert f"of 40 checkers the best {MOST_COMPARED} by f1 are compared" in "\n".join(result.notes)
+    assert f"of 40 checkers the best {MOST_COMPARED} by F1 are compared" in "\n".join(result.notes)
 
 
 def test_the_best_metrics_are_compared_with_people_and_the_rest_is_not_hidden():

@@ -35,7 +35,7 @@ def test_holm_covers_all_pairs_and_figures(result: Result) -> None:
 
 
 def test_the_page_states_the_paired_verdict_in_words(result: Result) -> None:
-    words = [note for note in result.notes if note.startswith("f1: ")]
+    words = [note for note in result.notes if note.startswith("F1: ")]
     assert len(words) == 3
     assert all("is better than" in w or "no difference shown between" in w for w in words)
 

@@ -15,7 +15,7 @@ from evalbench.draw.pictures import Line, estimate_bars, heat_map, lines
 from evalbench.kit.cases import in_turn, worst_cases
 from evalbench.kit.comparing import shown
 from evalbench.metrics.matching import Thresholds, admissible, greedy
-from evalbench.studies.matching.summary import LIGHT_ON, LIT
+from evalbench.studies.matching.summary import LIGHT_ON
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def picture_checkers(result: Result, metric: str = LIGHT_ON) -> tuple[Picture, str]:
     """The headline figure of every checker with its interval."""
     rows = [e for e in result.summary.estimates if e.metric == metric and e.group]
-    name = LIT.get(metric, metric)
+    name = rows[0].title if rows else metric
     return estimate_bars(
         [e.group["checker"] for e in rows],
         rows,

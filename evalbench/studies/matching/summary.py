@@ -16,47 +16,61 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LIGHT_ON = "f1"
-LIT = {"f1": "F1", "match_score": "match score", "ha_f1": "human-aligned F1"}
-"""The measures that can have a light, in words."""
+LIT = (LIGHT_ON, "match_score", "ha_f1")
+"""The measures that can have a light."""
 
 
 def measures() -> tuple[Measure, ...]:
     """The study's headline figures."""
     macro = {"worst": None, "undefined": "no sample has a value"}
+    none = {"undefined": "nothing was matched"}
     return (
-        f1_of("tp", "fp", "fn"),
-        Measure("match_score", ("ha_score_sum", "n_truth"), ratio, undefined="there is no true violation"),
+        f1_of("tp", "fp", "fn", title="F1"),
+        Measure(
+            "match_score",
+            ("ha_score_sum", "n_truth"),
+            ratio,
+            title="match score",
+            undefined="there is no true violation",
+        ),
         precision_of("tp", "fp"),
         recall_of("tp", "fn"),
-        f1_of("ha_tp", "ha_fp", "ha_fn", "ha_f1"),
-        precision_of("ha_tp", "ha_fp", "ha_precision"),
-        recall_of("ha_tp", "ha_fn", "ha_recall"),
-        Measure("match_quality", ("ha_score_sum", "ha_tp"), ratio, undefined="nothing was matched"),
-        *(
-            Measure(
-                f"matched_{c}",
-                (f"sum_{c}", f"n_{c}"),
-                ratio,
-                undefined="no matched pair has this part",
-                interval="counts" if c == "category_match" else "bootstrap",
-            )
-            for c in COMPONENTS
-        ),
+        f1_of("ha_tp", "ha_fp", "ha_fn", "ha_f1", title="human-aligned F1"),
+        precision_of("ha_tp", "ha_fp", "ha_precision", title="human-aligned precision"),
+        recall_of("ha_tp", "ha_fn", "ha_recall", title="human-aligned recall"),
+        Measure("match_quality", ("ha_score_sum", "ha_tp"), ratio, title="match quality", **none),
+        *(_matched(component) for component in COMPONENTS),
         Measure(
             "low_overlap_share",
             ("low_overlap", "tp"),
             ratio,
+            title="matches with little overlap",
             higher_is_better=False,
-            undefined="nothing was matched",
             interval="counts",
+            **none,
         ),
-        mean_of("sample_f1", "macro_f1", **macro),
-        mean_of("sample_precision", "macro_precision", **macro),
-        mean_of("sample_recall", "macro_recall", **macro),
-        Measure("tp", ("tp",), np.asarray, unit="violations"),
-        Measure("fp", ("fp",), np.asarray, unit="violations", higher_is_better=False),
-        Measure("fn", ("fn",), np.asarray, unit="violations", higher_is_better=False),
+        mean_of("sample_f1", "macro_f1", title="F1, mean over texts", **macro),
+        mean_of("sample_precision", "macro_precision", title="precision, mean over texts", **macro),
+        mean_of("sample_recall", "macro_recall", title="recall, mean over texts", **macro),
+        _count("tp", "true positives"),
+        _count("fp", "false positives", higher_is_better=False),
+        _count("fn", "false negatives", higher_is_better=False),
     )
+
+
+def _matched(component: str) -> Measure:
+    return Measure(
+        f"matched_{component}",
+        (f"sum_{component}", f"n_{component}"),
+        ratio,
+        title=f"{component.replace('_', ' ')} of matched pairs",
+        undefined="no matched pair has this part",
+        interval="counts" if component == "category_match" else "bootstrap",
+    )
+
+
+def _count(column: str, title: str, *, higher_is_better: bool = True) -> Measure:
+    return Measure(column, (column,), np.asarray, title=title, unit="violations", higher_is_better=higher_is_better)
 
 
 def summarise(
@@ -89,7 +103,6 @@ def summarise(
         measures(),
         "checker",
         lights={light_on: () if yellow_from is None or green_from is None else (yellow_from, green_from)},
-        what=LIT[light_on],
         over=f"{counted(n_truth, 'true violation')} in {counted(items['sample_id'].nunique(), 'text')}",
         units="sample_id",
         whole=True,

@@ -40,6 +40,7 @@ RULE = Rules(
 )
 _COUNTS = ("tp", "fp", "fn")
 _f1 = f1_of(*_COUNTS).value
+CORRELATION = {"unit": "−1–1", "higher_is_better": True}
 NAMES = {F1: "F1", SPEARMAN: "Spearman's ρ"}
 _DIFFERENCES = {"gain": (HELD_OUT, DEFAULTS), "gain_of_weights": (HELD_OUT, BOUNDS), "overfit": (TRAINED, HELD_OUT)}
 
@@ -47,7 +48,7 @@ _DIFFERENCES = {"gain": (HELD_OUT, DEFAULTS), "gain_of_weights": (HELD_OUT, BOUN
 def measures() -> tuple[Measure, ...]:
     """Agreement of a setting's calls with the humans, over judged pairs."""
     return (
-        f1_of(*_COUNTS, undefined="neither the humans nor the settings call any pair a match"),
+        f1_of(*_COUNTS, title=NAMES[F1], undefined="neither the humans nor the settings call any pair a match"),
         precision_of("tp", "fp", undefined="no pair is called a match"),
         recall_of("tp", "fn", undefined="the humans call no pair a match"),
         mean_of("agreement", worst=None, undefined="no pair has a verdict"),
@@ -77,7 +78,7 @@ def summarise(items: pd.DataFrame, *, objective: str = F1, seed: int = 0, n_resa
     correlations = _correlations(known, **drawn)
     gains, replicates = _gains(known, correlations, objective, **drawn)
     by_rank = [
-        Estimate(metric=SPEARMAN, unit="−1–1", higher_is_better=True, group={"settings": name}, **found._asdict())
+        Estimate(metric=SPEARMAN, title=NAMES[SPEARMAN], group={"settings": name}, **CORRELATION, **found._asdict())
         for name, (found, _) in correlations.items()
         if name in SETTINGS
     ]
@@ -125,7 +126,15 @@ def _gains(
     known: pd.DataFrame, correlations: Correlations, objective: str, seed: int, n_resamples: int
 ) -> tuple[list[Estimate], Floats]:
     """What calibration gains on held-out folds, how much of its training figure was overfitting, and the gain's replicates."""
-    better = {name: {"unit": "difference", "higher_is_better": name != "overfit"} for name in _DIFFERENCES}
+    words = {"gain": "gain in", "gain_of_weights": "gain of the weights in", "overfit": "overfitting in"}
+    better = {
+        name: {
+            "title": f"{words[name]} {NAMES[objective]}",
+            "unit": "difference",
+            "higher_is_better": name != "overfit",
+        }
+        for name in _DIFFERENCES
+    }
     if objective == SPEARMAN:
         there = {name: correlations[name] for name in _DIFFERENCES if name in correlations}
         gains = [Estimate(metric=f"{k}_{SPEARMAN}", **better[k], **found._asdict()) for k, (found, _) in there.items()]
@@ -157,7 +166,9 @@ def _alpha(items: pd.DataFrame, seed: int, n_resamples: int) -> Estimate:
     ratings = np.array([x for v in verdicts for x in v], dtype=float)
     binary = bool(np.isin(ratings, (0, 1)).all())
     found = krippendorff_alpha(units, ratings, "nominal" if binary else "interval", seed=seed, n_resamples=n_resamples)
-    return Estimate(metric="alpha_of_annotators", unit="−1–1", higher_is_better=True, **found._asdict())
+    return Estimate(
+        metric="alpha_of_annotators", title="Krippendorff's α of the annotators", **CORRELATION, **found._asdict()
+    )
 
 
 def _verdict(rows: list[Estimate], known: pd.DataFrame, objective: str, seed: int, replicates: Floats) -> Verdict:
