@@ -39,7 +39,17 @@ def finished(folder, study, scores, judge=""):
     items.to_parquet(folder / "items.parquet")
     data = {"name": study, "version": "1", "sha256": "0" * 64, "synthetic": False}
     parameters = {"threshold": 0.8} | ({"judge": judge} if judge else {})
-    (folder / "results.json").write_text(json.dumps({"study": study, "data": data, "parameters": parameters}))
+    texts = dict.fromkeys(("question", "judged", "sentence", "light_rule"), "")
+    rest = {
+        "id": "id",
+        "by": ["model"],
+        "light": "unlit",
+        "light_stability": None,
+        "items": {"n": len(scores), "unscored": 0},
+    }
+    lists = {"summary": [], "notes": [], "method": [], "tables": {}}
+    content = {"schema_version": 2, "study": study, "data": data, "parameters": parameters, **texts, **rest, **lists}
+    (folder / "results.json").write_text(json.dumps(content))
     return str(folder)
 
 
@@ -54,9 +64,9 @@ def content(result):
 
 
 def test_refusals(sample, tmp_path):
-    with pytest.raises(BadInput, match="not negative, not both 0"):
+    with pytest.raises(BadInput, match="weight_cot, weight_citation must be non-negative and not all zero"):
         explainability.evaluate(sample, weight_cot=0, weight_citation=0)
-    with pytest.raises(BadInput, match="threshold is 3"):
+    with pytest.raises(BadInput, match="threshold must be between 0 and 1, got 3"):
         explainability.evaluate(sample, threshold=3)
     with pytest.raises(BadInput, match="no folder of a finished run of cot_levels"):
         explainability.evaluate(sample, cot_run=str(tmp_path))

@@ -1,9 +1,9 @@
-"""Items of both halves to the overall score, the verdict, and the file with the seed's keys."""
+"""Items of both halves to the overall score, the verdict, and the file of the method document."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,66 +12,44 @@ from evalbench.core.measures import Estimated, Measure, estimate, mean_of, ratio
 from evalbench.core.result import Estimate, Summary
 from evalbench.core.seeds import rng
 from evalbench.core.stats import of_few, percentile_interval
-from evalbench.core.unscored import counted
-from evalbench.core.verdict import Light, Verdict
+from evalbench.core.verdict import Verdict
 from evalbench.core.wording import estimate_text, percent
-from evalbench.studies._passing import bands_of, held, held_back_by, reaches, too_many_unscored
-from evalbench.studies.explainability.parts import PARTS, STUDY_OF, Part
+from evalbench.judge.entail import BASELINE
+from evalbench.kit.verdicts import bands_of, crowded, held, held_back_by, left_out, stays_grey
+from evalbench.studies.explainability.inputs import HALVES, PARTS, Part
+from evalbench.studies.explainability.items import THRESHOLD, WEIGHT, weights_of, with_sums
 
 if TYPE_CHECKING:
     import pandas as pd
 
+OVERALL = "XAI_overall_score"
+MAX_UNSCORED = 0.05
+
 
 def measures() -> tuple[Measure, ...]:
-    """The overall score as weighted sums over both halves, then the figures of one half."""
+    """The overall score as weighted sums over both halves, then the measures of one half."""
     sums = tuple(f"{name}_{what}" for name in PARTS for what in ("weighted", "n"))
+    without = "a half has no value"
     overall = Measure(
-        "XAI_overall_score", sums, lambda a, n, b, m: ratio(a, n) + ratio(b, m), undefined="a half has no value"
+        OVERALL, sums, lambda a, n, b, m: ratio(a, n) + ratio(b, m), title="overall score", undefined=without
     )
     return (overall, *_of_half())
 
 
 def _of_half(threshold: float | None = None) -> tuple[Measure, ...]:
-    return mean_of("score", bands=None if threshold is None else bands_of(threshold)), share_of("passed")
-
-
-def with_sums(
-    items: pd.DataFrame,
-    *,
-    weight_cot: float = 0.5,
-    weight_citation: float = 0.5,
-    cot_threshold: float = 0.8,
-    citation_threshold: float = 0.8,
-) -> pd.DataFrame:
-    """The items with what the figures sum beside their columns: who passed, and each half's weighted scores.
-
-    A half without weight counts 0 whatever its scores.
-    """
-    weights = dict(zip(PARTS, _weights(weight_cot, weight_citation), strict=True))
-    scored = items["score"].notna()
-    columns = {}
-    for name, weight in weights.items():
-        here = items["part"] == name
-        columns[f"{name}_weighted"] = (weight * items["score"]).where(here, 0.0).where(scored)
-        columns[f"{name}_n"] = (here | (weight == 0)).astype(float).where(scored)
-    thresholds = items["part"].map({"cot": cot_threshold, "citation": citation_threshold})
-    return items.assign(passed=reaches(items["score"], thresholds), **columns)
-
-
-def _weights(cot: float, citation: float) -> np.ndarray:
-    return np.array([cot, citation]) / (cot + citation)
+    return mean_of("score", bands=None if threshold is None else bands_of([threshold])), share_of("passed")
 
 
 def summarise(
     items: pd.DataFrame,
     *,
-    weight_cot: float = 0.5,
-    weight_citation: float = 0.5,
-    cot_threshold: float = 0.8,
-    citation_threshold: float = 0.8,
-    threshold: float = 0.8,
-    max_unscored: float = 0.05,
-    judge: str = "baseline/lexical",
+    weight_cot: float = WEIGHT,
+    weight_citation: float = WEIGHT,
+    cot_threshold: float = THRESHOLD,
+    citation_threshold: float = THRESHOLD,
+    threshold: float = THRESHOLD,
+    max_unscored: float = MAX_UNSCORED,
+    judge: str = BASELINE,
     cot_unmarked: str = "",
     seed: int = 0,
     n_resamples: int = 2000,
@@ -84,106 +62,87 @@ def summarise(
     ----------
     items : DataFrame
         ``id, part, score, unscored``.
-    weight_cot, weight_citation, cot_threshold, citation_threshold, threshold, max_unscored
-        See :func:`evaluate`.
+    weight_cot, weight_citation, cot_threshold, citation_threshold, threshold, max_unscored, seed, n_resamples
+        See :func:`~evalbench.studies.explainability.evaluate`.
     judge : str
         Who judged the cited answers: on ``baseline/lexical`` the light stays grey.
     cot_unmarked : str
         Why the final answers of the chains of thought were not found rather than wrong; then the light stays grey.
-    seed, n_resamples : int
-
-    Returns
-    -------
-    Summary
     """
+    weights = weights_of(weight_cot, weight_citation)
     thresholds = {"cot": cot_threshold, "citation": citation_threshold}
-    done = {name: _half(items[items["part"] == name], name, thresholds[name], seed, n_resamples) for name in PARTS}
-    weights = _weights(weight_cot, weight_citation)
+    rows = with_sums(items, cot_threshold=cot_threshold, citation_threshold=citation_threshold)
+    done = {name: _half(rows[rows["part"] == name], name, thresholds[name], seed, n_resamples) for name in PARTS}
+    means = {name: half.estimates[0] for name, half in done.items()}
     overall, replicates = _overall(done, weights, threshold)
-    why = {"cot": cot_unmarked, "citation": held_back_by(judge)}
+    against = {"cot": cot_unmarked, "citation": held_back_by(judge)}
+    crowds = {name: crowded(mean, max_unscored) for name, mean in means.items()}
     # A half without weight holds nothing back.
-    weighing = [name for name, w in zip(PARTS, weights, strict=True) if w > 0]
-    held_back = "; ".join(why[name] for name in weighing if why[name])
-    verdict = _verdict(items, done, overall, replicates, threshold, max_unscored, held_back, weighing)
-    crowded = {name: too_many_unscored(items[items["part"] == name], max_unscored) for name in PARTS}
-    half = [e for name in PARTS for e in held(done[name].estimates, why[name] or crowded[name])]
-    held_overall = held_back or "".join(crowded[name] for name in weighing)
-    return Summary((*held([overall], held_overall), *half), verdict)
+    weighing = [name for name in PARTS if weights[name] > 0]
+    held_back = "; ".join(against[name] for name in weighing if against[name])
+    too_many = {HALVES[name].name: crowds[name] for name in weighing if crowds[name]}
+    whole = held(overall, held_back, ", ".join(f"{name}: {share}" for name, share in too_many.items()))
+    halves = [held(e, against[name], crowds[name]) for name, half in done.items() for e in half.estimates]
+    said = "; ".join(
+        f"{HALVES[name].name.replace('_', ' ')} {_said(e, [*means.values()])}, n {e.n}" for name, e in means.items()
+    )
+    sentence = f"Overall explainability {_said(overall)}, threshold {threshold:g}: {said}."
+    sentence += of_few(e.n for e in means.values()) + left_out(items)
+    if too_many:
+        share = percent(max_unscored, [max_unscored])
+        sentence += f" More than {share} of {' and '.join(too_many)} are unscored: not enough evidence for a light."
+    sentence += stays_grey(held_back, overall.light)
+    lights = bands_of([threshold]).lights(replicates)
+    verdict = Verdict(
+        light=whole.light,
+        sentence=sentence,
+        rule=f"overall score: {bands_of([threshold])}",
+        stability=float(np.mean(lights == overall.light)) if replicates.size else None,
+        would_be=None if whole.light == overall.light else overall.light,
+        decided_by=overall.place,
+    )
+    return Summary((whole, *halves), verdict)
 
 
 def _half(rows: pd.DataFrame, name: str, threshold: float, seed: int, n_resamples: int) -> Estimated:
     own = int(rng(seed, "explainability", name).integers(2**31))
-    return estimate(
-        rows.assign(passed=reaches(rows["score"], threshold)),
-        _of_half(threshold),
-        units=rows["id"],
-        seed=own,
-        group={"part": name},
-        n_resamples=n_resamples,
-    )
+    group = {"part": name}
+    return estimate(rows, _of_half(threshold), units=rows["id"], seed=own, group=group, n_resamples=n_resamples)
 
 
-def _overall(done: Mapping[str, Estimated], weights: np.ndarray, threshold: float) -> tuple[Estimate, np.ndarray]:
+def _overall(
+    done: Mapping[str, Estimated], weights: Mapping[str, float], threshold: float
+) -> tuple[Estimate, np.ndarray[Any, Any]]:
     """The weighted mean of both halves and its replicates; a half without weight may have no value."""
-    used = [(name, w) for name, w in zip(PARTS, weights, strict=True) if w > 0]
-    means = [done[name].estimates[0] for name, _ in used]
-    replicates = (
-        np.stack([done[name].replicates["score"] for name, _ in used])
-        if _all_sized(done, used)
-        else np.empty((len(used), 0))
+    used = [
+        (weight, done[name].estimates[0], done[name].replicates["score"])
+        for name, weight in weights.items()
+        if weight > 0
+    ]
+    sized = all(drawn.size for _, _, drawn in used)
+    replicates = np.sum([w * drawn for w, _, drawn in used], axis=0) if sized else np.empty(0)
+    known = all(e.value is not None for _, e, _ in used)
+    value = sum(w * (e.value or 0.0) for w, e, _ in used) if known else None
+    note = "" if known and sized else "no interval: a half has fewer than two units" if known else "a half has no value"
+    low, high = map(float, percentile_interval(replicates)) if known and sized else (None, None)
+    bands = bands_of([threshold])
+    overall = Estimate(
+        metric=OVERALL,
+        title="overall score",
+        value=value,
+        ci_low=low,
+        ci_high=high,
+        method=f"percentile bootstrap of each half, {len(replicates)} resamples" if known and sized else "",
+        n=sum(e.n for _, e, _ in used),
+        n_unscored=sum(e.n_unscored for _, e, _ in used),
+        n_undefined=sum(e.n_undefined for _, e, _ in used),
+        light=bands.light(value),
+        cuts=bands.cuts,
+        unit="0–1",
+        higher_is_better=True,
+        note=note,
     )
-    values = np.array([w for _, w in used]) @ replicates
-    common: dict[str, Any] = {
-        "metric": "XAI_overall_score", "n": sum(e.n for e in means), "n_unscored": sum(e.n_unscored for e in means),
-        "n_undefined": sum(e.n_undefined for e in means), "unit": "0–1", "higher_is_better": True, "cuts": bands_of(threshold).cuts,
-    }  # fmt: skip
-    if any(e.value is None for e in means):
-        return Estimate(value=None, note="a half has no value", light="grey", **common), values
-    value = sum(w * (e.value or 0.0) for (_, w), e in zip(used, means, strict=True))
-    light = bands_of(threshold).light(value)
-    if not values.size:
-        return Estimate(value=value, note="no interval: a half has fewer than two units", light=light, **common), values
-    low, high = (float(end) for end in percentile_interval(values))
-    method = f"percentile bootstrap of each half, {len(values)} resamples"
-    return Estimate(value=value, ci_low=low, ci_high=high, method=method, light=light, **common), values
-
-
-def _all_sized(done: Mapping[str, Estimated], used: list[tuple[str, float]]) -> bool:
-    return all(done[name].replicates["score"].size for name, _ in used)
-
-
-def _verdict(
-    items: pd.DataFrame,
-    done: Mapping[str, Estimated],
-    overall: Estimate,
-    replicates: np.ndarray,
-    threshold: float,
-    max_unscored: float,
-    held_back: str,
-    weighing: Collection[str],
-) -> Verdict:
-    halves = {name: done[name].estimates[0] for name in PARTS}
-    said = "; ".join(
-        f"{STUDY_OF[name].replace('_', ' ')} {_said(e, tuple(halves.values()))}, n {e.n}" for name, e in halves.items()
-    )
-    sentence = f"Overall explainability {_said(overall)}, threshold {threshold:g}: {said}."
-    sentence += of_few(e.n for e in halves.values())
-    left_out = counted(items["unscored"])
-    if left_out:
-        sentence += f" {int((items['unscored'] != '').sum())} of {len(items)} could not be scored ({left_out})."
-    shares = (items["unscored"] != "").groupby(items["part"]).mean()
-    crowded = [STUDY_OF[str(name)] for name, share in shares.items() if name in weighing and share > max_unscored]
-    if crowded:
-        sentence += f" That is more than {percent(max_unscored, [max_unscored])} of {' and '.join(crowded)}: not enough evidence for a light."
-    if held_back:
-        alone = "" if overall.light == "grey" else f"; the figures alone would give {overall.light}"
-        sentence += f" {held_back}, so the light stays grey{alone}."
-    light: Light = "grey" if crowded or held_back else overall.light
-    lights = bands_of(threshold).lights(replicates)
-    stability = float(np.mean(lights == overall.light)) if replicates.size else None
-    rule = f"overall score: green ≥ {threshold:g}; red < {threshold:g}"
-    would_be = None if light == overall.light else overall.light
-    return Verdict(light, sentence, rule, stability, would_be, overall.place)
+    return overall, replicates
 
 
 def _said(e: Estimate, rows: Sequence[Estimate] = ()) -> str:
@@ -191,35 +150,29 @@ def _said(e: Estimate, rows: Sequence[Estimate] = ()) -> str:
 
 
 def final_results(summary: Summary, parts: Mapping[str, Part], options: Mapping[str, Any]) -> dict[str, Any]:
-    """The content of ``FINAL_RESULTS_YYYYMMDD.json``: the seed's keys in its order, intervals under a key of their own."""
-    overall = summary.estimate("XAI_overall_score")
+    """The content of ``FINAL_RESULTS_YYYYMMDD.json``: the method document's keys in its order, then the intervals."""
+    overall = summary.estimate(OVERALL)
     halves = {name: summary.estimate("score", part=name) for name in PARTS}
+    threshold = options["threshold"]
 
-    def half(name: str, who: dict[str, str]) -> dict[str, Any]:
-        e = halves[name]
-        limit = options[f"{name}_threshold"]
-        passed = {"pass": _passes(e, limit), "threshold": limit}
-        return {**who, "avg_score": _rounded(e.value), "count": e.n, **passed}
+    def half(name: str, **who: str) -> dict[str, Any]:
+        e, limit = halves[name], options[f"{name}_threshold"]
+        return {**who, "avg_score": _rounded(e.value), "count": e.n, "pass": _passes(e, limit), "threshold": limit}
 
     cot, cited = parts["cot"], parts["citation"]
     return {
-        "XAI_overall_score": _rounded(overall.value, 3),
-        "overall_pass": _passes(overall, options["threshold"]),
-        "overall_threshold": options["threshold"],
-        "cot": half("cot", {"model": cot.model}),
-        "citation": half("citation", {"response_model": cited.model, "judge_model": cited.judge}),
-        "weights": {"weight_cot": options["weight_cot"], "weight_citation": options["weight_citation"]},
-        "intervals": {
-            "level": 0.95,
-            "XAI_overall_score": _ends(overall),
-            "cot": _ends(halves["cot"]),
-            "citation": _ends(halves["citation"]),
-        },
+        OVERALL: _rounded(overall.value, 3),
+        "overall_pass": _passes(overall, threshold),
+        "overall_threshold": threshold,
+        "cot": half("cot", model=cot.model),
+        "citation": half("citation", response_model=cited.model, judge_model=cited.judge),
+        "weights": {name: options[name] for name in ("weight_cot", "weight_citation")},
+        "intervals": {"level": 0.95, OVERALL: _ends(overall), **{name: _ends(e) for name, e in halves.items()}},
     }
 
 
 def _passes(e: Estimate, threshold: float) -> bool:
-    return bands_of(threshold).light(e.value) == "green"
+    return bands_of([threshold]).light(e.value) == "green"
 
 
 def _rounded(value: float | None, digits: int = 4) -> float | None:
@@ -232,4 +185,5 @@ def _ends(e: Estimate) -> list[float | None]:
 
 
 def as_bytes(content: Mapping[str, Any]) -> bytes:
+    """The file's bytes."""
     return (json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n").encode()

@@ -1,0 +1,190 @@
+"""The two halves of the score: studies that are run here, or finished runs; one model of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalbench.core.result import DataLabel, Result
+from evalbench.errors import BadInput
+from evalbench.kit.collecting import UNNAMED
+from evalbench.kit.options import taken
+from evalbench.readers.dataset import Dataset
+from evalbench.readers.runs import read_items, read_results, read_table
+from evalbench.studies import citation, cot_levels
+from evalbench.studies.cot_levels.summary import unmarked
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Half(NamedTuple):
+    """The study of a half, its main table, what it scores in words, and where its result shows an item's texts."""
+
+    study: ModuleType
+    table: str
+    words: str
+    texts: str
+    shown: tuple[str, str, str]
+
+    @property
+    def name(self) -> str:
+        """The study's."""
+        return self.study.__name__.rpartition(".")[2]
+
+
+HALVES = {
+    "cot": Half(cot_levels, "items", "chains of thought", "solutions", ("question", "reference", "response")),
+    "citation": Half(citation, "answers", "cited answers", "answers", ("question", "gold_answer", "answer")),
+}
+PARTS = tuple(HALVES)
+
+
+class Finished(NamedTuple):
+    """What a finished run's folder holds, under the names that a Result has for it."""
+
+    items: pd.DataFrame
+    parameters: Mapping[str, Any]
+    data: DataLabel
+    tables: Mapping[str, pd.DataFrame]
+
+
+class Part(NamedTuple):
+    """One model's half of the score.
+
+    Attributes
+    ----------
+    source : Result or Finished
+    model : str
+    items : DataFrame
+        ``id, final, unscored, undefined``.
+    texts : DataFrame
+        ``id, question, right, said``; no rows where the run kept no texts.
+    unmarked : str
+        Why the final answers of its chains of thought were not found rather than wrong; else empty.
+    """
+
+    source: Result | Finished
+    model: str
+    items: pd.DataFrame
+    texts: pd.DataFrame
+    unmarked: str
+
+    @property
+    def judge(self) -> str:
+        """Who judged it; empty where nobody did."""
+        return str(self.source.parameters.get("judge", ""))
+
+
+def parts_of(data: Dataset, runs: Mapping[str, str], answered_by: str, options: Mapping[str, Any]) -> dict[str, Part]:
+    """Both halves: read from the folder of a run where one is named, else run on the tables.
+
+    Parameters
+    ----------
+    data : Dataset
+    runs : mapping of half to str
+        The folder of a finished run, or nothing.
+    answered_by : str
+        Which model is judged; by default the one that both halves share.
+    options : mapping
+        Of this study: ``cot_…`` and ``citation_…`` are those of one half, others of both.
+
+    Raises
+    ------
+    BadInput
+        For missing tables, folders that hold no such run, or halves without a common model.
+    """
+    missing = [
+        f"no table {half.table} ({half.words}); give one, or a finished run with {name}_run"
+        for name, half in HALVES.items()
+        if not runs[name] and data.get(half.table) is None
+    ]
+    if missing:
+        raise BadInput.listing("explainability needs both halves:", missing)
+    read = {name: _finished(folder, HALVES[name].name) for name, folder in runs.items() if folder}
+    models = {
+        name: sorted(read[name].items["model"].unique()) if name in read else _models(data.get(half.table), options)
+        for name, half in HALVES.items()
+    }
+    chosen = _chosen(models, answered_by)
+    parts = {}
+    for name, half in HALVES.items():
+        own = {key.removeprefix(f"{name}_"): value for key, value in options.items() if key.startswith(f"{name}_")}
+        source = read.get(name) or half.study.evaluate(
+            _only(data, half.table, chosen[name]), **taken(half.study.evaluate, {**options, **own})
+        )
+        parts[name] = _part(source, half, chosen[name])
+    return parts
+
+
+def _finished(folder: str, study: str) -> Finished:
+    path = Path(folder).expanduser()
+    try:
+        results, items = read_results(path), read_items(path)
+    except BadInput as error:
+        raise BadInput(f"{folder}: no folder of a finished run of {study} ({error})") from error
+    if results["study"] != study:
+        raise BadInput(f"{folder}: a run of {results['study']}, expected one of {study}")
+    names = [half.texts for half in HALVES.values() if half.texts in results["tables"]]
+    tables = {name: frame for name in names if (frame := read_table(path, name)) is not None}
+    return Finished(items, results["parameters"], DataLabel(**results["data"]), tables)
+
+
+def _models(frame: pd.DataFrame | None, options: Mapping[str, Any]) -> list[str]:
+    """The models of a table that is run here: the one that is collected, else those of its column."""
+    if options["model"] or frame is None or "model" not in frame:
+        return [options["model"] or UNNAMED]
+    return sorted(frame["model"].unique())
+
+
+def _chosen(models: Mapping[str, Sequence[str]], answered_by: str) -> dict[str, str]:
+    """The model of each half that is judged: the named one, the only one, or the one that both have."""
+    common = sorted(set.intersection(*map(set, models.values())))
+    chosen = {}
+    for name, known in models.items():
+        wanted = known if len(known) == 1 else common
+        if answered_by:
+            wanted = [answered_by] if answered_by in known else []
+        if len(wanted) == 1:
+            chosen[name] = wanted[0]
+    if len(chosen) < len(models):
+        lists = "; ".join(f"{HALVES[name].name} has {', '.join(found)}" for name, found in models.items())
+        raise BadInput(f"answered_by is {answered_by!r}: name one model that both halves have ({lists})")
+    return chosen
+
+
+def _only(data: Dataset, table: str, model: str) -> Dataset:
+    """The data with one model's rows in a table."""
+    frame = data.get(table)
+    if frame is None or "model" not in frame or model not in set(frame["model"]):
+        return data
+    return replace(data, tables={**data.tables, table: frame[frame["model"] == model].reset_index(drop=True)})
+
+
+def _part(source: Result | Finished, half: Half, model: str) -> Part:
+    import pandas as pd
+
+    rows = source.items[source.items["model"] == model]
+    strict = source.parameters.get("answer_extractor") == "strict" and "marked" in rows
+    columns = ["id", "question", "right", "said"]
+    texts = source.tables.get(half.texts, pd.DataFrame(columns=["model", "id", *half.shown], dtype=str))
+    return Part(
+        source,
+        model,
+        rows[["id", "final", "unscored", "undefined"]],
+        texts[texts["model"] == model][["id", *half.shown]].set_axis(columns, axis=1),
+        unmarked(rows) if strict else "",
+    )
+
+
+def label_of(data: Dataset, parts: Mapping[str, Part], *, finished: bool) -> DataLabel:
+    """The data set's own label; of two finished runs that of their data."""
+    if not finished:
+        return data.label
+    labels = [part.source.data for part in parts.values()]
+    digest = sha256("\n".join(label.sha256 for label in labels).encode()).hexdigest()
+    return DataLabel(" + ".join(map(str, labels)), "", digest, any(label.synthetic for label in labels))

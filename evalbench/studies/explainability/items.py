@@ -1,0 +1,62 @@
+"""Both halves to items: one row per problem and per answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalbench.kit.verdicts import reaches
+from evalbench.studies.explainability.inputs import PARTS, Part
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+THRESHOLD = 0.8
+WEIGHT = 0.5
+
+
+def items_of(parts: Mapping[str, Part]) -> pd.DataFrame:
+    """``id, part, score, unscored, undefined``, sorted by id and part."""
+    import pandas as pd
+
+    frames = [part.items.rename(columns={"final": "score"}).assign(part=name) for name, part in parts.items()]
+    items = pd.concat(frames)[["id", "part", "score", "unscored", "undefined"]]
+    return items.sort_values(["id", "part"], kind="stable", ignore_index=True)
+
+
+def texts_of(parts: Mapping[str, Part]) -> pd.DataFrame:
+    """Question, right answer and the model's answer of every item: ``id, part, question, right, said``."""
+    import pandas as pd
+
+    found = pd.concat([part.texts.assign(part=name) for name, part in parts.items()])
+    found = found[["id", "part", "question", "right", "said"]]
+    return found.sort_values(["id", "part"], kind="stable", ignore_index=True)
+
+
+def weights_of(cot: float, citation: float) -> dict[str, float]:
+    """The weight of each half; together 1."""
+    return dict(zip(PARTS, (np.array([cot, citation]) / (cot + citation)).tolist(), strict=True))
+
+
+def with_sums(
+    items: pd.DataFrame,
+    *,
+    weight_cot: float = WEIGHT,
+    weight_citation: float = WEIGHT,
+    cot_threshold: float = THRESHOLD,
+    citation_threshold: float = THRESHOLD,
+) -> pd.DataFrame:
+    """The items with what the measures sum beside their columns: who passed, and each half's weighted scores.
+
+    A half without weight counts 0 whatever its scores.
+    """
+    scored = items["score"].notna()
+    columns = {}
+    for name, weight in weights_of(weight_cot, weight_citation).items():
+        here = items["part"] == name
+        columns[f"{name}_weighted"] = (weight * items["score"]).where(here, 0.0).where(scored)
+        columns[f"{name}_n"] = (here | (weight == 0)).astype(float).where(scored)
+    thresholds = items["part"].map({"cot": cot_threshold, "citation": citation_threshold})
+    return items.assign(passed=reaches(items["score"], thresholds), **columns)
