@@ -21,17 +21,12 @@ _COMMANDS = {
     "data": "evalbench.commands.data:data",
     "models": "evalbench.commands.models:models",
 }
-_HELP = {
-    "list": "List the studies and their data sets.",
-    "run": "Render one study, or any notebook with a parameters cell, into a report.",
-    "batch": "Render a suite of reports, in parallel.",
-    "index": "Rebuild reports/index.html.",
-    "compare": "Compare two runs, or two groups within a run.",
-    "check": "Check every study against its golden figures.",
-    "metrics": "List the metrics.",
-    "data": "List data sets; check how a table is understood.",
-    "models": "List, fetch, serve and check models.",
-}
+
+
+def _command(name: str) -> click.Command:
+    module, _, attribute = _COMMANDS[name].partition(":")
+    command: click.Command = getattr(importlib.import_module(module), attribute)
+    return command
 
 
 class _Lazy(click.Group):
@@ -39,15 +34,11 @@ class _Lazy(click.Group):
         return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in _COMMANDS:
-            return None
-        module, _, attribute = _COMMANDS[name].partition(":")
-        command: click.Command = getattr(importlib.import_module(module), attribute)
-        return command
+        return _command(name) if name in _COMMANDS else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, _HELP[name]) for name in _COMMANDS])
+            formatter.write_dl([(name, _command(name).get_short_help_str(200)) for name in _COMMANDS])
 
 
 @click.command(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})

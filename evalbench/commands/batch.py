@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evalbench.commands.run import FAIL_ON, MEMORY, SYMBOLS, exit_code, report_edits, unjudged
+from evalbench.commands.run import FAIL_ON, MEMORY, exit_code, report_edits, unjudged
+from evalbench.core.verdict import SYMBOLS
 from evalbench.readers.runs import PAGE
 
 if TYPE_CHECKING:

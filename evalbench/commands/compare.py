@@ -21,7 +21,7 @@ from evalbench.compare.sides import Side, with_names
 from evalbench.errors import BadInput
 from evalbench.readers.runs import FINISHED, PAGE, RUN_JSON, read_items, read_results, read_run
 from evalbench.report.compare_page import headline, judged_by, outcome, sentences, write
-from evalbench.report.compare_table import SYMBOLS
+from evalbench.report.compare_table import ARROWS
 
 
 def run_folder(name: str, reports: Path) -> Path:
@@ -167,7 +167,7 @@ def compare(
     page = write(found, folder, links)
     for one in found:
         by = f" by {judged_by(one)}" if judged_by(one) else ""
-        click.echo(f"{SYMBOLS[outcome(one)]} {outcome(one)}{by}  {one.side.name} against {one.reference.name}")
+        click.echo(f"{ARROWS[outcome(one)]} {outcome(one)}{by}  {one.side.name} against {one.reference.name}")
         click.echo("\n".join([*(f"  {line}" for line in sentences(one)), *(f"  note: {note}" for note in one.notes)]))
     click.echo(f"page  {page}")
     if fail_on and any(row.comparison.outcome == "worse" for one in found for row in headline(one)):

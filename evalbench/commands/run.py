@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evalbench.core.result import deciding_row
+from evalbench.core.verdict import SYMBOLS
 from evalbench.core.wording import title_of
 from evalbench.errors import BadInput
 from evalbench.readers.runs import PAGE
@@ -18,7 +19,6 @@ from evalbench.readers.runs import PAGE
 if TYPE_CHECKING:
     from evalbench.runs.run import Plan
 
-SYMBOLS = {"green": "●", "yellow": "▲", "red": "■", "grey": "◌", "unlit": "○"}
 _RANK = {"red": 3, "yellow": 2, "grey": 1}
 
 

@@ -11,7 +11,6 @@ import numpy.typing as npt
 from evalbench.metrics.registry import metric
 
 Floats = npt.NDArray[np.float64]
-Entailment = Literal["ENTAILMENT", "NEUTRAL", "CONTRADICTION"]
 Verification = Literal["VERIFIED", "UNCERTAIN", "LIKELY_FABRICATED"]
 
 SUPPORT: Mapping[str, float] = {"ENTAILMENT": 1.0, "NEUTRAL": 0.5, "CONTRADICTION": 0.0}

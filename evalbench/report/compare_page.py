@@ -13,7 +13,7 @@ from evalbench.draw.html import Html, escape
 from evalbench.draw.tables import html_table
 from evalbench.draw.verdict import data_label, notes_html, synthetic_label
 from evalbench.readers.runs import write_text
-from evalbench.report.compare_table import COLOUR, SYMBOLS, figures_table
+from evalbench.report.compare_table import ARROWS, COLOUR, figures_table
 from evalbench.report.facts import literal_html, value_html
 from evalbench.report.narrative import Heading
 from evalbench.report.page import page_html
@@ -159,7 +159,7 @@ def _band(differences: Differences) -> str:
     more = "".join(f"<li>{escape(line)}</li>" for line in said[1 : 1 + _LINES])
     return (
         f'<div class="eb-verdict eb-{COLOUR.get(word, "grey")}"><p class="eb-light">'
-        f'<span class="eb-symbol" aria-hidden="true">{SYMBOLS[word]}</span><strong>{escape(word.capitalize())}</strong> '
+        f'<span class="eb-symbol" aria-hidden="true">{ARROWS[word]}</span><strong>{escape(word.capitalize())}</strong> '
         f'<span class="eb-meaning">{escape(f"by {by}: " if by else "")}{escape(differences.side.name)} against {escape(differences.reference.name)}</span></p>'
         f'{lead}{f"<ul class=eb-words>{more}</ul>" if more else ""}<ul class="eb-facts">{_unit_facts(differences)}</ul></div>'
     )

@@ -12,7 +12,7 @@ from evalbench.draw.html import Html, attribute, breakable, escape
 from evalbench.draw.tables import NO_VALUE
 from evalbench.draw.verdict import BETTER, identifier, interval_bar
 
-SYMBOLS = {
+ARROWS = {
     "better": "↑", "worse": "↓", "higher": "↑", "lower": "↓", "same": "=", "equivalent": "≈", "no difference shown": "?",
     "undefined": "–", "mixed": "⇅",
 }  # fmt: skip
@@ -111,7 +111,7 @@ def _cells(line: Line, domain: tuple[float, float]) -> str:
         f'<td class="n eb-value">{shown}</td><td class="eb-barcell">{interval_bar(row, domain)}</td>'
         f'<td class="n eb-interval">{interval}</td>'
         f'<td class="n" title="unadjusted p {attribute(p_equals(c.p))}">{NO_VALUE if c.p_holm is None else escape(p_text(c.p_holm))}</td>'
-        f'<td><span class="eb-lamp {colour}"><span aria-hidden="true">{SYMBOLS[c.outcome]}</span> '
+        f'<td><span class="eb-lamp {colour}"><span aria-hidden="true">{ARROWS[c.outcome]}</span> '
         f"{escape(c.outcome)}</span>{power}</td>"
     )
 

@@ -19,7 +19,6 @@ from evalbench.report.narrative import without_ansi
 from evalbench.runs.sockets import short_folder
 from evalbench.runs.threads import one_thread
 
-Notebook = Any
 # A manager interrupts its kernel before it shuts it down, and a kernel that is idle by then logs that as an error.
 _QUIET = "--IPKernelApp.log_level=CRITICAL"
 
