@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from evalbench.core.arrays import Floats
 from evalbench.core.measures import Measure, unit_sums
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
     from evalbench.compare.sides import Group, Side
 
-Floats = npt.NDArray[np.float64]
 _NOT_SCORES = {"unscored", "undefined"}
 
 

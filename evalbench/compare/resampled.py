@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from evalbench.core.arrays import Floats, Indices
 from evalbench.core.compared import ALPHA, Comparison
 from evalbench.core.planning import equivalent, least_p, smallest_difference
 from evalbench.core.result import Summary
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from evalbench.compare.sides import Group, Side
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.intp]
 # Each resample is one call of summarise a side: hundreds are affordable, thousands are not.
 N_SUMMARIES = 400
 
@@ -157,8 +155,8 @@ class Tables(NamedTuple):
 
     side: pd.DataFrame
     reference: pd.DataFrame
-    rows_side: list[Ints]
-    rows_reference: list[Ints]
+    rows_side: list[Indices]
+    rows_reference: list[Indices]
     labels: tuple[Mapping[str, str], Mapping[str, str]]
     names: tuple[str, ...]
     paired: bool
@@ -218,7 +216,7 @@ class Tables(NamedTuple):
                 pd.concat([self._of(1, kept_b), self._of(0, moved_a, self.labels[1])], ignore_index=True),
             )
 
-    def _of(self, which: int, units: Ints, labels: Mapping[str, str] | None = None) -> pd.DataFrame:
+    def _of(self, which: int, units: Indices, labels: Mapping[str, str] | None = None) -> pd.DataFrame:
         """Rows of some units of the side (0) or the reference (1), under the labels of the other."""
         table, rows = (self.side, self.rows_side) if which == 0 else (self.reference, self.rows_reference)
         at = np.concatenate([rows[u] for u in units]) if len(units) else np.array([], dtype=np.intp)
@@ -228,13 +226,13 @@ class Tables(NamedTuple):
         return out
 
 
-def _rows_of_units(units: pd.Series) -> list[Ints]:
+def _rows_of_units(units: pd.Series) -> list[Indices]:
     _, index = np.unique(units.to_numpy(dtype=str), return_inverse=True)
     order = np.argsort(index, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(index[order])) + 1)
 
 
-def _taken(table: pd.DataFrame, rows: list[Ints], units: Ints, names: Sequence[str]) -> pd.DataFrame:
+def _taken(table: pd.DataFrame, rows: list[Indices], units: Indices, names: Sequence[str]) -> pd.DataFrame:
     """The rows of drawn units; each draw under ids of its own."""
     at = np.concatenate([rows[u] for u in units])
     draw = np.repeat(np.arange(len(units)), [len(rows[u]) for u in units]).astype(str)

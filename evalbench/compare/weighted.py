@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from evalbench.compare.resampled import Tables, cells_of, comparison_of
+from evalbench.core.arrays import Floats
 from evalbench.core.compared import Comparison
 from evalbench.core.seeds import rng
 from evalbench.core.stats import percentile_interval, resample_counts
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from evalbench.compare.sides import Group, Side
 
-Floats = npt.NDArray[np.float64]
 Kernel = Callable[..., Mapping[Any, Floats]]
 N_PERMUTATIONS = 10_000
 

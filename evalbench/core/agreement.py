@@ -8,11 +8,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from evalbench.core.arrays import Floats, Indices
 from evalbench.core.seeds import rng
 from evalbench.core.stats import Measured, bootstrap_sums, resample_counts, with_interval
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.intp]
 Level = Literal["nominal", "ordinal", "interval"]
 
 # Up to this many ordered levels a table of coincidences per unit is smaller than the ranks of all ratings.
@@ -117,14 +116,14 @@ def weighted_alpha(ratings: npt.ArrayLike, level: Level, weights: Floats) -> Flo
     return kernel(kept @ columns)[:, 0]
 
 
-def _columns(level: Level, which: Ints, code: Ints, number: Floats) -> tuple[Floats, Callable[[Floats], Floats]]:
+def _columns(level: Level, which: Indices, code: Indices, number: Floats) -> tuple[Floats, Callable[[Floats], Floats]]:
     """Additive columns of each unit, and alpha from their sums."""
     if level == "interval":
         return _interval_columns(which, number)
     return (_nominal_columns if level == "nominal" else _ordinal_columns)(which, code)
 
 
-def _pairable(units: npt.ArrayLike, ratings: npt.ArrayLike, *, numeric: bool) -> tuple[Ints, Ints, Floats, int]:
+def _pairable(units: npt.ArrayLike, ratings: npt.ArrayLike, *, numeric: bool) -> tuple[Indices, Indices, Floats, int]:
     """Unit index, value code and value of each rating of a unit with two or more, in a canonical order."""
     ids, values = np.asarray(units), np.asarray(ratings)
     if ids.shape != values.shape or ids.ndim != 1:
@@ -160,7 +159,7 @@ def _present(values: npt.NDArray[np.generic]) -> npt.NDArray[np.bool_]:
     return np.fromiter((v is not None and v == v and v != "" for v in values.tolist()), bool, len(values))
 
 
-def _nominal_columns(which: Ints, code: Ints) -> tuple[Floats, Callable[[Floats], Floats]]:
+def _nominal_columns(which: Indices, code: Indices) -> tuple[Floats, Callable[[Floats], Floats]]:
     """Per unit: Σ_{i≠j} δ² / (m − 1), m, and how often each label was given."""
     m = np.bincount(which)
     labels = np.zeros((len(m), int(code.max()) + 1))
@@ -174,7 +173,7 @@ def _nominal_columns(which: Ints, code: Ints) -> tuple[Floats, Callable[[Floats]
     return np.column_stack([within, m, labels]), alpha
 
 
-def _interval_columns(which: Ints, number: Floats) -> tuple[Floats, Callable[[Floats], Floats]]:
+def _interval_columns(which: Indices, number: Floats) -> tuple[Floats, Callable[[Floats], Floats]]:
     """Per unit: Σ_{i≠j} δ² / (m − 1), m, Σv, Σv²; values are centred first, against cancellation."""
     v = (number - number.mean()) / np.ptp(number)
     m = np.bincount(which).astype(float)
@@ -189,7 +188,7 @@ def _interval_columns(which: Ints, number: Floats) -> tuple[Floats, Callable[[Fl
     return np.column_stack([within, m, total, squares]), alpha
 
 
-def _ordinal_columns(which: Ints, code: Ints) -> tuple[Floats, Callable[[Floats], Floats]]:
+def _ordinal_columns(which: Indices, code: Indices) -> tuple[Floats, Callable[[Floats], Floats]]:
     """Per unit: how often each level was given, and the coincidences of each two levels."""
     m = np.bincount(which)
     levels = np.zeros((len(m), int(code.max()) + 1))
@@ -208,7 +207,7 @@ def _ordinal_columns(which: Ints, code: Ints) -> tuple[Floats, Callable[[Floats]
     return np.hstack([levels, pairs]), alpha
 
 
-def _ordinal_by_ranks(which: Ints, code: Ints, n_units: int) -> Callable[[Floats], Floats]:
+def _ordinal_by_ranks(which: Indices, code: Indices, n_units: int) -> Callable[[Floats], Floats]:
     """A function from the units' weights ``(r, n_units)`` to alpha with midranks taken within each resample."""
     starts = np.searchsorted(which, np.arange(n_units))
     m = np.bincount(which).astype(float)
@@ -236,7 +235,7 @@ def _alpha(within: Floats, between: Floats, n: Floats) -> Floats:
     return np.where(between > 1e-12 * n**2, value, np.nan)
 
 
-def _resampled_units(which: Ints, n_units: int, generator: np.random.Generator, n_resamples: int) -> list[Floats]:
+def _resampled_units(which: Indices, n_units: int, generator: np.random.Generator, n_resamples: int) -> list[Floats]:
     # Each row is spread over all ratings inside: chunks small enough for that.
     step = max(1, (1 << 19) // len(which))
     chunks: list[Floats] = []

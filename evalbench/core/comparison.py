@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from evalbench.core.arrays import Floats
 from evalbench.core.compared import ALPHA, Comparison, Outcome, in_words
 from evalbench.core.measures import Columns, Measure
 from evalbench.core.planning import equivalent, least_p, smallest_difference
@@ -17,8 +18,6 @@ from evalbench.core.seeds import rng
 from evalbench.core.sides import Sides, values_of
 from evalbench.core.significance import Permutation, holm, mcnemar, shuffle_test, swap_test
 from evalbench.core.stats import bootstrap_cautions, bootstrap_sums, percentile_interval
-
-Floats = npt.NDArray[np.float64]
 
 
 class Compared(NamedTuple):

@@ -15,12 +15,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtr
 
+from evalbench.core.arrays import Floats
 from evalbench.core.kendall import kendall_kernel
 from evalbench.core.seeds import rng
 from evalbench.core.stats import Measured, bootstrap_weights, with_interval
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.intp]
 Kind = Literal["spearman", "kendall", "pearson"]
 
 # Two rows always correlate perfectly.

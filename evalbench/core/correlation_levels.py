@@ -9,12 +9,10 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 import numpy.typing as npt
 
+from evalbench.core.arrays import Floats, Indices
 from evalbench.core.correlation import Kind, midranker
 from evalbench.core.kendall import kendall_kernel
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.intp]
-Bools = npt.NDArray[np.bool_]
 Level = Literal["summary", "dataset", "system"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 KINDS: tuple[Kind, ...] = ("spearman", "kendall", "pearson")
@@ -46,8 +44,8 @@ class Correlations(NamedTuple):
 
     values: Floats
     replicates: Floats
-    n: Ints
-    n_undefined: Ints
+    n: Indices
+    n_undefined: Indices
 
 
 @dataclass(frozen=True)
@@ -56,13 +54,13 @@ class Part:
 
     x: Floats
     y: Floats
-    document: Ints
-    system: Ints
+    document: Indices
+    system: Indices
     n_documents: int
     systems_drawn: Floats
 
 
-def _finished(values: Floats, replicates: Floats, n: int | Ints, n_undefined: int | Ints = 0) -> Correlations:
+def _finished(values: Floats, replicates: Floats, n: int | Indices, n_undefined: int | Indices = 0) -> Correlations:
     shape = values.shape
     return Correlations(values, replicates, np.broadcast_to(n, shape), np.broadcast_to(n_undefined, shape))
 
@@ -216,7 +214,7 @@ def _kendall_row_by_row(part: Part, counts: Floats) -> Correlations:
 # --- summary ----------------------------------------------------------------------------------------------------
 
 
-def within_documents(x: Floats, y: Floats, document: Ints, kind: Kind) -> Floats:
+def within_documents(x: Floats, y: Floats, document: Indices, kind: Kind) -> Floats:
     """The correlation of every pair of columns within each document.
 
     Parameters
@@ -244,7 +242,7 @@ def within_documents(x: Floats, y: Floats, document: Ints, kind: Kind) -> Floats
     return _r(xy, xx, yy)
 
 
-def _ranks_within(values: Floats, document: Ints) -> Floats:
+def _ranks_within(values: Floats, document: Indices) -> Floats:
     """Midranks of values among those of their document."""
     order = np.lexsort((values, document))
     v, d = values[order], document[order]
@@ -255,7 +253,7 @@ def _ranks_within(values: Floats, document: Ints) -> Floats:
     return out
 
 
-def _kendall_within(x: Floats, y: Floats, starts: Ints) -> Floats:
+def _kendall_within(x: Floats, y: Floats, starts: Indices) -> Floats:
     ends = np.append(starts[1:], len(x))
     out = np.full((len(starts), x.shape[1], y.shape[1]), np.nan)
     for d, (begin, end) in enumerate(zip(starts, ends, strict=True)):

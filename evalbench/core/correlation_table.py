@@ -15,19 +15,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from evalbench.core.arrays import Bools, Floats, Indices
 from evalbench.core.correlation import FEWEST_ROWS, Kind
-from evalbench.core.correlation_levels import (
-    COMPUTE,
-    KINDS,
-    LEVELS,
-    PARTIAL,
-    Bools,
-    Correlations,
-    Floats,
-    Ints,
-    Level,
-    Part,
-)
+from evalbench.core.correlation_levels import COMPUTE, KINDS, LEVELS, PARTIAL, Correlations, Level, Part
 from evalbench.core.seeds import rng
 from evalbench.core.stats import resample_counts
 
@@ -150,7 +140,7 @@ def _empty(r: int, p: int, q: int) -> Correlations:
     )
 
 
-def _complete_parts(has_x: Bools, has_y: Bools) -> list[tuple[Bools, Ints, Ints]]:
+def _complete_parts(has_x: Bools, has_y: Bools) -> list[tuple[Bools, Indices, Indices]]:
     """Rows and columns of the parts without gaps: columns that miss the same rows are handled together."""
     patterns_x, of_x = np.unique(has_x, axis=1, return_inverse=True)
     patterns_y, of_y = np.unique(has_y, axis=1, return_inverse=True)

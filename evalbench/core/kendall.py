@@ -6,10 +6,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.intp]
+from evalbench.core.arrays import Floats, Indices
 
 # Tables of this many cells stay in a processor's cache.
 _CACHED_CELLS = 1 << 16
@@ -65,11 +63,11 @@ class _Inversions(NamedTuple):
         Ones in earlier groups, which are no inversions.
     """
 
-    ones: Ints
-    zeros: Ints
-    before: Ints
-    starts: Ints
-    earlier: Ints
+    ones: Indices
+    zeros: Indices
+    before: Indices
+    starts: Indices
+    earlier: Indices
 
     def weighted(self, weights: Floats) -> Floats:
         """Inversions under weights ``(n, r)``."""
@@ -83,7 +81,7 @@ class _Inversions(NamedTuple):
         return found
 
 
-def _inversions(level: Ints, bit: int) -> _Inversions:
+def _inversions(level: Indices, bit: int) -> _Inversions:
     group = level >> (bit + 1)
     rows = np.argsort(group, kind="stable")
     is_set = (level[rows] >> bit & 1).astype(bool)
@@ -97,7 +95,7 @@ def _pairs(count: Floats) -> Floats:
     return count * (count - 1) / 2
 
 
-def _tied_pairs(weights: Floats, starts: Ints) -> Floats:
+def _tied_pairs(weights: Floats, starts: Indices) -> Floats:
     """Pairs within each run of rows of ``(n, r)`` weights."""
     at_level = weights if len(starts) == len(weights) else np.add.reduceat(weights, starts, axis=0)
     return np.asarray(_pairs(at_level).sum(axis=0))

@@ -14,13 +14,12 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from evalbench.core.arrays import Floats
 from evalbench.core.result import Estimate
 from evalbench.core.seeds import rng
 from evalbench.core.stats import bootstrap_cautions, bootstrap_sums, percentile_interval, wilson
 from evalbench.core.unscored import counted
 from evalbench.core.verdict import Bands
-
-Floats = npt.NDArray[np.float64]
 
 
 class Columns(Protocol):

@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from evalbench.core.arrays import Floats, Ints
 
 # One binomial draw costs about as much as this many single draws.
 _DRAWS_PER_BINOMIAL = 50

@@ -9,9 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from evalbench.core.arrays import Floats
 from evalbench.core.measures import Columns, Measure, unit_sums
-
-Floats = npt.NDArray[np.float64]
 
 
 class Sides(NamedTuple):

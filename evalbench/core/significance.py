@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import bdtr
 
-Floats = npt.NDArray[np.float64]
+from evalbench.core.arrays import Floats
 
 # Up to this many differing units every assignment is enumerated (4 096) instead of sampled.
 _ENUMERATED = 12

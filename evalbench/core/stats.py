@@ -19,11 +19,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
+from evalbench.core.arrays import Floats, Indices
 from evalbench.core.resample import resampled_sums
 from evalbench.core.verdict import Bands, Light, Rules
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.intp]
 
 # Below this many units a percentile interval covers clearly less than it says.
 FEW_UNITS = 20
@@ -173,7 +171,10 @@ def bootstrap_weights(
 
 
 def bootstrap_indices(
-    units: npt.ArrayLike, statistic: Callable[[Ints], npt.ArrayLike], rng: np.random.Generator, n_resamples: int = 2000
+    units: npt.ArrayLike,
+    statistic: Callable[[Indices], npt.ArrayLike],
+    rng: np.random.Generator,
+    n_resamples: int = 2000,
 ) -> Floats:
     """Bootstrap replicates of a statistic that needs the drawn rows themselves; slow, one at a time.
 

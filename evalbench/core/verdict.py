@@ -16,12 +16,12 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from evalbench.core.arrays import Floats
+
 Light = Literal["green", "yellow", "red", "grey", "unlit"]
 LIGHTS: tuple[Light, ...] = get_args(Light)
 SYMBOLS: Mapping[str, str] = {"green": "●", "yellow": "▲", "red": "■", "grey": "◌", "unlit": "○"}
 _SEVERITY = {"green": 0, "yellow": 1, "red": 2}
-
-Floats = npt.NDArray[np.float64]
 
 
 class RuleError(ValueError):

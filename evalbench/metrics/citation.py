@@ -8,9 +8,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from evalbench.core.arrays import Floats
 from evalbench.metrics.registry import metric
 
-Floats = npt.NDArray[np.float64]
 Verification = Literal["VERIFIED", "UNCERTAIN", "LIKELY_FABRICATED"]
 
 SUPPORT: Mapping[str, float] = {"ENTAILMENT": 1.0, "NEUTRAL": 0.5, "CONTRADICTION": 0.0}

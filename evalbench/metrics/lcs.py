@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evalbench.metrics.text import Floats
+from evalbench.core.arrays import Floats
 from evalbench.text.words import TokenIds
 
 

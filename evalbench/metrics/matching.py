@@ -12,11 +12,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from evalbench.core.arrays import Bools, Floats, Ints
 from evalbench.metrics.registry import metric
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 Missing = Literal["renormalise", "zero"]
 
 COMPONENTS = ("text_overlap", "rule_similarity", "category_match", "explanation_similarity", "correction_similarity")

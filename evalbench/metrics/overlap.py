@@ -8,10 +8,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from evalbench.core.arrays import Floats, Ints
 from evalbench.metrics.registry import metric
 from evalbench.metrics.text import (
-    Floats,
-    Ints,
     Pairs,
     References,
     Scores,

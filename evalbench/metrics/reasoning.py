@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from evalbench.core.arrays import Floats
 from evalbench.metrics.registry import metric
 from evalbench.text.arithmetic import plain_latex
 from evalbench.text.equations import Equation, places
@@ -23,7 +24,6 @@ from evalbench.text.number_words import number_words
 from evalbench.text.numbers import find_numbers
 from evalbench.text.solutions import Solution, parse_solution, same_number
 
-Floats = npt.NDArray[np.float64]
 Extractor = Literal["strict", "flexible"]
 FaultKind = Literal["wrong", "unsourced", "unread"]
 

@@ -10,13 +10,12 @@ from typing import Literal
 
 import numpy as np
 
+from evalbench.core.arrays import Floats, Ints
 from evalbench.errors import BadInput
 from evalbench.metrics.lcs import lcs_lengths, union_lcs_hits
 from evalbench.metrics.overlap import PAIRS_AT_ONCE, common_tokens, joined
 from evalbench.metrics.registry import metric
 from evalbench.metrics.text import (
-    Floats,
-    Ints,
     Pairs,
     References,
     Scores,

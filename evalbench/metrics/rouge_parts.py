@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import product
 
+from evalbench.core.arrays import Floats
 from evalbench.metrics.registry import metric
 from evalbench.metrics.rouge import SentenceSplit, Several, rouge
-from evalbench.metrics.text import Floats, References, Texts
+from evalbench.metrics.text import References, Texts
 
 _OF = {
     "recall": ("how much of the reference is in the output", {"rouge2": 1 / 2}, 2 / 3),

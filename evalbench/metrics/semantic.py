@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
+from evalbench.core.arrays import Floats
 from evalbench.errors import BadInput
 from evalbench.metrics.registry import metric
 from evalbench.metrics.text import (
-    Floats,
     References,
     Scores,
     Texts,

@@ -14,11 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from evalbench.core.arrays import Floats, Ints
 from evalbench.errors import BadInput
 from evalbench.metrics.registry import COLUMNS, Card, card
 
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 Texts = Sequence[str]
 References = Sequence["str | Sequence[str]"]
 Scores = Mapping[str, Floats]

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from evalbench.core.arrays import Floats
 from evalbench.errors import BadInput
 from evalbench.metrics.registry import metric
 from evalbench.metrics.text import (
-    Floats,
     References,
     Scores,
     Texts,

@@ -8,6 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from evalbench.core.arrays import Ints
+
 # A search of every window costs about the context's length twice times the text's; up to here it takes 0.15 s at most.
 EXHAUSTIVE = 10**10
 # Characters of an n-gram: long ones are found less often by chance, short ones live through more changes.
@@ -21,7 +23,6 @@ PART = 10_000
 EASED = 0.8
 PASSES = 6
 _INK = re.compile(r"\S+")
-Ints = npt.NDArray[np.int64]
 Hashes = npt.NDArray[np.uint64]
 
 

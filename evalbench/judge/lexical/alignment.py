@@ -9,14 +9,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
+from evalbench.core.arrays import Floats
 from evalbench.text.number_words import number_words
 from evalbench.text.numbers import find_numbers
 from evalbench.text.stopwords import NEGATIONS, stop_words
 from evalbench.text.words import words
-
-Floats = npt.NDArray[np.float64]
 
 FUNCTION_WORD_WEIGHT = 0.1
 FULL_WEIGHT_LETTERS = 6

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evalbench.judge.lexical.alignment import Floats, coverage, denials_differ, function_words, terms, values
+from evalbench.core.arrays import Floats
+from evalbench.judge.lexical.alignment import coverage, denials_differ, function_words, terms, values
 from evalbench.judge.lexical.card import EMBEDDER, card
 from evalbench.models.similarity.embed import embed
 

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
+from evalbench.core.arrays import Floats
 from evalbench.judge.lexical.alignment import (
-    Floats,
     coverage,
     denials_differ,
     fold,

@@ -1,0 +1,11 @@
+"""The kinds of arrays that pass between functions."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Indices = npt.NDArray[np.intp]
+Bools = npt.NDArray[np.bool_]
