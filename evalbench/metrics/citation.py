@@ -213,7 +213,7 @@ def source_verdict(*, located: bool, judged: str) -> tuple[Verification, str]:
     range=(0, 1),
     higher_is_better=True,
     needs=("context", "judge"),
-    reference="Weighted mean of citation support and source verification",
+    reference="explainability (docs/methods.md), Interpretability Score; the weights 0.5, 0.5 are ours",
     example=({"support": 1.0, "verification": 0.5}, 0.75),
 )
 def interpretability(

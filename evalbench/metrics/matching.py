@@ -129,7 +129,7 @@ def pair_overlaps(truth: Spans, predicted: Spans, left: Ints, right: Ints) -> Fl
     range=(0, 1),
     higher_is_better=True,
     example=({"truth": [(0, 10)], "predicted": [(5, 15)]}, 1 / 3),
-    reference="Jaccard index (intersection over union) of character sets",
+    reference="violations (docs/methods.md), match 1: Jaccard index (intersection over union) of character sets",
 )
 def text_overlap(truth: Sequence[Sequence[int]], predicted: Sequence[Sequence[int]]) -> float:
     """Characters in both over characters in either.

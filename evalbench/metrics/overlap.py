@@ -27,7 +27,7 @@ from evalbench.text.normalise import Normalisation, tokenizer
 from evalbench.text.words import token_ids, words
 
 _SQUAD = "Rajpurkar et al. 2016, SQuAD: 100,000+ questions for machine comprehension of text, section 6.1"
-_SEED = "normalised comparison: lower case, no stop-words, no punctuation, no extra whitespace"
+_NORMALISED = "metrics (docs/methods.md), opening: lower case, no stop-words, no punctuation, no extra whitespace"
 PAIRS_AT_ONCE = 20_000
 
 
@@ -138,7 +138,7 @@ def exact_match(outputs: Texts, references: References) -> Floats:
     higher_is_better=True,
     unit="0/1",
     example=({"outputs": ["The  Answer!", "not guilty"], "references": ["an answer", "guilty"]}, [1.0, 0.0]),
-    reference=_SEED,
+    reference=_NORMALISED,
 )
 def normalized_exact_match(
     outputs: Texts, references: References, *, normalise: Normalisation = "full", language: str = "en"

@@ -32,7 +32,7 @@ LEVELS = ("answer", "steps", "similarity", "coherence")
 WEIGHTS = (0.3, 0.2, 0.2, 0.3)
 CONSTANTS = {"none": (), "everyday": (1, 2, 7, 10, 12, 24, 30, 52, 60, 100, 365, 1000)}
 
-_SEED = "Cobbe et al. 2021, Training verifiers to solve math word problems, section 2 (data and annotations)"
+_GSM8K = "Cobbe et al. 2021, Training verifiers to solve math word problems, section 2 (data and annotations)"
 _MILK = {"response": "Six pails and two make <<6+2=8>>8.\n#### 8", "reference": "Together <<2+6=8>>8 pails.\n#### 8"}
 
 
@@ -91,7 +91,7 @@ class Coherence(NamedTuple):
     steps: tuple[StepCheck, ...]
 
 
-@metric(kind="solution", range=(0, 1), higher_is_better=True, reference=_SEED, example=(_MILK, 1.0))
+@metric(kind="solution", range=(0, 1), higher_is_better=True, reference=_GSM8K, example=(_MILK, 1.0))
 def final_answer_accuracy(
     response: str, reference: str, *, extractor: Extractor = "strict", markers: tuple[str, ...] = MARKERS
 ) -> float:
@@ -131,7 +131,7 @@ def final_answer_accuracy(
     range=(0, 1),
     higher_is_better=True,
     needs=(),
-    reference="Steps ratio with bounds 0.8 and 1.2, floors 0.2 and 0.5",
+    reference="explainability (docs/methods.md), Level 2: bounds 0.8 and 1.2, floors 0.2 and 0.5",
     example=({"n_response": 6, "n_reference": 5}, 1.0),
 )
 def steps_ratio_score(n_response: npt.ArrayLike, n_reference: npt.ArrayLike) -> Floats:
@@ -178,7 +178,7 @@ def _jaccard(left: frozenset[object], right: frozenset[object]) -> float:
     kind="solution",
     range=(0, 1),
     higher_is_better=True,
-    reference="Jaccard 1901; weights 0.4 operators, 0.4 numbers, 0.2 words",
+    reference="explainability (docs/methods.md), Level 3: Jaccard 1901; operators 0.4, numbers 0.4, words 0.2",
     example=(_MILK, 0.8 + 0.2 / 6),
 )
 def steps_similarity(response: str, reference: str, *, markers: tuple[str, ...] = MARKERS) -> float:

@@ -13,7 +13,7 @@ from evalbench.core.arrays import Ints
 # A search of every window costs about the context's length twice times the text's; up to here it takes 0.15 s at most.
 EXHAUSTIVE = 10**10
 # Characters of an n-gram: long ones are found less often by chance, short ones live through more changes.
-SEED, LONG_SEED, LONG = 5, 8, 1000
+GRAM, LONG_GRAM, LONG = 5, 8, 1000
 PLACES = 32
 PLACES_IN_CONTEXT = 4
 CANDIDATES = 4
@@ -141,16 +141,16 @@ def _best_window(context: str, text: str, threshold: float) -> tuple[int, int] |
     from rapidfuzz import fuzz
 
     if len(context) ** 2 * len(text) > EXHAUSTIVE:
-        return _seeded_window(context, text)
+        return _anchored_window(context, text)
     best = fuzz.partial_ratio_alignment(context, text, score_cutoff=100 * threshold)
     return (best.dest_start, best.dest_end) if best and best.dest_start < best.dest_end else None
 
 
-def _seeded_window(context: str, text: str) -> tuple[int, int] | None:
+def _anchored_window(context: str, text: str) -> tuple[int, int] | None:
     from rapidfuzz.distance import Indel
 
     size = len(context)
-    n = SEED if size < LONG else LONG_SEED
+    n = GRAM if size < LONG else LONG_GRAM
     starts = _likely_starts(_grams(context, n), _grams(text, n), size)
     windows = [(max(0, s), min(len(text), s + size)) for s in starts if s < len(text) and s + size > 0]
     return max(windows, key=lambda w: Indel.normalized_similarity(context, text[slice(*w)]), default=None)

@@ -59,7 +59,7 @@ def one_sample(matrix):
 
 
 def slow_greedy(score, overlap, truth, predicted):
-    """Take the best, remove its row and column, repeat: the seed's words, literally."""
+    """Take the best, remove its row and column, repeat: the words of `violations`, literally."""
     taken = np.zeros(len(score), dtype=bool)
     rest = sorted(range(len(score)), key=lambda i: (-score[i], -overlap[i], truth[i], predicted[i]))
     while rest:
