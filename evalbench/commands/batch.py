@@ -26,9 +26,9 @@ _LABEL_WIDTH = 52
 @click.argument("suite", type=click.Path(path_type=Path), metavar="SUITE.yaml")
 @click.option("--workers", type=click.IntRange(min=1), help="Processes on this machine (default: one per core).")
 @click.option("--scheduler", metavar="tls://HOST:PORT", help="Run on the workers of this Dask scheduler instead.")
-@click.option("--resume", is_flag=True, help="Leave out what an equal run has finished before.")
-@click.option("--fork/--no-fork", default=True, help="Fork kernels from a preloaded process where that can be.")
-@click.option("--timeout", type=click.FloatRange(min=1), help="Seconds for each run without its own in the suite.")
+@click.option("--resume", is_flag=True, help="Skip runs already finished with the same inputs.")
+@click.option("--fork/--no-fork", default=True, help="Fork kernels from a preloaded process, where supported.")
+@click.option("--timeout", type=click.FloatRange(min=1), help="Time limit in seconds for runs whose suite sets none.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for reports (default: reports/).")
 @click.option("--root", type=click.Path(path_type=Path), help="The workbench (default: found upwards from here).")
 @MEMORY
@@ -47,7 +47,9 @@ def batch(
 
     if scheduler is not None:
         if workers is not None:
-            raise BadInput("--workers and --scheduler: a scheduler has its own workers; give one of the two")
+            raise BadInput(
+                "--workers and --scheduler: a scheduler has its own workers; use only one of the two options"
+            )
         scheduler = checked_address(scheduler)
     if fault := memory_fault(memory):
         raise BadInput(f"--memory: {fault}")
@@ -92,7 +94,7 @@ def table(outcomes: Sequence[Outcome]) -> list[str]:
     bad = sum(not outcome.ok for outcome in outcomes)
     resumed = sum(outcome.resumed for outcome in outcomes)
     said = f"{len(outcomes)} runs: {len(outcomes) - bad} ok, {bad} failed"
-    return [*lines, said + (f", {resumed} of them finished before" if resumed else "")]
+    return [*lines, said + (f", {resumed} of them already finished" if resumed else "")]
 
 
 def _state(outcome: Outcome) -> str:

@@ -12,7 +12,7 @@ import click
 @click.command("check")
 @click.argument("names", nargs=-1, metavar="[STUDY]…")
 @click.option(
-    "--accept", is_flag=True, help="Store the figures as they are now; say in the commit which moved and why."
+    "--accept", is_flag=True, help="Store the current figures; the commit message should say which moved and why."
 )
 @click.option("--root", type=click.Path(path_type=Path))
 def check(names: tuple[str, ...], accept: bool, root: Path | None) -> None:

@@ -104,7 +104,7 @@ def margins(pairs: Sequence[str]) -> dict[str, float]:
         if not 0 < out[name] < float("inf"):
             faults.append(f"--margin {name}={text}: expected a positive number")
     if faults:
-        raise BadInput.listing("the command line cannot be understood:", faults)
+        raise BadInput.listing("invalid command line:", faults)
     return out
 
 
@@ -120,9 +120,13 @@ def target(sides: Sequence[Side], options: object, reports: Path) -> Path:
 @click.option("--left", multiple=True, metavar="column=value", help="The group of the reference, e.g. checker=fern.")
 @click.option("--right", multiple=True, metavar="column=value", help="The group compared with it.")
 @click.option("--unpaired", is_flag=True, help="Independent samples: runs on different data may be compared.")
-@click.option("--metric", default="", help="The figure that comes first and by which changed items are listed.")
+@click.option("--metric", default="", help="Metric to list first and to rank changed items by.")
 @click.option(
-    "--margin", "margin", multiple=True, metavar="metric=number", help="Differences inside ±number do not matter."
+    "--margin",
+    "margin",
+    multiple=True,
+    metavar="metric=number",
+    help="Differences within ±number are treated as equivalent.",
 )
 @click.option("--seed", default=0, show_default=True)
 @click.option("--n-resamples", default=2000, show_default=True, type=click.IntRange(min=100))
@@ -131,7 +135,7 @@ def target(sides: Sequence[Side], options: object, reports: Path) -> Path:
     default=N_SUMMARIES,
     show_default=True,
     type=click.IntRange(min=0),
-    help="Resamples of figures that are no sums, one call of the study each; 0 leaves them out.",
+    help="Resamples for metrics that are not sums (one study call each); 0 skips these metrics.",
 )
 @click.option(
     "--out",
@@ -139,7 +143,7 @@ def target(sides: Sequence[Side], options: object, reports: Path) -> Path:
     help="Folder of the page (default: below reports/compare/).",
 )
 @click.option("--root", type=click.Path(path_type=Path), help="The workbench (default: found upwards from here).")
-@click.option("--fail-on", type=click.Choice(["worse"]), help="Exit with 3 where the first figure got worse.")
+@click.option("--fail-on", type=click.Choice(["worse"]), help="Exit with 3 if the first metric got worse.")
 def compare(
     runs: tuple[str, ...], left: tuple[str, ...], right: tuple[str, ...], unpaired: bool, metric: str,
     margin: tuple[str, ...], seed: int, n_resamples: int, n_summaries: int, out: Path | None, root: Path | None, fail_on: str | None,
@@ -166,8 +170,8 @@ def compare(
     links = {i: Path(os.path.relpath(f / PAGE, folder.resolve())).as_posix() for i, f in folders.items()}
     page = write(found, folder, links)
     for one in found:
-        by = f" by {judged_by(one)}" if judged_by(one) else ""
-        click.echo(f"{ARROWS[outcome(one)]} {outcome(one)}{by}  {one.side.name} against {one.reference.name}")
+        by = f"{judged_by(one)}, " if judged_by(one) else ""
+        click.echo(f"{ARROWS[outcome(one)]} {outcome(one)}  {by}{one.side.name} against {one.reference.name}")
         click.echo("\n".join([*(f"  {line}" for line in sentences(one)), *(f"  note: {note}" for note in one.notes)]))
     click.echo(f"page  {page}")
     if fail_on and any(row.comparison.outcome == "worse" for one in found for row in headline(one)):
@@ -187,7 +191,7 @@ def _sides(runs: Sequence[str], left: Sequence[str], right: Sequence[str], repor
     """The sides that the command line names, with names of their own."""
     wanted = [assignments(left, "--left"), assignments(right, "--right")]
     if len(runs) == 1 and not (wanted[0] and wanted[1]):
-        raise BadInput("one run alone: name two of its groups with --left and --right, or give a second run")
+        raise BadInput("only one run given: name two of its groups with --left and --right, or give a second run")
     if len(runs) > 2 and any(wanted):
         raise BadInput("--left and --right go with one or two runs")
     named = [runs[0], *(runs[1:] or runs[:1])]

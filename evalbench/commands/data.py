@@ -56,7 +56,7 @@ def check(path: str, study: str, renames: tuple[str, ...], files: tuple[str, ...
             found = source in present
             sign = "✓" if found else "✗" if column.required else "–"
             origin = f" (from {source})" if source != column.name else ""
-            state = "" if found else " missing:" if column.required else " not there, optional:"
+            state = "" if found else " missing:" if column.required else " missing, optional:"
             note = f"; {column.help}" if column.help else ""
             click.echo(f"  {sign} {column.name}{origin}:{state} {column.expected()}{note}")
         extra = sorted(present - {c.name for c in table.columns} - set(back.values()))

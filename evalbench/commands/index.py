@@ -13,7 +13,7 @@ from evalbench.errors import BadInput
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder of reports (default: reports/).")
 @click.option("--root", type=click.Path(path_type=Path), help="The workbench (default: found upwards from here).")
 def index(out: Path | None, root: Path | None) -> None:
-    """Rebuild reports/index.html from the runs' own files; runs whose process is gone end as died."""
+    """Rebuild reports/index.html from the runs' own files; runs whose process has gone are marked died."""
     from evalbench.report.index import write_index
     from evalbench.runs.closing import end_orphans
     from evalbench.workbench import root as find_root

@@ -11,7 +11,7 @@ from evalbench.errors import BadInput
 if TYPE_CHECKING:
     from evalbench.metrics.registry import Card
 
-_DIRECTION = {True: "higher is better", False: "lower is better", None: "neither end is better"}
+_DIRECTION = {True: "higher is better", False: "lower is better", None: "no better direction"}
 
 
 @click.group("metrics")
@@ -20,7 +20,7 @@ def metrics() -> None:
 
 
 @metrics.command("list")
-@click.option("--all", "everything", is_flag=True, help="Also metrics of other things than texts.")
+@click.option("--all", "everything", is_flag=True, help="Also list metrics that do not score texts.")
 def list_metrics(everything: bool) -> None:
     """List the text metrics: name and aliases, unit, direction, what each needs, a line on what it is."""
     import evalbench.metrics

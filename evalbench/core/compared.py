@@ -195,5 +195,5 @@ def at_odds(p: float, low: float, high: float, n_tests: int) -> str:
     if p <= ALPHA:
         return f"alone it has p {p_equals(p)}, but Holm's adjustment for {counted(n_tests, 'test')} decides"
     if low > DUST or high < -DUST:
-        return f"the interval leaves 0 out, but the test, p {p_equals(p)}, decides"
+        return f"the interval excludes 0, but the test, p {p_equals(p)}, decides"
     return ""

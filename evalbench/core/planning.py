@@ -10,7 +10,7 @@ from scipy.special import ndtr, ndtri
 def _reach(alpha: float, power: float) -> float:
     """How many standard errors away a truth must lie to be shown with this power."""
     if not 0 < alpha < 1 or not 0 < power < 1:
-        raise ValueError(f"alpha and power lie between 0 and 1, not {alpha} and {power}")
+        raise ValueError(f"alpha and power must be between 0 and 1, got {alpha} and {power}")
     return float(ndtri(1 - alpha / 2) + ndtri(power))
 
 
@@ -34,7 +34,7 @@ def smallest_difference(standard_error: float, *, alpha: float = 0.05, power: fl
     0.028
     """
     if not standard_error >= 0:
-        raise ValueError(f"a standard error is not negative: {standard_error}")
+        raise ValueError(f"a standard error must not be negative: {standard_error}")
     return _reach(alpha, power) * standard_error
 
 
@@ -60,7 +60,7 @@ def least_p(n_a: int, n_b: int, *, paired: bool) -> float:
     (0.0625, 0.03125, 0.1)
     """
     if min(n_a, n_b) < 0:
-        raise ValueError(f"numbers of units are not negative: {n_a} and {n_b}")
+        raise ValueError(f"numbers of units must not be negative: {n_a} and {n_b}")
     if paired:
         return min(1.0, 2.0 ** (1 - min(n_a, n_b)))
     log_ways = math.lgamma(n_a + n_b + 1) - math.lgamma(n_a + 1) - math.lgamma(n_b + 1)
@@ -141,5 +141,5 @@ def equivalent(ci_low: float, ci_high: float, margin: float) -> bool:
     (True, False)
     """
     if not (margin > 0 and math.isfinite(margin)):
-        raise ValueError(f"a margin is a positive number, not {margin}")
+        raise ValueError(f"a margin must be positive, got {margin}")
     return -margin < ci_low and ci_high < margin

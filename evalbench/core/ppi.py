@@ -87,7 +87,7 @@ def corrected_mean(
     if np.isinf(f).any() or np.isinf(y).any():
         raise ValueError("a mark is infinite")
     if trust is not None and not 0 <= trust <= 1:
-        raise ValueError(f"trust lies between 0 and 1, not {trust}")
+        raise ValueError(f"trust must be between 0 and 1, got {trust}")
     marked = ~np.isnan(f)
     f, y = f[marked], y[marked]
     labelled = ~np.isnan(y)

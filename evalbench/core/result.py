@@ -154,7 +154,7 @@ class Summary:
                 return estimate
         known = sorted({e.metric for e in self.estimates})
         groups = [dict(e.group) or "the whole" for e in self.estimates if e.metric == metric]
-        there_is = f"it is there for {', '.join(map(str, groups))}" if groups else f"metrics: {', '.join(known)}"
+        there_is = f"it exists for {', '.join(map(str, groups))}" if groups else f"metrics: {', '.join(known)}"
         raise KeyError(f"no figure {metric!r} for {group or 'the whole'}; {there_is}")
 
 

@@ -195,7 +195,7 @@ def mcnemar(only_a: int, only_b: int) -> float:
     0.2188
     """
     if only_a < 0 or only_b < 0:
-        raise ValueError("counts are not negative")
+        raise ValueError("counts must not be negative")
     if only_a + only_b == 0:
         return 1.0
     return min(1.0, 2 * float(bdtr(min(only_a, only_b), only_a + only_b, 0.5)))
@@ -217,7 +217,7 @@ def holm(p_values: npt.ArrayLike) -> Floats:
     """
     p = np.asarray(p_values, dtype=float)
     if ((p < 0) | (p > 1)).any():
-        raise ValueError("p-values lie between 0 and 1")
+        raise ValueError("p-values must be between 0 and 1")
     out = np.full(p.shape, np.nan)
     tested = np.flatnonzero(~np.isnan(p))
     order = tested[np.argsort(p[tested], kind="stable")]

@@ -33,13 +33,13 @@ def of_few(counts: Iterable[int]) -> str:
     Examples
     --------
     >>> of_few([3, 40]), of_few([1]), of_few([20])
-    (' Fewer than 20 have a score: the interval is too narrow.', ' Only one has a score: there is no interval.', '')
+    (' Fewer than 20 have a score: the interval is too narrow.', ' Only one has a score, so there is no interval.', '')
     """
     fewest = min(filter(None, counts), default=FEW_UNITS)
     if fewest >= FEW_UNITS:
         return ""
     if fewest == 1:
-        return " Only one has a score: there is no interval."
+        return " Only one has a score, so there is no interval."
     return f" Fewer than {FEW_UNITS} have a score: the interval is too narrow."
 
 
@@ -293,7 +293,7 @@ def wilson(successes: npt.ArrayLike, n: npt.ArrayLike, level: float = 0.95) -> t
     """
     k, m = np.asarray(successes, float), np.asarray(n, float)
     if ((k < 0) | (k > m)).any():
-        raise ValueError("successes lie between 0 and n")
+        raise ValueError("successes must be between 0 and n")
     z = ndtri(0.5 + level / 2)
     with np.errstate(all="ignore"):
         p = k / m

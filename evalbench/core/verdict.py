@@ -102,7 +102,7 @@ class Bands:
         """
         lights, cuts = parts[::2], parts[1::2]
         if len(parts) % 2 == 0 or not all(isinstance(x, str) for x in lights) or any(isinstance(x, str) for x in cuts):
-            raise RuleError("bands are written light, cut, light, …, light")
+            raise RuleError("bands must be written light, cut, light, …, light")
         ends = [-math.inf, *(float(c) for c in cuts), math.inf]
         if any(not math.isfinite(c) for c in ends[1:-1]) or any(a >= b for a, b in itertools.pairwise(ends)):
             raise RuleError(f"the cuts must be finite and ascend: {list(cuts)}")

@@ -263,8 +263,8 @@ def _resting_on(light: str, would_be: str | None, stability: float | None) -> li
     share = "" if stability is None else f"{100 * stability:.0f} %"
     if would_be in (None, light):
         return [f"{share} of resamples give the same light"] * bool(share)
-    alone = f"held back to {light}: the figures alone would say {would_be}"
-    return [alone + (f", as they do in {share} of resamples" if share else "")]
+    alone = f"{light} for lack of evidence; on the figures alone it would be {would_be}"
+    return [alone + (f" ({share} of resamples)" if share else "")]
 
 
 def verdict_html(results: Mapping[str, Any]) -> Html:

@@ -145,7 +145,7 @@ def _cross_encoder(name: str) -> Callable[[Sequence[str], Sequence[str]], Floats
         folder = str(model_folder(name))
     except ModelUnavailable as error:
         raise ModelUnavailable(
-            f"no entailment model {name!r} here: {BASELINE}, a folder with a cross-encoder in safetensors, or a hub name "
+            f"entailment model {name!r} not found: use {BASELINE}, a folder with a cross-encoder in safetensors, or a hub name "
             f"once downloaded with `hf download {name}`"
         ) from error
     import torch

@@ -124,7 +124,7 @@ def baseline(items: list[dict[str, Any]], task: Task) -> Judgements:
 def cross_encoder(items: list[dict[str, Any]], by: str, task: Task) -> Judgements:
     if task.name != "entailment":
         raise BadInput(
-            f"{by!r} is no language model ({llm.FORMS}), and a cross-encoder judges entailment only, not {task.name!r}"
+            f"{by!r} is not a language model ({llm.FORMS}), and a cross-encoder only judges entailment, not {task.name!r}"
         )
     started = time.perf_counter()
     verdicts = _entailed(items, by, task)

@@ -49,11 +49,11 @@ def read_recorded(path: str, task: Task) -> dict[str, tuple[RecordedJudgement, .
         elif not isinstance(item_id, str):
             faults.append(f"row {place}: its id is {item_id!r}, not a text")
         elif None in row:
-            faults.append(f"row {place} ({item_id}): more cells than the head has columns")
+            faults.append(f"row {place} ({item_id}): more cells than the header has columns")
         elif label is None:
             faults.append(f"row {place} ({item_id}): {said!r} is none of {', '.join(task.labels)}")
         elif sample is None:
-            faults.append(f"row {place} ({item_id}): sample {row['sample']!r} is no whole number from 0")
+            faults.append(f"row {place} ({item_id}): sample {row['sample']!r} is not a whole number from 0")
         elif sample in kept.get(item_id, {}):
             faults.append(f"row {place} ({item_id}): a second verdict for sample {sample}")
         else:
@@ -61,7 +61,7 @@ def read_recorded(path: str, task: Task) -> dict[str, tuple[RecordedJudgement, .
             verdict = RecordedJudgement(sample, label, str(row.get("reason") or ""), raw)
             kept.setdefault(item_id, {})[sample] = verdict
     if faults:
-        raise BadInput.listing(f"recorded verdicts in {file} are faulty:", faults)
+        raise BadInput.listing(f"recorded verdicts in {file} are invalid:", faults)
     return {item_id: tuple(v for _, v in sorted(samples.items())) for item_id, samples in kept.items()}
 
 
@@ -83,7 +83,7 @@ def _object(file: Path, place: int, line: str) -> dict[str, Any]:
     try:
         row = parsed_json(line)
     except ValueError as error:
-        raise BadInput(f"recorded verdicts {file}, line {place}: no JSON ({error})") from error
+        raise BadInput(f"recorded verdicts {file}, line {place}: not JSON ({error})") from error
     if not isinstance(row, dict):
         raise BadInput(f"recorded verdicts {file}, line {place}: expected an object, got {type(row).__name__}")
     return row

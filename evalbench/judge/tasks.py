@@ -105,15 +105,15 @@ def mark_task(
     faults += [
         f"the {what} is empty" for what, text in (("name", criterion), ("definition", definition)) if not text.strip()
     ]
-    faults += [f"mark {m!r} is no whole number" for m in scale if isinstance(m, bool) or not isinstance(m, int)]
-    faults += [f"mark {m}: it is not said when it is given" for m, when in scale.items() if not str(when).strip()]
+    faults += [f"mark {m!r} is not a whole number" for m in scale if isinstance(m, bool) or not isinstance(m, int)]
+    faults += [f"mark {m}: no description of when to give it" for m, when in scale.items() if not str(when).strip()]
     faults += [
         f"example {i}: needs a mark of the scale and a text"
         for i, example in enumerate(examples)
         if example.get("mark") not in scale or not str(example.get("text", "")).strip()
     ]
     if faults:
-        raise BadInput.listing(f"criterion {criterion!r} is faulty:", faults)
+        raise BadInput.listing(f"criterion {criterion!r} is invalid:", faults)
     return Task(
         "mark",
         ("answer", "basis") if needs_basis else ("answer",),

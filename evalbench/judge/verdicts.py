@@ -122,7 +122,7 @@ def _checked_items(items: Sequence[Item] | pd.DataFrame, task: Task) -> list[dic
         if not isinstance(name, str) or not name:
             faults.append(f"item {place}: its id is {name!r}, not a text")
         elif name in seen:
-            faults.append(f"item {place}: its id {name!r} is there twice")
+            faults.append(f"item {place}: its id {name!r} appears twice")
         else:
             seen.add(name)
         for key in (*task.fields, *(k for k in task.optional if k in item)):

@@ -170,7 +170,7 @@ def _mean(values: npt.ArrayLike) -> float:
     known = np.asarray(values, dtype=float)
     known = known[~np.isnan(known)]
     if ((known < 0) | (known > 1)).any():
-        raise ValueError("verdicts lie between 0 and 1")
+        raise ValueError("verdicts must be between 0 and 1")
     return float(known.mean()) if known.size else float("nan")
 
 

@@ -105,7 +105,7 @@ def stemmed(tokenize: Tokenize, language: str) -> Tokenize:
         Without nltk.
     """
     if not stemmer_name(language):
-        raise BadInput(f"stem: there is no stemmer for language {language!r}")
+        raise BadInput(f"stem: no stemmer exists for language {language!r}")
     require("nltk", "nltk", "stem")
     stem = stemmer(language)
     return lambda text: [stem(token) if len(token) > 3 else token for token in tokenize(text)]
@@ -168,7 +168,7 @@ def rouge(
     """
     for name in types:
         if name not in {"rougeL", "rougeLsum"} and not (name[:5] == "rouge" and name[5:] in set("123456789")):
-            raise ValueError(f"no ROUGE type {name!r}; there are rouge1 … rouge9, rougeL, rougeLsum")
+            raise ValueError(f"no ROUGE type {name!r}; choose from rouge1 … rouge9, rougeL, rougeLsum")
     if several not in ("best", "mean"):
         raise ValueError(f"several is {several!r}; best or mean")
     tokenize = stemmed(tokenize, language) if stem else tokenize

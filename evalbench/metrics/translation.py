@@ -92,7 +92,7 @@ def sacrebleu(outputs: Texts, references: References, *, tokenize: str = "13a") 
         scorer = BLEU(effective_order=True, tokenize=tokenize)
     except (ImportError, RuntimeError) as error:
         reason = str(error).strip().split("\n")[0]
-        raise Unavailable(f"sacrebleu's tokenizer {tokenize} is not here: {reason}") from error
+        raise Unavailable(f"sacrebleu's tokenizer {tokenize} is not available: {reason}") from error
     found = [scorer.sentence_score(text, several) for text, several in zip(texts, lists, strict=True)]
     counts = np.array([[*s.counts, *s.totals, s.sys_len, s.ref_len] for s in found], float).reshape(-1, 10)
     return {"bleu": np.array([s.score for s in found], float), **dict(zip(BLEU_COUNTS, counts.T, strict=True))}

@@ -246,7 +246,7 @@ def _longest_prompt(subject: _Subject, longest: int) -> Finding:
             return Finding(ability, taken, f"about {wanted} tokens: {reply.unscored}: {reply.detail}")
         taken = f"{reply.tokens_in or wanted} tokens"
         wanted *= _STEP
-    return Finding(ability, taken, "all that were tried were taken")
+    return Finding(ability, taken, "every length tried was accepted")
 
 
 def _shown(text: str) -> str:

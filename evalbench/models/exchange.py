@@ -78,7 +78,7 @@ class Request:
         object.__setattr__(self, "messages", messages)
         faults = [*_message_faults(messages), *_option_faults(self)]
         if faults:
-            raise BadInput.listing(f"a request{f' for {self.item_id}' if self.item_id else ''} is faulty:", faults)
+            raise BadInput.listing(f"a request{f' for {self.item_id}' if self.item_id else ''} is invalid:", faults)
         if not self.prompt_hash:
             object.__setattr__(self, "prompt_hash", text_hash(self.prompt_text))
 
@@ -213,7 +213,7 @@ def _message_faults(messages: tuple[Any, ...]) -> list[str]:
         if not isinstance(message["content"], str):
             faults.append(f"message {place}: its content is {type(message['content']).__name__}, not a text")
         elif _has_lone_surrogate(message["content"]):
-            faults.append(f"message {place}: its content holds a lone surrogate, which is no character")
+            faults.append(f"message {place}: its content holds a lone surrogate, which is not a character")
     return faults
 
 

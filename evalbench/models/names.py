@@ -172,7 +172,7 @@ def _named(name: str) -> Model:
     provider, _, wanted = name.partition("/")
     if provider not in _BY_PROVIDER or not wanted:
         known = ", ".join(sorted(aliases())) or "none"
-        raise BadInput(f"{name!r} is no model's name: expected {FORMS}, or an alias of models.toml ({known})")
+        raise BadInput(f"{name!r} is not a model name; use {FORMS}, or an alias of models.toml ({known})")
     return _BY_PROVIDER[provider](name, wanted)
 
 

@@ -107,7 +107,7 @@ def _delimited(path: Path, text: str, separator: str) -> pd.DataFrame:
         raise BadInput(f"{path}: not a table: {str(error).strip()}") from error
     doubled = more_than_once(header)
     if doubled:
-        raise BadInput(f"{path}: column {', '.join(doubled)} stands more than once in the header")
+        raise BadInput(f"{path}: column {', '.join(doubled)} appears more than once in the header")
     if frame.empty:
         raise BadInput(f"{path}: a header but no rows")
     frame.index = pd.RangeIndex(2, len(frame) + 2)

@@ -336,7 +336,7 @@ def _value_faults(frame: pd.DataFrame, table: Table) -> list[Fault]:
         doubled = frame.duplicated(keys, keep=False) & ~(frame[keys] == "").any(axis=1)
         if doubled.any():
             first = json.dumps("|".join(map(str, frame.loc[doubled, keys].iloc[0])), ensure_ascii=False)
-            what = "stands more than once" if len(keys) == 1 else "stand together more than once"
+            what = "is duplicated" if len(keys) == 1 else "are duplicated together"
             others = [key for key in table.unique if key not in frame]
             if others:
                 what += f"; a column {' or '.join(others)} would tell them apart"

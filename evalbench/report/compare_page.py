@@ -129,7 +129,7 @@ def page(found: Sequence[Differences], links: Mapping[str, str]) -> str:
             "question": results["question"],
             "data": data_label(results["data"]),
             "synthetic": synthetic_label(results["data"]),
-            "sides": [_described(reference, "reference", links), *(_described(d.side, "against it", links) for d in found)],
+            "sides": [_described(reference, "reference", links), *(_described(d.side, "compared run", links) for d in found)],
             "bands": Html("".join(_band(d) for d in found)),
             "figures": figures_table(found),
             "notes": notes_html([note for d in found for note in _notes(d)]),
@@ -160,7 +160,7 @@ def _band(differences: Differences) -> str:
     return (
         f'<div class="eb-verdict eb-{COLOUR.get(word, "grey")}"><p class="eb-light">'
         f'<span class="eb-symbol" aria-hidden="true">{ARROWS[word]}</span><strong>{escape(word.capitalize())}</strong> '
-        f'<span class="eb-meaning">{escape(f"by {by}: " if by else "")}{escape(differences.side.name)} against {escape(differences.reference.name)}</span></p>'
+        f'<span class="eb-meaning">{escape(f"{by}, " if by else "")}{escape(differences.side.name)} against {escape(differences.reference.name)}</span></p>'
         f'{lead}{f"<ul class=eb-words>{more}</ul>" if more else ""}<ul class="eb-facts">{_unit_facts(differences)}</ul></div>'
     )
 
@@ -219,7 +219,7 @@ def _changes(d: Differences) -> Html:
     """How many units changed, and the twenty that got better and worse most."""
     if d.changes is None:
         return Html(
-            "<p>Units are not paired, or no column of the items scores a single unit, so no change of a unit is known.</p>"
+            "<p>Units are not paired, or no column of the items scores a single unit, so changes of units are not known.</p>"
         )
     order = ("better", "worse", "higher", "lower", "same", "value on one side", "no value")
     said = ", ".join(f"{count(d.changes.counts[v])} {v}" for v in order if v in d.changes.counts)
@@ -227,7 +227,7 @@ def _changes(d: Differences) -> Html:
         f"<p>{escape(d.changes.title)} of single units, {escape(d.side.name)} against {escape(d.reference.name)}: {said}.</p>"
     ]
     for verdict, title in (("better", "Got better"), ("worse", "Got worse"), ("higher", "Rose"), ("lower", "Fell"),
-                           ("value on one side", "A value on one side alone")):  # fmt: skip
+                           ("value on one side", "A value on one side only")):  # fmt: skip
         rows = d.changes.table[d.changes.table["verdict"] == verdict]
         if len(rows):
             out.append(f"<h3>{title}</h3>{_change_table(rows, d)}")
@@ -251,15 +251,11 @@ def _method(found: Sequence[Differences]) -> list[str]:
     methods = sorted({row.comparison.method for row in rows if row.comparison.method})
     out = [
         "Differences are this side minus the reference"
-        + (
-            ", on the units that both have and that have a value on both."
-            if paired
-            else "; the units are independent samples."
-        ),
+        + (", on the units that have a value on both sides." if paired else "; the units are independent samples."),
         f"Intervals 95 % and p-values: {'; '.join(methods) or 'none'}.",
         f"Holm's adjustment covers {counted(families[0], 'test')} of headline figures"
-        + (f" and, apart, {counted(families[1], 'test')} of the further ones." if families[1] else "."),
-        "Better or worse: Holm's p-value is at most 0.05. No difference shown says nothing about equality; the smallest "
+        + (f" and, separately, {counted(families[1], 'test')} of the further ones." if families[1] else "."),
+        "Better or worse: Holm's p-value is at most 0.05. Where no difference is shown, the two need not be equal; the smallest "
         "difference that so many units show with 80 % power is 2.80 standard errors of the difference.",
     ]
     margins = {row.comparison.title: row.comparison.margin for row in rows if row.comparison.margin is not None}

@@ -184,8 +184,8 @@ def settings(
 
 _WARNINGS = {
     "edited_defaults": "This run used an edited notebook: its defaults are not the study's own.",
-    "other_models": "An endpoint answered with another model than was asked for:",
-    "not_kept": "The cache could not take everything that was paid for; another run asks for it again:",
+    "other_models": "An endpoint answered with a different model than requested:",
+    "not_kept": "The cache could not store every paid reply; another run will request these again:",
 }
 
 

@@ -270,7 +270,7 @@ class _Batch:
         try:
             merge_calls(folder / CALLS)
         except BadInput as error:
-            self.watcher.say(f"{folder.name}: the replies that it paid for were not kept here: {error}")
+            self.watcher.say(f"{folder.name}: its paid replies could not be cached here: {error}")
         close(folder, said, Ended(said["status"], said["error"], "", said["peak_memory_mb"]), said["seconds"])
         return _outcome(job, folder)
 

@@ -94,7 +94,7 @@ def _with_whole_results(folder: Path, ended: Ended) -> Ended:
     named = [ITEMS, *results["tables"].values()]
     missing = [name for name in named if not (folder / name).is_file()]
     if missing:
-        said = f"{RESULTS_JSON} is not what record(result) writes: there is no {', '.join(missing)}"
+        said = f"{RESULTS_JSON} is not what record(result) writes; missing: {', '.join(missing)}"
         return ended._replace(status="no-result", error=said)
     return ended
 
@@ -113,7 +113,9 @@ def _without_leaks(folder: Path, ended: Ended) -> Ended:
     if not found:
         return ended
     said = ", ".join(f"{name} in {file.name}" for file, name in found)
-    return ended._replace(status="failed", error=f"the run's files held the value of a key and were removed: {said}")
+    return ended._replace(
+        status="failed", error=f"an API key was found in the run's files; the files were deleted: {said}"
+    )
 
 
 def end_orphans(reports: Path) -> list[Path]:

@@ -120,11 +120,13 @@ def _check_workers(client: Any, address: str, say: Callable[[str], None]) -> Non
     ]
     for worker, found in client.run(version_faults, own_versions(), on_error="return").items():
         if isinstance(found, Exception):
-            faults.append(f"{worker}: cannot say its versions; is evalbench installed there? ({found})")
+            faults.append(f"{worker}: did not report its versions; is evalbench installed there? ({found})")
         else:
             faults += [f"{worker}: {fault}" for fault in found]
     if faults:
-        raise BadInput.listing(f"--scheduler {address}: the workers do not fit, nothing was started:", faults)
+        raise BadInput.listing(
+            f"--scheduler {address}: the workers do not match this environment; nothing was started:", faults
+        )
     allowed = client.run_on_scheduler(_allowed_failures)
     if allowed:
         say(

@@ -27,7 +27,7 @@ def golden_of(results: Mapping[str, Any]) -> dict[str, Any]:
 def difference(golden: Mapping[str, Any], path: Path) -> list[str]:
     """In words, where figures differ from the stored golden; empty where they agree to ``TOLERANCE``."""
     if not path.is_file():
-        return [f"{path.name} is not there; write it with: evalbench check --accept {golden['study']}"]
+        return [f"{path.name} does not exist; write it with: evalbench check --accept {golden['study']}"]
     stored = json.loads(path.read_text(encoding="utf-8"))
     out = [
         f"{key}: was {stored[key]!r}, is {golden[key]!r}" for key in ("light", "sentence") if stored[key] != golden[key]

@@ -59,7 +59,7 @@ def memory_fault(megabytes: Any) -> str:
     if isinstance(megabytes, bool) or not isinstance(megabytes, int) or megabytes < _LEAST_MEMORY:
         return f"expected a whole number of MB from {_LEAST_MEMORY} up, found {megabytes!r}"
     if sys.platform != "linux":
-        return f"the memory of a kernel can be limited on Linux only, this is {sys.platform}; leave it out"
+        return f"memory limits work on Linux only, and this is {sys.platform}; remove the option"
     return ""
 
 

@@ -43,7 +43,7 @@ def checked_values(known: Mapping[str, Parameter], given: Mapping[str, Any], sou
             except ValueError as error:
                 faults.append(f"{name}: {error}")
     if faults:
-        raise BadInput.listing(f"{source}: the parameters cannot be taken:", faults)
+        raise BadInput.listing(f"{source}: invalid parameters:", faults)
     return values
 
 

@@ -54,7 +54,7 @@ def record(result: Result, out: str | Path | None = None) -> None:
         if found := leaks(target):
             shutil.rmtree(target)
             said = ", ".join(f"{name} in {file.name}" for file, name in found)
-            raise BadInput(f"{target}: not kept, its files held the value of a key: {said}")
+            raise BadInput(f"{target}: not kept, because its files held the value of a key: {said}")
     else:
         from evalbench.draw.show import show
 

@@ -270,7 +270,7 @@ def run(
         write_json(folder / RUN_JSON, begun)
         ended = execute(planned.notebook, folder / NOTEBOOK, planned.parameters, env, timeout, progress, fork, memory)
     except BaseException as error:
-        stopped = "stopped from outside (Ctrl-C or a signal)"
+        stopped = "interrupted (Ctrl-C or a signal)"
         said = stopped if isinstance(error, KeyboardInterrupt) else f"{type(error).__name__}: {error}"
         close(folder, begun, Ended("failed", said), time.monotonic() - clock, key)
         raise
@@ -322,7 +322,7 @@ def _read_notebook(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BadInput(f"{path}: not a notebook ({type(error).__name__}: {error})") from error
     if not isinstance(cells, list):
-        raise BadInput(f"{path}: not a notebook (its cells are no list)")
+        raise BadInput(f"{path}: not a notebook (its cells are not a list)")
     return dict(node)
 
 

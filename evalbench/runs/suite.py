@@ -113,7 +113,7 @@ def read_suite(path: Path, root: Path | None = None) -> tuple[Job, ...]:
     if faults:
         raise BadInput.listing(f"{path}: nothing was started:", faults)
     if not jobs:
-        raise BadInput(f"{path}: there are no runs in it")
+        raise BadInput(f"{path}: it has no runs")
     labels = _told_apart([job.label for job in jobs], stated)
     return tuple(job._replace(label=label) for job, label in zip(jobs, labels, strict=True))
 
@@ -225,7 +225,7 @@ def _entries(path: Path) -> tuple[list[_Entry], list[str]]:
         text = path.read_text(encoding="utf-8-sig")
         document = yaml.compose(text, Loader=yaml.SafeLoader)
         if document is not None and (line := _line_of_circle(document)):
-            raise BadInput(f"{path}: line {line}: this holds itself: an alias within its own anchor")
+            raise BadInput(f"{path}: line {line}: an alias within its own anchor")
         content = yaml.safe_load(text)
     except OSError as error:
         raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
@@ -243,7 +243,7 @@ def _entries(path: Path) -> tuple[list[_Entry], list[str]]:
     for number, (node, values) in enumerate(zip(nodes, content["runs"], strict=True), 1):
         line = node.start_mark.line + 1
         if not isinstance(values, dict):
-            faults.append(f"entry {number} (line {line}): expected 'study:' and what goes with it")
+            faults.append(f"entry {number} (line {line}): expected 'study:' and its settings")
             continue
         entry = _Entry(
             number,
@@ -299,7 +299,7 @@ def _doubled_keys(node: Any) -> Iterator[tuple[int, str]]:
         seen: set[str] = set()
         for key, value in node.value:
             if str(key.value) in seen:
-                yield key.start_mark.line + 1, f"{key.value} stands twice"
+                yield key.start_mark.line + 1, f"{key.value} appears twice"
             seen.add(str(key.value))
             children = [*children, value]
     for child in children:

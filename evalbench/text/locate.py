@@ -90,7 +90,7 @@ def likeliest_place(context: str, text: str, width: int) -> int:
     width : int
         About how long the stretch is.
     """
-    known, grams = np.unique(_grams(context, SEED)), _grams(text, SEED)
+    known, grams = np.unique(_grams(context, GRAM)), _grams(text, GRAM)
     places = _members(known, grams) if len(known) else known
     if not len(places):
         return 0

@@ -178,7 +178,7 @@ class Fetcher:
             try:
                 url = urljoin(url, _as_written(location))
             except ValueError as error:
-                raise _Stop("bad-url", f"redirected to what is no address: {error}", status) from None
+                raise _Stop("bad-url", f"redirected to an invalid address: {error}", status) from None
 
     def _allowed(self) -> set[tuple[str, int | None]]:
         return {place for place in map(_place, self.allow) if place}
@@ -188,7 +188,7 @@ class Fetcher:
         if port not in _PORTS.values() and (host, port) not in self._allowed():
             shown = f"[{host}]" if ":" in host else host
             raise _Stop(
-                "refused-port", f"port {port}: only 80 and 443 are asked, unless {shown}:{port} is an allowed host"
+                "refused-port", f"port {port}: only 80 and 443 are allowed, unless {shown}:{port} is an allowed host"
             )
 
     def _checked_address(self, parts: SplitResult, deadline: float) -> str:
@@ -199,8 +199,8 @@ class Fetcher:
             private = [a for a in addresses if not is_public(a)]
         except HostUnknown:
             if self._resolves_anything(deadline):
-                raise _Stop("no-such-host", f"there is no host {host}") from None
-            raise _Stop("dns", "this machine resolves no names at all") from None
+                raise _Stop("no-such-host", f"no such host: {host}") from None
+            raise _Stop("dns", "this machine cannot resolve any host name") from None
         except FutureTimeout:
             raise _Stop("timeout", f"looking up {host} took too long") from None
         except (OSError, UnicodeError, ValueError) as error:

@@ -108,4 +108,4 @@ def test_the_command_line_answers_2_for_bad_input(
     with pytest.raises(SystemExit) as ended:
         cli.main()
     assert ended.value.code == 2
-    assert capsys.readouterr().err.startswith("evalbench: one run alone")
+    assert capsys.readouterr().err.startswith("evalbench: only one run given")

@@ -32,8 +32,8 @@ def run(*arguments: str) -> str:
     [
         (("fetch", "gpt"), "known are local/smollm2-135m"),
         (("serve", "http://127.0.0.1:9/v1#m"), "is served elsewhere"),
-        (("check", "gpt"), "is no model's name"),
-        (("cache", "prune"), "say what to remove"),
+        (("check", "gpt"), "is not a model name"),
+        (("cache", "prune"), "choose what to remove"),
         (("cache", "prune", "--all", "--model", "m"), "--all removes everything"),
     ],
 )

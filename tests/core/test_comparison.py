@@ -152,7 +152,7 @@ class TestNoDifferenceBesideAnIntervalWithoutZero:
 
     def test_a_test_and_an_interval_that_do_not_agree(self):
         alike = at_odds(0.06, 0.001, 0.2, 1), at_odds(0.06, -0.2, -0.001, 3)
-        assert set(alike) == {"the interval leaves 0 out, but the test, p = 0.060, decides"}
+        assert set(alike) == {"the interval excludes 0, but the test, p = 0.060, decides"}
         assert at_odds(0.06, -0.1, 0.2, 24) == at_odds(0.06, 1e-17, 0.2, 24) == ""
         assert at_odds(0.06, math.nan, math.nan, 24) == ""
 

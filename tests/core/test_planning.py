@@ -21,15 +21,15 @@ from evalbench.core.planning import (
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: smallest_difference(-1), "not negative"),
-        (lambda: smallest_difference(float("nan")), "not negative"),
+        (lambda: smallest_difference(-1), "not be negative"),
+        (lambda: smallest_difference(float("nan")), "not be negative"),
         (lambda: smallest_difference(1, power=1), "between 0 and 1"),
         (lambda: units_for_difference(0, 1), "cannot plan for a difference of 0"),
         (lambda: units_for_correlation(0.4), "two different correlations"),
         (lambda: units_for_correlation(1.0), "two different correlations"),
         (lambda: power_of_difference(1, 0), "must be positive"),
-        (lambda: equivalent(0, 1, 0), "a margin is a positive number"),
-        (lambda: equivalent(0, 1, float("inf")), "a margin is a positive number"),
+        (lambda: equivalent(0, 1, 0), "a margin must be positive"),
+        (lambda: equivalent(0, 1, float("inf")), "a margin must be positive"),
     ],
 )
 def test_refusals(call, message):
@@ -77,5 +77,5 @@ def test_least_p_is_what_the_tests_give_where_every_unit_differs(n):
 
 def test_least_p_of_many_units_is_found_at_once():
     assert least_p(10**6, 10**6, paired=True) == least_p(10**6, 10**6, paired=False) == 0
-    with pytest.raises(ValueError, match="not negative"):
+    with pytest.raises(ValueError, match="not be negative"):
         least_p(-1, 3, paired=False)

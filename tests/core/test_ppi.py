@@ -20,7 +20,7 @@ nan = np.nan
     [
         ([1, 2], [1], None, "one human mark"),
         ([1, np.inf], [1, nan], None, "infinite"),
-        ([1, 2], [1, nan], 1.5, "trust lies between 0 and 1, not 1.5"),
+        ([1, 2], [1, nan], 1.5, "trust must be between 0 and 1, got 1.5"),
     ],
 )
 def test_refusals(judged, human, trust, message):

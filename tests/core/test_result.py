@@ -34,7 +34,7 @@ def result():
 def test_a_figure_that_is_not_there_names_those_that_are(result):
     with pytest.raises(KeyError, match="no figure 'f2' for the whole; metrics: f1"):
         result.estimate("f2")
-    with pytest.raises(KeyError, match=r"no figure 'f1' for .*'b'.*; it is there for .*'a'.*, the whole"):
+    with pytest.raises(KeyError, match=r"no figure 'f1' for .*'b'.*; it exists for .*'a'.*, the whole"):
         result.estimate("f1", checker="b")
 
 

@@ -33,7 +33,7 @@ def test_refusals():
         sign_flip_test([1.0, np.nan], rng())
     with pytest.raises(ValueError, match="between 0 and 1"):
         holm([0.5, 1.5])
-    with pytest.raises(ValueError, match="not negative"):
+    with pytest.raises(ValueError, match="not be negative"):
         mcnemar(-1, 2)
 
 

@@ -123,7 +123,7 @@ def test_the_band_says_what_could_not_be_scored_what_is_synthetic_and_what_the_l
     assert "2 of 20 items could not be scored" in out
     assert "SYNTHETIC DATA" in out
     assert "not enough evidence to say" in out
-    assert "the figures alone would say red, as they do in 87 % of resamples" in out
+    assert "on the figures alone it would be red (87 % of resamples)" in out
     assert "the same light" not in out
 
 
@@ -191,8 +191,8 @@ def test_a_grid_and_further_figures_are_folded_together():
     [
         ("green", None, 0.5, "50 % of resamples give the same light"),
         ("grey", "grey", 0.5, "50 % of resamples give the same light"),
-        ("grey", "green", 0.5, "held back to grey: the figures alone would say green, as they do in 50 % of resamples"),
-        ("grey", "green", None, "held back to grey: the figures alone would say green"),
+        ("grey", "green", 0.5, "grey for lack of evidence; on the figures alone it would be green (50 % of resamples)"),
+        ("grey", "green", None, "grey for lack of evidence; on the figures alone it would be green"),
     ],
 )
 def test_the_share_of_resamples_is_that_of_the_light_that_it_names(light, would_be, stability, said):

@@ -66,7 +66,9 @@ def test_label_order_is_read_not_guessed(order: tuple[int, int, int]) -> None:
 
 
 def test_a_missing_cross_encoder_says_how_to_get_it() -> None:
-    with pytest.raises(ModelUnavailable, match="no entailment model 'nobody/nli' here: baseline/lexical, a folder"):
+    with pytest.raises(
+        ModelUnavailable, match="entailment model 'nobody/nli' not found: use baseline/lexical, a folder"
+    ):
         entailer("nobody/nli")
 
 

@@ -40,7 +40,7 @@ def test_faulty_items_are_refused_all_at_once() -> None:
         judge(items, by=BASELINE, task="entailment")
     message = str(raised.value)
     assert "items for the task 'entailment' need id, premise, hypothesis:" in message
-    assert "item 1: its id 'a' is there twice" in message
+    assert "item 1: its id 'a' appears twice" in message
     assert "item 'a': premise is None, not a text" in message
     assert "item 2: its id is 7, not a text" in message
     assert "item 7: hypothesis is nan, not a text" in message
@@ -65,7 +65,7 @@ def test_the_baseline_gives_no_marks() -> None:
 
 
 def test_a_name_that_is_no_model_and_no_cross_encoder_task_is_refused() -> None:
-    with pytest.raises(BadInput, match=r"'gpt-4o' is no language model \(openai/MODEL, .* not 'correctness'"):
+    with pytest.raises(BadInput, match=r"'gpt-4o' is not a language model \(openai/MODEL, .* not 'correctness'"):
         judge(ANSWERS, by="gpt-4o", task="correctness")
 
 
@@ -77,7 +77,7 @@ def test_samples_start_at_one() -> None:
 def test_a_faulty_criterion_is_refused_all_at_once() -> None:
     with pytest.raises(BadInput) as raised:
         mark_task("x", " ", {1: ""}, examples=[{"mark": 3, "text": "y"}])
-    for fault in ("at least two marks", "definition is empty", "mark 1: it is not said", "example 0: needs a mark"):
+    for fault in ("at least two marks", "definition is empty", "mark 1: no description", "example 0: needs a mark"):
         assert fault in str(raised.value)
 
 
@@ -215,7 +215,7 @@ def test_faulty_recorded_rows_are_refused_all_at_once(tmp_path: Path) -> None:
         "row 1 (a): 'MAYBE' is none of ENTAILMENT",
         "row 2: no id",
         "row 4 (b): a second verdict for sample 0",
-        "row 5 (c): sample 'x' is no whole number",
+        "row 5 (c): sample 'x' is not a whole number",
     ):
         assert fault in str(raised.value)
 
@@ -225,7 +225,7 @@ def test_faulty_recorded_rows_are_refused_all_at_once(tmp_path: Path) -> None:
     [
         ("none.csv", None, "cannot be read"),
         ("marks.txt", "id", "expected .csv, .tsv or .jsonl"),
-        ("marks.jsonl", "{broken", "line 1: no JSON"),
+        ("marks.jsonl", "{broken", "line 1: not JSON"),
         ("marks.jsonl", '{"id": "1", "label": "A", "label": "B"}', 'line 1: .*key "label" more than once'),
         ("marks.jsonl", "[1]", "line 1: expected an object, got list"),
         ("marks.csv", b"\xff\xfe\x00", "cannot be read"),
@@ -345,7 +345,7 @@ def test_recorded_rows_with_a_number_for_an_id_or_too_many_cells(tmp_path):
     with pytest.raises(BadInput, match="row 1: its id is 1, not a text"):
         judge([{"id": "1", "premise": "a", "hypothesis": "b"}], by=f"recorded:{tmp_path}/n.jsonl", task="entailment")
     (tmp_path / "x.csv").write_text("id,label\n1,NEUTRAL,more\n")
-    with pytest.raises(BadInput, match=r"row 1 \(1\): more cells than the head has columns"):
+    with pytest.raises(BadInput, match=r"row 1 \(1\): more cells than the header has columns"):
         judge([{"id": "1", "premise": "a", "hypothesis": "b"}], by=f"recorded:{tmp_path}/x.csv", task="entailment")
 
 

@@ -109,7 +109,7 @@ def test_a_vocabulary_beyond_the_basic_plane_is_told_apart():
 
 
 def test_unknown_rouge_types_are_refused():
-    with pytest.raises(ValueError, match="no ROUGE type 'rouge0'; there are rouge1"):
+    with pytest.raises(ValueError, match="no ROUGE type 'rouge0'; choose from rouge1"):
         rouge(["a"], ["a"], ["rouge0"])
 
 

@@ -73,5 +73,5 @@ def test_what_is_asked_for_and_not_given_is_a_no(able):
 
 
 def test_longest_prompt_and_dimensions(able):
-    assert able["longest prompt tried"] == ("longest prompt tried", "11 tokens", "all that were tried were taken")
+    assert able["longest prompt tried"] == ("longest prompt tried", "11 tokens", "every length tried was accepted")
     assert able["embeddings"].detail == "2 dimensions"

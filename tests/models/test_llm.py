@@ -25,10 +25,10 @@ def bare_environment(monkeypatch, tmp_path):
     ("name", "said"),
     [
         ("", "a model's name is one of openai/MODEL"),
-        ("gpt-4o", "is no model's name"),
-        ("nobody/gpt-4o", "is no model's name"),
-        ("openai/", "is no model's name"),
-        ("baseline/lexical", "is no model's name"),
+        ("gpt-4o", "is not a model name"),
+        ("nobody/gpt-4o", "is not a model name"),
+        ("openai/", "is not a model name"),
+        ("baseline/lexical", "is not a model name"),
         ("http://127.0.0.1:8000/v1", "write the model after a #"),
         ("http://#m", "not of the form"),
         ("http://host:99999999/v1#m", "not an address"),
@@ -36,7 +36,7 @@ def bare_environment(monkeypatch, tmp_path):
         ("https://ho st/v1#m", "blanks or control"),
         ("azure/mine", "needs AZURE_OPENAI_ENDPOINT"),
         ("local/gpt-5", "known are local/smollm2-135m"),
-        ("local:/nowhere/x.gguf", "there is no such file"),
+        ("local:/nowhere/x.gguf", "no such file"),
     ],
 )
 def test_refuses_what_is_no_model(name, said):
@@ -54,7 +54,7 @@ def test_refuses_addresses_with_user_info_and_does_not_repeat_them():
 
 def test_refuses_a_file_that_is_no_gguf(tmp_path):
     (tmp_path / "x.gguf").write_bytes(b"PK\x03\x04")
-    with pytest.raises(BadInput, match="no GGUF file"):
+    with pytest.raises(BadInput, match="not a GGUF file"):
         model(f"local:{tmp_path}/x.gguf")
 
 

@@ -18,13 +18,13 @@ def test_an_unknown_prompt_lists_what_there_is() -> None:
 
 
 def test_a_missing_language_says_which_there_are() -> None:
-    with pytest.raises(BadInput, match="prompt 'entailment' is there in en, ru, zh, not in 'fr'"):
+    with pytest.raises(BadInput, match="prompt 'entailment' exists in en, ru, zh, not in 'fr'"):
         load_prompt("entailment", "fr")
 
 
 @pytest.mark.parametrize(("name", "language"), [("../card", "en"), ("entailment", "../en")])
 def test_a_name_leaves_no_folder(name: str, language: str) -> None:
-    with pytest.raises(BadInput, match="is no name of a prompt"):
+    with pytest.raises(BadInput, match="is not the name of a prompt"):
         load_prompt(name, language)
 
 

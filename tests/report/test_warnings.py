@@ -16,14 +16,14 @@ def verdict_box(folder) -> str:
 
 def test_another_model_than_asked_for_is_said_beside_the_verdict(run_folder):
     box = verdict_box(run_folder(other_models={"openai/big → small<script>": 12}))
-    assert "answered with another model than was asked for" in box
+    assert "answered with a different model than requested" in box
     assert "openai/big → small&lt;script&gt;: <b>12</b> replies" in box
     assert "<script>" not in box
 
 
 def test_what_could_not_be_kept_is_said_beside_the_verdict(run_folder):
     box = verdict_box(run_folder(not_kept={"database or disk is full": 3}))
-    assert "The cache could not take everything" in box
+    assert "The cache could not store every paid reply" in box
     assert "database or disk is full: <b>3</b> replies" in box
 
 

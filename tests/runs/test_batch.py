@@ -65,7 +65,7 @@ def test_a_scheduler_that_does_not_answer(bench, monkeypatch):
 
 
 def test_workers_and_scheduler_exclude_each_other(bench):
-    with pytest.raises(BadInput, match="give one of the two"):
+    with pytest.raises(BadInput, match="use only one of the two"):
         CliRunner().invoke(
             batch, [str(bench / "s.yaml"), "--workers", "2", "--scheduler", "tcp://127.0.0.1:1"],
             catch_exceptions=False, standalone_mode=False,
@@ -100,7 +100,7 @@ def test_a_batch_writes_folders_index_and_summary_and_resumes(bench):
         assert (folder / "report.html").is_file()
 
     again = CliRunner().invoke(batch, [*arguments, "--resume"], catch_exceptions=False)
-    assert "3 of them finished before" in again.stdout
+    assert "3 of them already finished" in again.stdout
     assert statuses(reports) == ["failed"] * 2 + ["ok"] * 3 + ["timeout"] * 2
     assert sorted(record["attempt"] for _, record in folders.runs(reports)) == [1] * 5 + [2] * 2
 

@@ -62,12 +62,12 @@ def test_a_malformed_catalog_is_one_message(text, said, tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "said"),
-    [("runs: &a [*a]", "line 1: this holds itself"), ("runs:\n- study: tiny\n  parameters: &p {k: *p}", "line 3: this holds itself"),
-     ("runs:\n- &e {study: tiny, matrix: {k: [*e]}}", "line 2: this holds itself"), ("[" * 5000, "nested too deeply"),
+    [("runs: &a [*a]", "line 1: an alias within its own anchor"), ("runs:\n- study: tiny\n  parameters: &p {k: *p}", "line 3: an alias within its own anchor"),
+     ("runs:\n- &e {study: tiny, matrix: {k: [*e]}}", "line 2: an alias within its own anchor"), ("[" * 5000, "nested too deeply"),
      ("timeout: .nan\nruns:\n- study: tiny", "timeout: expected seconds above 0 and up to a year, found nan"),
      ("timeout: .inf\nruns:\n- study: tiny", "found inf"), ("timeout: 1.0e+300\nruns:\n- study: tiny", "found 1e"),
      ("runs:\n- study: tiny\n  timeout: 0", "found 0"), ("runs:\n- study: tiny\n  data: 2026-13-45", "not YAML"),
-     ("runs: []\nruns:\n- study: tiny", "runs stands twice"), ("runs:\n- study: tiny\n  parameters: {k: " + "[" * 200 + "]" * 200 + "}", "expected int"),
+     ("runs: []\nruns:\n- study: tiny", "runs appears twice"), ("runs:\n- study: tiny\n  parameters: {k: " + "[" * 200 + "]" * 200 + "}", "expected int"),
      ("\x00", "not YAML"), ("", "expected a mapping")],
 )  # fmt: skip
 def test_a_malformed_suite_is_one_message(text, said, bench):
@@ -154,7 +154,7 @@ def with_cell(bench: Path, source: str) -> None:
     ("written", "said"),
     [("{}", "schema_version: missing"),
      *(pytest.param(*case, marks=pytest.mark.slow) for case in
-       (("[]", "expected a JSON object"), ("", "cannot be read"), ("valid", "there is no items.parquet")))],
+       (("[]", "expected a JSON object"), ("", "cannot be read"), ("valid", "missing: items.parquet")))],
 )  # fmt: skip
 def test_results_that_a_notebook_wrote_itself_are_none(written, said, bench):
     source = f"(folder / 'results.json').write_text({written!r})"

@@ -36,7 +36,7 @@ def suite(bench: Path, text: str) -> Path:
         ("runs:\n  - {study: tiny, data: words.csv, parameters: [1]}", "parameters: expected 'name: value' lines"),
         ("runs:\n  - {study: tiny, data: words.csv, timeout: -1}", "timeout: expected seconds above 0 and up to a year, found -1"),
         ("runs:\n  - {study: tiny, data: words.csv, timeout: yes}", "timeout: expected seconds above 0 and up to a year, found True"),
-        ("runs:\n  - study: tiny\n    study: tiny\n    data: words.csv", "line 3: study stands twice"),
+        ("runs:\n  - study: tiny\n    study: tiny\n    data: words.csv", "line 3: study appears twice"),
         ("runs:\n  - {study: tiny, data: words.csv}\n  - {study: tiny, data: words.csv, matrix: {k: [1]}}",
          "entry 2 (line 3): tiny k=1: the same run as in entry 1 (line 2)"),
         ("runs:\n  - {study: tinny, data: words.csv}", "did you mean tiny?"),

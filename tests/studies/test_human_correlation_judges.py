@@ -29,7 +29,7 @@ class TestJudges:
             evaluate(frame, ratings, judges=["baseline/lexical"], judge_criteria=criteria)
         for fault in (
             "no column output", "baseline/lexical compares texts and gives no marks", "the definition is empty",
-            "mark 'half' is no whole number", "b: the table has no column context",
+            "mark 'half' is not a whole number", "b: the table has no column context",
             "c: basis must be one of reference, context; got 'output'", "d: expected basis, definition, examples, scale",
         ):  # fmt: skip
             assert fault in str(error.value)

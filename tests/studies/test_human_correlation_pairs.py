@@ -137,7 +137,7 @@ def test_a_difference_that_its_interval_shows_and_many_tests_hide_says_so():
     hidden = table[(table["ci_low"] * table["ci_high"] > 0) & (table["p_holm"] >= 0.05)]
     assert len(hidden)
     alone = r"alone it has p \S.*, but Holm's adjustment for 55 tests decides"
-    test = r"the interval leaves 0 out, but the test, p \S.*, decides"
+    test = r"the interval excludes 0, but the test, p \S.*, decides"
     assert hidden["verdict"].str.fullmatch(f"no difference shown: (?:{alone}|{test})").all()
     assert hidden["verdict"].str.contains("55 tests").any()
     plain = table[(table["ci_low"] * table["ci_high"] <= 0) & (table["p"] > 0.05)]

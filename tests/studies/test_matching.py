@@ -157,7 +157,7 @@ def test_contexts_are_located_exactly_by_white_space_and_fuzzily():
         ),
         (lambda d: d["predictions"].__setitem__("checker", ["fir"]), "checker 'fir' is not written name@version|model"),
         (lambda d: d["predictions"].__setitem__("sample_id", ["t"]), "sample t has no text in documents"),
-        (lambda d: d.__setitem__("truth", pd.concat([d["truth"], d["truth"]])), "stand together more than once"),
+        (lambda d: d.__setitem__("truth", pd.concat([d["truth"], d["truth"]])), "are duplicated together"),
         (
             lambda d: d["truth"].drop(columns=["start", "end"], inplace=True),
             "neither start and end nor spans nor a context",
@@ -187,7 +187,7 @@ def test_faults_of_the_schema_and_of_the_study_come_in_one_message():
         load(data, study="matching")
     assert list(error.value.faults) == [
         'frame truth: column start: expected a whole number, at least 0 (may be empty), found "x" (row 3)',
-        'frame truth: column sample_id, violation_id: stand together more than once, found "u|1" (rows 4, 5)',
+        'frame truth: column sample_id, violation_id: are duplicated together, found "u|1" (rows 4, 5)',
         "frame documents: column text: empty; expected a text (row 2)",
         "predictions: sample v has no text in documents",
         "truth: violation 2 of sample s: span 3–99 is not inside its text of 20 characters",

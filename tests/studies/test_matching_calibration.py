@@ -100,7 +100,7 @@ def test_verdicts_of_one_kind_teach_nothing(sample: Dataset) -> None:
 def test_the_same_annotator_twice_is_refused(sample: Dataset) -> None:
     frames = {n: t.astype(object) for n, t in sample.tables.items()}
     frames["pair_verdicts"] = pd.concat([frames["pair_verdicts"], frames["pair_verdicts"].head(1)])
-    with pytest.raises(BadInput, match="stand together more than once"):
+    with pytest.raises(BadInput, match="are duplicated together"):
         load({n: t.drop(columns="spans", errors="ignore") for n, t in frames.items()}, study="matching_calibration")
 
 

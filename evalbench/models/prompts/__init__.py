@@ -143,14 +143,14 @@ def _file(name: str, language: str, path: Path | None) -> Path:
         raise BadInput(f"no prompt file or folder {path}")
     wanted = f"{name}.{language}.jinja"
     if Path(wanted).name != wanted:
-        raise BadInput(f"{name!r} in {language!r} is no name of a prompt")
+        raise BadInput(f"{name!r} in {language!r} is not the name of a prompt")
     found = _languages(name, path)
     if language in found:
         return found[language]
     if path and path.is_file():
         return path
     if found:
-        raise BadInput(f"prompt {name!r} is there in {', '.join(sorted(found))}, not in {language!r}")
+        raise BadInput(f"prompt {name!r} exists in {', '.join(sorted(found))}, not in {language!r}")
     known = sorted({_ENDING.sub("", file.name) for file in FOLDER.glob("*.jinja")})
     raise BadInput(f"no prompt {name!r}; there are {', '.join(known)}")
 

@@ -93,7 +93,7 @@ def embedder(name: str, *, dtype: str = "float32", cache: bool = True) -> Embedd
         For an empty name or an unknown ``dtype``.  A model that is not there is refused when it is first used.
     """
     if not name or name != name.strip():
-        raise BadInput(f"{name!r} is no name of an embedding model; known: {', '.join(known_models())}")
+        raise BadInput(f"{name!r} is not an embedding model; known models: {', '.join(known_models())}")
     if dtype not in DTYPES:
         raise BadInput(f"dtype {dtype!r} is not one of {', '.join(DTYPES)}")
     return Embedder(name, dtype, vector_cache_file() if cache else None)

@@ -128,7 +128,7 @@ async def _posted(
             response = await client.post(path, cast_to=httpx2.Response, body=payload, options=_AUTHORISED)
         return response.content
     except (TimeoutError, openai.APITimeoutError):
-        return failed("timeout", f"no whole reply within {timeout:g} s", started)
+        return failed("timeout", f"no complete reply within {timeout:g} s", started)
     except TooLong as error:
         return failed("bad-response", redact(str(error)), started, final=True)
     except openai.APIStatusError as error:
@@ -139,7 +139,7 @@ async def _posted(
     if 300 <= status < 400:
         to = printable(redact(headers.get("location") or "nowhere")[:LONGEST_DETAIL])
         raise EndpointFault(
-            f"{target.name} at {target.host} sends elsewhere ({status}): to {to}; that is not followed: name the address that is meant"
+            f"{target.name} at {target.host} redirects ({status}) to {to}. Redirects are not followed; use the final address."
         )
     outcome = _refusal(status, body, headers, started, redact)
     if status == 400 and _WRONG_KEY.match(outcome.detail.removeprefix("400: ")):
@@ -238,7 +238,7 @@ def _completion(body: bytes, started: float, redact: Callable[[str], str]) -> Ou
         return bad(f"the reply holds no choices{f': {said}' if said else ''}")
     message = choices[0].get("message") if isinstance(choices[0], dict) else None
     if not isinstance(message, dict) or not isinstance(message.get("content"), str | None):
-        return bad("the first choice holds no message with a text")
+        return bad("the first choice has no message with a text")
 
     def told(value: Any) -> str:
         return redact(_without_surrogates(str(value or "")))

@@ -56,7 +56,7 @@ def fake(monkeypatch: pytest.MonkeyPatch, fresh_cache: Path) -> FakeEncoder:
 
 @pytest.mark.parametrize("name", ["", " minilm", "minilm "])
 def test_a_name_that_is_none_is_refused(name: str) -> None:
-    with pytest.raises(BadInput, match=r"is no name of an embedding model; known: jaccard, use-multilingual"):
+    with pytest.raises(BadInput, match=r"is not an embedding model; known models: jaccard, use-multilingual"):
         embedder(name)
 
 

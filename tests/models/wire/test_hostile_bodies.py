@@ -62,9 +62,9 @@ def test_a_wrong_key_raises_though_its_status_is_400(scripted):
 
 
 @pytest.mark.parametrize("status", [301, 307, 308])
-def test_a_redirect_is_told_and_not_followed(scripted, status):
+def test_a_redirect_is_reported_and_not_followed(scripted, status):
     scripted.gives({}, status, Location="http://127.0.0.1:9/v1/chat/completions")
-    with pytest.raises(EndpointFault, match=rf"sends elsewhere \({status}\): to http://127.0.0.1:9/v1/chat/com"):
+    with pytest.raises(EndpointFault, match=rf"redirects \({status}\) to http://127.0.0.1:9/v1/chat/com"):
         one(scripted)
     assert len(scripted.asked) == 1
 
