@@ -1,179 +1,84 @@
 """Every study, with answers and references that are not there: nothing becomes 0, nothing is lost, the page says so.
 
-The cells of each study's notebook run here, without a kernel, on its sample with some cells made null.
+Where answers and references are is in the study's schema: a column with ``keep_null``, a column named as one.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from pathlib import Path
+from functools import cache
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 from chat import chat_endpoint, cite, solve
+from studied import Tables, answers, changed, evaluated, page, references, sample, whole
 
 import evalbench
-from evalbench import load, studies
+from evalbench import studies
 from evalbench.core.result import Result
 from evalbench.core.unscored import REASONS, in_words
-from evalbench.draw.show import shown
 
-ROOT = Path(__file__).resolve().parents[2]
-METRICS = ["f1_score", "exact_match", "rougeL", "length"]
-
-
-@dataclass(frozen=True)
-class Case:
-    """A study's sample, where its answers and references stand, and which figures rest on the references.
-
-    ``rows``: by column, how many items of the result one row of the table gives.
-    """
-
-    sample: str
-    answers: dict[str, str] = field(default_factory=dict)  # table → column
-    references: dict[str, str] = field(default_factory=dict)
-    by_reference: tuple[str, ...] = ()
-    options: dict[str, Any] = field(default_factory=dict)
-    collect: dict[str, Any] = field(default_factory=dict)
-
-
-COT = ("final", "passed", "level 1 answer", "level 2 steps", "level 3 similarity", "answer, strict", "answer, flexible")
-CASES = {
-    "text_metrics": Case(
-        "town_desk_answers@1.0.0",
-        {"items": "output"},
-        {"items": "reference"},
-        ("f1_score", "exact_match", "rougeL"),
-        {"metrics": METRICS, "lights": {"f1_score": [0.1, 0.2]}},
-        {"prompt": "{{ id }}", "lights": {}},
-    ),
-    "human_correlation": Case(
-        "town_desk@1.0.0",
-        {"items": "output"},
-        {"items": "reference"},
-        ("f1_score",),
-        {"metrics": ["f1_score", "length"]},
-    ),
-    "cot_levels": Case(
-        "word_problems@1.0.0", {"items": "response"}, {"items": "reference"}, (*COT, "level 4 of the references")
-    ),
-    "citation": Case(
-        "cited_answers@1.0.0",
-        {"answers": "model_answer"},
-        {"answers": "gold_answer"},
-        ("correctness", "final", "passed"),
-    ),
-    "explainability": Case(
-        "explained_answers@1.0.0",
-        {"items": "response", "answers": "model_answer"},
-        {"items": "reference", "answers": "gold_answer"},
-        ("score", "passed", "XAI_overall_score"),
-    ),
-    "matching": Case("house_style_curated@1.0.0", options={"embed": "jaccard"}),
-    "matching_calibration": Case(
-        "house_style_curated@1.0.0",
-        references={"pair_verdicts": "is_match"},
-        by_reference=("f1", "precision", "recall"),
-        options={"embed": "jaccard"},
-    ),
-}  # fmt: skip
-ANSWERING = [name for name, case in CASES.items() if case.answers]
-REFERRING = [name for name, case in CASES.items() if case.references]
-COLLECTING = [name for name in ANSWERING if name != "human_correlation"]
-
-
-def test_every_study_is_here() -> None:
-    assert set(CASES) == set(studies.names())
-
-
-def tables(study: str) -> dict[str, list[dict[str, Any]]]:
-    """The sample's tables as JSON records; the first table of items sorted, so that every model loses some."""
-    found = load(CASES[study].sample, study=study).tables
-    return {
-        name: [{k: none_if_nan(v) for k, v in row.items()} for row in frame.to_dict("records")]
-        for name, frame in found.items()
-    }
-
-
-def none_if_nan(value: Any) -> Any:
-    return None if isinstance(value, float) and np.isnan(value) else value
+ANSWERING = [name for name in studies.names() if answers(name)]
+REFERRING = [name for name in studies.names() if references(name)]
+COLLECTING = [name for name in ANSWERING if "model" in studies.study(name).options()]
 
 
 def with_nulls(
-    study: str, columns: dict[str, str], gone: Callable[[int], bool], value: Any = None, drop: bool = False
-) -> dict[str, list[dict[str, Any]]]:
+    study: str, at: list[tuple[str, str]], gone: Callable[[int], bool], value: Any = None, drop: bool = False
+) -> Tables:
     """The sample's tables with some cells replaced, or these rows left out, with what people said of them."""
-    found = tables(study)
-    for table, column in columns.items():
-        rows = list(enumerate(found[table]))
-        found[table] = [{**row, column: value} if gone(i) else row for i, row in rows if not (drop and gone(i))]
+    found = changed(study, at, lambda i, old: value if gone(i) else old)
+    if drop:
+        kept = {table: [not gone(i) for i in range(len(found[table]))] for table, _ in at}
+        found |= {table: found[table][rows] for table, rows in kept.items()}
     if "ratings" in found:
-        there = {(row["doc_id"], row["system"]) for row in found["items"]}
-        found["ratings"] = [row for row in found["ratings"] if (row["doc_id"], row["system"]) in there]
+        keys = ["doc_id", "system"]
+        found["ratings"] = found["ratings"].merge(found["items"][keys], on=keys)
     return found
 
 
-def page(study: str, folder: Path, data: dict[str, list[dict[str, Any]]], monkeypatch: Any, **options: Any) -> Result:
-    """The result that the notebook's cells give on these tables; everything that they show is drawn."""
-    folder.mkdir(parents=True)
-    for name, rows in data.items():
-        (folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    results: list[Result] = []
-    drawn: list[str] = []
-    monkeypatch.setattr(evalbench, "record", results.append, raising=False)
-    monkeypatch.setattr(evalbench, "show", lambda x, *a, **k: drawn.append(shown(x, *a, **k).html), raising=False)
-    monkeypatch.chdir(ROOT)
-    space: dict[str, Any] = {}
-    cells = json.loads((ROOT / "notebooks" / f"{study}.ipynb").read_text())["cells"]
-    parameters, *code = ["".join(c["source"]) for c in cells if c["cell_type"] == "code"]
-    exec(parameters, space)
-    space |= {"data": str(folder), "n_resamples": 100, **CASES[study].options, **options}
-    for cell in code:
-        exec(cell, space)
-    drawn.append(shown(results[0]).html)
-    assert not re.search(r">\s*(nan|None|<NA>)\s*<", "".join(drawn))
-    return results[0]
+def result_of(study: str, tables: Tables, **options: Any) -> Result:
+    """The study's result, whose page is drawn without an empty cell that has a word of Python."""
+    result = evaluated(study, tables, **options)
+    assert not re.search(r">\s*(nan|None|<NA>)\s*<", page(study, result))
+    return result
 
 
-def figures(result: Result) -> pd.DataFrame:
+def estimates(result: Result) -> pd.DataFrame:
+    keys = [*result.by, "metric"]
     frame = result.frame()
-    keys = [*(c for c in ("scorer", "criterion", "model", "part", "settings", "checker") if c in frame), "metric"]
     return frame.assign(**{k: frame[k].fillna("") for k in keys}).set_index(keys).sort_index()
 
 
-def assert_all_counted(study: str, result: Result, whole: Result) -> None:
-    """n + unscored + undefined of every figure is what it is without nulls; an item has at most one of the reasons."""
-    now, then = (figures(r)[["n", "n_unscored", "n_undefined"]].sum(axis=1) for r in (result, whole))
+def same(one: pd.DataFrame, other: pd.DataFrame) -> pd.Series:
+    """Which estimates of the first are the same in the other."""
+    columns = ["value", "n", "n_unscored", "n_undefined"]
+    a, b = (frame.reindex(one.index)[columns].astype(float).fillna(-99) for frame in (one, other))
+    return ((a - b).abs() < 1e-12).all(axis=1)
+
+
+def assert_all_counted(study: str, result: Result) -> None:
+    """n + unscored + undefined of every estimate is what it is without nulls; an item has at most one of the reasons."""
+    now, then = (estimates(r)[["n", "n_unscored", "n_undefined"]].sum(axis=1) for r in (result, whole(study)))
     if study not in ("matching_calibration", "human_correlation"):  # which count pairs with a verdict, and documents
-        pd.testing.assert_series_equal(now, then)
+        stated = then.index.intersection(now.index)  # corpus BLEU is stated only where something was scored
+        pd.testing.assert_series_equal(now, then[stated])
     items = result.items
-    assert len(items) == len(whole.items)
+    assert len(items) == len(whole(study).items)
     assert not ((items["unscored"] != "") & (items["undefined"] != "")).any()
     assert set(items["unscored"]) <= {"", *REASONS}
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Result]:
-    """A study on its sample as it is."""
-    known: dict[str, Result] = {}
-
-    def get(study: str) -> Result:
-        if study not in known:
-            with pytest.MonkeyPatch.context() as patch:
-                known[study] = page(study, tmp_path_factory.mktemp(study) / "whole", tables(study), patch)
-        return known[study]
-
-    return get
+@cache
+def without_references(study: str) -> Result:
+    return evaluated(study, with_nulls(study, references(study), lambda i: True))
 
 
-def reasons_column(result: Result) -> str:
-    """Where the items say why something has no value; a text metric's are by metric."""
-    return "f1_score_undefined" if "f1_score_undefined" in result.items else "undefined"
+def why_undefined(result: Result) -> pd.Series:
+    """Why each item, or a metric of it, has no value."""
+    return result.items.filter(regex="(^|_)undefined$").agg("; ".join, axis=1)
 
 
 def odd(i: int) -> bool:
@@ -181,17 +86,16 @@ def odd(i: int) -> bool:
 
 
 @pytest.mark.parametrize("study", ANSWERING)
-def test_figures_with_null_answers_are_those_of_the_others(study, tmp_path, monkeypatch, whole):
-    case = CASES[study]
-    result = page(study, tmp_path / "null", with_nulls(study, case.answers, odd), monkeypatch)
-    rest = page(study, tmp_path / "rest", with_nulls(study, case.answers, odd, drop=True), monkeypatch)
-    assert_all_counted(study, result, whole(study))
-    mine, others = figures(result)["value"], figures(rest)["value"]
-    if study == "human_correlation":  # the annotators' agreement is over all outputs, with text or without
-        kept = mine.index.get_level_values("scorer") != ""
-        mine, others = mine[kept].drop("trusted_mean", level="metric"), others
-        others = others.reindex(mine.index)
-    pd.testing.assert_series_equal(mine.astype(float), others.astype(float))
+def test_estimates_with_null_answers_are_those_of_the_others(study):
+    result = result_of(study, with_nulls(study, answers(study), odd))
+    rest = result_of(study, with_nulls(study, answers(study), odd, drop=True))
+    assert_all_counted(study, result)
+    mine, others = estimates(result), estimates(rest)
+    mine = mine[~same(mine, estimates(whole(study)))]  # what rests on no answer, such as the annotators' agreement
+    if study == "human_correlation":  # whose trusted criteria follow from that agreement
+        mine = mine.drop("trusted_mean", level="metric")
+    others = others.reindex(mine.index)
+    pd.testing.assert_series_equal(mine["value"].astype(float), others["value"].astype(float))
     lost = result.items[result.items["unscored"] != ""]
     assert set(lost["unscored"]) == {"no-output"}
     assert len(lost) == len(result.items) - len(rest.items)
@@ -202,10 +106,9 @@ def test_figures_with_null_answers_are_those_of_the_others(study, tmp_path, monk
 
 @pytest.mark.slow
 @pytest.mark.parametrize("study", ANSWERING)
-def test_a_null_answer_or_two_grey_no_light_and_are_counted(study, tmp_path, monkeypatch):
-    case = CASES[study]
-    some = page(study, tmp_path / "null", with_nulls(study, case.answers, lambda i: i == 3), monkeypatch)
-    rest = page(study, tmp_path / "rest", with_nulls(study, case.answers, lambda i: i == 3, drop=True), monkeypatch)
+def test_a_null_answer_or_two_grey_no_light_and_are_counted(study):
+    some = result_of(study, with_nulls(study, answers(study), lambda i: i == 3))
+    rest = result_of(study, with_nulls(study, answers(study), lambda i: i == 3, drop=True))
     assert some.n_unscored == len(some.items) - len(rest.items) > 0
     assert (some.light, some.verdict.would_be) == (rest.light, rest.verdict.would_be)
     noted = some.frame()["note"].str.contains("if every unscored item were the worst").any()
@@ -213,16 +116,14 @@ def test_a_null_answer_or_two_grey_no_light_and_are_counted(study, tmp_path, mon
 
 
 @pytest.mark.parametrize("study", ANSWERING)
-def test_without_any_answer_nothing_has_a_value(study, tmp_path, monkeypatch, whole):
-    case = CASES[study]
-    result = page(study, tmp_path / "null", with_nulls(study, case.answers, lambda i: True), monkeypatch)
-    assert_all_counted(study, result, whole(study))
+def test_without_any_answer_nothing_has_a_value(study):
+    result = result_of(study, with_nulls(study, answers(study), lambda i: True))
+    assert_all_counted(study, result)
     assert result.light == "grey"
     assert set(result.items["unscored"]) == {"no-output"}
-    rows = figures(result)
-    if study == "human_correlation":
-        rows = rows[rows.index.get_level_values("scorer") != ""]
-    rows = rows.drop("level 4 of the references", level="metric", errors="ignore")
+    rows = estimates(result)
+    assert result.summary.estimates[0].value is None
+    rows = rows[~same(rows, estimates(whole(study)))]  # what rests on no answer
     assert rows["value"].isna().all()
     assert (rows["n"] == 0).all()
     assert rows["note"].str.contains("no.output|half has no value").all()
@@ -231,58 +132,48 @@ def test_without_any_answer_nothing_has_a_value(study, tmp_path, monkeypatch, wh
 
 
 @pytest.mark.parametrize("study", ANSWERING)
-def test_an_empty_text_is_an_answer(study, tmp_path, monkeypatch):
-    case = CASES[study]
-    result = page(study, tmp_path / "empty", with_nulls(study, case.answers, odd, value=""), monkeypatch)
+def test_an_empty_text_is_an_answer(study):
+    result = evaluated(study, with_nulls(study, answers(study), odd, value=""))
     assert result.n_unscored == 0
     assert "Unscored" not in " ".join(result.notes)
 
 
 @pytest.mark.parametrize("study", REFERRING)
 @pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.slow)], ids=["a quarter", "all"])
-def test_a_null_reference_makes_undefined_what_needs_it_and_nothing_else(study, every, tmp_path, monkeypatch, whole):
-    case = CASES[study]
-    nulls = with_nulls(study, case.references, lambda i: i % every == 0)
+def test_a_null_reference_makes_undefined_what_needs_it_and_nothing_else(study, every):
+    nulls = with_nulls(study, references(study), lambda i: i % every == 0)
     if study == "matching_calibration" and every == 1:
         with pytest.raises(evalbench.BadInput, match="nothing to learn from"):
-            page(study, tmp_path / "null", nulls, monkeypatch)
+            evaluated(study, nulls)
         return
-    result = page(study, tmp_path / "null", nulls, monkeypatch)
-    assert_all_counted(study, result, whole(study))
+    result = result_of(study, nulls)
+    assert_all_counted(study, result)
     assert result.n_unscored == 0
-    assert result.items[reasons_column(result)].str.contains("no-reference").any()
+    assert why_undefined(result).str.contains("no-reference").any()
     assert "grey" not in (result.light, result.verdict.would_be) or every == 1 or whole(study).light == "grey"
     if study in ("matching_calibration", "human_correlation"):
-        return  # every figure there rests on the reference, or on ranks among the outputs that have one
-    now, then = figures(result), figures(whole(study))
-    untouched = ~now.index.get_level_values("metric").isin(case.by_reference)
-    pd.testing.assert_series_equal(now["value"][untouched].astype(float), then["value"][untouched].astype(float))
-    assert (now["n_undefined"][~untouched] >= then["n_undefined"][~untouched]).all()
+        return  # every statistic there rests on the reference, or on ranks among the outputs that have one
+    now, then = estimates(result), estimates(whole(study))
+    needs_it = ~same(then, estimates(without_references(study)))
+    assert needs_it.any()
+    assert same(then, now)[~needs_it].all()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("study", REFERRING)
-def test_no_score_is_made_of_a_reference_that_is_not_there(study, tmp_path, monkeypatch, whole):
+def test_no_score_is_made_of_a_reference_that_is_not_there(study):
     """The items that kept their reference have the scores that they had."""
-    case = CASES[study]
-    result = page(study, tmp_path / "null", with_nulls(study, case.references, lambda i: i % 4 == 0), monkeypatch)
-    column = reasons_column(result)
+    result = evaluated(study, with_nulls(study, references(study), lambda i: i % 4 == 0))
     then = whole(study).items
-    kept = (result.items[column] == then.get(column, "")).to_numpy()
+    kept = ~why_undefined(result).str.contains("no-reference").to_numpy()
     assert 0 < kept.sum() < len(kept)
     if study != "matching_calibration":  # whose scores come from a search over all verdicts
-        pd.testing.assert_frame_equal(result.items[list(then)][kept], then[kept], check_dtype=False)
-    needs_it = {
-        "text_metrics": "f1_score",
-        "human_correlation": "human",
-        "cot_levels": "final",
-        "citation": "correctness",
-        "matching_calibration": "tp",
-    }
-    if study in needs_it:
-        lost = result.items[result.items[column].str.contains("no-reference")]
-        lost = lost[lost["scorer"] == "f1_score"] if study == "human_correlation" else lost
-        assert lost["score" if study == "human_correlation" else needs_it[study]].isna().all()
+        shared = [c for c in then if "undefined" not in c]
+        pd.testing.assert_frame_equal(result.items[kept][shared], then[kept][shared], check_dtype=False)
+    lost, had = result.items[~kept], then[~kept]
+    gone = [c for c in lost.select_dtypes("number") if lost[c].isna().sum() > had[c].isna().sum()]
+    assert gone
+    assert lost[gone].isna().all(axis=1).any()
 
 
 @pytest.mark.parametrize(
@@ -299,14 +190,13 @@ def test_a_reply_without_text_is_unscored(study, all_of_them, tmp_path, monkeypa
             return None
         return cite(prompt) if "https://" in prompt else solve(prompt)
 
+    tables = dict(sample(study))
+    for table, _ in answers(study):
+        ids = sorted(set(tables[table]["id"]))[:12]
+        tables[table] = tables[table][tables[table]["id"].isin(ids)]
     with chat_endpoint(answer) as server:
-        data = tables(study)
-        for table in data:
-            if table in CASES[study].answers:
-                ids = sorted({row["id"] for row in data[table]})[:12]
-                data[table] = [row for row in data[table] if row["id"] in ids]
-        options = {"model": server.name, **CASES[study].collect}
-        result = page(study, tmp_path / "data", data, monkeypatch, **options)
+        more = {"prompt": "{{ id }}", "lights": {}} if study == "text_metrics" else {}
+        result = result_of(study, tables, model=server.name, **more)
     reasons = set(result.items["unscored"]) - {""}
     assert reasons <= {"no-text", "unparsed"}  # the latter where a value by a schema was asked for
     assert "no-text" in reasons or study == "citation"
@@ -314,7 +204,8 @@ def test_a_reply_without_text_is_unscored(study, all_of_them, tmp_path, monkeypa
     assert in_words(min(reasons)) in result.sentence
     if all_of_them:
         assert result.n_unscored == len(result.items)
-        assert result.frame().query("metric != 'level 4 of the references'")["value"].isna().all()
+        assert result.summary.estimates[0].value is None
+        assert not {e.metric for e in result.summary.estimates if e.value is not None and e.n_unscored}
     scored = result.items["unscored"] == ""
     values = result.items.select_dtypes("number").drop(
         columns=["n_reference_steps", "reference_coherence"], errors="ignore"
@@ -325,13 +216,13 @@ def test_a_reply_without_text_is_unscored(study, all_of_them, tmp_path, monkeypa
 @pytest.mark.slow
 @pytest.mark.parametrize("table", ["truth", "predictions"])
 @pytest.mark.parametrize("column", ["category", "explanation", "correction", "rule"])
-def test_matching_reads_nulls_as_parts_that_are_not_there(table, column, tmp_path, monkeypatch, whole):
-    nulls = with_nulls("matching", {table: column}, odd)
+def test_matching_reads_nulls_as_parts_that_are_not_there(table, column):
+    nulls = with_nulls("matching", [(table, column)], odd)
     if column == "rule":
         with pytest.raises(evalbench.BadInput, match="column rule: empty"):
-            page("matching", tmp_path / "null", nulls, monkeypatch)
+            evaluated("matching", nulls)
         return
-    empty = with_nulls("matching", {table: column}, odd, value="")
-    a, b = (page("matching", tmp_path / n, d, monkeypatch) for n, d in (("null", nulls), ("empty", empty)))
+    empty = with_nulls("matching", [(table, column)], odd, value="")
+    a, b = (evaluated("matching", tables) for tables in (nulls, empty))
     pd.testing.assert_frame_equal(a.items, b.items)
     assert len(a.items) == len(whole("matching").items)

@@ -1,0 +1,201 @@
+"""What holds for every study, whatever it is about: it is tried on the sample of its notebook, unasked."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from compared import cells, compared, side, worsened
+from studied import changed, columns, evaluated, page, sample, whole
+
+from evalbench import studies
+from evalbench.compare.sides import Side
+from evalbench.core.result import Result
+from evalbench.core.unscored import REASONS
+from evalbench.draw.style import faults, to_svg
+from evalbench.errors import BadInput
+from evalbench.kit.options import taken
+
+pytestmark = pytest.mark.parametrize("name", studies.names())
+
+
+# -- a result follows from its rows ---------------------------------------------------------------
+
+
+def test_the_order_of_rows_changes_nothing(name: str) -> None:
+    first = whole(name)
+    shuffled = {table: frame.sample(frac=1, random_state=5) for table, frame in sample(name).items()}
+    again = evaluated(name, shuffled)
+    found, expected = again.to_json(), first.to_json()
+    assert {**found, "data": None} == {**expected, "data": None}  # the sum of the bytes is another
+    assert table_of(again.items).equals(table_of(first.items))
+    for table in set(first.tables) - {"calls"}:  # which are in the order of asking
+        assert table_of(again.tables[table]).equals(table_of(first.tables[table])), table
+
+
+def table_of(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.reset_index(drop=True)
+
+
+def test_the_summary_follows_from_the_items_read_back(name: str, tmp_path: Path) -> None:
+    result = whole(name)
+    result.items.to_parquet(tmp_path / "items.parquet")
+    recorded = json.loads(json.dumps(result.to_json()))["parameters"]
+    summarise = studies.study(name).summarise
+    assert summarise(pd.read_parquet(tmp_path / "items.parquet"), **taken(summarise, recorded)) == result.summary
+
+
+def test_every_option_of_a_hook_is_recorded(name: str) -> None:
+    own, recorded = studies.study(name), whole(name).parameters
+    for hook in filter(None, (own.summarise, own.with_sums, own.weighted, own.measures)):
+        needed = [p.name for p in inspect.signature(hook).parameters.values() if p.kind is p.KEYWORD_ONLY]
+        assert set(needed) <= set(recorded), hook.__name__
+
+
+# -- everything is counted ------------------------------------------------------------------------
+
+
+def test_every_item_is_scored_unscored_or_undefined(name: str) -> None:
+    result, own = whole(name), studies.study(name)
+    assert set(result.items["unscored"]) <= {"", *REASONS}
+    assert not ((result.items["unscored"] != "") & (result.items["undefined"] != "")).any()
+    defined = {m.metric for m in own.measures(**taken(own.measures, result.parameters))} if own.measures else ()
+    for e in result.summary.estimates:
+        if e.metric in defined:
+            rows = result.items
+            for column, value in e.group.items():
+                rows = rows[rows[column].astype(str) == value]
+            assert e.n + e.n_unscored + e.n_undefined in (len(rows), rows[result.id].nunique()), e.place
+
+
+# -- compared -------------------------------------------------------------------------------------
+
+
+def test_a_run_compared_with_itself_differs_by_0(name: str) -> None:
+    found = compared(name, side(name, whole(name).items), n_summaries=4)
+    assert {c.difference for c in cells(found).values()} <= {0.0, None}
+    assert {c.outcome for c in cells(found).values()} <= {"same", "undefined"}
+    assert not found.notes
+
+
+def test_a_comparison_is_of_what_both_runs_state_the_first_statistic_first(name: str) -> None:
+    first, second = side(name), side(name, worsened(whole(name)))
+    found = compared(name, second, n_summaries=4)
+    by = first.results["by"]
+    stated = {(*(row[c] for c in by if row.get(c) is not None), row["metric"]): row for row in first.results["summary"]}
+    later = {(*(row[c] for c in by if row.get(c) is not None), row["metric"]): row for row in second.results["summary"]}
+    assert set(cells(found)) <= set(stated)
+    assert found.rows[0].comparison.metric == first.results["summary"][0]["metric"]
+    assert not [note for note in found.notes if "not compared" in note]
+    moved = 0
+    for at, one in cells(found).items():
+        if one.difference is not None:
+            assert one.difference == pytest.approx(later[at]["value"] - stated[at]["value"], abs=1e-9), at
+            moved += one.difference != 0
+    assert moved
+
+
+def test_items_of_older_code_are_refused_with_the_column(name: str) -> None:
+    own, result = studies.study(name), whole(name)
+    sums = [m.sums for m in own.measures(**taken(own.measures, result.parameters))] if own.measures else []
+    summed = [column.removeprefix("#") for columns in sums for column in columns]
+    column = next((c for c in summed if c in result.items), "")
+    if column:
+        older = Side("second", side(name).results, {}, result.items.drop(columns=column))
+        with pytest.raises(BadInput, match="second: the items lack .*, which today's code reads"):
+            compared(name, older, n_summaries=0)
+
+
+@pytest.mark.slow
+def test_exact_and_resampled_comparisons_agree(name: str) -> None:
+    other = side(name, worsened(whole(name)))
+    quick = cells(compared(name, other, n_summaries=20))
+    slow = cells(compared(name, other, exact=False, n_summaries=40))
+    for at, one in quick.items():
+        two = slow[at]
+        assert one.difference == pytest.approx(two.difference, abs=1e-9), at
+        if one.outcome != "same" and one.ci_low is not None and two.ci_low is not None:
+            width = max(one.ci_high - one.ci_low, 1e-9)
+            assert one.ci_low == pytest.approx(two.ci_low, abs=0.5 * width), at
+            assert one.ci_high == pytest.approx(two.ci_high, abs=0.5 * width), at
+
+
+# -- shown ----------------------------------------------------------------------------------------
+
+
+def pictures(name: str, result: Result) -> dict[str, Any]:
+    """What each picture of a study draws; one that asks for a metric gets the first."""
+    found = {}
+    for title, draw in studies.study(name).pictures.items():
+        _, *more = inspect.signature(draw).parameters.values()
+        needed = {p.name: result.summary.estimates[0].metric for p in more if p.default is p.empty}
+        found[title] = draw(result, **needed)
+    return found
+
+
+def test_pictures_are_without_faults_and_draw_the_results_numbers(name: str) -> None:
+    result = whole(name)
+    known, found = numbers(result), pictures(name, result)
+    assert len({alt for _, alt in found.values()}) == len(found)
+    for title, drawn in found.items():
+        figure, alt = drawn
+        assert faults(figure, alt) == [], title
+        assert to_svg(figure, alt).startswith("<svg"), title
+        assert any(np.isclose(known, value, rtol=0, atol=5e-4).any() for value in coordinates(figure)), title
+    plt.close("all")
+
+
+def numbers(result: Result) -> np.ndarray:
+    """Every number of a result but 0 and 1."""
+    frames = [result.frame(), result.items, *result.tables.values()]
+    found = np.concatenate([frame.select_dtypes("number").to_numpy(float).ravel() for frame in frames])
+    return found[np.isfinite(found) & (found != 0) & (found != 1)]
+
+
+def coordinates(figure: Any) -> list[float]:
+    """The numbers that lines, bars, dots, cells and their labels are at."""
+    found: list[float] = []
+    for ax in figure.axes:
+        found += [float(v) for line in ax.lines for v in np.ravel(line.get_xydata())]
+        found += [float(v) for patch in ax.patches for v in (*patch.get_extents().size, *box(ax, patch))]
+        found += [
+            float(v)
+            for c in (*ax.collections, *ax.images)
+            if c.get_array() is not None
+            for v in np.ma.filled(c.get_array(), np.nan).ravel()
+        ]
+        found += [float(v) for c in ax.collections for v in np.ravel(c.get_offsets())]
+        found += [float(v) for text in ax.texts for v in re.findall(r"\d+\.\d+|\d+", text.get_text())]
+    return [value for value in found if np.isfinite(value) and value not in (0, 1)]
+
+
+def box(ax: Any, patch: Any) -> tuple[float, ...]:
+    return tuple(ax.transData.inverted().transform(patch.get_window_extent().get_points()).ravel())
+
+
+HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> $5 \\frac{1}{2} $6 \u202ecod\u202c "
+SYSTEM = "<b onclick=alert(3)>$1$"
+
+
+def test_hostile_texts_are_scored_and_escaped(name: str) -> None:
+    texts = columns(name, lambda c: c.type in ("text", "texts") and not c.choices)
+    tables = changed(name, texts, lambda _, old: [HOSTILE + t for t in old] if isinstance(old, list) else hostile(old))
+    systems = {column for _, column in columns(name, lambda c: c.groups)}
+    for table, frame in tables.items():
+        tables[table] = frame.assign(**{c: frame[c].astype(str) + SYSTEM for c in systems & set(frame.columns)})
+    result = evaluated(name, tables)
+    assert len(result.items) == len(whole(name).items)
+    drawn = page(name, result)
+    assert "alert(1)" in drawn or "onclick" in drawn
+    assert not re.search(r"<script|<img|<b onclick|\u202e", drawn)
+
+
+def hostile(text: Any) -> Any:
+    return HOSTILE + text if isinstance(text, str) and text else text
