@@ -159,25 +159,18 @@ def numbers(result: Result) -> np.ndarray:
     return found[np.isfinite(found) & (found != 0) & (found != 1)]
 
 
-def coordinates(figure: Any) -> list[float]:
+def coordinates(figure: Any) -> np.ndarray:
     """The numbers that lines, bars, dots, cells and their labels are at."""
-    found: list[float] = []
+    parts: list[Any] = [[]]
     for ax in figure.axes:
-        found += [float(v) for line in ax.lines for v in np.ravel(line.get_xydata())]
-        found += [float(v) for patch in ax.patches for v in (*patch.get_extents().size, *box(ax, patch))]
-        found += [
-            float(v)
-            for c in (*ax.collections, *ax.images)
-            if c.get_array() is not None
-            for v in np.ma.filled(c.get_array(), np.nan).ravel()
-        ]
-        found += [float(v) for c in ax.collections for v in np.ravel(c.get_offsets())]
-        found += [float(v) for text in ax.texts for v in re.findall(r"\d+\.\d+|\d+", text.get_text())]
-    return [value for value in found if np.isfinite(value) and value not in (0, 1)]
-
-
-def box(ax: Any, patch: Any) -> tuple[float, ...]:
-    return tuple(ax.transData.inverted().transform(patch.get_window_extent().get_points()).ravel())
+        with_values = [c for c in (*ax.collections, *ax.images) if c.get_array() is not None]
+        parts += [line.get_xydata() for line in ax.lines]
+        parts += [ax.transData.inverted().transform(p.get_window_extent().get_points()) for p in ax.patches]
+        parts += [np.ma.filled(c.get_array(), np.nan) for c in with_values]
+        parts += [np.ma.filled(c.get_offsets(), np.nan) for c in ax.collections]
+        parts += [re.findall(r"\d+\.\d+|\d+", text.get_text()) for text in ax.texts]
+    found = np.concatenate([np.ravel(part).astype(float) for part in parts])
+    return found[np.isfinite(found) & (found != 0) & (found != 1)]
 
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)> $5 \\frac{1}{2} $6 \u202ecod\u202c "
