@@ -68,4 +68,4 @@ def test_the_steps_of_matching_show_themselves_in_a_line():
     ],
 )  # fmt: skip
 def test_a_metrics_card_is_one_line(name, line):
-    assert repr(next(card for card in metrics.list() if card.name == name)) == line
+    assert repr(next(card for card in metrics.cards() if card.name == name)) == line

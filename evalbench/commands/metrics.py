@@ -26,7 +26,7 @@ def list_metrics(everything: bool) -> None:
     import evalbench.metrics
     from evalbench.metrics.registry import cards
 
-    for entry in cards() if everything else evalbench.metrics.list():
+    for entry in cards() if everything else evalbench.metrics.cards():
         aliases = f" ({', '.join(entry.aliases)})" if entry.aliases else ""
         needs = f"; needs {', '.join(entry.needs)}" if entry.needs else ""
         click.echo(f"{entry.name}{aliases}  [{entry.unit}; {_DIRECTION[entry.higher_is_better]}{needs}]")

@@ -87,11 +87,40 @@ def merge(spans: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
     return out
 
 
-def pair_overlaps(truth: Spans, predicted: Spans, left: Ints, right: Ints) -> Floats:
-    """Intersection over union of characters for pairs ``(left[i], right[i])``.
+_FIRST = np.zeros(1, dtype=np.int64)
 
-    Spans of one violation are disjoint, so the intersection of two unions is the sum over their intervals.
-    A violation without spans overlaps with nothing.
+
+@metric(
+    kind="spans",
+    range=(0, 1),
+    higher_is_better=True,
+    example=(
+        {"truth": flat_spans([[(0, 10)]]), "predicted": flat_spans([[(5, 15)]]), "left": _FIRST, "right": _FIRST},
+        [1 / 3],
+    ),
+    reference="violations (docs/methods.md), match 1: Jaccard index (intersection over union) of character sets",
+)
+def text_overlap(truth: Spans, predicted: Spans, left: Ints, right: Ints) -> Floats:
+    """Characters in both over characters in either, for pairs of violations.
+
+    Parameters
+    ----------
+    truth, predicted : Spans
+        See :func:`flat_spans`.  Spans of one violation are disjoint, so the intersection of two unions is the sum over
+        their intervals.
+    left, right : (n,) arrays of int
+        Violation ``left[i]`` of the truth is compared with ``right[i]`` of the predictions.
+
+    Returns
+    -------
+    (n,) array
+        0–1; 0 where either has no span.
+
+    Examples
+    --------
+    >>> one = np.array([0])
+    >>> text_overlap(flat_spans([[(0, 4), (8, 12)]]), flat_spans([[(0, 12)]]), one, one).round(3)
+    array([0.667])
     """
     length_t = (
         np.add.reduceat(np.append(truth.end - truth.start, 0), truth.first[:-1])
@@ -122,35 +151,6 @@ def pair_overlaps(truth: Spans, predicted: Spans, left: Ints, right: Ints) -> Fl
     both = np.maximum(both, 0)
     union = length_t[left] + length_p[right] - both
     return np.where(union > 0, both / np.where(union > 0, union, 1), 0.0)
-
-
-@metric(
-    kind="spans",
-    range=(0, 1),
-    higher_is_better=True,
-    example=({"truth": [(0, 10)], "predicted": [(5, 15)]}, 1 / 3),
-    reference="violations (docs/methods.md), match 1: Jaccard index (intersection over union) of character sets",
-)
-def text_overlap(truth: Sequence[Sequence[int]], predicted: Sequence[Sequence[int]]) -> float:
-    """Characters in both over characters in either.
-
-    Parameters
-    ----------
-    truth, predicted : sequences of (start, end)
-        Character offsets, end exclusive; several spans count as their union.
-
-    Returns
-    -------
-    float
-        0–1; 0 where either has no span.
-
-    Examples
-    --------
-    >>> text_overlap([(0, 4), (8, 12)], [(0, 12)])
-    0.6666666666666666
-    """
-    zero = np.zeros(1, dtype=np.int64)
-    return float(pair_overlaps(flat_spans([truth]), flat_spans([predicted]), zero, zero)[0])
 
 
 def weighted_score(components: Mapping[str, Floats], weights: Mapping[str, float], missing: Missing) -> Floats:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
+import evalbench
 from evalbench.metrics.registry import Card, card, cards, metric
 
 NOT_TEXTS = [entry for entry in cards() if not entry.kind.startswith("text")]
@@ -15,10 +17,10 @@ NOT_TEXTS = [entry for entry in cards() if not entry.kind.startswith("text")]
 def test_the_golden_example_gives_its_value_in_range_twice(entry: Card) -> None:
     given, expected = entry.example
     first, second = entry.function(**given), entry.function(**given)
-    value = getattr(first, "value", first)
-    assert value == getattr(second, "value", second)
-    assert value == pytest.approx(expected)
-    assert entry.range[0] <= value <= entry.range[1]
+    value, again = (np.asarray(getattr(found, "value", found)) for found in (first, second))
+    assert (value == again).all()
+    assert value == pytest.approx(np.asarray(expected))
+    assert ((entry.range[0] <= value) & (value <= entry.range[1])).all()
 
 
 @pytest.mark.parametrize("entry", cards(), ids=lambda e: e.name)
@@ -48,3 +50,8 @@ def test_a_taken_name_is_refused() -> None:
 def test_an_unknown_name_gets_the_nearest() -> None:
     with pytest.raises(KeyError, match="did you mean"):
         card("rouge11")
+
+
+def test_the_old_name_of_the_list_is_refused_with_the_new_one() -> None:
+    with pytest.raises(AttributeError, match="is now evalbench.metrics.cards"):
+        _ = evalbench.metrics.list

@@ -17,7 +17,6 @@ from evalbench.metrics.matching import (
     greedy,
     merge,
     optimal,
-    pair_overlaps,
     text_overlap,
     unmatched_reason,
     weighted_score,
@@ -30,18 +29,23 @@ def characters(several):
     return {i for start, end in several for i in range(start, end)}
 
 
+def overlap(truth, predicted):
+    one = np.zeros(1, dtype=np.int64)
+    return text_overlap(flat_spans([truth]), flat_spans([predicted]), one, one)[0]
+
+
 @given(spans, spans)
 def test_overlap_is_the_jaccard_index_of_character_sets(truth, predicted):
     a, b = characters(truth), characters(predicted)
     expected = len(a & b) / len(a | b) if a and b else 0.0
-    assert text_overlap(truth, predicted) == pytest.approx(expected, abs=1e-12)
+    assert overlap(truth, predicted) == pytest.approx(expected, abs=1e-12)
 
 
 @given(st.lists(spans, min_size=1, max_size=5), st.lists(spans, min_size=1, max_size=5))
 def test_pairs_overlap_as_one_by_one(truths, predictions):
     left, right = (x.ravel() for x in np.meshgrid(range(len(truths)), range(len(predictions)), indexing="ij"))
-    found = pair_overlaps(flat_spans(truths), flat_spans(predictions), left, right)
-    one_by_one = [text_overlap(truths[i], predictions[j]) for i, j in zip(left, right, strict=True)]
+    found = text_overlap(flat_spans(truths), flat_spans(predictions), left, right)
+    one_by_one = [overlap(truths[i], predictions[j]) for i, j in zip(left, right, strict=True)]
     assert found == pytest.approx(one_by_one)
 
 

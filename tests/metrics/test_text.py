@@ -13,7 +13,7 @@ from evalbench.errors import BadInput
 from evalbench.metrics.registry import card
 from evalbench.metrics.text import Unavailable, best_pair, pairs, require, score
 
-CARDS = evalbench.metrics.list()
+CARDS = evalbench.metrics.cards()
 NEEDS_WORDNET = {"meteor_synonyms"}
 SCRIPTS = {
     "en": "The quick brown fox sleeps under the old bridge",

@@ -20,7 +20,7 @@ from evalbench.metrics.matching import (
     admissible,
     greedy,
     optimal,
-    pair_overlaps,
+    text_overlap,
     unmatched_reason,
     weighted_score,
 )
@@ -148,7 +148,7 @@ def score_pairs(violations: Violations, *, embed: str = EMBED, dtype: str = DTYP
     codes = pair_codes(violations)
     truth, predictions = violations.truth, violations.predictions
     components: dict[str, Any] = {
-        "text_overlap": pair_overlaps(violations.truth_spans, violations.predicted_spans, codes.truth, codes.predicted)
+        "text_overlap": text_overlap(violations.truth_spans, violations.predicted_spans, codes.truth, codes.predicted)
     }
     backend = embedder(embed, dtype=dtype)
     texts: set[str] = set()
