@@ -90,7 +90,7 @@ def test_human_correlation_hands_the_options_through():
     data = load("town_desk@1.0.0", study="human_correlation")
     plain, stemmed = (
         human_correlation.evaluate(
-            data, metrics=["rouge1", "rouge2_recall"], stem=stem, references="mean", n_resamples=20
+            data, metrics=["rouge1", "rouge2_recall"], language="en", stem=stem, references="mean", n_resamples=20
         )
         for stem in (False, True)
     )
