@@ -200,7 +200,7 @@ def test_listing_loads_no_model_and_no_heavy_library():
     import sys
 
     code = (
-        "import sys, evalbench.metrics as m; m.list();"
+        "import sys, evalbench.metrics as m; m.cards();"
         "print([n for n in ('torch', 'sacrebleu', 'nltk', 'bert_score', 'pandas', 'datasets') if n in sys.modules])"
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
