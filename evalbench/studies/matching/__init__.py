@@ -148,8 +148,9 @@ def evaluate(
     missing : {"renormalise", "zero"}
     context_threshold : float
         Least similarity of a context that is located fuzzily, 0–1.
-    light_on, yellow_from, green_from
-        See :func:`summarise`.
+    light_on : {"f1", "match_score", "ha_f1"}
+    yellow_from, green_from : float or None
+        The light is red up to and including the first, green above the second; without them unlit.
     seed, n_resamples : int
 
     Returns

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalbench.core.measures import Measure, estimate, precision_of, ratio, recall_of
+from evalbench.core.measures import Measure, precision_of, ratio, recall_of
 from evalbench.core.wording import rounded_parts
 from evalbench.draw import spans as draw_spans
 from evalbench.draw.html import Html
 from evalbench.draw.pictures import Line, estimate_bars, heat_map, lines
 from evalbench.kit.cases import in_turn, worst_cases
 from evalbench.kit.comparing import shown
+from evalbench.kit.verdicts import by_group
 from evalbench.metrics.matching import Thresholds, admissible, greedy
 from evalbench.studies.matching.summary import LIGHT_ON
 
@@ -128,43 +129,26 @@ def by_rule(result: Result, rows: int = 20) -> pd.DataFrame:
 def _by(result: Result, column: str, limit: int) -> pd.DataFrame:
     import pandas as pd
 
-    v = result.tables["violations"]
-    truth = v[(v["side"] == "truth") & (v[column] != "")]
-    n_checkers = max(1, result.items["checker"].nunique())
-    counts = (truth[column].value_counts() // n_checkers).sort_index().sort_values(ascending=False, kind="stable")
-    samples = np.sort(result.items["sample_id"].unique())
-    figures = [precision_of("p_tp", "p_fp"), recall_of("tp", "fn"), _HARMONIC]
-    if column == "rule":
-        figures = figures[1:2]
-    out = []
-    for value in counts.index[:limit]:
-        for checker in sorted(result.items["checker"].unique()):
-            rows = v[(v[column] == value) & (v["checker"] == checker)]
-            columns = _counts(rows, samples)
-            done = estimate(
-                columns, figures, units=samples, seed=result.parameters["seed"],
-                n_resamples=result.parameters["n_resamples"],
-            )  # fmt: skip
-            row: dict[str, Any] = {column: value, "checker": checker, "true": int(counts[value])}
-            for e in done.estimates:
-                row |= {e.metric: e.value, f"{e.metric} 95 %": _interval(e.ci_low, e.ci_high)}
-            out.append(row)
-    return pd.DataFrame(out)
-
-
-def _counts(rows: pd.DataFrame, samples: np.ndarray) -> dict[str, np.ndarray]:
-    """Per sample: matched and missed truths, matched and unmatched predictions."""
-    matched = rows["std_partner"] != ""
-    side = rows["side"] == "truth"
-    at = np.searchsorted(samples, rows["sample_id"].to_numpy(dtype=str))
-
-    def count(mask: Any) -> np.ndarray:
-        return np.bincount(at[mask.to_numpy()], minlength=len(samples)).astype(float)
-
-    return {
-        "tp": count(side & matched), "fn": count(side & ~matched),
-        "p_tp": count(~side & matched), "p_fp": count(~side & ~matched),
-    }  # fmt: skip
+    v, drawn = result.tables["violations"], {name: result.parameters[name] for name in ("seed", "n_resamples")}
+    true, matched = v["side"] == "truth", v["std_partner"] != ""
+    counted = v.assign(tp=true & matched, fn=true & ~matched, p_tp=~true & matched, p_fp=~true & ~matched)
+    index = pd.MultiIndex.from_frame(result.items[["checker", "sample_id"]])
+    common = v.loc[true & (v[column] != ""), column].value_counts() // result.items["checker"].nunique()
+    common = common.sort_index().sort_values(ascending=False, kind="stable").head(limit)
+    own = (
+        [recall_of("tp", "fn")]
+        if column == "rule"
+        else [precision_of("p_tp", "p_fp"), recall_of("tp", "fn"), _HARMONIC]
+    )
+    out: dict[tuple[str, str], dict[str, Any]] = {}
+    for value, n in common.items():
+        sums = counted[v[column] == value].groupby(index.names)[list(_HARMONIC.sums)].sum()
+        rows = sums.reindex(index, fill_value=0).reset_index()
+        for e in by_group(rows, own, "checker", units="sample_id", **drawn):
+            checker = e.group["checker"]
+            row = out.setdefault((value, checker), {column: value, "checker": checker, "true": n})
+            row |= {e.metric: e.value, f"{e.metric} 95 %": _interval(e.ci_low, e.ci_high)}
+    return pd.DataFrame(list(out.values()))
 
 
 def _interval(low: float | None, high: float | None) -> str:

@@ -82,21 +82,7 @@ def summarise(
     seed: int = 0,
     n_resamples: int = 2000,
 ) -> Summary:
-    """Headline figures per checker and over all, with the verdict: the worst checker decides.
-
-    Parameters
-    ----------
-    items : DataFrame
-        One row per sample and checker, see :func:`evalbench.studies.matching.items.items_of`.
-    light_on : {"f1", "match_score", "ha_f1"}
-    yellow_from, green_from : float or None
-        The light is red up to and including the first, green above the second; without them unlit.
-    seed, n_resamples : int
-
-    Returns
-    -------
-    Summary
-    """
+    """Headline figures per checker and over all, with the verdict: the worst checker decides; options as of ``evaluate``."""
     n_truth = int(items.drop_duplicates("sample_id")["n_truth"].sum())
     return worst_group(
         items,

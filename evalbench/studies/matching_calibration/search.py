@@ -6,7 +6,7 @@ are fixed, so thousands of weight vectors are weighed at once and every score th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations, permutations
 from typing import NamedTuple
 
@@ -153,23 +153,27 @@ def search(
     grid = SCORES if "score" in searched else (start.thresholds.score,)
     overlaps = OVERLAPS if "overlap" in searched else (start.thresholds.overlap,)
     rules = RULES if "rule" in searched else (start.thresholds.rule,)
-    origin = np.array(start.weights)
-    lattice = np.vstack([origin, simplex(len(origin))]) if weights else origin[None]
+    lattice = np.vstack([start.weights, *([simplex(len(start.weights))] if weights else [])])
+
+    def near(setting: Setting) -> Floats:
+        return _moved(np.array(setting.weights)) if weights else np.array([setting.weights])
+
+    def by_rank(tried: Floats) -> _Found:
+        o, r, s = start.thresholds
+        return _best(spearman_of(data, tried)[:, None], tried, o, r, (s,), start)
+
+    def by_f1(tried: Floats, overlap: float, rule: float) -> _Found:
+        return _best(f1_surface(data, tried, overlap, rule, grid), tried, overlap, rule, grid, start)
+
+    def neighbours(setting: Setting) -> list[_Found]:
+        here, (overlap, rule, _) = np.array([setting.weights]), setting.thresholds
+        moved = [by_f1(near(setting), overlap, rule)]
+        return moved + [by_f1(here, o, rule) for o in overlaps] + [by_f1(here, overlap, r) for r in rules]
+
     if objective == SPEARMAN:
-        ranked = _steepest_spearman(data, origin, lattice) if weights else origin
-        gates = [(ranked[None], o, r) for o in overlaps for r in rules]
-        return max((_best_f1(data, *gate, grid, start) for gate in gates), key=_rank).setting
-    best = _best_f1(data, lattice, start.thresholds.overlap, start.thresholds.rule, grid, start)
-    while True:
-        at = best.setting.thresholds
-        here = np.array([best.setting.weights])
-        tries = [_best_f1(data, _moved(here[0]) if weights else here, at.overlap, at.rule, grid, start)]
-        tries += [_best_f1(data, here, o, at.rule, grid, start) for o in overlaps]
-        tries += [_best_f1(data, here, at.overlap, r, grid, start) for r in rules]
-        found = max(tries, key=_rank)
-        if not _better(found, best):
-            return best.setting
-        best = found
+        ranked = np.array([_climb(by_rank(lattice), lambda setting: [by_rank(near(setting))]).weights])
+        return max((by_f1(ranked, o, r) for o in overlaps for r in rules), key=_rank).setting
+    return _climb(by_f1(lattice, *start.thresholds[:2]), neighbours)
 
 
 class _Found(NamedTuple):
@@ -182,14 +186,21 @@ def _rank(found: _Found) -> tuple[float, float]:
     return round(found.value, 12), -round(found.distance, 12)
 
 
-def _better(one: _Found, other: _Found) -> bool:
-    return one.value > other.value + _TIE or (one.value > other.value - _TIE and one.distance < other.distance - 1e-9)
+def _climb(best: _Found, neighbours: Callable[[Setting], list[_Found]]) -> Setting:
+    """From the best so far to the best of its neighbours, until none is better, or as good and nearer to the start."""
+    while True:
+        found = max(neighbours(best.setting), key=_rank)
+        as_good = found.value > best.value - _TIE and found.distance < best.distance - 1e-9
+        if not (found.value > best.value + _TIE or as_good):
+            return best.setting
+        best = found
 
 
-def _best_f1(
-    data: Training, weights: Floats, overlap: float, rule: float, grid: Sequence[float], start: Setting
+def _best(
+    values: Floats, weights: Floats, overlap: float, rule: float, grid: Sequence[float], start: Setting
 ) -> _Found:
-    values = np.nan_to_num(f1_surface(data, weights, overlap, rule, grid), nan=-1.0)
+    """The best of the values ``(weights, grid)``; of those as good the nearest to the start."""
+    values = np.nan_to_num(values, nan=-2.0)
     distance = (
         np.abs(weights - start.weights).sum(axis=1)[:, None]
         + np.abs(np.asarray(grid) - start.thresholds.score)[None]
@@ -212,21 +223,6 @@ def _moved(weights: Floats) -> Floats:
                 other[a], other[b] = max(0.0, other[a] - step), other[b] + step
                 moves.append(other)
     return np.array(moves).round(4)
-
-
-def _steepest_spearman(data: Training, origin: Floats, lattice: Floats) -> Floats:
-    def best(weights: Floats) -> tuple[float, float, Floats]:
-        values = np.nan_to_num(spearman_of(data, weights), nan=-2.0)
-        distance = np.abs(weights - origin).sum(axis=1)
-        i = int(np.argmin(np.where(values >= values.max() - _TIE, distance, np.inf)))
-        return float(values[i]), float(distance[i]), weights[i]
-
-    value, distance, weights = best(lattice)
-    while True:
-        other, far, moved = best(_moved(weights))
-        if not (other > value + _TIE or (other > value - _TIE and far < distance - 1e-9)):
-            return weights.round(4)
-        value, distance, weights = other, far, moved
 
 
 def folds(samples: npt.ArrayLike, n_folds: int, generator: np.random.Generator) -> npt.NDArray[np.int64]:

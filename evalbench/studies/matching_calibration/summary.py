@@ -56,22 +56,10 @@ def measures() -> tuple[Measure, ...]:
 
 
 def summarise(items: pd.DataFrame, *, objective: str = F1, seed: int = 0, n_resamples: int = 2000) -> Summary:
-    """Headline figures per settings, the gain of calibration on held-out folds, and the verdict, from items alone.
+    """Headline figures per settings, the gain of calibration on held-out folds, and the verdict; options as of ``evaluate``.
 
-    Parameters
-    ----------
-    items : DataFrame
-        One row per judged pair and settings, see :func:`evalbench.studies.matching_calibration.items.items_of`.
-    objective : {"f1", "spearman"}
-        The figure that was calibrated and that the verdict judges.
-    seed, n_resamples : int
-
-    Returns
-    -------
-    Summary
-        ``gain_…``: held out − defaults; ``gain_of_weights_…``: held out − thresholds alone; ``overfit_…``: in training −
-        held out; ``alpha_of_annotators``.
-        Intervals resample texts.
+    ``gain_…``: held out − defaults; ``gain_of_weights_…``: held out − thresholds alone; ``overfit_…``: in training −
+    held out; ``alpha_of_annotators``.  Intervals resample texts.
     """
     known = items[items["undefined"] == ""]
     drawn = {"seed": seed, "n_resamples": n_resamples}
