@@ -34,9 +34,17 @@ _LABEL_WIDTH = 52
 @MEMORY
 @FAIL_ON
 def batch(
-    suite: Path, workers: int | None, scheduler: str | None, resume: bool, fork: bool, timeout: float | None,
-    memory: int | None, out: Path | None, root: Path | None, fail_on: tuple[str, ...],
-) -> None:  # fmt: skip
+    suite: Path,
+    workers: int | None,
+    scheduler: str | None,
+    resume: bool,
+    fork: bool,
+    timeout: float | None,
+    memory: int | None,
+    out: Path | None,
+    root: Path | None,
+    fail_on: tuple[str, ...],
+) -> None:
     """Render a suite of reports, several at once; prints a table and rebuilds the index."""
     from evalbench.errors import BadInput
     from evalbench.runs.batch import run_batch
@@ -58,9 +66,16 @@ def batch(
     reports = out or find_root(root) / "reports"
     with _progress(jobs) as watcher:
         outcomes = run_batch(
-            jobs, reports=reports, workers=workers, scheduler=scheduler, fork=fork, timeout=timeout, memory=memory,
-            resume=resume, watcher=watcher,
-        )  # fmt: skip
+            jobs,
+            reports=reports,
+            workers=workers,
+            scheduler=scheduler,
+            fork=fork,
+            timeout=timeout,
+            memory=memory,
+            resume=resume,
+            watcher=watcher,
+        )
     click.echo("\n".join(table(outcomes)))
     click.echo(f"index   {reports / 'index.html'}")
     for line in unjudged([str(o.results["light"]) for o in outcomes if o.results], fail_on):

@@ -145,9 +145,19 @@ def target(sides: Sequence[Side], options: object, reports: Path) -> Path:
 @click.option("--root", type=click.Path(path_type=Path), help="The workbench (default: found upwards from here).")
 @click.option("--fail-on", type=click.Choice(["worse"]), help="Exit with 3 if the first metric got worse.")
 def compare(
-    runs: tuple[str, ...], left: tuple[str, ...], right: tuple[str, ...], unpaired: bool, metric: str,
-    margin: tuple[str, ...], seed: int, n_resamples: int, n_summaries: int, out: Path | None, root: Path | None, fail_on: str | None,
-) -> None:  # fmt: skip
+    runs: tuple[str, ...],
+    left: tuple[str, ...],
+    right: tuple[str, ...],
+    unpaired: bool,
+    metric: str,
+    margin: tuple[str, ...],
+    seed: int,
+    n_resamples: int,
+    n_summaries: int,
+    out: Path | None,
+    root: Path | None,
+    fail_on: str | None,
+) -> None:
     """Compare runs of one study with the first of them, or two groups of a run: RUN is a run's folder or id.
 
     \b
@@ -160,10 +170,16 @@ def compare(
     sides = _sides(runs, left, right, reports)
     study = str(sides[0].results["study"])
     found = differences_of(
-        sides[0], sides[1:], Hooks.of(studies.study(study)), paired=not unpaired, metric=metric,
-        margins=margins(margin), seed=seed, n_resamples=n_resamples,
+        sides[0],
+        sides[1:],
+        Hooks.of(studies.study(study)),
+        paired=not unpaired,
+        metric=metric,
+        margins=margins(margin),
+        seed=seed,
+        n_resamples=n_resamples,
         n_summaries=n_summaries,
-    )  # fmt: skip
+    )
     folder = out or target(sides, [unpaired, metric, sorted(margin), seed, n_resamples, n_summaries], reports)
     folder.mkdir(parents=True, exist_ok=True)
     folders = {f.name: f for f in (run_folder(name, reports) for name in runs)}

@@ -190,9 +190,17 @@ MEMORY = click.option(
 @MEMORY
 @FAIL_ON
 def run_study(
-    target: str, data: str | None, pairs: tuple[str, ...], renames: tuple[str, ...], model: str | None,
-    out: Path | None, root: Path | None, timeout: float | None, memory: int | None, fail_on: tuple[str, ...],
-) -> None:  # fmt: skip
+    target: str,
+    data: str | None,
+    pairs: tuple[str, ...],
+    renames: tuple[str, ...],
+    model: str | None,
+    out: Path | None,
+    root: Path | None,
+    timeout: float | None,
+    memory: int | None,
+    fail_on: tuple[str, ...],
+) -> None:
     """Render one study into a report; prints its light, headline figures and where the page is."""
     from evalbench.report.index import write_index
     from evalbench.runs.run import plan, run

@@ -90,11 +90,18 @@ def compare_summaries(
     low, high = percentile_interval(replicates)
     return {
         key: comparison_of(
-            side, key[1], point[:, j], (float(low[j]), float(high[j])), replicates[:, j], permuted[:, j],
-            tables.sizes, paired=paired, margin=margins.get(key[1]),
+            side,
+            key[1],
+            point[:, j],
+            (float(low[j]), float(high[j])),
+            replicates[:, j],
+            permuted[:, j],
+            tables.sizes,
+            paired=paired,
+            margin=margins.get(key[1]),
         )
         for j, key in enumerate(cells)
-    }  # fmt: skip
+    }
 
 
 def cells_of(
@@ -163,8 +170,14 @@ class Tables(NamedTuple):
 
     @classmethod
     def of(
-        cls, side: Side, reference: Side, groups: Sequence[tuple[Group, tuple[Group, Group]]], unit: str, *, paired: bool
-    ) -> Tables:  # fmt: skip
+        cls,
+        side: Side,
+        reference: Side,
+        groups: Sequence[tuple[Group, tuple[Group, Group]]],
+        unit: str,
+        *,
+        paired: bool,
+    ) -> Tables:
         a, b = side.items, reference.items
         if paired:
             shared = set(a[unit].astype(str)) & set(b[unit].astype(str))
@@ -242,9 +255,17 @@ def _taken(table: pd.DataFrame, rows: list[Indices], units: Indices, names: Sequ
 
 
 def comparison_of(
-    side: Side, metric: str, point: Floats, interval: tuple[float, float], replicates: Floats, permuted: Floats,
-    sizes: tuple[int, int], *, paired: bool, margin: float | None,
-) -> Comparison:  # fmt: skip
+    side: Side,
+    metric: str,
+    point: Floats,
+    interval: tuple[float, float],
+    replicates: Floats,
+    permuted: Floats,
+    sizes: tuple[int, int],
+    *,
+    paired: bool,
+    margin: float | None,
+) -> Comparison:
     stated = next(row for row in side.results["summary"] if row["metric"] == metric)
     value_a, value_b = (float(v) if np.isfinite(v) else None for v in point)
     difference = value_a - value_b if value_a is not None and value_b is not None else None
@@ -280,8 +301,10 @@ def comparison_of(
         n_a=sizes[0],
         n_b=sizes[1],
         n_left_out=0,
-        method=f"{kind[0]} percentile bootstrap, {len(replicates)} resamples; {len(permuted)} {kind[1]}" if bounded else "",
+        method=f"{kind[0]} percentile bootstrap, {len(replicates)} resamples; {len(permuted)} {kind[1]}"
+        if bounded
+        else "",
         outcome="same" if same else "equivalent" if settled else "no difference shown" if bounded else "undefined",
         words="",
         note="; ".join(cautions) if bounded else "a side has no value" if difference is None else "no interval",
-    )  # fmt: skip
+    )

@@ -187,9 +187,15 @@ def _data(side: Side) -> str:
 
 
 def _differences(
-    reference: Side, side: Side, hooks: Hooks, paired: bool, metric: str, margins: Mapping[str, float],
-    seed: int, sizes: tuple[int, int],
-) -> Differences:  # fmt: skip
+    reference: Side,
+    side: Side,
+    hooks: Hooks,
+    paired: bool,
+    metric: str,
+    margins: Mapping[str, float],
+    seed: int,
+    sizes: tuple[int, int],
+) -> Differences:
     pairs, notes = _paired_groups(reference, side)
     unit = hooks.unit or str(reference.results["id"])
     counts = _counts(side.items[unit], reference.items[unit])
@@ -229,9 +235,17 @@ def _differences(
         compared = [c for (at, _), c in resampled.items() if at == i]
         if sums:
             compared += compare_measures(
-                a, b, sums, units_a=a[unit], units_b=b[unit], seed=seed, names=(side.name, reference.name), paired=paired,
-                margins={f.metric: margins[f.metric] for f in sums if f.metric in margins}, n_resamples=sizes[0],
-            ).comparisons  # fmt: skip
+                a,
+                b,
+                sums,
+                units_a=a[unit],
+                units_b=b[unit],
+                seed=seed,
+                names=(side.name, reference.name),
+                paired=paired,
+                margins={f.metric: margins[f.metric] for f in sums if f.metric in margins},
+                n_resamples=sizes[0],
+            ).comparisons
         compared.sort(key=lambda c: order.index(c.metric))
         rows += [Row(group, c, False) for c in compared]
     opening = list(dict.fromkeys(sorted((row.comparison.metric for row in rows), key=order.index)))[:HEADLINE]
@@ -247,13 +261,16 @@ def _differences(
     listed = [pair for pair in pairs if len(pair[0]) == len(reference.by)] or pairs
     wanted = next((f for f in defined if f.metric == order[0] and reference.states(f.metric, listed[0][1][0])), None)
     return Differences(
-        reference, side, tuple(rows),
+        reference,
+        side,
+        tuple(rows),
         changes(reference, side, listed, unit, order[0], wanted) if paired else None,
         differing,
         unequal(surroundings(reference.run), surroundings(side.run)),
-        *counts, tuple(dict.fromkeys(notes)),
+        *counts,
+        tuple(dict.fromkeys(notes)),
         reference.run_id == side.run_id and dict(reference.selected) == dict(side.selected),
-    )  # fmt: skip
+    )
 
 
 def _paired_groups(reference: Side, side: Side) -> tuple[list[tuple[Group, tuple[Group, Group]]], list[str]]:
@@ -266,9 +283,11 @@ def _paired_groups(reference: Side, side: Side) -> tuple[list[tuple[Group, tuple
             return [({}, own)], []
         raise BadInput.listing(
             "the two sides have no group in common; name one of each with --left and --right:",
-            [f"{s.run_id}: {', '.join('='.join(p) for g in s.groups() for p in zip(s.by, g, strict=True))}"
-             for s in (reference, side)],
-        )  # fmt: skip
+            [
+                f"{s.run_id}: {', '.join('='.join(p) for g in s.groups() for p in zip(s.by, g, strict=True))}"
+                for s in (reference, side)
+            ],
+        )
     groups: list[Group] = [dict(zip(reference.by, g, strict=True)) for g in shared]
     notes = [
         f"Only in {one.name or one.run_id}: {', '.join(' '.join(g) for g in own if g not in set(shared))}."

@@ -93,11 +93,18 @@ def compare_weighted(
     low, high = percentile_interval(replicates)
     return {
         key: comparison_of(
-            side, key[1], point[:, j], (float(low[j]), float(high[j])), replicates[:, j], permuted[:, j],
-            sizes, paired=paired, margin=margins.get(key[1]),
+            side,
+            key[1],
+            point[:, j],
+            (float(low[j]), float(high[j])),
+            replicates[:, j],
+            permuted[:, j],
+            sizes,
+            paired=paired,
+            margin=margins.get(key[1]),
         )
         for j, key in enumerate(cells)
-    }  # fmt: skip
+    }
 
 
 def _difference(side: Floats, reference: Floats) -> Floats:

@@ -108,7 +108,7 @@ def correlation_table(
     for rows, left, right in _complete_parts(np.isfinite(a), np.isfinite(b)):
         part = Part(
             a[rows][:, left], b[rows][:, right], document_code[rows], system_code[rows], n_documents, systems_drawn
-        )  # fmt: skip
+        )
         at = np.ix_(left, right)
         for name in names:
             if name[0] == "dataset" and len(part.x) < FEWEST_ROWS:

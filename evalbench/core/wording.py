@@ -205,9 +205,13 @@ def estimate_parts(row: Mapping[str, Any], decimals: int | None = None) -> tuple
         Those that the rows of its metric share, see :func:`shared_decimals`.
     """
     return rounded_parts(
-        row["value"], row.get("ci_low"), row.get("ci_high"), decimals,
-        cuts=row.get("cuts") or (), difference=row.get("unit") == "difference",
-    )  # fmt: skip
+        row["value"],
+        row.get("ci_low"),
+        row.get("ci_high"),
+        decimals,
+        cuts=row.get("cuts") or (),
+        difference=row.get("unit") == "difference",
+    )
 
 
 def estimate_text(row: Mapping[str, Any] | Estimate, rows: Sequence[Mapping[str, Any] | Estimate] = ()) -> str:

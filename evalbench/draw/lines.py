@@ -75,8 +75,15 @@ def lines(
         if line.low is not None and line.high is not None:
             low, high = np.asarray(line.low, dtype=float), np.asarray(line.high, dtype=float)
             ax.fill_between(x, low, high, color=colour, alpha=0.14, linewidth=0)
-        ax.plot(x, y, color=colour, linewidth=1.8, linestyle=_STYLES[i // len(SERIES) % len(_STYLES)],
-                marker="o" if mark_points else None, markersize=4)  # fmt: skip
+        ax.plot(
+            x,
+            y,
+            color=colour,
+            linewidth=1.8,
+            linestyle=_STYLES[i // len(SERIES) % len(_STYLES)],
+            marker="o" if mark_points else None,
+            markersize=4,
+        )
         known = np.flatnonzero(np.isfinite(y))
         if known.size:
             last = known[np.argmax(x[known])]
@@ -109,9 +116,25 @@ def _end_labels(ax: Axes, ends: Sequence[_End], inches: float) -> None:
     overshoot = max(0.0, placed[-1] - 1) if placed else 0.0
     for at, end in zip(placed, ordered, strict=True):
         y = at - overshoot
-        ax.annotate(end.name, (1, y), xytext=(6, 0), xycoords="axes fraction", textcoords="offset points",
-                    va="center", fontsize=FONT_SIZE, color=end.colour)  # fmt: skip
+        ax.annotate(
+            end.name,
+            (1, y),
+            xytext=(6, 0),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            va="center",
+            fontsize=FONT_SIZE,
+            color=end.colour,
+        )
         start = (end.x - left) / (right - left)
         if start < 0.93:
-            ax.plot([start + 0.012, 1.0], [(end.y - low) / (high - low), y], transform=ax.transAxes, color=end.colour,
-                    linewidth=0.7, linestyle=":", scalex=False, scaley=False)  # fmt: skip
+            ax.plot(
+                [start + 0.012, 1.0],
+                [(end.y - low) / (high - low), y],
+                transform=ax.transAxes,
+                color=end.colour,
+                linewidth=0.7,
+                linestyle=":",
+                scalex=False,
+                scaley=False,
+            )

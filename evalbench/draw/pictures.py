@@ -130,9 +130,15 @@ def interval_bars(
         if value is not None and low is not None and high is not None:
             ax.plot([low, high], [y, y], color=ACCENT, linewidth=2.2, alpha=0.55, solid_capstyle="butt")
         ax.annotate(
-            text, (1, y), xytext=(8, 0), xycoords=("axes fraction", "data"), textcoords="offset points",
-            va="center", fontsize=FONT_SIZE, color=INK if value is not None else MUTED,
-        )  # fmt: skip
+            text,
+            (1, y),
+            xytext=(8, 0),
+            xycoords=("axes fraction", "data"),
+            textcoords="offset points",
+            va="center",
+            fontsize=FONT_SIZE,
+            color=INK if value is not None else MUTED,
+        )
     known = [(value, y) for y, value in enumerate(values) if value is not None]
     _dots(ax, [value for value, _ in known], [y for _, y in known])
     if domain is not None:
@@ -199,9 +205,17 @@ def heat_map(
     floor = float(known.min()) if low is None and known.size else (low or 0.0)
     ceiling = float(known.max()) if high is None and known.size else (1.0 if high is None else high)
     sns.heatmap(
-        cells, ax=ax, cmap=_fading(), vmin=floor, vmax=ceiling if ceiling > floor else floor + 1, cbar=False,
-        linewidths=2.5, linecolor=PAPER, xticklabels=False, yticklabels=False,
-    )  # fmt: skip
+        cells,
+        ax=ax,
+        cmap=_fading(),
+        vmin=floor,
+        vmax=ceiling if ceiling > floor else floor + 1,
+        cbar=False,
+        linewidths=2.5,
+        linecolor=PAPER,
+        xticklabels=False,
+        yticklabels=False,
+    )
     for (i, j), value in np.ndenumerate(cells):
         written = signed(f"{value:.2f}") if text is None else text[i][j]
         written = "–" if math.isnan(value) and written else written
@@ -283,8 +297,16 @@ def distribution(
     ax.set_xlim(edges[0], edges[-1])
     said, medians = [], []
     for y, (name, values) in enumerate(finite.items()):
-        ax.annotate("\n".join(notes[name]), (1, y), xytext=(8, 0), xycoords=("axes fraction", "data"), textcoords="offset points",
-                    va="center", fontsize=FONT_SIZE, color=MUTED)  # fmt: skip
+        ax.annotate(
+            "\n".join(notes[name]),
+            (1, y),
+            xytext=(8, 0),
+            xycoords=("axes fraction", "data"),
+            textcoords="offset points",
+            va="center",
+            fontsize=FONT_SIZE,
+            color=MUTED,
+        )
         if not values.size:
             said.append(f"{name} no values")
             continue

@@ -129,9 +129,15 @@ def title_at_top(figure: Figure, text: str) -> None:
     if isinstance(engine, ConstrainedLayoutEngine):
         engine.set(rect=(0, 0, 1, 1 - 0.3 / figure.get_figheight()))
     figure.suptitle(
-        text, x=0, y=1 - 0.04 / figure.get_figheight(), ha="left", va="top",
-        fontsize=FONT_SIZE + 1.5, fontweight="bold", color=INK,
-    )  # fmt: skip
+        text,
+        x=0,
+        y=1 - 0.04 / figure.get_figheight(),
+        ha="left",
+        va="top",
+        fontsize=FONT_SIZE + 1.5,
+        fontweight="bold",
+        color=INK,
+    )
 
 
 def width_of(text: str) -> float:

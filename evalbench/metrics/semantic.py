@@ -68,10 +68,12 @@ def cosines(embed: Embed, left: Sequence[str], right: Sequence[str]) -> Floats:
     needs=("reference", "embed"),
     languages="the embedding model's",
     unit="cosine",
-    example=({"outputs": ["aa"], "references": ["ab"], "embed": lambda texts: [[t.count("a"), 1] for t in texts]},
-             [3 / np.sqrt(10)]),
+    example=(
+        {"outputs": ["aa"], "references": ["ab"], "embed": lambda texts: [[t.count("a"), 1] for t in texts]},
+        [3 / np.sqrt(10)],
+    ),
     reference="Reimers and Gurevych 2019, Sentence-BERT, section 3",
-)  # fmt: skip
+)
 def sentence_transformers_similarity(outputs: Texts, references: References, *, embed: Embed) -> Floats:
     """Cosine of the embeddings of output and reference.
 

@@ -109,8 +109,11 @@ def _wrong_fields(card: Mapping[str, Any]) -> list[str]:
     files = card["files"]
     if not isinstance(files, dict) or not all(isinstance(file, dict) for file in files.values()):
         return [*wrong, "files: expected a mapping of tables to path, sha256 and rows"]
-    kinds: Mapping[str, Callable[[Any], bool]] = {"path": lambda value: isinstance(value, str) and "\0" not in value, "sha256": lambda value: isinstance(value, str),
-             "rows": lambda value: value is None or type(value) is int}  # fmt: skip
+    kinds: Mapping[str, Callable[[Any], bool]] = {
+        "path": lambda value: isinstance(value, str) and "\0" not in value,
+        "sha256": lambda value: isinstance(value, str),
+        "rows": lambda value: value is None or type(value) is int,
+    }
     return wrong + [
         f"files: {table}: {key}: expected a {'count' if key == 'rows' else 'text'}"
         for table, file in files.items()

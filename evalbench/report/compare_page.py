@@ -129,7 +129,10 @@ def page(found: Sequence[Differences], links: Mapping[str, str]) -> str:
             "question": results["question"],
             "data": data_label(results["data"]),
             "synthetic": synthetic_label(results["data"]),
-            "sides": [_described(reference, "reference", links), *(_described(d.side, "compared run", links) for d in found)],
+            "sides": [
+                _described(reference, "reference", links),
+                *(_described(d.side, "compared run", links) for d in found),
+            ],
             "bands": Html("".join(_band(d) for d in found)),
             "figures": figures_table(found),
             "notes": notes_html([note for d in found for note in _notes(d)]),
@@ -137,7 +140,7 @@ def page(found: Sequence[Differences], links: Mapping[str, str]) -> str:
             "method": _method(found),
             "contents": _contents(found),
         },
-    )  # fmt: skip
+    )
 
 
 def _described(side: Side, role: str, links: Mapping[str, str]) -> Described:
@@ -226,8 +229,13 @@ def _changes(d: Differences) -> Html:
     out = [
         f"<p>{escape(d.changes.title)} of single units, {escape(d.side.name)} against {escape(d.reference.name)}: {said}.</p>"
     ]
-    for verdict, title in (("better", "Got better"), ("worse", "Got worse"), ("higher", "Rose"), ("lower", "Fell"),
-                           ("value on one side", "A value on one side only")):  # fmt: skip
+    for verdict, title in (
+        ("better", "Got better"),
+        ("worse", "Got worse"),
+        ("higher", "Rose"),
+        ("lower", "Fell"),
+        ("value on one side", "A value on one side only"),
+    ):
         rows = d.changes.table[d.changes.table["verdict"] == verdict]
         if len(rows):
             out.append(f"<h3>{title}</h3>{_change_table(rows, d)}")
@@ -271,8 +279,13 @@ def _method(found: Sequence[Differences]) -> list[str]:
 
 
 def _contents(found: Sequence[Differences]) -> tuple[Heading, ...]:
-    parts = (("verdict", "Verdict"), ("figures", "Figures"), ("changes", "Units that changed"),
-             ("differ", "What differs"), ("method", "How it was computed"))  # fmt: skip
+    parts = (
+        ("verdict", "Verdict"),
+        ("figures", "Figures"),
+        ("changes", "Units that changed"),
+        ("differ", "What differs"),
+        ("method", "How it was computed"),
+    )
     return tuple(Heading(2, anchor, text) for anchor, text in parts)
 
 

@@ -224,12 +224,19 @@ def _headlines(rows: Sequence[Mapping[str, Any]], by: Sequence[str]) -> list[Hea
     decimals = {name: shared_decimals(group) for name, group in metrics.items()}
     return [
         Headline(
-            str(row["metric"]), row["value"], row.get("ci_low"), row.get("ci_high"), row.get("higher_is_better"),
-            _group(row, by), 1, False, *(("–", "") if row["value"] is None else estimate_parts(row, decimals[row["metric"]])),
+            str(row["metric"]),
+            row["value"],
+            row.get("ci_low"),
+            row.get("ci_high"),
+            row.get("higher_is_better"),
+            _group(row, by),
+            1,
+            False,
+            *(("–", "") if row["value"] is None else estimate_parts(row, decimals[row["metric"]])),
             title_of(row),
         )
         for row in rows
-    ]  # fmt: skip
+    ]
 
 
 # -- comparing ----------------------------------------------------------------------------------

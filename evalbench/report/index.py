@@ -123,10 +123,16 @@ def index_html(runs: Sequence[Run], now: datetime | None = None) -> str:
         tally=tally(runs),
         made=(now or datetime.now(UTC)).strftime("%Y-%m-%d %H:%M UTC"),
         draw={
-            "headline": headline_html, "change": change_html, "state": state_html, "when": when, "took": took, "spark": sparkline,
-            "clipped": clipped, "name": breakable,
+            "headline": headline_html,
+            "change": change_html,
+            "state": state_html,
+            "when": when,
+            "took": took,
+            "spark": sparkline,
+            "clipped": clipped,
+            "name": breakable,
         },
-    )  # fmt: skip
+    )
     return str(html)
 
 

@@ -56,10 +56,9 @@ def page_html(template: str, context: Mapping[str, Any]) -> str:
     from evalbench.draw.html import Html
 
     script = _template_text("page.js").strip()
-    html = environment().get_template(template).render(
-        **context,
-        policy=policy(script),
-        script=Html(script),
-        style=Html(css() + _template_text("page.css")),
-    )  # fmt: skip
+    html = (
+        environment()
+        .get_template(template)
+        .render(**context, policy=policy(script), script=Html(script), style=Html(css() + _template_text("page.css")))
+    )
     return str(html)

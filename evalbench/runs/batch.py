@@ -178,9 +178,17 @@ class _Batch:
     """The jobs of one batch on their way through a cluster."""
 
     def __init__(
-        self, reports: Path, jobs: Sequence[Job], earlier: Mapping[int, int], fork: bool, preloaded: str, timeout: float | None,
-        memory: int | None, watcher: Watcher, workers: int,
-    ) -> None:  # fmt: skip
+        self,
+        reports: Path,
+        jobs: Sequence[Job],
+        earlier: Mapping[int, int],
+        fork: bool,
+        preloaded: str,
+        timeout: float | None,
+        memory: int | None,
+        watcher: Watcher,
+        workers: int,
+    ) -> None:
         self.reports = reports
         self.name = secrets.token_hex(6)
         self.jobs = {job.number: job for job in jobs}
@@ -188,11 +196,19 @@ class _Batch:
         self.started: set[int] = set()
         self.tasks = {
             job.number: Task(
-                job.number, self.name, job.plan.study, job.plan.identity, job.timeout or timeout,
-                earlier[job.number] + 1, fork, preloaded, workers, job.memory or memory,
+                job.number,
+                self.name,
+                job.plan.study,
+                job.plan.identity,
+                job.timeout or timeout,
+                earlier[job.number] + 1,
+                fork,
+                preloaded,
+                workers,
+                job.memory or memory,
             )
             for job in jobs
-        }  # fmt: skip
+        }
 
     def outcomes(self, client: Any, away: bool) -> Iterator[Outcome]:
         """Submit all jobs; their outcomes as they come."""

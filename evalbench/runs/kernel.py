@@ -99,9 +99,15 @@ class Ended(NamedTuple):
 
 
 def execute(
-    notebook: Path, out: Path, parameters: Mapping[str, Any], env: Mapping[str, str], timeout: float | None = None,
-    progress: bool = False, fork: bool = False, memory: int | None = None,
-) -> Ended:  # fmt: skip
+    notebook: Path,
+    out: Path,
+    parameters: Mapping[str, Any],
+    env: Mapping[str, str],
+    timeout: float | None = None,
+    progress: bool = False,
+    fork: bool = False,
+    memory: int | None = None,
+) -> Ended:
     """Run a notebook's cells and write the executed notebook.
 
     Parameters
@@ -133,9 +139,16 @@ def execute(
 
 
 def _execute(
-    notebook: Path, out: Path, parameters: Mapping[str, Any], env: Mapping[str, str], timeout: float | None,
-    progress: bool, fork: bool, memory: int | None, peaks: list[float],
-) -> Ended:  # fmt: skip
+    notebook: Path,
+    out: Path,
+    parameters: Mapping[str, Any],
+    env: Mapping[str, str],
+    timeout: float | None,
+    progress: bool,
+    fork: bool,
+    memory: int | None,
+    peaks: list[float],
+) -> Ended:
     import nbformat
     from nbclient.exceptions import CellTimeoutError, DeadKernelError
     from papermill.exceptions import PapermillExecutionError
@@ -258,18 +271,32 @@ def _engine() -> str:
     class Engine(NBClientEngine):  # type: ignore[misc]
         @classmethod
         def execute_managed_notebook(
-            cls, nb_man: Any, kernel_name: str, *, kernel_env: dict[str, str], deadline: float | None, fork: bool,
-            memory: int | None, peaks: list[float], said: Any, start_timeout: int = 60, config: Any = None, **_: Any,
-        ) -> Any:  # fmt: skip
+            cls,
+            nb_man: Any,
+            kernel_name: str,
+            *,
+            kernel_env: dict[str, str],
+            deadline: float | None,
+            fork: bool,
+            memory: int | None,
+            peaks: list[float],
+            said: Any,
+            start_timeout: int = 60,
+            config: Any = None,
+            **_: Any,
+        ) -> Any:
             def left(_: Any) -> int | None:
                 return None if deadline is None else max(1, int(deadline - time.monotonic()))
 
             client = PapermillNotebookClient(
-                nb_man, kernel_name=kernel_name, startup_timeout=start_timeout, timeout_func=left,
+                nb_man,
+                kernel_name=kernel_name,
+                startup_timeout=start_timeout,
+                timeout_func=left,
                 extra_arguments=[_QUIET, *([_limited(memory)] if memory else [])],
                 **({"config": config} if config is not None else {}),
                 **({"kernel_manager_class": forking_manager()} if fork else {}),
-            )  # fmt: skip
+            )
 
             def kernel() -> int | None:
                 return getattr(getattr(client.km, "provisioner", None), "pid", None)

@@ -59,8 +59,16 @@ def pack(planned: Plan) -> tuple[Parcel, dict[str, Path]]:
     entry: dict[str, Any] = {}
     if planned.dataset:
         found = catalog.entry(planned.dataset, planned.root)
-        entry = {planned.dataset: {"study": list(found.studies), "title": found.title, "licence": found.licence,
-                         "synthetic": found.synthetic, "card": found.card, "files": dict(found.files)}}  # fmt: skip
+        entry = {
+            planned.dataset: {
+                "study": list(found.studies),
+                "title": found.title,
+                "licence": found.licence,
+                "synthetic": found.synthetic,
+                "card": found.card,
+                "files": dict(found.files),
+            }
+        }
         files = catalog.entry_files(found, planned.root)
         sources |= {f"data/{found.files[table]['path']}": path for table, path in files.items()}
     hashes = {name: _sha256(path.read_bytes()) for name, path in sources.items()}

@@ -302,9 +302,12 @@ def provenance_of(planned: Plan, folder: Path, started: str, attempt: int) -> di
         "data": _data_label(planned),
         "git": provenance.git_state(planned.root or planned.notebook.parent),
         "versions": provenance.versions(),
-        "sha256": {"notebook": provenance.bytes_hash(planned.notebook), "package": provenance.package_hash(),
-                   "identity": planned.identity},
-    }  # fmt: skip
+        "sha256": {
+            "notebook": provenance.bytes_hash(planned.notebook),
+            "package": provenance.package_hash(),
+            "identity": planned.identity,
+        },
+    }
 
 
 def _data_label(planned: Plan) -> dict[str, str] | None:
