@@ -27,7 +27,7 @@ from evalbench.readers.dataset import Dataset
 from evalbench.readers.nq import questions
 from evalbench.readers.schema import Column, Table
 from evalbench.studies.citation.inputs import answers_of
-from evalbench.studies.citation.items import CONSISTENCY, FINAL_WEIGHTS, WEIGHTS, Judged, items_of, judged
+from evalbench.studies.citation.items import CONSISTENCY, FINAL_WEIGHTS, TEXTS, WEIGHTS, Judged, items_of, judged
 from evalbench.studies.citation.method import method, notes
 from evalbench.studies.citation.pictures import annotated, faulty_citations, picture_labels, picture_scores, worst
 from evalbench.studies.citation.sources import Shelf, evidence_of, fetched
@@ -56,26 +56,14 @@ __all__ = [
 
 QUESTION = "Are the sources that the model cites real, do they support what it says, and is the answer right?"
 
+ANSWER = "with marks such as [1]; null: unscored"
 SCHEMA: Mapping[str, Table] = {
     "answers": Table(
         (
             Column("id", "id", help="the question"),
             Column("question", "text"),
-            Column(
-                "gold_answer",
-                "texts",
-                required=False,
-                empty_ok=True,
-                help="one right answer or several; without, correctness is undefined",
-            ),
-            Column(
-                "model_answer",
-                "text",
-                required=False,
-                empty_ok=True,
-                keep_null=True,
-                help="with marks such as [1]; null: unscored",
-            ),
+            Column("gold_answer", "texts", required=False, empty_ok=True, help="right answers; correctness needs one"),
+            Column("model_answer", "text", required=False, empty_ok=True, keep_null=True, help=ANSWER),
             Column("citations", "json", required=False, empty_ok=True, help="[{n, claim, url?, title?, quote?}, …]"),
             Column("model", "id", groups=True, required=False, help="who answered, where there are several"),
             Column("lang", "text", required=False, empty_ok=True, help="ISO 639-1 code"),
@@ -198,7 +186,7 @@ def evaluate(
     docket = Docket(judge, prompt=judge_prompt, seed=seed, max_tokens=judge_max_tokens)
     found = judged(evidence, docket, credibility)
     heard = docket.heard()
-    items = items_of(evidence, found, **taken(items_of, parameters))
+    items = items_of(evidence, found, parameters)
     return Result(
         study="citation",
         question=QUESTION,
@@ -221,8 +209,7 @@ def _tables(
 ) -> dict[str, pd.DataFrame]:
     import pandas as pd
 
-    texts = ["id", "model", "lang", "question", "gold_answer", "answer", "correctness", "reason"]
-    tables = {"citations": found.citations, "statements": found.statements, "answers": found.answers[texts]}
+    tables = {"citations": found.citations, "statements": found.statements, "answers": found.answers[TEXTS]}
     calls = [*calls_of(replies).values(), *heard.calls]
     if calls:
         tables["calls"] = pd.concat(calls, ignore_index=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 KEYS = ["id", "model"]
+TEXTS = [*KEYS, "lang", "question", "gold_answer", "answer", "correctness", "reason"]
 CONSISTENCY = "claim_consistency_explainability"
 WEIGHTS = ("support", "verification")
 FINAL_WEIGHTS = ("interpretability", "correctness")
@@ -192,33 +193,15 @@ def _answers(answers: Sequence[Answer], docket: Docket) -> pd.DataFrame:
     says = dict(zip(spoken, asked, strict=True))
     rows = []
     for i, a in enumerate(answers):
-        judgement = says.get(i, _UNJUDGED)
+        told = says.get(i, _UNJUDGED)
         silent = bool(a.gold) and not a.unscored and i not in says
-        row = {
-            "id": a.id,
-            "model": a.model,
-            "lang": a.lang,
-            "question": a.question,
-            "gold_answer": "; ".join(a.gold),
-            "answer": a.text,
-            "correctness": judgement.label,
-            "reason": judgement.reason,
-            "value": 0.0 if silent else judgement.value,
-            "label": "INCORRECT" if silent else judgement.label,
-            "unscored": judgement.unscored,
-        }
-        rows.append(row)
-    return pd.DataFrame(rows)
+        value, label = (0.0, "INCORRECT") if silent else (told.value, told.label)
+        texts = (a.id, a.model, a.lang, a.question, "; ".join(a.gold), a.text)
+        rows.append((*texts, told.label, told.reason, value, label, told.unscored))
+    return pd.DataFrame(rows, columns=[*TEXTS, "value", "label", "unscored"])
 
 
-def items_of(
-    evidence: Evidence,
-    found: Judged,
-    *,
-    support_on: str,
-    weights: Mapping[str, float],
-    final_weights: Mapping[str, float],
-) -> pd.DataFrame:
+def items_of(evidence: Evidence, found: Judged, options: Mapping[str, Any]) -> pd.DataFrame:
     """One row per answer, sorted by id and model."""
     import pandas as pd
 
@@ -227,9 +210,8 @@ def items_of(
     citations = found.citations
     label = citations["verification_label"]
     # Citation by citation: what of a citation could not be verified is not averaged with its support.
-    scores = metrics.interpretability(
-        citations[support_on], citations["verification"], [float(weights[name]) for name in WEIGHTS]
-    )
+    support = citations[options["support_on"]]
+    scores = metrics.interpretability(support, citations["verification"], [options["weights"][w] for w in WEIGHTS])
     # A source whose text is not at hand was not found to be real, nor to be none.
     looked_at = (label != "UNCERTAIN") | (citations["source_text"] != "")
     counts = {
@@ -239,7 +221,7 @@ def items_of(
         "n_checked": looked_at & citations["verification"].notna(),
     }
     means = ["interpretability", *WEIGHTS, CONSISTENCY, "source_credibility"]
-    by_answer = citations.assign(interpretability=scores, support=citations[support_on], **counts).groupby(KEYS)
+    by_answer = citations.assign(interpretability=scores, support=support, **counts).groupby(KEYS)
     cites = np.array([len(a.citations) for a in answers])
     scored = np.array([not a.unscored for a in answers])
     mean = by_answer[means].mean().reindex(keys)
@@ -264,7 +246,7 @@ def items_of(
         unscored=_unscored(answers, found, keys),
     )
     both = items[list(FINAL_WEIGHTS)].to_numpy()
-    importance = [float(final_weights[name]) for name in FINAL_WEIGHTS]
+    importance = [options["final_weights"][name] for name in FINAL_WEIGHTS]
     items["final"] = weighted_mean(both, importance)
     # A right answer says nothing about its sources: the score is never correctness alone, unless the weights say so.
     if importance[0] > 0:
