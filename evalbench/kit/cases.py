@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalbench.draw.html import Html, escape, language_attributes
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -97,7 +99,6 @@ def cells(values: Iterable[Any], index: Any = None) -> pd.Series:
 
     Examples
     --------
-    >>> from evalbench.draw.html import Html
     >>> type(cells([Html("<b>5</b>")])[0]).__name__
     'Html'
     """
@@ -132,6 +133,18 @@ def rows_of(table: pd.DataFrame, case: Mapping[Hashable, Any], keys: Sequence[st
     [1, 2]
     """
     return table[np.logical_and.reduce([(table[key] == case[key]).to_numpy() for key in keys])]
+
+
+def sheet(title: str, text: str, *parts: Html, code: str | None = None) -> Html:
+    """One case in full: its title, the text that it is about (in the language ``code``), and what belongs to it.
+
+    Examples
+    --------
+    >>> sheet("p1, <fern>", "How many?", Html("<p>5</p>"))
+    '<p class="eb-doc-title">p1, &lt;fern&gt;</p><p>How many?</p><p>5</p>'
+    """
+    head = f'<p class="eb-doc-title">{escape(title)}</p><p{language_attributes(text, code)}>{escape(text)}</p>'
+    return Html("".join([head, *parts]))
 
 
 def score_text(value: float) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalbench.errors import BadInput
+from evalbench.kit.answers import answer_of, why_unscored
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,6 +18,46 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 UNNAMED = "response"
 """The model's name where the table names none."""
+
+
+def collected(
+    rows: pd.DataFrame, column: str, task: str, fields: Callable[[Row], Row], *, model: str = "", **settings: Any
+) -> tuple[pd.DataFrame, list[Reply]]:
+    """The texts that are judged: the table's own, or where a model is named one for each id, asked with a prompt.
+
+    Parameters
+    ----------
+    rows : DataFrame
+    column : str
+        Where the texts are, and what they are called in the table of calls.
+    task, fields, settings
+        See :func:`asked`; ``**taken(asked, options)`` hands it the options of a study.
+    model : str
+        Who is asked; without one the texts are the table's own.
+
+    Returns
+    -------
+    DataFrame
+        The rows with ``model``, their text, and ``unscored``: why there is none.
+    list of Reply
+        Empty where no model was asked.
+
+    Raises
+    ------
+    BadInput
+        If no model is named and the table has no such column.
+    """
+    import pandas as pd
+
+    if not model:
+        own = given(rows, column, f"{column}s")
+        return own.assign(unscored=why_unscored(own[column])), []
+    first = rows.drop_duplicates("id")
+    replies = asked(first, model, task, fields, purpose=column, **settings)
+    texts = pd.Series([answer_of(reply) for reply in replies], first.index, dtype=object)
+    found = first.assign(model=model, unscored=why_unscored(texts, replies))
+    found[column] = texts
+    return found, replies
 
 
 def given(frame: pd.DataFrame, column: str, what: str) -> pd.DataFrame:
@@ -54,8 +95,10 @@ def asked(
     *,
     purpose: str,
     prompt: str = "",
+    temperature: float = 0.0,
+    max_tokens: int | None = None,
+    seed: int | None = None,
     schema: type[BaseModel] | None = None,
-    **settings: Any,
 ) -> list[Reply]:
     """One reply per row, asked in the row's language where the prompt exists in it, otherwise in English.
 
@@ -73,12 +116,16 @@ def asked(
     purpose : str
         What the table of calls says that they were for.
     prompt : str
-        The user's own: a template file ``NAME.LANGUAGE.jinja``, beside which its other languages are looked for, or a
-        folder of such files.
+        A prompt of one's own: a file ``NAME.LANGUAGE.jinja`` or a folder of such files.  Beside a file its other
+        languages are looked for.
+    temperature : float
+        Of the replies.
+    max_tokens : int, optional
+        The longest reply.
+    seed : int, optional
+        What is sent with every question.
     schema : type of pydantic.BaseModel, optional
         The value that each reply must hold.
-    settings
-        ``temperature``, ``max_tokens``, ``seed`` and what else :class:`~evalbench.models.exchange.Request` takes.
 
     Returns
     -------
@@ -96,8 +143,18 @@ def asked(
         if wanted not in known:
             known[wanted] = load_prompt(task, prompt_language(task, wanted, prompt), prompt or None)
         template = known[wanted]
-        about = {"item_id": str(row["id"]), "purpose": purpose, "prompt_hash": template.sha256}
-        requests.append(Request(template.render(**fields(row)), schema=schema, **about, **settings))  # type: ignore[arg-type]
+        requests.append(
+            Request(
+                template.render(**fields(row)),  # type: ignore[arg-type]
+                temperature=temperature,
+                max_tokens=max_tokens,
+                seed=seed,
+                schema=schema,
+                item_id=str(row["id"]),
+                purpose=purpose,
+                prompt_hash=template.sha256,
+            )
+        )
     return collect(requests, model)
 
 

@@ -100,6 +100,17 @@ class Checks:
         """A number of resamples that gives an interval."""
         self.at_least(2, n_resamples=n_resamples)
 
+    def texts(self, name: str, value: Iterable[Any]) -> None:
+        """One text or more, none of them blank."""
+        value = list(value)
+        holds = value and all(isinstance(text, str) and text.strip() for text in value)
+        self.that(holds, f"{name} must be one text or more, none of them blank; got {value!r}")
+
+    def sample(self, sample_method: str, n_samples: int) -> None:
+        """Options of :func:`evalbench.kit.sampling.sampled`."""
+        self.choice("sample_method", sample_method, ("first", "random"))
+        self.at_least(0, n_samples=n_samples)
+
     def weights(self, name: str, value: Mapping[str, Any], keys: Iterable[str]) -> None:
         """Finite and non-negative numbers, not all zero, one for each key."""
         keys = tuple(keys)

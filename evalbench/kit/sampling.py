@@ -11,21 +11,20 @@ from evalbench.kit.options import Checks
 if TYPE_CHECKING:
     import pandas as pd
 
-METHODS = ("first", "random")
 
-
-def sample_ids(ids: Sequence[str], method: str, n: int, random_state: int) -> list[str]:
+def sample_ids(ids: Sequence[str], sample_method: str, n_samples: int, random_state: int) -> list[str]:
     """A sample of distinct ids, in the order of the data.
 
     Parameters
     ----------
     ids : sequence of str
         Repetitions count once.
-    method : {"first", "random"}
-        ``random`` depends on the ids and ``random_state`` alone, not on their order.
-    n : int
-        0: all of them.
+    sample_method : {"first", "random"}
+        The first items, or random ones; these depend on the ids and ``random_state`` alone, not on the order.
+    n_samples : int
+        How many items to look at; 0 for all.
     random_state : int
+        Of the random sample.
 
     Returns
     -------
@@ -42,28 +41,27 @@ def sample_ids(ids: Sequence[str], method: str, n: int, random_state: int) -> li
     ['a', 'b']
     """
     checks = Checks()
-    checks.choice("sample_method", method, METHODS)
-    checks.that(n >= 0, f"n_samples must be 0 (all) or more, got {n}")
+    checks.sample(sample_method, n_samples)
     checks.refuse("sample")
     distinct = list(dict.fromkeys(ids))
-    if n == 0 or n >= len(distinct):
+    if n_samples == 0 or n_samples >= len(distinct):
         return distinct
-    if method == "first":
-        return distinct[:n]
+    if sample_method == "first":
+        return distinct[:n_samples]
     drawn = sorted(distinct, key=lambda i: (rng(random_state, "sample", i).random(), i))
-    chosen = set(drawn[:n])
+    chosen = set(drawn[:n_samples])
     return [i for i in distinct if i in chosen]
 
 
-def sampled(frame: pd.DataFrame, method: str, n: int, random_state: int) -> pd.DataFrame:
+def sampled(frame: pd.DataFrame, sample_method: str, n_samples: int, random_state: int) -> pd.DataFrame:
     """The rows of the sampled ids, in the order of the table.
 
     Parameters
     ----------
     frame : DataFrame
         With a column ``id``; all rows of a sampled id are kept.
-    method, n, random_state
-        As in :func:`sample_ids`.
+    sample_method, n_samples, random_state
+        See :func:`sample_ids`.
 
     Examples
     --------
@@ -71,4 +69,4 @@ def sampled(frame: pd.DataFrame, method: str, n: int, random_state: int) -> pd.D
     >>> sampled(pd.DataFrame({"id": ["a", "b", "a"]}), "first", 1, 0).index.tolist()
     [0, 2]
     """
-    return frame[frame["id"].isin(sample_ids(frame["id"].tolist(), method, n, random_state))]
+    return frame[frame["id"].isin(sample_ids(frame["id"].tolist(), sample_method, n_samples, random_state))]

@@ -1,94 +1,29 @@
-"""Chain of thought on word problems: final answer, steps ratio, similarity, coherence.
+"""Chain of thought on word problems, four levels: final answer, steps ratio, similarity, coherence.
 
-What a step, an equation and a final answer are, :mod:`evalbench.text.solutions` says.
+What a step, an equation and a final answer are, :mod:`evalbench.text.solutions` says; level 4 is
+:mod:`evalbench.metrics.coherence`.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence, Set
-from decimal import Decimal
-from fractions import Fraction
-from functools import lru_cache
-from typing import Literal, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from evalbench.core.arrays import Floats
+from evalbench.metrics.coherence import StepCheck, step_coherence
 from evalbench.metrics.registry import metric
-from evalbench.text.arithmetic import plain_latex
-from evalbench.text.equations import Equation, places
 from evalbench.text.final_answers import MARKERS
-from evalbench.text.number_words import number_words
-from evalbench.text.numbers import find_numbers
 from evalbench.text.solutions import Solution, parse_solution, same_number
 
 Extractor = Literal["strict", "flexible"]
-FaultKind = Literal["wrong", "unsourced", "unread"]
 
-_PERCENT = re.compile(r"\d\s?[%％]|\bper ?cent\b|процент|百分之", re.IGNORECASE)
 LEVELS = ("answer", "steps", "similarity", "coherence")
 WEIGHTS = (0.3, 0.2, 0.2, 0.3)
-CONSTANTS = {"none": (), "everyday": (1, 2, 7, 10, 12, 24, 30, 52, 60, 100, 365, 1000)}
-
 _GSM8K = "Cobbe et al. 2021, Training verifiers to solve math word problems, section 2 (data and annotations)"
 _MILK = {"response": "Six pails and two make <<6+2=8>>8.\n#### 8", "reference": "Together <<2+6=8>>8 pails.\n#### 8"}
-
-
-class Fault(NamedTuple):
-    """What is wrong with one step, as data.
-
-    Attributes
-    ----------
-    kind : {"wrong", "unsourced", "unread"}
-        An equation whose sides differ, a number without a source, an equation that cannot be read.
-    equation : str
-    number : str
-        The number without a source as it is written, else empty.
-    detail : str
-        The value of a wrong equation's left side, or why an equation cannot be read; else empty.
-    start, end : int
-        Where the equation or number is in the step's text; equal where it is not found.
-    """
-
-    kind: FaultKind
-    equation: str
-    number: str
-    detail: str
-    start: int
-    end: int
-
-
-class StepCheck(NamedTuple):
-    """What level 4 saw in one step.
-
-    Attributes
-    ----------
-    number : int
-        From 1.
-    text : str
-    equations : tuple of str
-    accurate, coherent : bool or None
-        None for a step without an equation that can be read.
-    faults : tuple of Fault
-    """
-
-    number: int
-    text: str
-    equations: tuple[str, ...]
-    accurate: bool | None
-    coherent: bool | None
-    faults: tuple[Fault, ...]
-
-
-class Coherence(NamedTuple):
-    """Level 4 of one solution; NaN where it has no equation that can be read."""
-
-    accuracy: float
-    coherence: float
-    score: float
-    steps: tuple[StepCheck, ...]
 
 
 @metric(kind="solution", range=(0, 1), higher_is_better=True, reference=_GSM8K, example=(_MILK, 1.0))
@@ -214,113 +149,129 @@ def similarity(response: Solution, reference: Solution) -> float:
     )
 
 
-@lru_cache(maxsize=16_384)
-def given_numbers(question: str, *, article_as_one: bool = False) -> frozenset[Fraction]:
-    """The numbers that a question gives, in digits or words; a part gives its numerator and denominator too.
+class Levels(NamedTuple):
+    """One response on the four levels, each 0–1, and what it was read as.
 
-    Examples
-    --------
-    >>> sorted(map(str, given_numbers("Half of the 20% discount")))
-    ['1', '1/2', '1/5', '2', '20']
+    Attributes
+    ----------
+    answer_strict, answer_flexible : float
+        Level 1 by each extractor.
+    steps, similarity, coherence : float
+        Levels 2 to 4; NaN where the reference has no step, or the response no equation that can be read.  Of a
+        response none of whose equations can be read, only the final answer is scored.
+    accuracy, sourced : float
+        The parts of level 4: equations that are right, steps whose numbers have a source.
+    marked : float
+        Whether a marker introduces the final answer; NaN for an empty response.
+    n_steps, n_reference_steps, n_equations, n_unread : float
+        The last are the equations that cannot be read.
+    checks : tuple of StepCheck
     """
-    numbers = find_numbers(plain_latex(question))
-    written = frozenset(r for number in numbers for r in (*number.readings(), number.scaled))
-    return written | number_words(question, article_as_one=article_as_one)
+
+    answer_strict: float
+    answer_flexible: float
+    steps: float
+    similarity: float
+    coherence: float
+    accuracy: float
+    sourced: float
+    marked: float
+    n_steps: float
+    n_reference_steps: float
+    n_equations: float
+    n_unread: float
+    checks: tuple[StepCheck, ...]
 
 
-def step_coherence(
-    solution: Solution,
+def four_levels(
+    response: str,
+    reference: str,
     question: str,
     *,
+    markers: tuple[str, ...] = MARKERS,
     article_as_one: bool = False,
     common_constants: Iterable[float] = (),
     relative_tolerance: float = 0.0,
-) -> Coherence:
-    """Level 4: 0.75 · accuracy + 0.25 · coherence.
+) -> Levels:
+    """A chain of thought on all four levels.
 
-    Accuracy is the share of equations whose sides are equal.  Coherence is the share of steps whose numbers
-    all have a source: the question (or ``common_constants``), or the result of an earlier coherent step.  The
-    numbers of a step are those on the left sides of its equations.  An equation that cannot be read is left out of
-    both, and so is a step without one that can.
+    An empty response scores 0 on each; without a reference levels 1 to 3 are NaN.
 
     Parameters
     ----------
-    solution : Solution
-    question : str
-    article_as_one : bool
-        Whether *a* and *an* in the question give 1.
-    common_constants : iterable of float
-        Numbers that need no source, such as 7 days of a week.
-    relative_tolerance : float
-        By how large a share of its first side an equation may be off; 0.001 forgives rounded results.
+    response, reference, question : str
+    markers : tuple of str
+        What introduces the final answer.
+    article_as_one, common_constants, relative_tolerance
+        Of level 4: see :func:`~evalbench.metrics.coherence.step_coherence`.
 
     Returns
     -------
-    Coherence
-        NaN where the solution has no equation that can be read.
-
-    Notes
-    -----
-    The result of an incoherent step is no source for later steps.  A sign is an operator: −2 is a source of 2.
-    A percentage may come from its face (20% from 20), and 100% from any percentage that the question names.
+    Levels
 
     Examples
     --------
-    >>> c = step_coherence(parse_solution("<<2*3=6>>\\n<<7=7>>\\n<<6*7=42>>"), "Two cows, three pails each, for a week.")
-    >>> c.accuracy, round(c.coherence, 3), c.steps[1].faults[0].number
-    (1.0, 0.333, '7')
+    >>> seen = four_levels("Six and two make <<6+2=8>>8.\\n#### 8", "<<2+6=8>>8 pails.\\n#### 8", "Two pails, then six.")
+    >>> seen.answer_strict, seen.steps, seen.coherence, seen.n_equations
+    (1.0, 1.0, 1.0, 1)
     """
-    known = set(map(abs, given_numbers(question, article_as_one=article_as_one)))
-    known.update(abs(Fraction(str(constant))) for constant in common_constants)
-    of_all: Set[Fraction] = frozenset({Fraction(100)}) if _PERCENT.search(question) else frozenset()
-    checks = []
-    for number, step in enumerate(solution.steps, 1):
-        read = [e for e in step.equations if e.sides]
-        faults = [
-            *(_fault("unread", e, e.fault) for e in step.equations if not e.sides),
-            *(_fault("wrong", e, shown(e.sides[0].value)) for e in read if not e.holds(relative_tolerance)),
-        ]
-        unsourced = [f for e in read for f in _unsourced(e, step.text, known, of_all)]
-        if not unsourced:
-            known.update(abs(e.result) for e in read if e.result is not None)
-        checks.append(
-            StepCheck(
-                number,
-                step.text,
-                tuple(e.text for e in step.equations),
-                not any(f.kind == "wrong" for f in faults) if read else None,
-                not unsourced if read else None,
-                (*faults, *unsourced),
-            )
-        )
-    equations = [e for e in solution.equations if e.sides]
-    if not equations:
-        return Coherence(np.nan, np.nan, np.nan, tuple(checks))
-    accuracy = sum(e.holds(relative_tolerance) for e in equations) / len(equations)
-    judged = [c.coherent for c in checks if c.coherent is not None]
-    share = sum(judged) / len(judged)
-    return Coherence(accuracy, share, 0.75 * accuracy + 0.25 * share, tuple(checks))
+    solution, truth = parse_solution(response, markers), parse_solution(reference, markers)
+    level_4 = step_coherence(
+        solution,
+        question,
+        article_as_one=article_as_one,
+        common_constants=common_constants,
+        relative_tolerance=relative_tolerance,
+    )
+    readable = sum(bool(e.sides) for e in solution.equations)
+    seen = Levels(
+        answer_strict=float(same_number(solution.strict, truth.strict)),
+        answer_flexible=float(same_number(solution.flexible, truth.strict)),
+        steps=float(steps_ratio_score(len(solution.steps), len(truth.steps))),
+        similarity=similarity(solution, truth),
+        coherence=level_4.score,
+        accuracy=level_4.accuracy,
+        sourced=level_4.coherence,
+        marked=float(solution.strict is not None),
+        n_steps=len(solution.steps),
+        n_reference_steps=len(truth.steps),
+        n_equations=len(solution.equations),
+        n_unread=len(solution.equations) - readable,
+        checks=level_4.steps,
+    )
+    if not response.strip():
+        seen = seen._replace(marked=np.nan, **_all(Levels._fields[:7], 0.0))
+    if not reference:
+        of_reference = ("answer_strict", "answer_flexible", "steps", "similarity", "n_reference_steps")
+        seen = seen._replace(**_all(of_reference, np.nan))
+    if solution.equations and not readable:
+        seen = seen._replace(steps=np.nan, similarity=np.nan)
+    return seen
 
 
-def _unsourced(equation: Equation, text: str, known: Set[Fraction], percentages: Set[Fraction]) -> list[Fault]:
-    lacking = [
-        n.value not in known and not (n.text.endswith("%") and (n.value * 100 in known or n.value * 100 in percentages))
-        for n in equation.written
-    ]
-    if not any(lacking):
-        return []
-    found = zip(equation.written, places(text, equation), lacking, strict=True)
-    return [Fault("unsourced", equation.text, n.text, "", *place) for n, place, lacks in found if lacks]
+def _all(names: Iterable[str], value: float) -> dict[str, Any]:
+    return dict.fromkeys(names, value)
 
 
-def _fault(kind: FaultKind, equation: Equation, detail: str) -> Fault:
-    return Fault(kind, equation.text, "", detail, *equation.span)
-
-
-def shown(number: Fraction, digits: int = 9) -> str:
-    """A number of any size, rounded to so many significant digits."""
-    rounded = f"{Decimal(number.numerator) / Decimal(number.denominator):.{digits}g}"
-    return rounded.rstrip("0").rstrip(".") if "." in rounded and "e" not in rounded else rounded
+def formulas(
+    *, markers: Sequence[str], common_constants: Iterable[float], relative_tolerance: float, **_: object
+) -> tuple[str, ...]:
+    """The four levels in words, with the options of :func:`four_levels` that are in force."""
+    constants = ", ".join(f"{constant:g}" for constant in common_constants)
+    return (
+        "Level 1, answer: equal numbers within 1e-6; strict reads the number behind the first of these markers that "
+        f"has one, {', '.join(markers)}; flexible the last number of the response.",
+        "Level 2, steps: r = steps of the response / of the reference; 1 for 0.8 ≤ r ≤ 1.2, max(0.2, r/0.8) below, "
+        "max(0.5, 1.2/r) above.",
+        "Level 3, similarity: 0.4 Jaccard of operators + 0.4 of numbers in equations + 0.2 of words without digits.",
+        f"Level 4, coherence: 0.75 × share of equations with sides equal within 1e-6 or {relative_tolerance:g} of the "
+        "first + 0.25 × share of steps all of whose left-hand numbers come from the question or from the result of an "
+        "earlier coherent step; steps without an equation are left out. 100% has a source where the question names a "
+        "percentage.",
+        f"Common constants that need no source: {constants or 'none'}.",
+        "An empty response scores 0 on every level. An equation that cannot be read is left out, with the reason in the "
+        "table of faults; a response none of whose equations can be read is unscored.",
+    )
 
 
 def weighted_mean(scores: npt.ArrayLike, weights: Sequence[float] = WEIGHTS) -> Floats:

@@ -8,8 +8,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from evalbench.readers.schema import Column, Table
+
 if TYPE_CHECKING:
     import pandas as pd
+
+SOLUTION = "solution with <<a=b>> annotations, closed by #### answer; empty: levels 1 to 3 are undefined"
+WORD_PROBLEMS = Table(
+    (
+        Column("id", "id", help="the problem"),
+        Column("question", "text"),
+        Column("reference", "text", empty_ok=True, help=SOLUTION),
+        Column(
+            "response",
+            "text",
+            required=False,
+            empty_ok=True,
+            keep_null=True,
+            help="the model's solution; null: unscored",
+        ),
+        Column("model", "id", groups=True, required=False, help="who responded, where there are several"),
+        Column("lang", "text", required=False, empty_ok=True, help="ISO 639-1 code, chooses the prompt"),
+    ),
+    unique=("id", "model"),
+    help="one row per problem and model",
+)
 
 
 def word_problems(raw: pd.DataFrame) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from timing import alone, least
 
 from evalbench import load
 from evalbench.metrics.reasoning import LEVELS, WEIGHTS
-from evalbench.studies.cot_levels.scoring import items_of, options_of
+from evalbench.studies.cot_levels.items import items_of
 from evalbench.text.final_answers import MARKERS
 from evalbench.text.solutions import parse_solution
 
@@ -19,11 +19,11 @@ MOST_SECONDS = 10
 
 def all_solutions(file: str) -> tuple[int, float]:
     rows = load(file, study="cot_levels")["items"].assign(unscored="")
-    options = options_of("strict", MARKERS, dict(zip(LEVELS, WEIGHTS, strict=True)), "none", False, 0.0)
+    weights = dict(zip(LEVELS, WEIGHTS, strict=True))
 
     def levels() -> None:
         parse_solution.cache_clear()
-        items_of(rows, options)
+        items_of(rows, "strict", weights, markers=MARKERS)
 
     return len(rows), least(levels, goal=MOST_SECONDS, rounds=2)
 

@@ -113,7 +113,17 @@ def test_two_models_that_agree_on_nearly_all_are_drawn_together():
     draw = np.random.default_rng(4)
     final = (draw.permutation(200) < 101).astype(float)
     nearly = np.where(np.arange(200) < 4, 1 - final, final)
-    parts = ("answer", "steps", "similarity", "coherence", "answer_strict", "answer_flexible", "accuracy", "sourced")
+    parts = (
+        "answer",
+        "steps",
+        "similarity",
+        "coherence",
+        "answer_strict",
+        "answer_flexible",
+        "accuracy",
+        "sourced",
+        "marked",
+    )
     items = pd.concat(
         pd.DataFrame({"id": [f"{i:03}" for i in range(200)], "model": model, "final": scores, "unscored": "", "undefined": ""})
         for model, scores in (("ash", final), ("oak", nearly))

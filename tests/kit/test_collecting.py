@@ -7,7 +7,7 @@ import pytest
 from chat import chat_endpoint
 
 from evalbench.errors import BadInput
-from evalbench.kit.collecting import accounting_of, asked, calls_of, given, several
+from evalbench.kit.collecting import accounting_of, asked, calls_of, collected, given, several
 
 ROWS = pd.DataFrame({"id": ["1", "2", "3", "4"], "lang": ["en", "de", "ru", "tlh"], "question": list("abcd")})
 
@@ -73,6 +73,27 @@ def test_texts_of_a_table_without_a_model_have_a_name() -> None:
     frame = pd.DataFrame({"id": ["1"], "response": ["x"]})
     assert given(frame, "response", "responses")["model"].tolist() == ["response"]
     assert given(frame.assign(model="m"), "response", "responses")["model"].tolist() == ["m"]
+
+
+def test_without_a_model_the_texts_are_those_of_the_table() -> None:
+    frame = pd.DataFrame({"id": ["1", "2"], "response": ["", None]})
+    texts, replies = collected(frame, "response", "word_problem", dict)
+    assert texts["unscored"].tolist() == ["", "no-output"]
+    assert texts["model"].tolist() == ["response", "response"]
+    assert replies == []
+
+
+def test_a_model_is_asked_once_for_each_id() -> None:
+    frame = ROWS.assign(response="x", model="m").iloc[[0, 0, 2]]
+    with chat_endpoint(lambda prompt: "" if "текст" in prompt else "42") as server:
+        texts, replies = collected(
+            frame, "response", "word_problem", lambda row: {"question": row["question"]}, model=server.name
+        )
+    assert texts["id"].tolist() == ["1", "3"]
+    assert texts["response"].iloc[0] == "42"
+    assert set(texts["model"]) == {server.name}
+    assert texts["unscored"].iloc[0] == ""
+    assert [reply.request.purpose for reply in replies] == ["response"] * 2
 
 
 def test_nothing_asked_leaves_no_table_and_no_account() -> None:

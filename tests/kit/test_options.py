@@ -53,6 +53,24 @@ def test_all_faults_are_refused_in_one_message() -> None:
     ]
 
 
+@pytest.mark.parametrize("value", [[], [""], ["a", " "], [3]])
+def test_texts_are_one_or_more_and_none_is_blank(value: list[object]) -> None:
+    checks = Checks()
+    checks.texts("answer_markers", value)
+    assert checks.faults == [f"answer_markers must be one text or more, none of them blank; got {value!r}"]
+    checks.texts("answer_markers", ("A:", "B:"))
+    assert len(checks.faults) == 1
+
+
+def test_options_of_a_sample_are_checked_with_the_others() -> None:
+    checks = Checks()
+    checks.sample("last", -1)
+    assert checks.faults == [
+        "sample_method must be one of first, random; got 'last'",
+        "n_samples must be at least 0, got -1",
+    ]
+
+
 @pytest.mark.parametrize("value", [-0.1, 1.1, float("nan"), None, "1", True])
 def test_a_share_is_a_number_from_0_to_1(value: object) -> None:
     checks = Checks()

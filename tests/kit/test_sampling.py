@@ -21,7 +21,7 @@ def test_a_random_sample_depends_on_ids_and_state_alone() -> None:
 
 def test_both_faults_are_refused_at_once() -> None:
     with pytest.raises(
-        BadInput, match=r"(?s)sample_method must be one of first, random; got 'last'.*n_samples must be"
+        BadInput, match=r"(?s)sample_method must be one of first, random; got 'last'.*n_samples must be at least 0"
     ):
         sample_ids(IDS, "last", -1, 0)
 

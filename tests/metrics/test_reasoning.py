@@ -5,12 +5,11 @@ from fractions import Fraction
 import pytest
 from timing import least
 
+from evalbench.errors import BadInput
+from evalbench.metrics.coherence import CONSTANTS, Fault, constants_of, given_numbers, step_coherence
 from evalbench.metrics.reasoning import (
-    CONSTANTS,
-    Fault,
     final_answer_accuracy,
-    given_numbers,
-    step_coherence,
+    four_levels,
     steps_ratio_score,
     steps_similarity,
     weighted_mean,
@@ -283,6 +282,32 @@ def test_annotations_of_real_solutions(external_data, method):
     exact = sum(len({side.value for side in e.sides}) == 1 for e in read)
     assert abs(exact - published["annotations_exact"]) <= 15
     assert abs(sum(e.holds(0.001) for e in read) - published["annotations_ok_rel_1e3"]) <= 15
+
+
+def test_the_four_levels_are_those_of_their_functions():
+    seen = four_levels(RESPONSE, REFERENCE, COWS)
+    coherence = step_coherence(parse_solution(RESPONSE), COWS)
+    assert seen.answer_strict == seen.answer_flexible == seen.marked == 1
+    assert seen.steps == steps_ratio_score(6, 5)
+    assert seen.similarity == steps_similarity(RESPONSE, REFERENCE)
+    level_4 = (coherence.accuracy, coherence.coherence, coherence.score, coherence.steps)
+    assert (seen.accuracy, seen.sourced, seen.coherence, seen.checks) == level_4
+    assert (seen.n_steps, seen.n_reference_steps, seen.n_equations, seen.n_unread) == (6, 5, 6, 0)
+
+
+@pytest.mark.parametrize("response", ["", " \n"])
+def test_an_empty_response_scores_0_on_every_level(response):
+    seen = four_levels(response, REFERENCE, COWS)
+    assert set(seen[:7]) == {0}
+    assert math.isnan(seen.marked)
+
+
+def test_constants_are_a_list_by_name_or_numbers():
+    assert constants_of("everyday") == CONSTANTS["everyday"]
+    assert constants_of("7, 0.5") == (7, 0.5)
+    for text in ("some", "", "nan", "1, inf"):
+        with pytest.raises(BadInput, match="common_constants must be none, everyday or numbers"):
+            constants_of(text)
 
 
 def test_the_cards_examples_hold():

@@ -1,6 +1,6 @@
 import pytest
 
-from evalbench.metrics.reasoning import step_coherence
+from evalbench.metrics.coherence import step_coherence
 from evalbench.text.equations import places
 from evalbench.text.solutions import parse_solution
 

@@ -1,121 +1,112 @@
-"""Items to headline figures, verdict and its sentence."""
+"""Items to headline figures and their verdict, and what a reader should know of both."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from evalbench.core.measures import Estimated, Measure, estimate, mean_of, share_of
+from evalbench.core.measures import Measure, estimate, mean_of, share_of
 from evalbench.core.result import Summary
-from evalbench.studies._passing import bands_of, estimated_by_model, held, reaches, too_many_unscored, verdict
+from evalbench.core.wording import counted
+from evalbench.kit import extraction
+from evalbench.kit.answers import remarks
+from evalbench.kit.verdicts import bands_of, reaches, worst_group
+from evalbench.metrics.reasoning import LEVELS, formulas
+from evalbench.studies.cot_levels.items import NO_EQUATION
 
 if TYPE_CHECKING:
     import pandas as pd
 
-
-LEAST_MARKED = 0.5
-CEILING = mean_of("reference_once", "level 4 of the references", undefined="no reference has an equation", worst=None)
+THRESHOLD, MAX_UNSCORED = 0.8, 0.05
+NO_EQUATIONS, UNREADABLE = "no response has an equation", "no reference has an equation"
 
 
 def measures(threshold: float) -> tuple[Measure, ...]:
-    """The figures of one model, and last the references' ceiling."""
-    return (*_of_model(threshold), CEILING)
-
-
-def _of_model(threshold: float) -> tuple[Measure, ...]:
+    """The measures of one model, and last the references' ceiling."""
     return (
-        mean_of("final", bands=bands_of(threshold)),
+        mean_of("final", bands=bands_of([threshold])),
         share_of("passed"),
-        share_of("answer", "level 1 answer"),
-        mean_of("steps", "level 2 steps", undefined="no reference has a step"),
-        mean_of("similarity", "level 3 similarity"),
-        mean_of("coherence", "level 4 coherence", undefined="no response has an equation"),
-        share_of("answer_strict", "answer, strict"),
-        share_of("answer_flexible", "answer, flexible"),
-        share_of("marked", "answer marked", undefined="no response has a text", worst=None),
-        mean_of("accuracy", "right equations", undefined="no response has an equation"),
-        mean_of("sourced", "sourced steps", undefined="no response has an equation"),
+        share_of("answer", title="level 1 answer"),
+        mean_of("steps", title="level 2 steps", undefined="no reference has a step"),
+        mean_of("similarity", title="level 3 similarity"),
+        mean_of("coherence", title="level 4 coherence", undefined=NO_EQUATIONS),
+        share_of("answer_strict", title="answer, strict"),
+        share_of("answer_flexible", title="answer, flexible"),
+        share_of("marked", "answer_marked", title="answer marked", undefined="no response has a text", worst=None),
+        mean_of("accuracy", "right_equations", title="right equations", undefined=NO_EQUATIONS),
+        mean_of("sourced", "sourced_steps", title="sourced steps", undefined=NO_EQUATIONS),
+        mean_of("reference_coherence", title="level 4 of the references", undefined=UNREADABLE, worst=None),
     )
 
 
-def with_sums(items: pd.DataFrame, *, threshold: float = 0.8) -> pd.DataFrame:
-    """The items with what the figures sum beside their columns: who passed, and each problem's reference once."""
-    again = items.duplicated("id")
-    if "marked" not in items:  # of a run before markers were counted
-        items = items.assign(marked=np.nan)
-    return items.assign(
-        passed=reaches(items["final"], threshold), reference_once=items["reference_coherence"].mask(again)
-    )
+def with_sums(items: pd.DataFrame, *, threshold: float = THRESHOLD) -> pd.DataFrame:
+    """The items with what the measures sum: who passed, and the level 4 of each problem's reference once."""
+    once = items["reference_coherence"].mask(items.duplicated("id"))
+    return items.assign(passed=reaches(items["final"], threshold), reference_coherence=once)
 
 
 def summarise(
     items: pd.DataFrame,
     *,
     answer_extractor: str = "strict",
-    threshold: float = 0.8,
-    max_unscored: float = 0.05,
+    threshold: float = THRESHOLD,
+    max_unscored: float = MAX_UNSCORED,
     seed: int = 0,
     n_resamples: int = 2000,
 ) -> Summary:
-    """Headline figures per model, the ceiling of the references, and the verdict.
+    """Measures of every model, the ceiling of the references, and the verdict; options as of ``evaluate``.
 
-    Parameters
-    ----------
-    items : DataFrame
-        One row per problem and model.
-    answer_extractor : {"strict", "flexible"}
-        With ``strict``, a model whose responses mostly lack a marker of the answer makes the light grey.
-    threshold : float
-        A model passes if its mean final score reaches it; the worst model decides the light.
-    max_unscored : float
-    seed, n_resamples : int
-
-    Returns
-    -------
-    Summary
+    With ``strict``, a model whose responses mostly lack a marker of the answer makes the light grey.
     """
     rows = with_sums(items, threshold=threshold)
-    done = estimated_by_model(rows, _of_model(threshold), seed=seed, n_resamples=n_resamples)
-    problems = rows.drop_duplicates("id").assign(unscored="", undefined="")
-    ceiling = estimate(problems, [CEILING], units=problems["id"], seed=seed, n_resamples=n_resamples)
-    lost = {str(m): said for m, own in rows.groupby("model") if (said := unmarked(own))}
-    if answer_extractor != "strict":
-        lost = {}
-    crowded = too_many_unscored(rows, max_unscored)
-    estimates = [e for one in done for e in held(one.estimates, crowded or lost.get(_model(one), ""))]
-    light = verdict(
+    lost = {str(model): said for model, own in rows.groupby("model") if (said := extraction.unmarked(own))}
+    *of_model, ceiling = measures(threshold)
+    summary = worst_group(
         rows,
-        done,
+        of_model,
+        "model",
         what="Mean final score",
-        unit="problems",
-        score=_of_model(threshold)[0],
-        threshold=threshold,
+        over=counted(rows["id"].nunique(), "problem"),
+        share="passed",
+        held_back=lost if answer_extractor == "strict" else {},
         max_unscored=max_unscored,
         seed=seed,
         n_resamples=n_resamples,
-        held_back="; ".join(f"{name}: {said}" for name, said in lost.items()),
     )
-    return Summary((*estimates, *ceiling.estimates), light)
+    problems = rows.drop_duplicates("id").assign(unscored="", undefined="")
+    of_references = estimate(problems, [ceiling], units=problems["id"], seed=seed, n_resamples=n_resamples)
+    return replace(summary, estimates=(*summary.estimates, *of_references.estimates))
 
 
-def _model(one: Estimated) -> str:
-    return one.estimates[0].group["model"]
+def notes(
+    items: pd.DataFrame, faults: pd.DataFrame, model: str, answer_extractor: str, answer_markers: Sequence[str]
+) -> list[str]:
+    """What was collected, what has no score, and how the answers were found."""
+    out = [f"Responses of {model} were collected with the prompt word_problem."] if model else []
+    out += remarks(items)
+    if renormalised := int((items["undefined"] == NO_EQUATION).sum()):
+        out.append(
+            "Responses without an equation, so that level 4 is undefined and the final score is the mean of the others: "
+            f"{renormalised}."
+        )
+    if unread := int(items["n_unread"].sum()):
+        details = faults.loc[faults["kind"] == "unread", "detail"].value_counts()
+        named = ", ".join(f"{detail} ({n})" for detail, n in details.head(3).items())
+        out.append(
+            f"Equations that cannot be read, so that level 4 leaves them out: {unread} of "
+            f"{int(items['n_equations'].sum())}; most often: {named}. Responses all of whose equations are such, "
+            f"unscored: {int((items['unscored'] == 'unparsed').sum())}."
+        )
+    return [*out, *extraction.remarks(items, answer_extractor, answer_markers)]
 
 
-def unmarked(items: pd.DataFrame) -> str:
-    """What a model's answers are found by, where fewer than half of its responses mark theirs; else empty.
-
-    A response without a marker is wrong; a marker that most lack says that the marker does not suit the responses.
-    """
-    marked = items["marked"].dropna()
-    if marked.empty or marked.mean() >= LEAST_MARKED:
-        return ""
-    return f"{int(marked.sum())} of {len(marked)} responses mark their final answer ({found(items)})"
-
-
-def found(items: pd.DataFrame) -> str:
-    """How many right answers each extractor finds."""
-    n = int(items["answer_strict"].notna().sum())
-    strict, flexible = int(items["answer_strict"].sum()), int(items["answer_flexible"].sum())
-    return f"right answers: strict extraction finds {strict} of {n}, flexible finds {flexible} of {n}"
+def method(weights: Mapping[str, float], threshold: float, **reading: object) -> tuple[str, ...]:
+    """The formulas in force; ``reading`` as of :func:`~evalbench.metrics.reasoning.four_levels`."""
+    total = " + ".join(f"{weights[level]:g} × {level}" for level in LEVELS)
+    return (
+        f"Final score = {total}, divided by the weights' sum; passed from {threshold:g} on.",
+        *formulas(**reading),
+        extraction.METHOD,
+        "Levels, weights and threshold: the method document explainability; intervals resample problems.",
+    )

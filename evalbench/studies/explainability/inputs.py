@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from evalbench.core.result import DataLabel, Result
 from evalbench.errors import BadInput
 from evalbench.kit.collecting import UNNAMED
+from evalbench.kit.extraction import unmarked
 from evalbench.kit.options import taken
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.runs import read_items, read_results, read_table
 from evalbench.studies import citation, cot_levels
-from evalbench.studies.cot_levels.summary import unmarked
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,0 +1,84 @@
+"""Responses to items: levels, steps and what is wrong with them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalbench.errors import BadInput
+from evalbench.kit.answers import NO_REFERENCE
+from evalbench.metrics.coherence import Fault, StepCheck
+from evalbench.metrics.reasoning import LEVELS, Levels, four_levels, weighted_mean
+from evalbench.text.solutions import parse_solution
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+KEYS = ("id", "model")
+NO_EQUATION = "no equation, level 4 has no value"
+
+
+def items_of(
+    rows: pd.DataFrame, answer_extractor: str, weights: Mapping[str, float], **reading: object
+) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
+    """Score the responses of all rows; ``reading`` as of :func:`~evalbench.metrics.reasoning.four_levels`.
+
+    Returns
+    -------
+    items : DataFrame
+    tables : mapping of str to DataFrame
+        Their ``steps``, the ``faults`` of steps and the ``solutions``, each sorted by id and model.
+
+    Raises
+    ------
+    BadInput
+        If references have no answer behind a marker; lists them.  An empty reference is none.
+    """
+    import pandas as pd
+
+    levels = functools.partial(four_levels, **reading)
+    ceiling = functools.cache(lambda question, reference: levels(reference, reference, question).coherence)
+    rows = rows.sort_values([*KEYS], kind="stable", ignore_index=True)
+    _check_references(rows, reading["markers"])
+    records, steps, faults = [], [], []
+    for row in rows.itertuples(index=False):
+        seen = levels("" if row.unscored else row.response, row.reference, row.question)
+        known = seen._replace(**dict.fromkeys(RESPONSE, np.nan)) if row.unscored else seen
+        named = {"id": row.id, "model": row.model}
+        best = ceiling(row.question, row.reference) if row.reference else np.nan
+        records.append({**named, **known._asdict(), "reference_coherence": best})
+        for check in seen.checks:
+            placed = {**named, "step": check.number}
+            steps.append({**placed, **check._asdict(), "equations": "; ".join(check.equations)})
+            faults += [{**placed, **fault._asdict()} for fault in check.faults]
+    items = pd.DataFrame(records).drop(columns="checks")
+    items["answer"] = items[f"answer_{answer_extractor}"]
+    unparsed = (items["n_equations"] > 0) & (items["n_unread"] == items["n_equations"])
+    items["unscored"] = rows["unscored"].mask(unparsed, "unparsed")
+    unscored, no_reference = items["unscored"] != "", rows["reference"] == ""
+    # Level 4 alone is no final score: where a reference is missing there is none.
+    final = weighted_mean(items[list(LEVELS)].to_numpy(), [weights[level] for level in LEVELS])
+    items["final"] = np.where(unscored | no_reference, np.nan, final)
+    missing = [unscored, no_reference, items["coherence"].isna()]
+    items["undefined"] = np.select(missing, ["", NO_REFERENCE, NO_EQUATION], default="")
+    first = [*KEYS, "final", *LEVELS]
+    columns = [*KEYS, "step", *(name for name in StepCheck._fields if name not in ("number", "faults"))]
+    return items[[*first, *(name for name in items if name not in first)]], {
+        "steps": pd.DataFrame(steps, columns=columns).astype({"accurate": "boolean", "coherent": "boolean"}),
+        "faults": pd.DataFrame(faults, columns=[*KEYS, "step", *Fault._fields]),
+        "solutions": rows[[*KEYS, "question", "reference", "response"]],
+    }
+
+
+RESPONSE = [name for name in Levels._fields if name not in ("n_reference_steps", "checks")]
+
+
+def _check_references(rows: pd.DataFrame, markers: Sequence[str]) -> None:
+    lacking = {text for text in rows["reference"].unique() if text and parse_solution(text, markers).strict is None}
+    names = rows.loc[rows["reference"].isin(lacking), "id"].unique()
+    if len(names):
+        head = f"{len(names)} references have no number behind a marker ({', '.join(markers)}):"
+        raise BadInput.listing(head, [f"id {name}" for name in names])
