@@ -67,7 +67,7 @@ class TestRefusals:
 
     def test_ids_that_stand_twice(self):
         with pytest.raises(
-            BadInput, match=r'id: .* more than once; a column model would tell them apart, found "1" \(rows 1, 2\)'
+            BadInput, match=r'column id: is duplicated; a column model would tell them apart, found "1" \(rows 1, 2\)'
         ):
             evaluate(frame(id=["1", "1", "3"]), ["rougeL"])
 
