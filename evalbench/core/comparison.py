@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from evalbench.core.arrays import Floats
 from evalbench.core.compared import ALPHA, Comparison, Outcome, in_words
-from evalbench.core.measures import Columns, Measure
+from evalbench.core.measures import Columns, Drawn, Measure
 from evalbench.core.planning import equivalent, least_p, smallest_difference
 from evalbench.core.seeds import rng
 from evalbench.core.sides import Sides, values_of
@@ -113,14 +113,13 @@ def compare_measures(
         replicates = bootstrap_sums(a, value_of, rng(seed, "comparison/bootstrap", "a"), n_resamples)
         replicates = replicates - bootstrap_sums(b, value_of, rng(seed, "comparison/bootstrap", "b"), n_resamples)
         tests = shuffle_test(a, b, value_of, rng(seed, "comparison/shuffle"), n_permutations)
-    low, high = percentile_interval(replicates)
+    differences = np.stack([values[0] - values[1], *percentile_interval(replicates)])
     adjusted = holm([math.nan if t.p is None else t.p for t in tests])
     compared = tuple(
         _compare_one(
             measure,
             (float(values[0][j]), float(values[1][j])),
-            (float(low[j]), float(high[j])),
-            replicates[:, j],
+            Drawn(value, low, high, replicates[:, j], min(sides.n_a[j], sides.n_b[j]), sides.clustered),
             tests[j],
             float(adjusted[j]),
             sides=sides,
@@ -131,7 +130,7 @@ def compare_measures(
             paired=paired,
             n_tests=max(1, int(np.isfinite(adjusted).sum())),
         )
-        for j, measure in enumerate(measures)
+        for j, (measure, (value, low, high)) in enumerate(zip(measures, differences.T.tolist(), strict=True))
     )
     return Compared(compared, sides.n_shared, sides.only_a, sides.only_b)
 
@@ -139,8 +138,7 @@ def compare_measures(
 def _compare_one(
     measure: Measure,
     values: tuple[float, float],
-    interval: tuple[float, float],
-    replicates: Floats,
+    drawn: Drawn,
     test: Permutation,
     p_holm: float,
     *,
@@ -152,18 +150,17 @@ def _compare_one(
     paired: bool,
     n_tests: int,
 ) -> Comparison:
-    n_a, n_b = sides.n_a[at], sides.n_b[at]
     defined = all(math.isfinite(v) for v in values)
-    bounded = defined and min(n_a, n_b) >= 2 and all(math.isfinite(end) for end in interval)
-    difference = values[0] - values[1] if defined else None
-    usable = replicates[np.isfinite(replicates)]
+    bounded = defined and drawn.n_units >= 2 and math.isfinite(drawn.low) and math.isfinite(drawn.high)
+    difference = drawn.value if defined else None
+    usable = drawn.replicates[np.isfinite(drawn.replicates)]
     spread = float(np.std(usable, ddof=1)) if bounded and len(usable) > 1 else 0.0
     rows_a, rows_b = sides.table_a[:, sides.columns[at]], sides.table_b[:, sides.columns[at]]
     same = paired and bounded and bool((rows_a == rows_b).all())
     tested = bounded and test.p is not None
-    least = least_p(n_a, n_b, paired=paired) if tested else None
-    one_item_each = paired and not sides.clustered
-    outcome = _outcome(measure, difference, interval, p_holm, same=same, tested=tested, margin=margin, alpha=alpha)
+    least = least_p(sides.n_a[at], sides.n_b[at], paired=paired) if tested else None
+    one_item_each = paired and not drawn.clustered
+    outcome = _outcome(measure, difference, drawn, p_holm, same=same, tested=tested, margin=margin, alpha=alpha)
     found = Comparison(
         metric=measure.metric,
         title=measure.title,
@@ -172,8 +169,8 @@ def _compare_one(
         value_a=values[0] if math.isfinite(values[0]) else None,
         value_b=values[1] if math.isfinite(values[1]) else None,
         difference=difference,
-        ci_low=interval[0] if bounded else None,
-        ci_high=interval[1] if bounded else None,
+        ci_low=drawn.low if bounded else None,
+        ci_high=drawn.high if bounded else None,
         p=test.p if tested else None,
         p_holm=p_holm if tested else None,
         p_mcnemar=_mcnemar(rows_a, rows_b) if tested and measure.interval == "wilson" and one_item_each else None,
@@ -182,13 +179,13 @@ def _compare_one(
         n_differ=int((rows_a != rows_b).any(axis=1).sum()) if paired and tested else None,
         n_tests=n_tests,
         margin=margin,
-        n_a=n_a,
-        n_b=n_b,
-        n_left_out=sides.n_shared - n_a if paired else 0,
-        method=_method(len(replicates), test, paired=paired) if bounded else "",
+        n_a=sides.n_a[at],
+        n_b=sides.n_b[at],
+        n_left_out=sides.n_shared - sides.n_a[at] if paired else 0,
+        method=_method(len(drawn.replicates), test, paired=paired) if bounded else "",
         outcome=outcome,
         words="",
-        note=_note(measure, replicates, defined=defined, n=min(n_a, n_b)),
+        note=_note(measure, drawn, defined=defined),
     )
     return replace(found, words=in_words(found, names))
 
@@ -196,7 +193,7 @@ def _compare_one(
 def _outcome(
     measure: Measure,
     difference: float | None,
-    interval: tuple[float, float],
+    drawn: Drawn,
     p_holm: float,
     *,
     same: bool,
@@ -208,7 +205,7 @@ def _outcome(
         return "undefined"
     if same:
         return "same"
-    if margin is not None and equivalent(*interval, margin):
+    if margin is not None and equivalent(drawn.low, drawn.high, margin):
         return "equivalent"
     return _direction(measure.higher_is_better, difference, p_holm, alpha)
 
@@ -232,15 +229,15 @@ def _method(n_resamples: int, test: Permutation, *, paired: bool) -> str:
     return f"{'paired' if paired else 'independent'} percentile bootstrap, {n_resamples} resamples; {how} {kind}"
 
 
-def _note(measure: Measure, replicates: Floats, *, defined: bool, n: int) -> str:
-    if n == 0:
+def _note(measure: Measure, drawn: Drawn, *, defined: bool) -> str:
+    if drawn.n_units == 0:
         return "no unit has a value on both sides"
     if not defined:
         return measure.undefined
-    if n < 2:
+    if drawn.n_units < 2:
         return "fewer than two units: no interval and no test"
-    low, high = (float(end) for end in percentile_interval(replicates))
-    return "; ".join(bootstrap_cautions(low, high, float(np.isnan(replicates).mean()), n))
+    no_value = float(np.isnan(drawn.replicates).mean())
+    return "; ".join(bootstrap_cautions(drawn.low, drawn.high, no_value, drawn.n_units))
 
 
 def adjusted_together(

@@ -111,6 +111,29 @@ def recall_of(tp: str, fn: str, metric: str = "recall", **options: Any) -> Measu
     return Measure(metric, (tp, fn), lambda t, n: ratio(t, t + n), **options)
 
 
+class Drawn(NamedTuple):
+    """A figure and its bootstrap.
+
+    Attributes
+    ----------
+    value, low, high : float
+        NaN where there is none.
+    replicates : (r,) array
+        Empty where there are fewer than two units.
+    n_units : int
+        Resampling units that have a value.
+    clustered : bool
+        Whether a unit holds several items.
+    """
+
+    value: float
+    low: float
+    high: float
+    replicates: Floats
+    n_units: int
+    clustered: bool
+
+
 class Estimated(NamedTuple):
     """Estimates of one group and the bootstrap replicates behind them."""
 
@@ -177,29 +200,20 @@ def estimate(
     point = values(sums.sum(axis=0, keepdims=True))[0]
     n_items = len(np.asarray(units))
     unscored = _reasons(columns.get("unscored"), n_items)
-    undefined = _reasons(columns.get("undefined"), n_items)
     enough = len(ids) >= 2
     replicates = (
         bootstrap_sums(sums, values, rng(seed, "bootstrap"), n_resamples) if enough else np.empty((0, len(measures)))
     )
-    low, high = percentile_interval(replicates) if enough else (np.full(len(measures), np.nan),) * 2
-    clustered = len(ids) < n_items
+    interval = percentile_interval(replicates) if enough else (np.full(len(measures), np.nan),) * 2
+    ends = np.stack([point, *interval], axis=1)
+    totals = sums.sum(axis=0)
+    drawn = [
+        Drawn(value, low, high, replicates[:, j], _units_with_value(f, sums, at), clustered=len(ids) < n_items)
+        for j, (f, (value, low, high)) in enumerate(zip(measures, ends.tolist(), strict=True))
+    ]
     estimates = tuple(
-        _estimate_one(
-            f,
-            float(point[j]),
-            (float(low[j]), float(high[j])),
-            no_value=float(np.isnan(replicates[:, j]).mean()) if enough else 0.0,
-            totals=sums.sum(axis=0)[[at[n] for n in f.sums]],
-            columns=columns,
-            unscored=unscored,
-            undefined=undefined,
-            n_units=_units_with_value(f, sums, at),
-            clustered=clustered,
-            n_resamples=n_resamples,
-            group=dict(group or {}),
-        )
-        for j, f in enumerate(measures)
+        _estimate_one(f, one, totals[[at[n] for n in f.sums]], columns, unscored, dict(group or {}))
+        for f, one in zip(measures, drawn, strict=True)
     )
     return Estimated(estimates, {f.metric: replicates[:, j] for j, f in enumerate(measures)})
 
@@ -220,17 +234,10 @@ def _reasons(column: npt.ArrayLike | None, n: int) -> npt.NDArray[np.bool_]:
 
 def _estimate_one(
     measure: Measure,
-    value: float,
-    interval: tuple[float, float],
-    *,
-    no_value: float,
+    drawn: Drawn,
     totals: Floats,
     columns: Columns,
     unscored: npt.NDArray[np.bool_],
-    undefined: npt.NDArray[np.bool_],
-    n_units: int,
-    clustered: bool,
-    n_resamples: int,
     group: Mapping[str, str],
 ) -> Estimate:
     per_item = next((name[1:] for name in measure.sums if name.startswith("#")), None)
@@ -238,10 +245,11 @@ def _estimate_one(
     has_value = np.stack([np.isfinite(np.asarray(columns[name], dtype=float)) for name in of]).all(axis=0)
     # An item that failed in one part may still have a value of another: it is counted once, where it belongs.
     n, n_unscored = int(has_value.sum()), int((unscored & ~has_value).sum())
+    value, low, high, replicates, n_units, clustered = drawn
     if not n:
         value = np.nan
     why = counted(np.asarray(columns.get("unscored", ()), dtype=object)[unscored]) if n_unscored else ""
-    notes, method, (low, high) = [], f"percentile bootstrap, {n_resamples} resamples", interval
+    notes, method = [], f"percentile bootstrap, {len(replicates)} resamples"
     if clustered:
         method = f"clustered {method}"
     if not np.isfinite(value):
@@ -259,7 +267,7 @@ def _estimate_one(
     elif not np.isfinite(low):
         notes.append("no interval: no resample has a value")
     else:
-        notes += bootstrap_cautions(low, high, no_value, n_units)
+        notes += bootstrap_cautions(low, high, float(np.isnan(replicates).mean()), n_units)
     if measure.worst is not None and n_unscored and per_item is not None and np.isfinite(value):
         floor = (value * n + measure.worst * n_unscored) / (n + n_unscored)
         notes.append(f"{floor:.3g} if every unscored item were the worst")
