@@ -29,10 +29,8 @@ from evalbench.kit.metric_options import ways_of
 from evalbench.kit.options import Checks, stated
 from evalbench.readers.dataset import Dataset
 from evalbench.studies.human_correlation.inputs import SCHEMA, read, side_columns
-from evalbench.studies.human_correlation.items import check_own, computed, criteria_of, items_of, scores_of
+from evalbench.studies.human_correlation.items import check_metrics, computed, criteria_of, items_of, scores_of
 from evalbench.studies.human_correlation.method import method_of, remarks
-from evalbench.studies.human_correlation.pairs import pairs_table
-from evalbench.studies.human_correlation.panel import Terms, panel_of
 from evalbench.studies.human_correlation.pictures import (
     picture_agreement,
     picture_criterion,
@@ -58,17 +56,11 @@ from evalbench.studies.human_correlation.summary import (
     TRUST_FROM,
     YELLOW_FROM,
     bands_of,
+    settled,
     summarise,
     summary_of,
-    trusted_of,
 )
-from evalbench.studies.human_correlation.tables import (
-    agreement_table,
-    comparison_table,
-    correlation_frame,
-    label_plan,
-    system_plan,
-)
+from evalbench.studies.human_correlation.tables import tables_of
 from evalbench.studies.human_correlation.weighted import weighted
 
 if TYPE_CHECKING:
@@ -175,18 +167,12 @@ def evaluate(
     judge_criteria, own_criterion = judge_criteria or {}, own_criterion or {}
     parameters = stated(evaluate, locals())
     checks = Checks()
-    lists = {
-        "metrics": metrics,
-        "judges": judges,
-        "criteria": criteria,
-        "trusted": trusted,
-        "lower_is_better": lower_is_better,
-    }
-    for name, value in lists.items():
+    for name in ("metrics", "judges", "criteria", "trusted", "lower_is_better"):
+        value = parameters[name]
         checks.that(not isinstance(value, str), f"{name} must be a list of names, such as [{value!r}]")
     checks.choice("level", level, ("auto", *LEVELS))
     checks.choice("coefficient", coefficient, KINDS)
-    bands = checks.tried(lambda: bands_of(yellow_from, green_from))
+    checks.tried(lambda: bands_of(yellow_from, green_from))
     checks.share(max_unscored=max_unscored)
     checks.resamples(n_resamples)
     checks.refuse("human_correlation")
@@ -199,22 +185,9 @@ def evaluate(
             "neither a metric nor a judge is named, and there is one human score for each output: nothing to compare"
         )
     names = sorted(found.scores)
-    own = check_own(own_criterion, names, readings.criteria)
-    strangers = sorted(set(lower_is_better) - set(names))
-    if strangers:
-        raise BadInput(f"lower_is_better: {', '.join(strangers)} not among {', '.join(names)}")
-    items = items_of(readings, found.scores, own)
-    panel = panel_of(
-        items, level=level, coefficient=coefficient, lower_is_better=lower_is_better, seed=seed, n_resamples=n_resamples
-    )
-    terms = Terms(*trusted_of(panel, trusted, trust_from), bands, max_ci_width, max_unscored)
-    of_metrics = {
-        "correlations": correlation_frame,
-        "comparisons": comparison_table,
-        "pairs": lambda panel: pairs_table(panel, readings.pairs),
-        "label_plan": lambda panel: label_plan(panel, yellow_from),
-        "system_plan": system_plan,
-    }
+    check_metrics(own_criterion, lower_is_better, names, readings.criteria)
+    items = items_of(readings, found.scores, own_criterion)
+    panel, terms = settled(items, options)
     used = {*metrics, *readings.criteria, *side_columns(metrics)}
     return Result(
         study="human_correlation",
@@ -224,17 +197,12 @@ def evaluate(
         data=data.label,
         id="doc_id",
         by=("scorer", "criterion") if names else ("criterion",),
-        items_of=" × ".join(
-            ["outputs", *["metrics"] * bool(names), *["criteria"] * (not names or not set(names) <= set(own))]
-        ),
+        items_of="outputs"
+        + " × metrics" * bool(names)
+        + " × criteria" * (not names or not set(names) <= {*own_criterion}),
         items=items,
         summary=summary_of(panel, terms),
-        tables={
-            **({name: table(panel) for name, table in of_metrics.items()} if names else {}),
-            "agreement": agreement_table(panel, terms.trusted),
-            "texts": readings.frame,
-            **found.tables,
-        },
+        tables=tables_of(panel, terms.trusted, readings.pairs, yellow_from) | {"texts": readings.frame} | found.tables,
         notes=(*data.notes_beside(used), *readings.notes, *found.notes, *remarks(panel, terms)),
         method=(*method_of(panel, terms), *ways_of(computed(readings.frame, metrics), options)),
         accounting=found.accounting,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evalbench.errors import BadInput, ModelUnavailable
+from evalbench.errors import ModelUnavailable
 from evalbench.judge.verdicts import BASELINE, InProcess, Task, judge_name, mark_task
 from evalbench.kit.answers import why_unscored
 from evalbench.kit.judging import Docket, Question
@@ -173,16 +173,20 @@ def _questions(frame: pd.DataFrame, basis: str, language: str) -> list[Question]
     return found
 
 
-def check_own(own: Mapping[str, str], scorers: Sequence[str], criteria: Sequence[str]) -> Mapping[str, str]:
-    """The metrics' own criteria; refuses metrics and criteria that do not exist, all at once."""
-    if not isinstance(own, Mapping):
-        raise BadInput(f'own_criterion must map a metric to a criterion, such as {{"judge": "{criteria[0]}"}}')
+def check_metrics(
+    own: Mapping[str, str], lower_is_better: Sequence[str], scorers: Sequence[str], criteria: Sequence[str]
+) -> None:
+    """Refuse metrics and criteria of options that do not exist, all at once."""
     checks = Checks()
-    for name, criterion in own.items():
-        checks.that(name in scorers, f"own_criterion: {name} is not a metric here; there are {', '.join(scorers)}")
-        checks.choice(f"own_criterion of {name}", criterion, criteria)
+    if isinstance(own, Mapping):
+        for name, criterion in own.items():
+            checks.that(name in scorers, f"own_criterion: {name} is not a metric here; there are {', '.join(scorers)}")
+            checks.choice(f"own_criterion of {name}", criterion, criteria)
+    else:
+        checks.that(False, f'own_criterion must map a metric to a criterion, such as {{"judge": "{criteria[0]}"}}')
+    strangers = sorted(set(lower_is_better) - set(scorers))
+    checks.that(not strangers, f"lower_is_better: {', '.join(strangers)} not among {', '.join(scorers)}")
     checks.refuse("human_correlation")
-    return own
 
 
 def items_of(readings: Readings, scores: Mapping[str, Scores], own: Mapping[str, str]) -> pd.DataFrame:

@@ -35,7 +35,7 @@ def method_of(panel: Panel, terms: Terms) -> tuple[str, ...]:
         f"Trusted criteria: {', '.join(terms.trusted) or 'none'} ({terms.why}).",
     )
     return (
-        f"Intervals: percentile bootstrap over {panel.n_documents} documents, the same resamples for every figure; of alpha over "
+        f"Intervals: percentile bootstrap over {panel.n_documents} documents, the same resamples for every correlation; of alpha over "
         "outputs; at system level over systems and documents (Boot-Both of Deutsch et al.), and none under ten systems.",
         *(["Ceiling: each annotator against the mean of the others, averaged over annotators."] if several else []),
         *(of_metrics if panel.scorers else ()),

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalbench.core.seeds import rng
-from evalbench.core.stats import Measured, percentile_interval, resample_counts, wilson
+from evalbench.core.measures import estimate, precision_of
 from evalbench.studies.human_correlation.inputs import SIDES
 from evalbench.studies.human_correlation.panel import Array, Panel
 
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # What is counted of each pair: the metric prefers the better, the worse, neither; it lacks a score; people prefer neither.
-_COUNTS = ("concordant", "discordant", "tied", "unscored", "undecided")
+_COUNTS = 5
 
 
 def pairs_table(panel: Panel, given: pd.DataFrame | None) -> pd.DataFrame:
@@ -64,7 +63,7 @@ def _of_documents(x: Array, y: Array, document: Array) -> Array:
     """Counts (documents, p, q, 5) over every two rows of a document."""
     order = np.argsort(document, kind="stable")
     x, y, document = x[order], y[order], document[order]
-    found = np.zeros((int(document.max(initial=-1)) + 1, x.shape[1], y.shape[1], len(_COUNTS)))
+    found = np.zeros((int(document.max(initial=-1)) + 1, x.shape[1], y.shape[1], _COUNTS))
     largest = int(np.bincount(document).max(initial=0))
     # The rows of a document lie together: all pairs at a distance at once.
     for lag in range(1, largest):
@@ -80,7 +79,7 @@ def _of_given(panel: Panel, x: Array, given: pd.DataFrame) -> Array:
     keys = pd.MultiIndex.from_arrays([panel.document, panel.system])
     better, worse = (keys.get_indexer(pd.MultiIndex.from_frame(given[["doc_id", c]])) for c in ("better", "worse"))
     document = panel.document_codes[better]
-    shape = (panel.n_documents, x.shape[1], len(panel.criteria), len(_COUNTS))
+    shape = (panel.n_documents, x.shape[1], len(panel.criteria), _COUNTS)
     found = np.zeros(shape)
     prefers = np.full((len(given), len(panel.criteria)), np.nan)
     prefers[np.arange(len(given)), [panel.criteria.index(c) for c in given["criterion"]]] = 1.0
@@ -105,47 +104,37 @@ def _add(found: Array, document: Array, metric: Array, people: Array) -> None:
 
 
 def _rows(panel: Panel, counts: Array, level: str) -> list[dict[str, Any]]:
-    total = counts.sum(axis=0)
-    replicates = _accuracies(panel, counts) if level == "document" else None
+    """A row for each metric × criterion, of counts (documents, p, q, 5)."""
+    columns, measures = {}, []
+    for i, j in panel.cells:
+        name, right = f"{i}/{j}", counts[:, i, j, 0]
+        columns |= {f"right {name}": right, f"wrong {name}": counts[:, i, j, :3].sum(axis=1) - right}
+        none = "no pair with a preference and two scores"
+        measures.append(precision_of(f"right {name}", f"wrong {name}", name, undefined=none))
+    resampling = {"seed": panel.seed, "n_resamples": panel.n_resamples}
     rows = []
-    for i, j in zip(*np.nonzero(panel.compared), strict=True):
-        n = dict(zip(_COUNTS, (int(k) for k in total[i, j]), strict=True))
+    for (i, j), found in zip(
+        panel.cells, estimate(columns, measures, units=np.arange(len(counts)), **resampling).estimates, strict=True
+    ):
+        good, bad, tied, unscored, undecided = counts[:, i, j].sum(axis=0).astype(int).tolist()
+        pairs, decided = good + bad + tied, good + bad
         rows.append(
-            {"scorer": panel.scorers[i], "criterion": panel.criteria[j], "level": level}
-            | _figures(n, None if replicates is None else replicates[:, i, j], counts[:, i, j])
+            {
+                "scorer": panel.scorers[i],
+                "criterion": panel.criteria[j],
+                "level": level,
+                "accuracy": found.value,
+                "ci_low": found.ci_low,
+                "ci_high": found.ci_high,
+                "tau": (good - bad - tied) / pairs if pairs else None,
+                "tau_without_ties": (good - bad) / decided if decided else None,
+                "pairs": pairs,
+                "concordant": good,
+                "discordant": bad,
+                "tied": tied,
+                "unscored": unscored,
+                "undecided": undecided,
+                "note": "no interval: pairs of systems share systems" if pairs and level == "system" else found.note,
+            }
         )
     return rows
-
-
-def _figures(n: dict[str, int], replicates: Array | None, by_unit: Array) -> dict[str, Any]:
-    good, bad, tied = (n[name] for name in _COUNTS[:3])
-    pairs = good + bad + tied
-    note = "" if pairs else "no pair with a preference and two scores"
-    found = Measured(good / pairs if pairs else None, note=note)
-    units = int((by_unit[:, :3].sum(axis=1) > 0).sum())
-    if pairs and replicates is None:
-        found = found._replace(note="no interval: pairs of systems share systems")
-    elif pairs and replicates is not None and units > 1:
-        low, high = percentile_interval(replicates)
-        if low == high and found.value in (0, 1):
-            # Where all documents agree, resampling them cannot show how few they are; Wilson's interval does.
-            low, high = (float(end) for end in wilson(found.value * units, units))
-        found = found._replace(ci_low=float(low), ci_high=float(high))
-    elif pairs:
-        found = found._replace(note="no interval: fewer than two documents")
-    return {
-        "accuracy": found.value, "ci_low": found.ci_low, "ci_high": found.ci_high,
-        "tau": (good - bad - tied) / pairs if pairs else None,
-        "tau_without_ties": (good - bad) / (good + bad) if good + bad else None,
-        "pairs": pairs, **n, "note": found.note,
-    }  # fmt: skip
-
-
-def _accuracies(panel: Panel, counts: Array) -> Array:
-    """Accuracy in resamples of documents, (r, p, q): those of the correlations."""
-    good, all_pairs = counts[..., 0], counts[..., :3].sum(axis=3)
-    parts = []
-    for drawn in resample_counts(len(counts), rng(panel.seed, "correlation/table"), panel.n_resamples):
-        with np.errstate(all="ignore"):
-            parts.append(np.tensordot(drawn, good, axes=1) / np.tensordot(drawn, all_pairs, axes=1))
-    return np.concatenate(parts)

@@ -115,6 +115,11 @@ class Panel:
         return np.unique(self.system, return_inverse=True)[1]
 
     @property
+    def cells(self) -> list[tuple[int, int]]:
+        """Which metric is compared with which criterion: their places."""
+        return [(int(i), int(j)) for i, j in np.argwhere(self.compared)]
+
+    @property
     def n_documents(self) -> int:
         return int(self.document_codes.max(initial=-1)) + 1
 

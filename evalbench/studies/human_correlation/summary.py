@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from evalbench.core.result import Estimate, Summary
 from evalbench.core.stats import FEW_UNITS, Measured, light_stability, no_width
 from evalbench.core.verdict import Band, Bands, Light, Verdict
 from evalbench.errors import BadInput
+from evalbench.kit.options import taken
 from evalbench.studies.human_correlation import sentence
 from evalbench.studies.human_correlation.panel import FEWEST_SYSTEMS, UNITS, Array, Counted, Panel, Terms, panel_of
 
@@ -56,10 +57,15 @@ def summarise(
         See :func:`evaluate`.
     seed, n_resamples : int
     """
-    options = {"lower_is_better": lower_is_better, "seed": seed, "n_resamples": n_resamples}
-    panel = panel_of(items, level=level, coefficient=coefficient, **options)
-    bands = bands_of(yellow_from, green_from)
-    return summary_of(panel, Terms(*trusted_of(panel, trusted, trust_from), bands, max_ci_width, max_unscored))
+    return summary_of(*settled(items, locals()))
+
+
+def settled(items: pd.DataFrame, options: Mapping[str, Any]) -> tuple[Panel, Terms]:
+    """The panel of items and the terms of its lights, by the options of :func:`summarise`."""
+    panel = panel_of(**taken(panel_of, {**options, "items": items}))
+    bands = bands_of(options["yellow_from"], options["green_from"])
+    trusted = trusted_of(panel, options["trusted"], options["trust_from"])
+    return panel, Terms(*trusted, bands, options["max_ci_width"], options["max_unscored"])
 
 
 def bands_of(yellow_from: float, green_from: float) -> Bands:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from evalbench.core.correlation_table import KINDS, LEVELS, PARTIAL
 from evalbench.core.planning import units_for_correlation, units_for_difference
 from evalbench.core.significance import holm
 from evalbench.core.stats import percentile_interval
+from evalbench.studies.human_correlation.pairs import pairs_table
 from evalbench.studies.human_correlation.panel import UNITS, Panel
 
 if TYPE_CHECKING:
@@ -32,6 +34,10 @@ DEFINITIONS = {
 }
 # A difference of correlations below this is rounding.
 _ROUNDING = 1e-12
+_CORRELATION = [
+    "scorer", "criterion", "level", "coefficient", "value", "ci_low", "ci_high", "n_of", "n", "n_unscored",
+    "n_undefined", "agreement_is", "note", "definition",
+]  # fmt: skip
 _COMPARISON = [
     "criterion",
     "scorer_a",
@@ -49,6 +55,31 @@ _PLAN = [
 ]  # fmt: skip
 
 
+def tables_of(
+    panel: Panel, trusted: Sequence[str], pairs: pd.DataFrame | None, against: float
+) -> dict[str, pd.DataFrame]:
+    """All tables of a panel; of one without a metric the agreement alone.
+
+    Parameters
+    ----------
+    panel : Panel
+    trusted : sequence of str
+    pairs : DataFrame or None
+        As people judged them, see :func:`pairs_table`.
+    against : float
+        The correlation that labels are planned against.
+    """
+    of_metrics = {
+        "correlations": correlation_frame,
+        "comparisons": comparison_table,
+        "pairs": lambda panel: pairs_table(panel, pairs),
+        "label_plan": lambda panel: label_plan(panel, against),
+        "system_plan": system_plan,
+    }
+    found = {name: table(panel) for name, table in of_metrics.items()} if panel.scorers else {}
+    return {**found, "agreement": agreement_table(panel, trusted)}
+
+
 def _floats(frame: pd.DataFrame, *names: str) -> pd.DataFrame:
     """Columns of numbers that may all be None."""
     return frame.astype(dict.fromkeys(names, float))
@@ -61,26 +92,14 @@ def correlation_frame(panel: Panel) -> pd.DataFrame:
     named = [(level, kind) for level in LEVELS for kind in KINDS]
     named += [("dataset", kind) for kind in PARTIAL] if panel.has_systems else []
     rows: list[dict[str, Any]] = []
-    for i, j in zip(*np.nonzero(panel.compared), strict=True):
+    for i, j in panel.cells:
         for level, kind in named:
-            found = panel.measured(i, j, level, kind)
-            rows.append(
-                {
-                    "scorer": panel.scorers[i],
-                    "criterion": panel.criteria[j],
-                    "level": level,
-                    "coefficient": kind,
-                    "value": found.value,
-                    "ci_low": found.ci_low,
-                    "ci_high": found.ci_high,
-                    "n_of": UNITS[level],
-                    **panel.counted(i, j, level, kind)._asdict(),
-                    "agreement_is": "negative" if panel.signs[i] < 0 else "positive",
-                    "note": found.note,
-                    "definition": DEFINITIONS[kind],
-                }
-            )
-    return _floats(pd.DataFrame(rows), "value", "ci_low", "ci_high")
+            found, counted = panel.measured(i, j, level, kind), panel.counted(i, j, level, kind)
+            agreeing = "negative" if panel.signs[i] < 0 else "positive"
+            cell = {"scorer": panel.scorers[i], "criterion": panel.criteria[j], "level": level, "coefficient": kind}
+            cell |= {"n_of": UNITS[level], "agreement_is": agreeing, "definition": DEFINITIONS[kind]}
+            rows.append({**cell, **found._asdict(), **counted._asdict()})
+    return _floats(pd.DataFrame(rows)[_CORRELATION], "value", "ci_low", "ci_high")
 
 
 def comparison_table(panel: Panel) -> pd.DataFrame:
@@ -170,7 +189,7 @@ def _williams(panel: Panel, a: int, b: int, j: int) -> dict[str, Any]:
     return row | {"difference": float(r[0, 2] - r[1, 2]), "p": math.nan if test.p is None else test.p, "note": note}
 
 
-def agreement_table(panel: Panel, trusted: tuple[str, ...]) -> pd.DataFrame:
+def agreement_table(panel: Panel, trusted: Sequence[str]) -> pd.DataFrame:
     """Per criterion: alphas, mean kappa, the ceiling with its interval, and whether it is trusted."""
     import pandas as pd
 
@@ -199,7 +218,7 @@ def label_plan(panel: Panel, against: float) -> pd.DataFrame:
 
     found = panel.correlations["dataset", panel.coefficient]
     rows = []
-    for i, j in zip(*np.nonzero(panel.compared), strict=True):
+    for i, j in panel.cells:
         r = float(panel.signs[i] * found.values[i, j])
         note = ""
         if np.isnan(r):
