@@ -274,12 +274,6 @@ def test_agreement_of_the_annotators_stands_beside(sample: Dataset, result: Resu
     assert alpha.n == 60
 
 
-def test_the_summary_follows_from_the_items(result: Result) -> None:
-    again = calibration.summarise(result.items.sample(frac=1, random_state=0).reset_index(drop=True), n_resamples=300)
-    assert [e.row() for e in again.estimates] == [e.row() for e in result.summary.estimates]
-    assert again.verdict == result.verdict
-
-
 def test_the_order_of_verdicts_changes_nothing(sample: Dataset, result: Result) -> None:
     shuffled = changed(sample, lambda v: v.sample(frac=1, random_state=3).reset_index(drop=True))
     again = calibration.evaluate(shuffled, embed="jaccard", n_resamples=300)
