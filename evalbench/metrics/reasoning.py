@@ -28,14 +28,18 @@ _MILK = {"response": "Six pails and two make <<6+2=8>>8.\n#### 8", "reference": 
 
 @metric(kind="solution", range=(0, 1), higher_is_better=True, reference=_GSM8K, example=(_MILK, 1.0))
 def final_answer_accuracy(
-    response: str, reference: str, *, extractor: Extractor = "strict", markers: tuple[str, ...] = MARKERS
+    response: str | Solution,
+    reference: str | Solution,
+    *,
+    extractor: Extractor = "strict",
+    markers: tuple[str, ...] = MARKERS,
 ) -> float:
     """Level 1: 1 if the final answers are equal as numbers within 1e-6, else 0.
 
     Parameters
     ----------
-    response, reference : str
-        Solutions; the reference's answer stands behind a marker.
+    response, reference : str or Solution
+        The reference's answer stands behind a marker.
     extractor : {"strict", "flexible"}
         ``strict`` reads the number behind the first marker, ``flexible`` the last number of the response.
     markers : tuple of str
@@ -55,10 +59,15 @@ def final_answer_accuracy(
     >>> final_answer_accuracy("That makes $1,200.\\n#### 1,200", "#### 1200")
     1.0
     """
-    truth = parse_solution(reference, markers).strict
+    truth = _parsed(reference, markers).strict
     if truth is None:
-        raise ValueError(f"the reference has no number behind a marker ({', '.join(markers)}): {reference[-60:]!r}")
-    return float(same_number(getattr(parse_solution(response, markers), extractor), truth))
+        shown = f": {reference[-60:]!r}" if isinstance(reference, str) else ""
+        raise ValueError(f"the reference has no number behind a marker ({', '.join(markers)}){shown}")
+    return float(same_number(getattr(_parsed(response, markers), extractor), truth))
+
+
+def _parsed(solution: str | Solution, markers: tuple[str, ...]) -> Solution:
+    return parse_solution(solution, markers) if isinstance(solution, str) else solution
 
 
 @metric(
@@ -116,7 +125,9 @@ def _jaccard(left: frozenset[object], right: frozenset[object]) -> float:
     reference="explainability (docs/methods.md), Level 3: Jaccard 1901; operators 0.4, numbers 0.4, words 0.2",
     example=(_MILK, 0.8 + 0.2 / 6),
 )
-def steps_similarity(response: str, reference: str, *, markers: tuple[str, ...] = MARKERS) -> float:
+def steps_similarity(
+    response: str | Solution, reference: str | Solution, *, markers: tuple[str, ...] = MARKERS
+) -> float:
     """Level 3: 0.4·J(operators) + 0.4·J(numbers) + 0.2·J(words), J the Jaccard index of sets.
 
     Operators and numbers are those in equations, on both sides; words are those without digits, in the
@@ -124,7 +135,7 @@ def steps_similarity(response: str, reference: str, *, markers: tuple[str, ...] 
 
     Parameters
     ----------
-    response, reference : str
+    response, reference : str or Solution
     markers : tuple of str
 
     Returns
@@ -137,15 +148,11 @@ def steps_similarity(response: str, reference: str, *, markers: tuple[str, ...] 
     >>> steps_similarity("<<2*3=6>>", "<<2*3=6>>")
     1.0
     """
-    return similarity(parse_solution(response, markers), parse_solution(reference, markers))
-
-
-def similarity(response: Solution, reference: Solution) -> float:
-    """:func:`steps_similarity` of parsed solutions."""
+    said, truth = _parsed(response, markers), _parsed(reference, markers)
     return (
-        0.4 * _jaccard(response.operators, reference.operators)
-        + 0.4 * _jaccard(response.numbers, reference.numbers)
-        + 0.2 * _jaccard(response.words, reference.words)
+        0.4 * _jaccard(said.operators, truth.operators)
+        + 0.4 * _jaccard(said.numbers, truth.numbers)
+        + 0.2 * _jaccard(said.words, truth.words)
     )
 
 
@@ -225,10 +232,10 @@ def four_levels(
     )
     readable = sum(bool(e.sides) for e in solution.equations)
     seen = Levels(
-        answer_strict=float(same_number(solution.strict, truth.strict)),
-        answer_flexible=float(same_number(solution.flexible, truth.strict)),
+        answer_strict=final_answer_accuracy(solution, truth) if reference else np.nan,
+        answer_flexible=final_answer_accuracy(solution, truth, extractor="flexible") if reference else np.nan,
         steps=float(steps_ratio_score(len(solution.steps), len(truth.steps))),
-        similarity=similarity(solution, truth),
+        similarity=steps_similarity(solution, truth),
         coherence=level_4.score,
         accuracy=level_4.accuracy,
         sourced=level_4.coherence,
