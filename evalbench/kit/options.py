@@ -106,10 +106,15 @@ class Checks:
         holds = value and all(isinstance(text, str) and text.strip() for text in value)
         self.that(holds, f"{name} must be one text or more, none of them blank; got {value!r}")
 
-    def sample(self, sample_method: str, n_samples: int) -> None:
+    def sample(self, sample_method: str, n_samples: int, prefix: str = "") -> None:
         """Options of :func:`evalbench.kit.sampling.sampled`."""
-        self.choice("sample_method", sample_method, ("first", "random"))
-        self.at_least(0, n_samples=n_samples)
+        self.choice(f"{prefix}sample_method", sample_method, ("first", "random"))
+        self.at_least(0, **{f"{prefix}n_samples": n_samples})
+
+    def collecting(self, temperature: float, max_tokens: int) -> None:
+        """Options of :func:`evalbench.kit.collecting.asked`."""
+        self.at_least(0, temperature=temperature)
+        self.at_least(1, max_tokens=max_tokens)
 
     def weights(self, name: str, value: Mapping[str, Any], keys: Iterable[str]) -> None:
         """Finite and non-negative numbers, not all zero, one for each key."""

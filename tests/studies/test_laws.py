@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 import json
+import math
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +59,40 @@ def test_every_option_of_a_hook_is_recorded(name: str) -> None:
     for hook in filter(None, (own.summarise, own.with_sums, own.weighted, own.measures)):
         needed = [p.name for p in inspect.signature(hook).parameters.values() if p.kind is p.KEYWORD_ONLY]
         assert set(needed) <= set(recorded), hook.__name__
+
+
+# -- options are refused --------------------------------------------------------------------------
+
+ANY_INTEGER = ("seed", "random_state", "bert_layers")  # which, is the affair of a generator, or of a model
+
+
+def out_of_range(name: str, described: Any) -> dict[str, Any]:
+    """A value that no run can take for every option that is a number, a choice, or a weight for each of several."""
+    found: dict[str, Any] = {}
+    for option in studies.study(name).options().values():
+        _, kind, _ = described(studies.study(name).evaluate).get(option.name, ((), "", ""))
+        numbers = [part.strip() for part in str(option.annotation).split("|")]
+        if kind.startswith("{"):
+            found[option.name] = "no such"
+        elif "float" in numbers:
+            found[option.name] = math.nan
+        elif "int" in numbers and not option.name.endswith(ANY_INTEGER):
+            found[option.name] = -1
+        elif "Mapping[str, float]" in numbers and option.default:
+            found[option.name] = {"no such": 1.0}
+    return found
+
+
+def test_options_out_of_range_are_refused_all_at_once(name: str, script: Callable[[str], Any]) -> None:
+    wrong = out_of_range(name, script("notebooks").described)
+    assert "n_resamples" in wrong
+    with pytest.raises(BadInput, match=f"{name}: invalid options:") as caught:
+        evaluated(name, sample(name), **wrong)
+    unnamed = [option for option in wrong if not any(option in fault for fault in caught.value.faults)]
+    assert not unnamed
+    for option, value in wrong.items():
+        with pytest.raises(BadInput, match=option):
+            evaluated(name, sample(name), **{option: value})
 
 
 # -- everything is counted ------------------------------------------------------------------------

@@ -108,6 +108,8 @@ def evaluate(
     options = stated(evaluate, locals())
     checks = Checks()
     checks.sample(sample_method, n_samples)
+    checks.collecting(temperature, max_tokens)
+    checks.resamples(n_resamples)
     checks.choice("answer_extractor", answer_extractor, ("strict", "flexible"))
     checks.texts("answer_markers", answer_markers)
     checks.weights("weights", weights, LEVELS)

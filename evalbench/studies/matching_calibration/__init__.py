@@ -124,14 +124,14 @@ def evaluate(
     for threshold in thresholds:
         checks.choice("thresholds", threshold, SEARCHED)
     checks.share(context_threshold=context_threshold)
+    checks.at_least(2, n_folds=n_folds)
     checks.resamples(n_resamples)
     checks.refuse("matching_calibration")
     pairs = matching.score_pairs(matching.prepare(data, context_threshold=context_threshold), embed=embed, dtype=dtype)
     judged = judged_pairs(pairs.frame(), data["pair_verdicts"], consensus)
     n_texts = judged[UNIT].nunique()
     checks.that(
-        2 <= n_folds <= n_texts,
-        f"n_folds must be between 2 and {n_texts}, the number of texts with verdicts; got {n_folds}",
+        n_folds <= n_texts, f"n_folds must be at most {n_texts}, the number of texts with verdicts; got {n_folds}"
     )
     checks.refuse("matching_calibration")
     components = list(WEIGHTS[score])
