@@ -24,7 +24,6 @@ HABITS = {
 ALLOWED = (
     ("evalbench/models/prompts/", "What stands between the marks"),  # another text would be another prompt
     ("evalbench/studies/", ""),
-    ("notebooks/human_correlation.ipynb", "of which less is better"),
 )
 
 

@@ -27,6 +27,7 @@ from evalbench.errors import BadInput
 from evalbench.kit.collecting import several
 from evalbench.kit.metric_options import ways_of
 from evalbench.kit.options import Checks, stated
+from evalbench.kit.scoring import accounting_of, calls_of
 from evalbench.readers.dataset import Dataset
 from evalbench.studies.human_correlation.inputs import SCHEMA, read, side_columns
 from evalbench.studies.human_correlation.items import check_metrics, computed, criteria_of, items_of, scores_of
@@ -143,7 +144,7 @@ def evaluate(
     max_ci_width : float
         A wider interval makes a light grey, and so does one without width on fewer than 20 documents.
     lower_is_better : sequence of str
-        Ready-made metrics of which less is better; those of the registry state it themselves.
+        Ready-made metrics where lower is better; those of the registry state it themselves.
     language : str
         ISO code of the stop-words, stemmer and sentences of computed metrics; empty for mixed languages.
     normalise, references, stem, sentence_split, meteor_synonyms, bleu_tokenize, embed, bert_model, bert_layers, judge
@@ -181,14 +182,14 @@ def evaluate(
     readings = read(data, metrics, criteria)
     options = {**parameters, "judge": judge}
     marked = criteria_of(judges, judge_criteria, list(readings.frame.columns))
-    found = scores_of(readings.frame, metrics, judges, marked, options)
-    if not found.scores and readings.ratings["annotator"].nunique() < 2:
+    found, heard = scores_of(readings.frame, metrics, judges, marked, options)
+    if not found.unscored and readings.ratings["annotator"].nunique() < 2:
         raise BadInput(
             "neither a metric nor a judge is named, and there is one human score for each output: nothing to compare"
         )
-    names = sorted(found.scores)
+    names = sorted(found.unscored)
     check_metrics(own_criterion, lower_is_better, names, readings.criteria)
-    items = items_of(readings, found.scores, own_criterion)
+    items = items_of(readings, found, own_criterion)
     panel, terms = settled(items, options)
     used = {*metrics, *readings.criteria, *side_columns(metrics)}
     return Result(
@@ -204,8 +205,12 @@ def evaluate(
         + " × criteria" * (not names or not set(names) <= {*own_criterion}),
         items=items,
         summary=summary_of(panel, terms),
-        tables=tables_of(panel, terms.trusted, readings.pairs, yellow_from) | {"texts": readings.frame} | found.tables,
+        tables={
+            **tables_of(panel, terms.trusted, readings.pairs, yellow_from),
+            "texts": readings.frame,
+            **calls_of(found, heard=heard),
+        },
         notes=(*data.notes_beside(used), *readings.notes, *found.notes, *remarks(panel, terms)),
         method=(*method_of(panel, terms), *ways_of(computed(readings.frame, metrics), options)),
-        accounting=found.accounting,
+        accounting=accounting_of(found, options, heard=heard),
     )

@@ -10,10 +10,10 @@ import numpy as np
 from evalbench.errors import ModelUnavailable
 from evalbench.judge.verdicts import BASELINE, InProcess, Task, judge_name, mark_task
 from evalbench.kit.answers import why_unscored
-from evalbench.kit.judging import Docket, Question
+from evalbench.kit.judging import Docket, Heard, Question
 from evalbench.kit.metric_options import metrics_of
 from evalbench.kit.options import Checks
-from evalbench.kit.scoring import Scored, accounting_of, calls_of, score_all
+from evalbench.kit.scoring import Scored, score_all
 from evalbench.studies.human_correlation.inputs import Readings
 from evalbench.studies.human_correlation.panel import KEYS, NO_METRIC
 
@@ -32,14 +32,6 @@ class Criterion(NamedTuple):
     name: str
     task: Task
     basis: str
-
-
-class Scores(NamedTuple):
-    """A metric's score of each output, and why one is missing, empty where it is not."""
-
-    values: Array
-    unscored: Array
-    undefined: Array
 
 
 def computed(frame: pd.DataFrame, metrics: Sequence[str]) -> list[str]:
@@ -97,23 +89,14 @@ def _whole(mark: Any) -> Any:
     return int(mark) if isinstance(mark, str) and mark.strip().lstrip("-").isdecimal() else mark
 
 
-class Scoring(NamedTuple):
-    """The scores of every metric, and what came with them for the result."""
-
-    scores: dict[str, Scores]
-    notes: list[str]
-    tables: dict[str, pd.DataFrame]
-    accounting: dict[str, Any]
-
-
 def scores_of(
     frame: pd.DataFrame,
     metrics: Sequence[str],
     judges: Sequence[str | InProcess],
     criteria: Sequence[Criterion],
     options: Mapping[str, Any],
-) -> Scoring:
-    """Every metric's scores: read from the table, computed by the registry, or marked by a judge.
+) -> tuple[Scored, list[Heard]]:
+    """Every metric's scores: read from the table, computed by the registry, or marked by a judge; what judges heard.
 
     Parameters
     ----------
@@ -125,42 +108,41 @@ def scores_of(
     options : mapping
         See :mod:`evalbench.kit.metric_options`; and ``seed``, of the judges.
     """
-    scores = {}
-    for name in (name for name in dict.fromkeys(metrics) if name in frame.columns):
-        values = frame[name].to_numpy(dtype=float)
-        scores[name] = Scores(values, np.where(np.isnan(values), "no-value", "").astype(object), _nothing(frame))
     entries = metrics_of(computed(frame, metrics), options)
-    found = score_all(frame, entries, options) if entries else Scored()
-    for entry in entries:
-        name = entry.name
-        scores[name] = Scores(found.columns[name], found.unscored[name], found.undefined[name])
-    notes, heard = list(found.notes), []
+    found, heard = score_all(frame, entries, options) if entries else Scored(), []
+    for name in (name for name in metrics if name in frame.columns):
+        values = frame[name].to_numpy(dtype=float)
+        _put(found, name, values, np.where(np.isnan(values), "no-value", "").astype(object), _nothing(frame))
     for by in judges:
         docket = Docket(by, seed=options["seed"])
         for criterion in criteria:
-            scorer = f"{judge_name(by).removeprefix('function:')}: {criterion.name}"
-            scores[scorer], failure = _marks(frame, docket, criterion, options["language"])
-            notes += [f"{scorer} is unscored: {failure}"] if failure else []
+            _mark(frame, docket, criterion, options["language"], found)
         heard.append(docket.heard())
-    return Scoring(scores, notes, calls_of(found, heard=heard), accounting_of(found, options, heard=heard))
+    return found, heard
 
 
 def _nothing(frame: pd.DataFrame) -> Array:
     return np.full(len(frame), "", dtype=object)
 
 
-def _marks(frame: pd.DataFrame, docket: Docket, criterion: Criterion, language: str) -> tuple[Scores, str]:
-    """The marks of one judge by one criterion, and why there are none where the judge is not to be had."""
-    unscored, undefined, values = why_unscored(frame["output"]), _nothing(frame), np.full(len(frame), np.nan)
+def _put(found: Scored, name: str, values: Array, unscored: Array, undefined: Array) -> None:
+    found.columns[name], found.unscored[name], found.undefined[name] = values, unscored, undefined
+
+
+def _mark(frame: pd.DataFrame, docket: Docket, criterion: Criterion, language: str, found: Scored) -> None:
+    """The marks of one judge by one criterion; a judge that is not available here leaves them unscored."""
+    scorer = f"{judge_name(docket.by).removeprefix('function:')}: {criterion.name}"
+    values, unscored, undefined = np.full(len(frame), np.nan), why_unscored(frame["output"]), _nothing(frame)
     if criterion.basis:
         undefined[frame[criterion.basis].map(len).to_numpy() == 0] = f"no-{criterion.basis}"
-    asked, failure = np.flatnonzero((unscored == "") & (undefined == "")), ""
+    asked = np.flatnonzero((unscored == "") & (undefined == ""))
     try:
         marks = docket.ask(criterion.task, _questions(frame.iloc[asked], criterion.basis, language))
         values[asked], unscored[asked] = [mark.value for mark in marks], [mark.unscored for mark in marks]
     except ModelUnavailable as error:
-        unscored[asked], failure = error.unscored, str(error)
-    return Scores(values, unscored, undefined), failure
+        unscored[asked] = error.unscored
+        found.notes.append(f"{scorer} is unscored: {error}")
+    _put(found, scorer, values, unscored, undefined)
 
 
 def _questions(frame: pd.DataFrame, basis: str, language: str) -> list[Question]:
@@ -189,14 +171,14 @@ def check_metrics(
     checks.refuse("human_correlation")
 
 
-def items_of(readings: Readings, scores: Mapping[str, Scores], own: Mapping[str, str]) -> pd.DataFrame:
+def items_of(readings: Readings, scores: Scored, own: Mapping[str, str]) -> pd.DataFrame:
     """One row per document, system, metric and criterion: everything that the estimates need.
 
     Parameters
     ----------
     readings : Readings
-    scores : mapping
-        Metric → one score per row of ``readings.frame``; of none: one row per document, system and criterion.
+    scores : Scored
+        Of the rows of ``readings.frame``; of no metric: one row per document, system and criterion.
     own : mapping
         Metric → the only criterion that it is compared with.
     """
@@ -205,27 +187,21 @@ def items_of(readings: Readings, scores: Mapping[str, Scores], own: Mapping[str,
     by_annotator = readings.ratings.pivot(index=[*KEYS, "criterion"], columns="annotator", values="score")
     by_annotator.columns = [f"rating_{name}" for name in by_annotator.columns]
     frame = readings.frame[KEYS]
-    nothing = {NO_METRIC: Scores(np.full(len(frame), np.nan), _nothing(frame), _nothing(frame))}
     parts = []
     for criterion in readings.criteria:
         marks = by_annotator.xs(criterion, level="criterion") if len(by_annotator) else by_annotator
-        human = frame.merge(marks, left_on=KEYS, right_index=True, how="left").assign(criterion=criterion)
+        human = frame.merge(marks, left_on=KEYS, right_index=True, how="left")
         mean = human[list(by_annotator.columns)].mean(axis=1).to_numpy()
-        for scorer, (values, unscored, undefined) in (scores or nothing).items():
-            if own.get(scorer, criterion) != criterion:
-                continue
+        human = human.assign(criterion=criterion, human=mean)
+        without = np.where(np.isnan(mean), "no-reference", "")
+        if not scores.unscored:
+            parts.append(human.assign(scorer=NO_METRIC, score=np.nan, unscored="", undefined=without))
+        for scorer in (name for name in scores.unscored if own.get(name, criterion) == criterion):
+            values, unscored, undefined = (of[scorer] for of in (scores.columns, scores.unscored, scores.undefined))
             why = np.where(undefined == "", "the metric has no value", undefined)
-            missing = np.where(np.isnan(values) & (scorer != NO_METRIC), why, "")
-            missing = np.where(np.isnan(mean), "no-reference", missing)
-            parts.append(
-                human.assign(
-                    scorer=scorer,
-                    score=values,
-                    human=mean,
-                    unscored=unscored,
-                    undefined=np.where(unscored == "", missing, ""),
-                )
-            )
+            why = np.where(without != "", without, np.where(np.isnan(values), why, ""))
+            why = np.where(unscored == "", why, "")
+            parts.append(human.assign(scorer=scorer, score=values, unscored=unscored, undefined=why))
     columns = [*KEYS, "scorer", "criterion", "score", "human", *by_annotator.columns, "unscored", "undefined"]
     order = ["doc_id", "scorer", "criterion", "system"]
     return pd.concat(parts)[columns].sort_values(order, kind="stable", ignore_index=True)
