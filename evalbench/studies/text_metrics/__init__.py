@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from evalbench.core.compared import left_out_note
 from evalbench.core.result import Result
 from evalbench.kit.answers import remarks
+from evalbench.kit.collecting import several
 from evalbench.kit.comparing import compare_groups
 from evalbench.kit.metric_options import methods_of, metrics_of, name_of
 from evalbench.kit.options import Checks, stated, taken
@@ -37,7 +38,7 @@ from evalbench.studies.text_metrics.pictures import (
     unscored,
     worst_texts,
 )
-from evalbench.studies.text_metrics.summary import check_lights, measures, summarise
+from evalbench.studies.text_metrics.summary import MAX_UNSCORED, check_lights, measures, summarise
 
 if TYPE_CHECKING:
     from evalbench.judge.verdicts import InProcess
@@ -101,7 +102,7 @@ def evaluate(
     bert_layers: int | None = None,
     judge: str | InProcess = "",
     lights: Mapping[str, Sequence[float]] | None = None,
-    max_unscored: float = 0.05,
+    max_unscored: float = MAX_UNSCORED,
     seed: int = 0,
     n_resamples: int = 2000,
 ) -> Result:
@@ -149,8 +150,8 @@ def evaluate(
     Returns
     -------
     Result
-        ``items``: one row per text and model, a column per metric; ``tables``: ``texts``, ``reasons`` (why a text has
-        no score of a metric), ``comparison`` where there are several models, ``calls`` where models were asked,
+        ``items``: one row per text and model, a column per metric; ``tables``: ``texts``, ``reasons`` where texts have
+        no score of a metric, ``comparison`` where there are several models, ``calls`` where models were asked,
         ``contradictions`` where a judge was.
 
     Raises
@@ -187,24 +188,28 @@ def evaluate(
     frame, replies = answered(frame_of(data["items"]), prompt, model) if prompt else (frame_of(data["items"]), [])
     scored = score_all(frame, cards, {**options, "judge": judge}, replies)
     items = items_of(frame, scored)
-    models = sorted(set(items["model"]) - {""}) if "model" in items else []
+    by = ("model",) if "model" in items else ()
+    models = sorted(set(items["model"]) - {""}) if by else []
     headline = [m for m in measures(names) if m.metric in names]
-    pairs = compare_groups(items, headline, "model", seed=seed, n_resamples=n_resamples) if len(models) > 1 else None
-    keys = [key for key in ("id", "model") if key in frame]
-    tables = {"texts": frame, "comparison": pairs, "reasons": scored.reasons(frame[keys])}
-    left_out = left_out_note(len(models), "models", "each metric")
+    tables = {
+        "texts": frame,
+        "comparison": compare_groups(items, headline, "model", seed=seed, n_resamples=n_resamples) if by else (),
+        "reasons": scored.reasons(frame[["id", *by]]),
+        **calls_of(scored, replies=replies),
+    }
+    notes = [*data.notes, *remarks(items), *scored.notes, left_out_note(len(models), "models", "each metric")]
     return Result(
         study="text_metrics",
         question=QUESTION,
-        judged=model or (f"{len(models)} models: {', '.join(models)}" if models else "the outputs of the table"),
+        judged=model or (several("model", models) if models else "the outputs of the table"),
         parameters=options,
         data=data.label,
         id="id",
-        by=("model",) if "model" in items else (),
+        by=by,
         items=items,
         summary=summarise(items, **taken(summarise, options)),
-        tables={name: t for name, t in tables.items() if t is not None} | calls_of(scored, replies=replies),
-        notes=(*data.notes, *remarks(items), *scored.notes, *filter(None, [left_out])),
+        tables={name: table for name, table in tables.items() if len(table)},
+        notes=tuple(filter(None, notes)),
         method=methods_of(cards, options),
         accounting=accounting_of(scored, options, model=model, replies=replies),
     )

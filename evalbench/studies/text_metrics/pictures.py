@@ -184,8 +184,8 @@ def unscored(result: Result) -> pd.DataFrame:
     """How many texts have no score, by metric and reason."""
     import pandas as pd
 
-    reasons = result.tables["reasons"]
-    if reasons.empty:
+    reasons = result.tables.get("reasons")
+    if reasons is None:
         return pd.DataFrame({"note": ["every text has every score"]})
     said = reasons.assign(reason=[in_words(reason) for reason in reasons["reason"]])
     keys = ["metric", "kind", "reason", "detail"]

@@ -19,6 +19,8 @@ from evalbench.studies.text_metrics.items import with_reasons
 if TYPE_CHECKING:
     import pandas as pd
 
+MAX_UNSCORED = 0.05
+
 
 def check_lights(lights: Mapping[str, Sequence[float]], metrics: Sequence[str]) -> None:
     """Refuse lights that cannot be lit.
@@ -73,7 +75,7 @@ def summarise(
     *,
     metrics: Sequence[str] = (),
     lights: Mapping[str, Sequence[float]] | None = None,
-    max_unscored: float = 0.05,
+    max_unscored: float = MAX_UNSCORED,
     seed: int = 0,
     n_resamples: int = 2000,
 ) -> Summary:
