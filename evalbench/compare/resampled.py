@@ -15,6 +15,7 @@ from evalbench.core.seeds import rng
 from evalbench.core.stats import bootstrap_cautions, percentile_interval
 from evalbench.core.wording import title_of
 from evalbench.errors import BadInput
+from evalbench.kit.options import taken
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -139,7 +140,7 @@ class _Measured:
         self, cells: Sequence[Cell], side: Side, reference: Side, summarise: Callable[..., Summary], unit: str
     ) -> None:
         self.cells, self.summarise = cells, summarise
-        self.options = [{**s.options(summarise), **_own_resampling(summarise)} for s in (side, reference)]
+        self.options = [{**s.options(summarise), **taken(summarise, {"n_resamples": 1})} for s in (side, reference)]
 
     def __call__(self, side: pd.DataFrame, reference: pd.DataFrame) -> Floats:
         both = []
@@ -149,12 +150,6 @@ class _Measured:
             found = [values.get((c.metric, getattr(c, own))) for c in self.cells]
             both.append([np.nan if v is None else v for v in found])
         return np.array(both, dtype=float)
-
-
-def _own_resampling(summarise: Callable[..., Summary]) -> dict[str, int]:
-    import inspect
-
-    return {"n_resamples": 1} if "n_resamples" in inspect.signature(summarise).parameters else {}
 
 
 class Tables(NamedTuple):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from evalbench.kit.options import taken
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,8 +85,8 @@ class Side:
 
     def options(self, function: Callable[..., Any]) -> dict[str, Any]:
         """The run's parameters that a function takes, without the size and seed of its own resampling."""
-        names = set(inspect.signature(function).parameters) - {"n_resamples", "seed"}
-        return {name: value for name, value in self.results["parameters"].items() if name in names}
+        own = {"n_resamples", "seed"}
+        return {name: value for name, value in taken(function, self.results["parameters"]).items() if name not in own}
 
 
 def unequal(left: Mapping[str, Any], right: Mapping[str, Any]) -> tuple[tuple[str, Any, Any], ...]:
