@@ -24,7 +24,7 @@ def suite(bench: Path, text: str) -> Path:
         ("runs: [", "not YAML"),
         ("- a list", "expected a mapping with 'runs:'"),
         ("runs: {a: 1}", "expected a mapping with 'runs:'"),
-        ("runs: []", "there are no runs"),
+        ("runs: []", "it has no runs"),
         ("runs:\n  - 5", "entry 1 (line 2): expected 'study:'"),
         ("runs:\n  - data: words.csv", "entry 1 (line 2): study: expected a name"),
         ("runs:\n  - {study: tiny, mtrix: {}}", "unknown key mtrix; did you mean matrix?"),
