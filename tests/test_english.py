@@ -20,10 +20,9 @@ HABITS = {
     r"\bseeds?['’]s?\b|document of the seeds|seed document|\bthe seeds\b": "the method document's name (docs/methods.md)",
     r"\bof which (?:less|more) is\b|\bunasked\b|\bfrom outside\b": "plain words",
 }
-# (beginning of the file's path, part of the text): what is said on purpose, or comes with the study's new form.
+# (beginning of the file's path, part of the text): what is said on purpose
 ALLOWED = (
     ("evalbench/models/prompts/", "What stands between the marks"),  # another text would be another prompt
-    ("evalbench/studies/", ""),
 )
 
 

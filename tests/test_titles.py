@@ -25,7 +25,6 @@ GOLDENS = sorted((Path(__file__).parent / "golden").glob("*.json"))
 IDENTIFIER = re.compile(r"[a-z][a-z0-9_]*")
 # What published files and packages call so.
 PUBLISHED = re.compile(r"XAI_overall_score|rougeL(sum)?(_precision|_recall)?")
-RENAMED_LATER = {"citation", "cot_levels"}
 TITLE = "citation recall (ALCE)"
 
 
@@ -33,8 +32,6 @@ TITLE = "citation recall (ALCE)"
 def test_every_metric_of_a_study_is_an_identifier(path: Path) -> None:
     metrics = {row["metric"] for row in json.loads(path.read_text(encoding="utf-8"))["summary"]}
     prose = sorted(m for m in metrics if not IDENTIFIER.fullmatch(m) and not PUBLISHED.fullmatch(m))
-    if prose and path.stem in RENAMED_LATER:
-        pytest.xfail(", ".join(prose))
     assert prose == []
 
 

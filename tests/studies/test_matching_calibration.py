@@ -47,7 +47,7 @@ def result(sample: Dataset) -> Result:
 
 
 def planted(n: int = 400, k: int = 5, noise: float = 0.0, seed: int = 1) -> tuple[Training, Setting]:
-    """Pairs whose humans follow other weights and another threshold than the seed's."""
+    """Pairs whose humans follow other weights and another threshold than the defaults."""
     generator = np.random.default_rng(seed)
     parts = generator.uniform(0, 1, (n, k))
     truth = Setting((0.05, 0.15, 0.6, 0.15, 0.05)[:k] if k == 5 else (0.1, 0.9), Thresholds(0.0, 0.01, 0.4))

@@ -59,7 +59,7 @@ def method(options: Mapping[str, Any]) -> tuple[str, ...]:
         "Support per citation: the source against the claim, supported 1, not shown 0.5, contradicted 0, by "
         f"{judge}{blind if holds_back(judge) else ''}; a source that does not exist gives 0. In the score: "
         f"{options['support_on']}.",
-        f"{CONSISTENCY}: the claim against the model's own answer, as the method document explainability has it. The "
+        f"{CONSISTENCY}: the claim against the model's own answer, as explainability (docs/methods.md) defines support. The "
         "claim comes from that answer, so it shows little.",
         "Citation recall: share of statements that their joined citations entail. Citation precision: share of "
         "citations whose statement is recalled and that are not needless (Gao et al. 2023, section 4.3).",
@@ -74,7 +74,8 @@ def method(options: Mapping[str, Any]) -> tuple[str, ...]:
         "Correctness: correct 1, partially correct 0.5, incorrect 0, against the gold answers; undefined without one: "
         "then final is interpretability.",
         "An answer that cites nothing scores 0 on support and verification.",
-        "Labels, weights and threshold: the method document explainability; intervals resample questions.",
+        "Labels and threshold: explainability (docs/methods.md), Citation Support to Answer Correctness; the values of "
+        "verification and correctness and the default weights are ours. Intervals resample questions.",
     )
 
 

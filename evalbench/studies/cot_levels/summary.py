@@ -108,5 +108,6 @@ def method(weights: Mapping[str, float], threshold: float, **reading: object) ->
         f"Final score = {total}, divided by the weights' sum; passed from {threshold:g} on.",
         *formulas(**reading),
         extraction.METHOD,
-        "Levels, weights and threshold: the method document explainability; intervals resample problems.",
+        "Levels and threshold: explainability (docs/methods.md), Level 1 to Level 4; the default weights, which give its "
+        "worked example, are ours. Intervals resample problems.",
     )

@@ -38,6 +38,5 @@ def method(options: Mapping[str, Any]) -> tuple[str, ...]:
         f"mean final score of citation, divided by the weights' sum; passes from {options['threshold']:g} on.",
         "The two halves are independent samples: each is resampled apart, and the overall interval is that of the "
         "weighted sums.",
-        "Weights and threshold: the method document explainability, whose keys FINAL_RESULTS_YYYYMMDD.json has for the "
-        "same figures.",
+        "Weights, threshold and the keys of FINAL_RESULTS_YYYYMMDD.json: explainability (docs/methods.md), Output Format.",
     )

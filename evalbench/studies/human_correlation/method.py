@@ -33,6 +33,8 @@ def method_of(panel: Panel, terms: Terms) -> tuple[str, ...]:
         "(Pearson) at system level only, since pooled rows are not independent. Holm over the pairs of one criterion and level.",
         "Labels needed: ((z.975 + z.80) / (atanh r − atanh r0))² + 3 (Fisher 1921).",
         f"Trusted criteria: {', '.join(terms.trusted) or 'none'} ({terms.why}).",
+        "Spearman with the annotators and the mean over trusted criteria: handbook (docs/methods.md), section 12; the levels "
+        "and the thresholds of the light are ours.",
     )
     return (
         f"Intervals: percentile bootstrap over {panel.n_documents} documents, the same resamples for every correlation; of alpha over "

@@ -31,8 +31,7 @@ def method(options: Mapping[str, Any], std: Thresholds, ha: Thresholds) -> tuple
         f"text overlap = characters in both / characters in either; similarities: {similarity}.",
         "F1 = 2tp / (2tp + fp + fn), summed over texts; match_score = mean ha score over true violations, 0 where none matched; "
         "match_quality = the same over matched pairs.",
-        "Weights and thresholds default to the values of the method document violations, section “Metrics: summary”; "
-        "intervals resample texts.",
+        "Default weights and thresholds: violations (docs/methods.md), Metrics: summary. Intervals resample texts.",
     )
 
 

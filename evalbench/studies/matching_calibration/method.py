@@ -97,7 +97,7 @@ def method(options: Mapping[str, Any]) -> tuple[str, ...]:
         f"Held out: {options['n_folds']} folds of whole texts; every pair is called by the settings that were found on the other folds. "
         "In training: by those that saw it.  Thresholds alone: searched for with the default weights.",
         "A pair is called a match above all thresholds; the one-to-one assignment of matching plays no part.",
-        "Defaults: weights and thresholds of the method document violations, section “Metrics: summary”.  Intervals come from "
+        "Defaults: weights and thresholds of violations (docs/methods.md), Metrics: summary. Intervals come from "
         "resampling texts; they do not include variation from training on other texts, for which see the spread of the "
         "folds' weights.",
         "Light: the 95 % interval of held out − defaults; its stability asks how often another draw of texts, with an interval as "
