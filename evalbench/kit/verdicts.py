@@ -27,7 +27,7 @@ ROUNDING = 1e-9
 def bands_of(cuts: Sequence[float], *, higher_is_better: bool = True) -> Bands | None:
     """The light of one cut or two; of none, none.
 
-    One cut is a pass mark: green from it on, red before it.  Two part red, yellow and green; the worse light takes each.
+    One cut is a :func:`pass_mark`.  Two part red, yellow and green; the worse light takes each.
 
     Examples
     --------
@@ -41,7 +41,17 @@ def bands_of(cuts: Sequence[float], *, higher_is_better: bool = True) -> Bands |
     if len(cuts) == 2:
         first, last = ("red", "green") if higher_is_better else ("green", "red")
         return Bands.cut(first, float(cuts[0]), "yellow", float(cuts[1]), last)  # type: ignore[arg-type]
-    (mark,) = cuts
+    return pass_mark(cuts[0], higher_is_better=higher_is_better)
+
+
+def pass_mark(mark: float, *, higher_is_better: bool = True) -> Bands:
+    """Green from the mark on, red before it.
+
+    Examples
+    --------
+    >>> str(pass_mark(0.8))
+    'red: < 0.8; green: ≥ 0.8'
+    """
     if higher_is_better:
         return Bands((Band("red", high=mark - ROUNDING), Band("green", low=mark - ROUNDING)))
     end = mark + ROUNDING

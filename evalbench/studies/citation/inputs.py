@@ -114,7 +114,7 @@ def _given(rows: pd.DataFrame) -> list[Answer]:
 
 
 def _answer(
-    row: Mapping[str, Any], model: str, text: str | None, citations: Sequence[Citation], unscored: str
+    row: Mapping[Any, Any], model: str, text: str | None, citations: Sequence[Citation], unscored: str
 ) -> Answer:
     lang = str(row.get("lang") or "en")
     gold = tuple(g for g in row.get("gold_answer") or () if g.strip())
@@ -168,7 +168,7 @@ def reply_schema() -> type[BaseModel]:
     return create_model(
         "CitedAnswer",
         answer=(str, Field(description="the answer with marks such as [1]")),
-        citations=(list[entry], Field(default_factory=list, description="one entry per mark")),
+        citations=(list[entry], Field(default_factory=list, description="one entry per mark")),  # type: ignore[valid-type]
     )
 
 
@@ -176,8 +176,8 @@ def _collected(
     rows: pd.DataFrame, sources: pd.DataFrame | None, model: str, **settings: Any
 ) -> tuple[list[Answer], list[Reply]]:
     """One cited answer per question; the model is shown the sources that were supplied for the question."""
-    questions = rows.drop_duplicates("id").to_dict("records")
-    supplied: dict[str, list[dict[str, Any]]] = {}
+    questions = rows.drop_duplicates("id")
+    supplied: dict[str, list[dict[Any, Any]]] = {}
     if sources is not None and "id" in sources:
         for source in sources.to_dict("records"):
             supplied.setdefault(str(source["id"]), []).append(source)
@@ -188,7 +188,7 @@ def _collected(
     about = {"purpose": "cited answer", "schema": reply_schema(), **settings}
     replies = asked(questions, model, "cited_answer", shown, **about)
     answers = []
-    for row, reply in zip(questions, replies, strict=True):
+    for row, reply in zip(questions.to_dict("records"), replies, strict=True):
         value: Any = reply.value
         # A number that a model uses twice names its first entry.
         unique = {

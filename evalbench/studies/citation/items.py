@@ -260,7 +260,7 @@ def items_of(evidence: Evidence, found: Judged, options: Mapping[str, Any]) -> p
     return items[[*first, *(c for c in items if c not in first)]].reset_index()
 
 
-def _undefined(item: Mapping[str, float], answer: Answer) -> list[str]:
+def _undefined(item: Mapping[Any, Any], answer: Answer) -> list[str]:
     """Why parts of a scored answer have no value."""
     lacking = [why for name, why in _NO_VALUE.items() if math.isnan(item[name])]
     return lacking if answer.gold else [NO_REFERENCE, *lacking]

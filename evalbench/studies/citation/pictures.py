@@ -8,7 +8,7 @@ from evalbench.draw.html import Html, escape, language_attributes
 from evalbench.draw.pictures import estimate_bars, heat_map
 from evalbench.draw.spans import Span, highlight
 from evalbench.draw.tables import clamped, html_table, text_block
-from evalbench.kit.cases import rows_of, score_text, shown, worst_cases, yes_no
+from evalbench.kit.cases import Show, rows_of, score_text, shown, worst_cases, yes_no
 from evalbench.studies.citation.items import CONSISTENCY, KEYS, NO_QUOTE
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def _annotated_one(result: Result, item: dict[Any, Any]) -> Html:
         f"answer {escape(correct)}</p>"
         f"<p{language_attributes(answer['question'], answer['lang'])}>{escape(answer['question'])}</p>"
     )
-    told = {
+    told: Show = {
         "statement": "text",
         "cites": lambda row: f"[{row['cites']}]" if row["cites"] else "nothing",
         "supported by what it cites": lambda row: yes_no(row["recalled"], "not known"),

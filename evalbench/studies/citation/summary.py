@@ -10,7 +10,7 @@ from evalbench.core.measures import Measure, mean_of, ratio, share_of
 from evalbench.core.result import Summary
 from evalbench.core.wording import counted
 from evalbench.judge.entail import BASELINE
-from evalbench.kit.verdicts import bands_of, held_back_by, reaches, worst_group
+from evalbench.kit.verdicts import held_back_by, pass_mark, reaches, worst_group
 from evalbench.studies.citation.items import CONSISTENCY
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def measures(threshold: float) -> tuple[Measure, ...]:
     """The measures of one model."""
     uncited = "nothing was cited"
     return (
-        mean_of("final", bands=bands_of([threshold])),
+        mean_of("final", bands=pass_mark(threshold)),
         share_of("passed"),
         mean_of("interpretability"),
         mean_of("correctness", undefined="there is no right answer to compare with"),

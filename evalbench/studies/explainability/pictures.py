@@ -34,7 +34,7 @@ def picture_halves(result: Result) -> tuple[Picture, str]:
 def picture_scores(result: Result) -> tuple[Picture, str]:
     """How the scores of both halves are spread."""
     parts = result.items.groupby("part", sort=False)
-    groups = {HALVES[part].words: rows["score"].to_numpy() for part, rows in parts}
+    groups = {HALVES[str(part)].words: rows["score"].to_numpy() for part, rows in parts}
     return distribution(groups, title="Final scores of both halves", xlabel="Final score (0–1)", domain=(0, 1))
 
 

@@ -15,7 +15,7 @@ from evalbench.core.stats import of_few, percentile_interval
 from evalbench.core.verdict import Verdict
 from evalbench.core.wording import estimate_text, percent
 from evalbench.judge.entail import BASELINE
-from evalbench.kit.verdicts import bands_of, crowded, held, held_back_by, left_out, stays_grey
+from evalbench.kit.verdicts import crowded, held, held_back_by, left_out, pass_mark, stays_grey
 from evalbench.studies.explainability.inputs import HALVES, PARTS, Part
 from evalbench.studies.explainability.items import THRESHOLD, WEIGHT, weights_of, with_sums
 
@@ -37,7 +37,7 @@ def measures() -> tuple[Measure, ...]:
 
 
 def _of_half(threshold: float | None = None) -> tuple[Measure, ...]:
-    return mean_of("score", bands=None if threshold is None else bands_of([threshold])), share_of("passed")
+    return mean_of("score", bands=None if threshold is None else pass_mark(threshold)), share_of("passed")
 
 
 def summarise(
@@ -92,11 +92,11 @@ def summarise(
         share = percent(max_unscored, [max_unscored])
         sentence += f" More than {share} of {' and '.join(too_many)} are unscored: not enough evidence for a light."
     sentence += stays_grey(held_back, overall.light)
-    lights = bands_of([threshold]).lights(replicates)
+    lights = pass_mark(threshold).lights(replicates)
     verdict = Verdict(
         light=whole.light,
         sentence=sentence,
-        rule=f"overall score: {bands_of([threshold])}",
+        rule=f"overall score: {pass_mark(threshold)}",
         stability=float(np.mean(lights == overall.light)) if replicates.size else None,
         would_be=None if whole.light == overall.light else overall.light,
         decided_by=overall.place,
@@ -125,7 +125,7 @@ def _overall(
     value = sum(w * (e.value or 0.0) for w, e, _ in used) if known else None
     note = "" if known and sized else "no interval: a half has fewer than two units" if known else "a half has no value"
     low, high = map(float, percentile_interval(replicates)) if known and sized else (None, None)
-    bands = bands_of([threshold])
+    bands = pass_mark(threshold)
     overall = Estimate(
         metric=OVERALL,
         title="overall score",
@@ -172,7 +172,7 @@ def final_results(summary: Summary, parts: Mapping[str, Part], options: Mapping[
 
 
 def _passes(e: Estimate, threshold: float) -> bool:
-    return bands_of([threshold]).light(e.value) == "green"
+    return pass_mark(threshold).light(e.value) == "green"
 
 
 def _rounded(value: float | None, digits: int = 4) -> float | None:
