@@ -89,7 +89,7 @@ def prepare(data: Dataset, *, context_threshold: float = CONTEXT_THRESHOLD) -> V
     truth_spans, truth_lost = _spans(truth, texts, "truth", context_threshold, faults)
     spans, lost = _spans(predictions, texts, "predictions", context_threshold, faults)
     faults += [
-        f"truth: violation {row.violation_id} of sample {row.sample_id}: its context is not in the text: {_clip(row.context)}"
+        f"truth: violation {row.violation_id} of sample {row.sample_id}: its context is not in the text: {_clip(str(row.context))}"
         for row in truth_lost.itertuples()
     ]
     checkers = _checkers(predictions["checker"], faults)
@@ -141,25 +141,25 @@ def _spans(
     given = ~np.isnan(start) & ~np.isnan(end)
     whole = given & np.array([not spans for spans in listed], dtype=bool)
     wrong = whole & ((start < 0) | (end <= start) | (end > size))
-    for i in np.flatnonzero(wrong):
+    for i in np.flatnonzero(wrong).tolist():
         faults.append(
             f"{_row(table, frame, i)}: span {start[i]:.0f}–{end[i]:.0f} is not inside its text of {size[i]:.0f} characters"
         )
-    several: dict[int, list[list[int]]] = {int(i): [] for i in np.flatnonzero(~whole | wrong)}
+    several: dict[int, list[list[int]]] = {i: [] for i in np.flatnonzero(~whole | wrong).tolist()}
     how = np.where(whole, "given", "").astype(object)
     lost = []
-    for i in np.flatnonzero(~whole):
-        sample = frame["sample_id"].iat[i]
+    for i in np.flatnonzero(~whole).tolist():
+        sample = str(frame["sample_id"].iat[i])
         if listed[i]:
             beyond = [s for s in listed[i] if s[1] > size[i]]
             if beyond:
                 faults.append(
                     f"{_row(table, frame, i)}: span {beyond[0]} is not inside its text of {size[i]:.0f} characters"
                 )
-            several[int(i)], how[i] = listed[i], "given"
+            several[i], how[i] = listed[i], "given"
         elif str(contexts[i]).strip():
             place = locate(contexts[i], texts.get(sample, ""), threshold)
-            several[int(i)], how[i] = ([[place.start, place.end]], place.how) if place else ([], "not found")
+            several[i], how[i] = ([[place.start, place.end]], place.how) if place else ([], "not found")
             if place is None and sample in texts:
                 lost.append(i)
         else:

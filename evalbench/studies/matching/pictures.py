@@ -54,8 +54,8 @@ def picture_precision_recall(result: Result) -> tuple[Picture, str]:
     for checker, rows in pairs.groupby("checker", sort=True):
         items = result.items[result.items["checker"] == checker]
         truths, predicted = int(items["n_truth"].sum()), int(items["n_predicted"].sum())
-        t = rows.groupby(["sample_id", "truth_id"], sort=True).ngroup().to_numpy()
-        p = rows.groupby(["sample_id", "prediction_id"], sort=True).ngroup().to_numpy()
+        t = rows.groupby(["sample_id", "truth_id"], sort=True).ngroup().to_numpy().astype(np.int64)
+        p = rows.groupby(["sample_id", "prediction_id"], sort=True).ngroup().to_numpy().astype(np.int64)
         score, overlap = rows["std_score"].to_numpy(), rows["text_overlap"].to_numpy()
         rule = rows["rule_similarity"].fillna(0).to_numpy()
         recall, precision = [], []
@@ -85,7 +85,7 @@ def picture_score_matrix(result: Result, sample: str = "", checker: str = "") ->
         return None
     if not sample:
         counts = pairs.groupby(["sample_id", "checker"], sort=True).size()
-        sample, checker = counts.idxmax()
+        sample, checker = counts.index[int(counts.argmax())]
     rows = pairs[(pairs["sample_id"] == sample) & (pairs["checker"] == checker)]
     matrix = rows.pivot(index="truth_id", columns="prediction_id", values="std_score")
     taken = rows.pivot(index="truth_id", columns="prediction_id", values="std_match").to_numpy()
@@ -140,7 +140,7 @@ def _by(result: Result, column: str, limit: int) -> pd.DataFrame:
         if column == "rule"
         else [precision_of("p_tp", "p_fp"), recall_of("tp", "fn"), _HARMONIC]
     )
-    out: dict[tuple[str, str], dict[str, Any]] = {}
+    out: dict[tuple[Any, str], dict[str, Any]] = {}
     for value, n in common.items():
         sums = counted[v[column] == value].groupby(index.names)[list(_HARMONIC.sums)].sum()
         rows = sums.reindex(index, fill_value=0).reset_index()
@@ -209,11 +209,10 @@ def _document(sample: str, text: str, rows: pd.DataFrame, checker: str) -> draw_
     truth = rows[rows["side"] == "truth"]
     number = {tid: i for i, tid in enumerate(truth.loc[truth["std_partner"] != "", "violation_id"], start=1)}
     marks = []
-    for row in rows.itertuples():
-        pair = number.get(row.violation_id if row.side == "truth" else row.std_partner)
-        why = f" — {row.std_why_unmatched}" if row.std_why_unmatched else ""
-        for start, end in json.loads(row.spans):
-            marks.append(draw_spans.Span(start, end, row.side, f"{row.rule}{why}", pair))
+    for row in rows.to_dict("records"):
+        pair = number.get(row["violation_id" if row["side"] == "truth" else "std_partner"])
+        words = " — ".join(filter(None, [row["rule"], row["std_why_unmatched"]]))
+        marks += [draw_spans.Span(start, end, row["side"], words, pair) for start, end in json.loads(row["spans"])]
     lost = rows[rows["located"] == "not found"]
     note = f"{len(lost)} predicted contexts are not in this text." if len(lost) else ""
     return draw_spans.Document(f"{sample}, {checker}", text, marks, note)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,8 +22,8 @@ LIT = (LIGHT_ON, "match_score", "ha_f1")
 
 def measures() -> tuple[Measure, ...]:
     """The study's headline figures."""
-    macro = {"worst": None, "undefined": "no sample has a value"}
-    none = {"undefined": "nothing was matched"}
+    macro: dict[str, Any] = {"worst": None, "undefined": "no sample has a value"}
+    none: dict[str, Any] = {"undefined": "nothing was matched"}
     return (
         f1_of("tp", "fp", "fn", title="F1"),
         Measure(

@@ -157,7 +157,7 @@ def evaluate(
         items=items,
         summary=summary,
         tables={
-            "fits": fits_table(arrays, components, default, {"defaults": default, **fitted, "all": final}, fold),
+            "fits": fits_table(arrays, components, default, fitted, final, fold),
             "sensitivity": sensitivity_table(arrays.of(known), components, final, default),
             "pairs": described(judged, pairs, arrays, default, final),
         },

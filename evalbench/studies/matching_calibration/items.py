@@ -75,14 +75,19 @@ def _rows(judged: pd.DataFrame, settings: str, score: np.ndarray, predicted: np.
 
 
 def fits_table(
-    data: Training, components: Sequence[str], default: Setting, found: Mapping[int | str, Setting], fold: np.ndarray
+    data: Training,
+    components: Sequence[str],
+    default: Setting,
+    fitted: Mapping[int, Setting],
+    final: Setting,
+    fold: np.ndarray,
 ) -> pd.DataFrame:
     """The defaults, the setting of every fold and that of all texts, with F1 on the pairs in training and held out."""
     import pandas as pd
 
     known = ~np.isnan(data.human)
     rows = []
-    for name, setting in found.items():
+    for name, setting in [("defaults", default), *fitted.items(), ("all", final)]:
         held = known & (fold == name) if isinstance(name, int) else np.zeros(len(fold), dtype=bool)
         trained = known & ~held
         rows.append(

@@ -93,7 +93,7 @@ def _most_moved(result: Result) -> str:
     return str((table.loc["all"] - table.loc["defaults"]).abs().idxmax())
 
 
-def _nearest(values: Any, wanted: float) -> int:
+def _nearest(values: Any, wanted: Any) -> int:
     return int(np.argmin(np.abs(np.asarray(values, dtype=float) - wanted)))
 
 

@@ -103,7 +103,8 @@ def f1_surface(data: Training, weights: Floats, overlap: float, rule: float, gri
             passing = np.cumsum(bins.reshape(len(chunk), -1)[:, ::-1], axis=1)[:, ::-1]
             out[begin : begin + step] = passing[:, 1:]
     with np.errstate(all="ignore"):
-        return 2 * hits / (called + data.human.sum())
+        f1: Floats = 2 * hits / (called + data.human.sum())
+    return f1
 
 
 def spearman_of(data: Training, weights: Floats) -> Floats:
@@ -208,7 +209,7 @@ def _best(
         + abs(rule - start.thresholds.rule)
     )
     tied = values >= values.max() - _TIE
-    i, j = np.unravel_index(np.argmin(np.where(tied, distance, np.inf)), values.shape)
+    i, j = divmod(int(np.argmin(np.where(tied, distance, np.inf))), len(grid))
     setting = Setting(tuple(weights[i].round(4).tolist()), Thresholds(overlap, rule, float(grid[j])))
     return _Found(float(values[i, j]), float(distance[i, j]), setting)
 

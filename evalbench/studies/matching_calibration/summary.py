@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -40,7 +40,7 @@ RULE = Rules(
 )
 _COUNTS = ("tp", "fp", "fn")
 _f1 = f1_of(*_COUNTS).value
-CORRELATION = {"unit": "−1–1", "higher_is_better": True}
+CORRELATION: dict[str, Any] = {"unit": "−1–1", "higher_is_better": True}
 NAMES = {F1: "F1", SPEARMAN: "Spearman's ρ"}
 _DIFFERENCES = {"gain": (HELD_OUT, DEFAULTS), "gain_of_weights": (HELD_OUT, BOUNDS), "overfit": (TRAINED, HELD_OUT)}
 
@@ -62,7 +62,7 @@ def summarise(items: pd.DataFrame, *, objective: str = F1, seed: int = 0, n_resa
     held out; ``alpha_of_annotators``.  Intervals resample texts.
     """
     known = items[items["undefined"] == ""]
-    drawn = {"seed": seed, "n_resamples": n_resamples}
+    drawn: dict[str, Any] = {"seed": seed, "n_resamples": n_resamples}
     correlations = _correlations(known, **drawn)
     gains, replicates = _gains(known, correlations, objective, **drawn)
     by_rank = [
@@ -102,7 +102,7 @@ def _correlations(known: pd.DataFrame, seed: int, n_resamples: int) -> Correlati
     for label, (a, b) in _DIFFERENCES.items():
         if a in pairs and b in pairs:
             pairs[label] = (pairs[a][0] - pairs[b][0], pairs[a][1] - pairs[b][1])
-    size = {"n": len(wide), "n_units": len(np.unique(units))}
+    size: dict[str, Any] = {"n": len(wide), "n_units": len(np.unique(units))}
     constant = Measured(None, n=len(wide), note="the scores or the verdicts are constant")
     return {
         name: (with_interval(value, r, **size, clustered=True) if np.isfinite(value) else constant, r)
@@ -115,7 +115,7 @@ def _gains(
 ) -> tuple[list[Estimate], Floats]:
     """What calibration gains on held-out folds, how much of its training figure was overfitting, and the gain's replicates."""
     words = {"gain": "gain in", "gain_of_weights": "gain of the weights in", "overfit": "overfitting in"}
-    better = {
+    better: dict[str, dict[str, Any]] = {
         name: {
             "title": f"{words[name]} {NAMES[objective]}",
             "unit": "difference",
@@ -130,11 +130,11 @@ def _gains(
     if not set(SETTINGS) <= set(known["settings"]):
         return [], np.empty(0)
     wide = known.pivot(index="pair_id", columns="settings", values=list(_COUNTS)).sort_index()
-    sums = {f"{count} {name}": wide[count, name].to_numpy(dtype=float) for count, name in wide}
+    sums = {f"{c} {name}": wide[c, name].to_numpy(dtype=float) for c in _COUNTS for name in SETTINGS}
     listed = [
         Measure(
             f"{label}_{F1}",
-            tuple(f"{count} {name}" for name in pair for count in _COUNTS),
+            tuple(f"{c} {name}" for name in pair for c in _COUNTS),
             lambda *sums: _f1(*sums[:3]) - _f1(*sums[3:]),
             undefined="one of the two has no F1",
             **better[label],
