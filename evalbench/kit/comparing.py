@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalbench.core.compared import Comparison, best_compared, left_out_note
+from evalbench.core.compared import ALPHA, Comparison, best_compared, held_back, left_out_note
 from evalbench.core.comparison import adjusted_together, compare_measures
 from evalbench.core.measures import Measure, unit_sums
 from evalbench.core.wording import difference_parts, p_text
@@ -47,7 +47,8 @@ def compare_groups(
     -------
     DataFrame
         By measure, then by pair: ``{by}_a``, ``{by}_b`` and the fields of
-        :class:`evalbench.core.compared.Comparison`.  p-values swap the two groups' rows within units; Holm's adjustment
+        :class:`evalbench.core.compared.Comparison`, and ``held_back``: why none is shown where the p-value alone or the
+        interval would show a difference.  p-values swap the two groups' rows within units; Holm's adjustment
         covers the whole table; ``smallest`` is the difference that is shown with 80 % power when tested alone.  Empty
         for a single group.
 
@@ -87,7 +88,10 @@ def compare_groups(
     found.sort(key=lambda one: order.index(one[1].metric))
     pairs = [pair for pair, _ in found]
     adjusted = adjusted_together([c for _, c in found], pairs)
-    return pd.DataFrame([{f"{by}_a": a, f"{by}_b": b, **c.row()} for (a, b), c in zip(pairs, adjusted, strict=True)])
+    named = [{f"{by}_a": a, f"{by}_b": b} for a, b in pairs]
+    return pd.DataFrame(
+        [{**names, **c.row(), "held_back": held_back(c)} for names, c in zip(named, adjusted, strict=True)]
+    )
 
 
 def _ranked(items: pd.DataFrame, measure: Measure, by: str) -> list[str]:
@@ -122,26 +126,33 @@ def in_words(table: pd.DataFrame, by: str, metric: str, n_groups: int, *, ranked
 
 
 def shown(table: pd.DataFrame | None, by: str) -> pd.DataFrame:
-    """The table as a notebook shows it: difference with its interval, Holm's p-value, the verdict in a word."""
+    """The table as a notebook shows it: difference with its interval, Holm's p-value, the verdict and why none is shown.
+
+    The last column is the smallest difference that so many units show with 80 % power when it is tested alone; a dash
+    where a difference as large was found and not shown.
+    """
     import pandas as pd
 
     numbers = dict.fromkeys(("difference", "ci_low", "ci_high", "p_holm", "smallest"), float)
     rows = [] if table is None or table.empty else table.astype(numbers).to_dict("records")
-    columns = ("figure", by, "against", "difference", "p, Holm", "verdict", "80 % power for")
-    return pd.DataFrame(
-        [
-            (
-                r["title"],
-                r[f"{by}_a"],
-                r[f"{by}_b"],
-                "–"
-                if np.isnan(r["difference"])
-                else " ".join(difference_parts(r["difference"], r["ci_low"], r["ci_high"])),
-                p_text(r["p_holm"]),
-                r["outcome"],
-                r["smallest"],
-            )
-            for r in rows
-        ],
-        columns=columns,
-    )
+    columns = ("figure", by, "against", "difference", "p, Holm", "verdict", "units", "80 % power for")
+    cells = [
+        (
+            r["title"],
+            r[f"{by}_a"],
+            r[f"{by}_b"],
+            "–"
+            if np.isnan(r["difference"])
+            else " ".join(difference_parts(r["difference"], r["ci_low"], r["ci_high"])),
+            p_text(r["p_holm"]),
+            _with_reason(r["outcome"], r["held_back"] or (r["note"] if r["outcome"] == "undefined" else "")),
+            r["n_a"],
+            f"{r['smallest']:.2g}" if abs(r["difference"]) < r["smallest"] or r["p_holm"] <= ALPHA else "–",
+        )
+        for r in rows
+    ]
+    return pd.DataFrame(cells, columns=columns)
+
+
+def _with_reason(outcome: str, why: str) -> str:
+    return f"{outcome}: {why}" if why else outcome

@@ -97,4 +97,16 @@ def test_what_is_undefined_is_shown_as_a_dash_and_counts_for_no_test():
     assert set(found["n_tests"]) == {1}
     page = shown(found, "model")
     assert page["difference"].tolist()[1:] == ["–", "–"]
+    assert page["verdict"].tolist()[1:] == ["undefined: no unit has a value on both sides"] * 2
+    assert page["80 % power for"].tolist()[1:] == ["–", "–"]
     assert page["difference"][0].startswith("+")
+
+
+def test_the_page_says_why_no_difference_is_shown():
+    items = drawn(2)
+    found = compare_groups(items, [mean_of("score")], "model", rank_by="score", n_resamples=50)
+    found = found.assign(outcome="no difference shown", held_back="the interval excludes 0", p_holm=0.2, smallest=99.0)
+    row = shown(found, "model").iloc[0]
+    assert (row["verdict"], row["units"]) == ("no difference shown: the interval excludes 0", items["id"].nunique())
+    assert row["80 % power for"] == "99"
+    assert shown(found.assign(smallest=1e-9), "model")["80 % power for"].tolist() == ["–"]
