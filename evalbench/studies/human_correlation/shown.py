@@ -9,7 +9,7 @@ import numpy as np
 from evalbench.core.wording import p_text, rounded, signed
 from evalbench.kit.cases import worst_cases
 from evalbench.studies.human_correlation.panel import KEYS
-from evalbench.studies.human_correlation.sentence import agreement_of
+from evalbench.studies.human_correlation.summary import agreement_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +12,9 @@ import numpy as np
 from evalbench.core.result import Estimate, Summary
 from evalbench.core.stats import FEW_UNITS, Measured, light_stability, no_width
 from evalbench.core.verdict import Band, Bands, Light, Verdict
+from evalbench.core.wording import aligned, counted, estimate_text, percent, signed
 from evalbench.errors import BadInput
 from evalbench.kit.options import taken
-from evalbench.studies.human_correlation import sentence
 from evalbench.studies.human_correlation.panel import FEWEST_SYSTEMS, UNITS, Array, Counted, Panel, Terms, panel_of
 
 if TYPE_CHECKING:
@@ -111,7 +113,7 @@ def summary_of(panel: Panel, terms: Terms) -> Summary:
     scorers = range(len(panel.scorers))
     # Where nothing is trusted there is no mean to open with: the correlations themselves do.
     headline = [_trusted_mean(panel, terms, i) for i in scorers if terms.trusted]
-    headline.sort(key=lambda e: (-sentence.agreement_of(e), e.group["scorer"]))
+    headline.sort(key=lambda e: (-agreement_of(e), e.group["scorer"]))
     pairs = [_pair(panel, terms, i, j) for i in scorers for j in np.flatnonzero(panel.compared[i])]
     people = [
         Estimate(
@@ -145,21 +147,21 @@ def _pair(panel: Panel, terms: Terms, i: int, j: int) -> Estimate:
 def _trusted_mean(panel: Panel, terms: Terms, i: int) -> Estimate:
     level, kind = panel.level, panel.coefficient
     columns, asked = trusted_columns(panel, terms, i), asked_columns(panel, terms, i)
-    counted = min(panel.counted(i, j, level, kind) for j in columns or asked or np.flatnonzero(panel.compared[i]))
+    basis = min(panel.counted(i, j, level, kind) for j in columns or asked or np.flatnonzero(panel.compared[i]))
     n_units = min((panel.n_units(i, j, level) for j in columns), default=0)
     if columns:
         value, replicates = mean_over(panel, columns, i)
-        found = panel.with_interval(value, replicates, level, n=counted.n, n_units=n_units)
+        found = panel.with_interval(value, replicates, level, n=basis.n, n_units=n_units)
     else:
         found = Measured(None, note=panel.reason(i, asked[0], level) if asked else "its own criterion is not trusted")
-        counted = Counted(0, counted.n_unscored, counted.n_undefined + counted.n)
+        basis = Counted(0, basis.n_unscored, basis.n_undefined + basis.n)
     over = f"over {', '.join(panel.criteria[j] for j in columns)}" if columns else ""
     named = {"metric": "trusted_mean", "title": "mean correlation over trusted criteria"}
-    return _lit(panel, terms, i, found, counted, n_units, **named, group={"scorer": panel.scorers[i]}, note=(over, ""))
+    return _lit(panel, terms, i, found, basis, n_units, **named, group={"scorer": panel.scorers[i]}, note=(over, ""))
 
 
 def _lit(
-    panel: Panel, terms: Terms, i: int, found: Measured, counted: Counted, n_units: int, *, metric: str,
+    panel: Panel, terms: Terms, i: int, found: Measured, basis: Counted, n_units: int, *, metric: str,
     title: str, group: dict[str, str], note: tuple[str, str],
 ) -> Estimate:  # fmt: skip
     """An estimate of scorer i with its light; ``note``: what goes before and after the note of what was found."""
@@ -169,7 +171,7 @@ def _lit(
     return Estimate(
         metric=metric, title=title, group=group, unit="−1–1", higher_is_better=bool(sign > 0), light=light, n_of=UNITS[panel.level],
         cuts=tuple(sorted(float(sign) * cut for cut in terms.bands.cuts)),
-        **{**found._asdict(), **counted._asdict(), "note": "; ".join(filter(None, notes))},
+        **{**found._asdict(), **basis._asdict(), "note": "; ".join(filter(None, notes))},
     )  # fmt: skip
 
 
@@ -205,7 +207,7 @@ def mean_over(panel: Panel, columns: list[int], i: int) -> tuple[float, Array]:
 def _verdict(panel: Panel, terms: Terms, headline: Sequence[Estimate], pairs: Sequence[Estimate]) -> Verdict:
     """The light of the best metric over trusted criteria; grey, with the correlations, where none is trusted."""
     if not panel.scorers:
-        return Verdict("unlit", sentence.of_agreement(panel))
+        return Verdict("unlit", _agreement_sentence(panel))
     people = "annotators' mean" if len(panel.annotators) > 1 else "human score"
     rule = (
         f"{panel.coefficient} with the {people} at {panel.level} level, averaged over trusted criteria, "
@@ -214,16 +216,16 @@ def _verdict(panel: Panel, terms: Terms, headline: Sequence[Estimate], pairs: Se
         + (f", or on fewer than {FEWEST_SYSTEMS} systems" if panel.level == "system" else "")
     )
     if not terms.trusted:
-        return Verdict("grey", sentence.of_the_untrusted(panel, terms, pairs), rule)
+        return Verdict("grey", _untrusted_sentence(panel, terms, pairs), rule)
     known = [e for e in headline if e.value is not None]
     if not known:
-        return Verdict("grey", sentence.of_no_value(panel, terms, headline[0].note), rule)
-    best = max(known, key=sentence.agreement_of)
+        return Verdict("grey", _no_value_sentence(panel, terms, headline[0].note), rule)
+    best = max(known, key=agreement_of)
     at = {e.group["scorer"]: panel.scorers.index(e.group["scorer"]) for e in known}
     i = at[best.group["scorer"]]
     columns = trusted_columns(panel, terms, i)
     n_units = min(panel.n_units(i, j, panel.level) for j in columns)
-    said = sentence.of_the_best(panel, terms, best, known, headline, columns, n_units)
+    said = _best_sentence(panel, terms, best, known, headline, columns, n_units)
     if best.light == "grey":
         found = Measured(best.value, best.ci_low, best.ci_high)
         return Verdict("grey", said, rule, None, _lights(panel, terms, i, found, n_units)[1], best.place)
@@ -231,3 +233,98 @@ def _verdict(panel: Panel, terms: Terms, headline: Sequence[Estimate], pairs: Se
     each = [mean_over(panel, trusted_columns(panel, terms, k), k)[1] * panel.signs[k] for k in at.values()]
     stability = light_stability(terms.bands, np.fmax.reduce(each), best.light)
     return Verdict(best.light, said, rule, stability, None, best.place)
+
+
+def agreement_of(e: Estimate) -> float:
+    """The value with the sign that means agreement; below all where there is none."""
+    return -2.0 if e.value is None else e.value if e.higher_is_better else -e.value
+
+
+def _best_sentence(
+    panel: Panel, terms: Terms, best: Estimate, known: Sequence[Estimate], headline: Sequence[Estimate],
+    columns: Sequence[int], n_units: int,
+) -> str:  # fmt: skip
+    """The best metric's mean over the trusted criteria that it has a value on."""
+    there = [panel.criteria[j] for j in columns]
+    gone = [c for c in terms.trusted if c not in there]
+    without = f", without {', '.join(gone)}, where it has no value" if gone else ""
+    ceilings = [c.value for name in terms.trusted if (c := panel.agreement[name]["ceiling"]).value is not None]
+    ceiling = f"; one annotator against the others: {signed(f'{np.mean(ceilings):.2f}')}" if ceilings else ""
+    return (
+        f"{_name(best, known)}: {panel.coefficient} {estimate_text(best, headline)} at {panel.level} level, "
+        f"mean over {', '.join(there)} ({terms.why}{without}){ceiling}; "
+        f"{_evidence(panel, terms.trusted, best, n_units)}.{_unscored(panel, terms, best)}"
+    )
+
+
+def _no_value_sentence(panel: Panel, terms: Terms, why: str) -> str:
+    return f"No metric has a correlation on {', '.join(terms.trusted)}: {why}; {_evidence(panel, terms.trusted)}."
+
+
+def _agreement_sentence(panel: Panel) -> str:
+    """How far the annotators agree, of a study that no metric takes part in."""
+    said = []
+    alphas = [measures["alpha_ordinal"] for measures in panel.agreement.values()]
+    texts = aligned([a.value for a in alphas], [a.ci_low for a in alphas], [a.ci_high for a in alphas])
+    for (criterion, measures), alpha, text in zip(panel.agreement.items(), alphas, texts, strict=True):
+        ceiling = measures["ceiling"].value
+        follows = f", one against the others {signed(f'{ceiling:.2f}')}" if ceiling is not None else ""
+        said.append(f"{criterion}: no alpha ({alpha.note})" if alpha.value is None else f"{criterion} {text}{follows}")
+    named = f"Ordinal alpha of {counted(len(panel.annotators), 'annotator')}, without a metric"
+    return f"{named}: {'; '.join(said)}; {_evidence(panel, panel.criteria)}."
+
+
+def _untrusted_sentence(panel: Panel, terms: Terms, pairs: Sequence[Estimate]) -> str:
+    """The best metric of each criterion, and the line that would make a headline of them."""
+    option = "-p " + shlex.quote("trusted=" + json.dumps(list(panel.criteria), ensure_ascii=False))
+    trusting = f"No light, because no criterion is trusted: {terms.why}. To trust what you know to be sound: {option}"
+    said, found = [], []
+    for criterion in panel.criteria:
+        known = [e for e in pairs if e.group["criterion"] == criterion and e.value is not None]
+        if known:
+            found.append(max(known, key=agreement_of))
+            said.append(f"{estimate_text(found[-1], pairs)} with {criterion} ({_name(found[-1], known)})")
+    if not found:
+        return f"No metric has a correlation: {pairs[0].note}; {_evidence(panel, panel.criteria)}. {trusting}"
+    places = [(panel.scorers.index(e.group["scorer"]), panel.criteria.index(e.group["criterion"])) for e in found]
+    n_units = min(panel.n_units(i, j, panel.level) for i, j in places)
+    return (
+        f"Correlation at {panel.level} level ({panel.coefficient}): {'; '.join(said)}; "
+        f"{_evidence(panel, panel.criteria, min(found, key=lambda e: e.n), n_units)}."
+        f"{_unscored(panel, terms, found[0])} {trusting}"
+    )
+
+
+def _name(best: Estimate, known: Sequence[Estimate]) -> str:
+    return best.group["scorer"] + (f", the best of {len(known)}" if len(known) > 1 else "")
+
+
+def _evidence(panel: Panel, criteria: Sequence[str], best: Estimate | None = None, n_units: int = FEW_UNITS) -> str:
+    """Documents and outputs, those with human marks where not all have them, and those that the estimate rests on."""
+    over = f"{counted(panel.n_documents, 'document')}, {counted(len(panel.x), 'output')}"
+    if panel.level == "system" and panel.has_systems:
+        over = f"{counted(panel.n_systems, 'system')}, {over}"
+    marked = {c: int(np.isfinite(panel.y[:, panel.criteria.index(c)]).sum()) for c in criteria}
+    if min(marked.values()) < len(panel.x):
+        several = len(set(marked.values())) > 1
+        by_criterion = ", ".join(f"{n} on {c}" for c, n in marked.items())
+        over += (
+            f", with human marks: {by_criterion}" if several else f", {marked[criteria[0]]} of them with human marks"
+        )
+    if best is not None and best.n_undefined + best.n_unscored:
+        over += f", {counted(best.n, UNITS[panel.level].removesuffix('s'))} with a value"
+    if n_units >= (FEWEST_SYSTEMS if panel.level == "system" else FEW_UNITS):
+        return over
+    without = panel.level == "system" or (best is not None and best.ci_low is None)
+    return over + (", too few for an interval" if without else ", too few documents for a reliable interval")
+
+
+def _unscored(panel: Panel, terms: Terms, best: Estimate) -> str:
+    i, total = panel.scorers.index(best.group["scorer"]), len(panel.x)
+    n = int(panel.n_unscored[i])
+    if not n:
+        return ""
+    said = f" {panel.scorers[i]} has no score for {n} of {total} outputs ({panel.why_unscored(i)})"
+    if n <= terms.max_unscored * total:
+        return said + "."
+    return f"{said}: more than {percent(terms.max_unscored, [terms.max_unscored])}, not enough evidence for a light."
