@@ -32,7 +32,7 @@ COLUMNS = Parameter("columns", ("dict",), False, {}, 'renames: {"column in the f
 EVERYWHERE = {
     "random_state": "of the random sample",
     "max_unscored": "a larger share of unscored items makes the light grey",
-    "seed": "of whatever is drawn at random, and of what models are asked",
+    "seed": "random seed, also of requests to models",
     "n_resamples": "bootstrap resamples",
 }
 _ABSTRACT = {"Sequence": "list", "Mapping": "dict", **{name: name for name in TYPES}}

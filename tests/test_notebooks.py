@@ -123,7 +123,7 @@ def test_words_of_several_options_or_none_are_not_an_options_own(script: Callabl
     reading = made.parameters("cot_levels", {"reads": {"data": "rows"}, "sample": {"data": "d", "seed": 3}}, old)
     assert [made.line(reading[name]) for name in ("data", "seed")] == [
         'data: str = "d"  # rows',
-        "seed: int = 3  # of whatever is drawn at random, and of what models are asked",
+        "seed: int = 3  # random seed, also of requests to models",
     ]
 
 

@@ -116,7 +116,7 @@ def asked(
     purpose : str
         What the table of calls says that they were for.
     prompt : str
-        A prompt of one's own: a file ``NAME.LANGUAGE.jinja`` or a folder of such files.  Beside a file its other
+        Your own prompt: a file ``NAME.LANGUAGE.jinja`` or a folder of such files.  Beside a file its other
         languages are looked for.
     temperature : float
         Of the replies.

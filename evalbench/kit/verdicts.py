@@ -161,7 +161,7 @@ def worst_group(
     held_back : str, or mapping of group to str
         Why the light is at best grey, of all groups or of some; empty where nothing holds it back.
     max_unscored : float
-        A group with a larger share of unscored items has no light but grey.
+        A larger share of unscored items makes a group's light grey.
     remark : str
         A sentence of the study's own, the last.
     estimates : sequence of Estimate, optional

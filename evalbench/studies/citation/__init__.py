@@ -126,7 +126,7 @@ def evaluate(
     model : str
         Collect this model's answers; without it the table's are judged.
     prompt : str
-        A prompt file of one's own; by default ``cited_answer`` in the question's language.
+        Your own prompt file; by default ``cited_answer`` in the question's language.
     temperature, max_tokens
         Of the collected answers.
     sample_method : {"first", "random"}
@@ -136,7 +136,7 @@ def evaluate(
     judge : str or callable
         See :func:`evalbench.judge.verdicts.judge`.
     judge_prompt : str
-        A folder of one's own prompts ``entailment`` and ``correctness``.
+        A folder of your own prompts ``entailment`` and ``correctness``.
     judge_max_tokens : int
         Longest verdict of a language model.
     check_urls : bool
@@ -155,7 +155,7 @@ def evaluate(
     weights, final_weights : mapping of str to float
         Of support and verification; of interpretability and correctness.  What is undefined has no weight.
     threshold : float
-        A mean final score from here on passes.
+        Mean final score that passes.
     max_unscored : float
     seed, n_resamples : int
 

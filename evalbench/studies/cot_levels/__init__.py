@@ -89,9 +89,9 @@ def evaluate(
     article_as_one : bool
         Whether *a* and *an* in a question give 1.
     relative_tolerance : float
-        By how large a share an equation may be off; 0.001 forgives rounded results.
+        Relative error that an equation may have; 0.001 accepts rounded results.
     threshold : float
-        A mean final score from here on passes.
+        Mean final score that passes.
     max_unscored, seed, n_resamples
         See :func:`evalbench.kit.verdicts.worst_group`.
 

@@ -118,7 +118,7 @@ def evaluate(
     data : Dataset
         ``load(…, study="human_correlation")``.
     metrics : sequence of str
-        Columns of the table, or names of the registry's text metrics; a column goes first.  With neither metrics nor
+        Columns of the table, or names of the registry's text metrics; a column takes precedence.  With neither metrics nor
         judges the study is of the annotators' agreement alone.
     criteria : sequence of str
         Human criteria; needed where each is a column, else by default all.

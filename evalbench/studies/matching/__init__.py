@@ -140,9 +140,9 @@ def evaluate(
     overlap_threshold, rule_threshold, score_threshold : float
         A pair may match only above all three, strictly.
     ha_thresholds : mapping of {"overlap", "rule", "score"} to float
-        Those of the ha score, where they are others.
+        Thresholds of the ha score, if they differ.
     weights_file : str
-        A JSON file of ``matching_calibration``; what it states goes before the options above.
+        A JSON file of ``matching_calibration``; its values override the options above.
     assignment : {"greedy", "optimal"}
     filter : {"before", "after"}
     missing : {"renormalise", "zero"}

@@ -142,7 +142,7 @@ def evaluate(
         name, the folder of an NLI cross-encoder, or ``recorded:FILE``.  By default there is none, since none comes with
         the package, and these metrics are unscored; so they are with ``baseline/lexical``, which knows no contradiction.
     lights : mapping of str to (float, float), optional
-        Metric → yellow from, green from; for metrics where less is better, green up to, yellow up to.
+        Metric → yellow from, green from; for metrics where lower is better, green up to, yellow up to.
     max_unscored : float
         More unscored texts than this share make a metric's light grey.
     seed, n_resamples : int
