@@ -9,7 +9,6 @@ from cited import SOURCES, entails_if_contained, judged, row
 from evalbench import citation, load
 from evalbench.draw.tables import html_table
 from evalbench.errors import BadInput
-from evalbench.kit.options import taken
 from evalbench.studies.citation.sources import address_key
 from evalbench.web import fetch as webfetch
 
@@ -186,22 +185,6 @@ def test_planted_faults_of_the_sample(result, root):
     assert set(citations.loc[citations["source_text"] == "", "id"]) == planted["fabricated source"]
 
 
-def test_order_of_rows_changes_nothing(sample, result):
-    from dataclasses import replace
-
-    shuffled = {name: frame.sample(frac=1, random_state=5) for name, frame in sample.tables.items()}
-    again = citation.evaluate(replace(sample, tables=shuffled))
-    assert again.to_json() == result.to_json()
-
-
-def test_the_summary_follows_from_the_items_read_back(result, tmp_path):
-    result.items.to_parquet(tmp_path / "items.parquet")
-    again = citation.summarise(
-        pd.read_parquet(tmp_path / "items.parquet"), **taken(citation.summarise, result.parameters)
-    )
-    assert again == result.summary
-
-
 def test_the_web_is_asked_only_where_wanted_and_only_for_what_is_not_supplied(monkeypatch):
     pages = {"http://gone.example/": "not-found", "http://slow.example/": "timeout"}
 
@@ -262,10 +245,7 @@ def test_pages_escape_what_models_write():
     assert "<b>q" not in page
 
 
-def test_pictures(result):
-    for figure, alt in (citation.picture_scores(result), citation.picture_labels(result)):
-        assert figure.axes
-        assert "citation" in alt.lower()
+def test_tables_of_the_page(result):
     assert citation.worst(result)["final"].is_monotonic_increasing
     assert len(citation.faulty_citations(result)) > 0
 

@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from rated_panels import OPTIONS, evaluate, panel, value
+from rated_panels import evaluate, panel, value
 from scipy import stats
 
+from evalbench.draw.style import faults
 from evalbench.errors import BadInput
 from evalbench.kit import metric_options
 from evalbench.studies import human_correlation as study
@@ -125,21 +126,6 @@ class TestFigures:
         assert row["items_needed"] == units_for_correlation(row["agreement"], against=0.4)
         assert row["items_here"] == 32
 
-    def test_the_order_of_rows_changes_nothing(self):
-        frame, ratings = panel()
-        one = evaluate(frame, ratings, metrics=["good", "bad"])
-        other = evaluate(frame.iloc[::-1], ratings.sample(frac=1, random_state=1), metrics=["good", "bad"])
-        assert [e.row() for e in one.summary.estimates] == [e.row() for e in other.summary.estimates]
-        pd.testing.assert_frame_equal(one.items, other.items)
-        for name in ("correlations", "comparisons", "agreement", "label_plan", "system_plan"):
-            pd.testing.assert_frame_equal(one.tables[name], other.tables[name])
-
-    def test_the_summary_follows_from_the_items(self, tmp_path):
-        result = evaluate(*panel(), metrics=["good", "bad"], trusted=["quality"])
-        result.items.to_parquet(tmp_path / "items.parquet")
-        again = study.summarise(pd.read_parquet(tmp_path / "items.parquet"), trusted=["quality"], **OPTIONS)
-        assert again == result.summary
-
 
 def test_the_metric_that_agrees_most_stands_on_top_of_the_heat_map():
     frame, ratings = panel()
@@ -250,8 +236,7 @@ def test_pictures_and_tables_say_what_they_show():
         study.picture_heat_map(result), study.picture_criterion(result, "quality"), study.picture_agreement(result),
         study.picture_scatter(result, "good", "quality"), study.picture_heat_map(result, "dataset", "kendall"),
     ):  # fmt: skip
-        assert figure.axes
-        assert len(alt) > 40
+        assert faults(figure, alt) == []
     assert study.matrix(result)["complete"].tolist() == ["–", "–"]
     assert study.undefined(result)["why"].tolist() == ["constant human score: every output got 1"] * 3
     assert study.agreement(result)["criterion"].tolist() == ["complete", "quality"]

@@ -182,12 +182,6 @@ def test_as_resampled_summaries_compare_them(result, worse):
             assert one.p == pytest.approx(two.p, abs=0.3), key
 
 
-def test_a_run_with_itself_differs_by_0(result):
-    found = compared(side(result), side(result, "second"))
-    assert {c.outcome for c in cells(found).values()} == {"same", "undefined"}
-    assert {c.difference for c in cells(found).values()} == {0.0, None}
-
-
 def test_a_comparison_draws_systems_as_the_study_does(result, worse):
     """The same draws of systems on both sides where paired; none for values and permutations."""
     drawn: list[list[Any]] = []
