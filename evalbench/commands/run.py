@@ -129,11 +129,12 @@ def headline(results: Mapping[str, Any], most: int = 24) -> list[str]:
     """
     by, deciding = results["by"], deciding_row(results)
     metrics: dict[str, list[str]] = {}
-    titles: dict[str, str] = {}
+    titles = {row["metric"]: title_of(row) for row in results["summary"]}
+    width = max([18, *(min(len(title), 30) for title in titles.values())])
     for row in results["summary"]:
         group = ", ".join(str(row[k]) for k in by if row.get(k)) or ("all" if by else "")
         n = f"n {row['n']} {row.get('n_of') or ''}".rstrip()
-        line = f"  {titles.setdefault(row['metric'], title_of(row)):<18} {_figure(row, results['summary']):<26} {n}  {group}".rstrip()
+        line = f"  {titles[row['metric']]:<{width}} {_figure(row, results['summary']):<26} {n}  {group}".rstrip()
         lamp = f"  {SYMBOLS[row['light']]} {row['light']}" if row["light"] != "unlit" else ""
         metrics.setdefault(row["metric"], []).append(line + lamp + (", decides" if row is deciding else ""))
     if deciding and sum(map(len, metrics.values())) > most:
