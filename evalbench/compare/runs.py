@@ -214,6 +214,9 @@ def _differences(
     if not titles:
         raise BadInput(f"{side.run_id} and {reference.run_id} have no metric in common")
     order = sorted(titles, key=lambda m: m != metric)  # stable: the one asked for first
+    for one in (reference, side):
+        own = dict.fromkeys(row["metric"] for row in one.results["summary"] if row["metric"] not in titles)
+        notes += [f"Only in {one.name or one.run_id}, so not compared: {', '.join(own)}."] * bool(own)
     # The first figure opens the comparison, were it stated for the whole alone.
     pairs.sort(key=lambda pair: not any(reference.states(m, pair[1][0]) for m in order[:1]))
     defined = [f for f in defined if f.metric in order]

@@ -17,7 +17,7 @@ from evalbench.readers.runs import CALLS, ITEMS, NOTEBOOK, PAGE, RESULTS_JSON, R
 
 _HASH = re.compile(r"^[0-9a-f]{40,64}$")
 
-# Keys of run.json by group; what is not named here is shown too, under "Besides".
+# Keys of run.json by group; what is not named here is shown too, under "Other".
 _GROUPS: Mapping[str, Sequence[str]] = {
     "Run": (
         "run_id", "status", "started", "finished", "seconds", "attempt", "host", "process", "peak_memory_mb",
@@ -155,7 +155,7 @@ def provenance(run: Mapping[str, Any], results: Mapping[str, Any] | None) -> tup
     groups = [Group("Data", _facts(data, data) if isinstance(data, Mapping) else ())]
     groups += [Group(title, _facts(run, keys)) for title, keys in _GROUPS.items()]
     known = _SAID_ELSEWHERE | {key for keys in _GROUPS.values() for key in keys}
-    groups.append(Group("Besides", _facts(run, [key for key in run if key not in known])))
+    groups.append(Group("Other", _facts(run, [key for key in run if key not in known])))
     return tuple(group for group in groups if group.facts)
 
 

@@ -89,8 +89,8 @@ def _write_frame(frame: pd.DataFrame, path: Path) -> None:
 
 def _how_to_render(result: Result) -> str:
     if str(result.data) == "frames":
-        return "The data were frames of this notebook: load them from files for a command line that renders the same."
-    return f"This renders the same:\n{command_line(result)}"
+        return "The data were frames of this notebook: load them from files to get a command that reproduces this run."
+    return f"This command reproduces it:\n{command_line(result)}"
 
 
 def command_line(result: Result, variables: Mapping[str, Any] | None = None) -> str:

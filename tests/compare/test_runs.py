@@ -124,6 +124,16 @@ def test_a_title_is_no_name_and_is_answered_with_the_metric(two: Side) -> None:
         differences(titled, titled, metric="level 1 (ours)")
 
 
+def test_a_metric_that_only_one_run_states_is_named(two: Side) -> None:
+    summary = [
+        {**row, "metric": "level 1 answer"} if row["metric"] == "right" else row for row in two.results["summary"]
+    ]
+    old = replace(two, run_id="r0", results={**two.results, "summary": summary})
+    notes = differences(old, two).notes
+    assert "Only in r0, so not compared: level 1 answer." in notes
+    assert "Only in r1, so not compared: right." in notes
+
+
 def test_runs_without_a_metric_in_common_are_refused(two: Side) -> None:
     summary = [{**row, "metric": f"old {row['metric']}"} for row in two.results["summary"]]
     old = replace(two, run_id="r0", results={**two.results, "summary": summary})
