@@ -111,11 +111,12 @@ def help_of(function: Callable[..., Any], option: str, known: frozenset[Any] = f
         others = [_resolved(function, target) for target in re.findall(r":func:`~?([\w.]+)`", words)]
         found = (help_of(o, option, known | {function}) for o in others if callable(o) and o not in known)
         return next(filter(None, found), "")
-    text = plain(re.split(r"(?<!e\.g\.)(?<=[.;])\s+(?=[A-Z`*])|[;,:]\s+see ", words)[0])
+    text = plain(re.split(r"(?<!e\.g\.)(?<=\.)\s+(?=[A-Z`*])|[;,:]\s+see ", words)[0])
     choices = re.findall(r'"([^"]*)"', kind) if text and "{" in kind else []
     if all(re.search(rf"\b{choice}\b", text) for choice in choices):
         return text
-    return f"{', '.join(choices[:-1])} or {choices[-1]}: {text}"
+    either = f"{', '.join(choices[:-1])} or {choices[-1]}"
+    return f"{text} ({either})" if ":" in text else f"{either}: {text}"
 
 
 def described(function: Callable[..., Any]) -> dict[str, tuple[tuple[str, ...], str, str]]:

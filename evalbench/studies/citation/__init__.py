@@ -148,10 +148,10 @@ def evaluate(
     quote_threshold : float
         Least similarity (0–1) at which a quote or claim counts as found in its source.
     credibility_file : str
-        One's own list of kinds and hosts; by default the shipped ``credibility.yaml``.
+        Your own list of kinds of sources and their hosts; by default the shipped ``credibility.yaml``.
     support_on : {"support", "claim_consistency_explainability"}
-        What counts as support in the score: the source against the claim, or the answer against it, as in the method
-        document ``explainability``.
+        What counts as support in the score: ``support`` (the source against the claim), or
+        ``claim_consistency_explainability`` (the answer against it, as in the method document).
     weights, final_weights : mapping of str to float
         Of support and verification; of interpretability and correctness.  What is undefined has no weight.
     threshold : float

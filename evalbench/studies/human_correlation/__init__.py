@@ -123,11 +123,12 @@ def evaluate(
     criteria : sequence of str
         Human criteria; needed where each is a column, else by default all.
     judges : sequence of str or callable
-        Judges that mark every output by each of ``judge_criteria``, see :func:`evalbench.judge.verdicts.judge`: chat models,
-        ``recorded:FILE`` by ``doc_id/system``, functions.  Each gives a metric ``JUDGE: CRITERION``.
+        Judges that mark every output by ``judge_criteria``, e.g. ``["openai/gpt-4o"]``; each gives a metric ``JUDGE: CRITERION``.
+        ``recorded:FILE`` (by ``doc_id/system``) and functions too, see :func:`evalbench.judge.verdicts.judge`.
     judge_criteria : mapping
-        Criterion → ``definition``, ``scale`` (mark → when it is given), and if wanted ``examples`` and ``basis``
-        (``"reference"`` or ``"context"``: the column that the judge is shown beside the output).
+        What they mark: ``{"accuracy": {"definition": "…", "scale": {"0": "…", "1": "…"}, "basis": "reference"}}``.
+        ``scale`` says of each mark when it is given.  Optional are ``examples``, and ``basis`` (``"reference"`` or
+        ``"context"``): the column that the judge is shown beside the output.
     own_criterion : mapping
         Metric → the only criterion that it is compared with, such as ``{"openai/gpt-4o: fluency": "fluency"}``.  A metric
         that is not named is compared with every criterion.
@@ -136,7 +137,7 @@ def evaluate(
     trust_from : float
         Ordinal alpha from which a criterion is trusted.
     level : {"auto", "summary", "dataset", "system"}
-        Of the headline; auto: summary where documents have several outputs, else dataset.
+        Of the headline: ``summary``, ``dataset``, ``system``; ``auto``: summary where documents have several outputs.
     coefficient : {"spearman", "kendall", "pearson"}
     green_from, yellow_from : float
         Correlations from which the light is green, and yellow.  Of a metric of which less is better, the negative is

@@ -88,18 +88,18 @@ def evaluate(
     data : Dataset
         ``load(…, study="matching_calibration")``: tables truth, predictions, pair_verdicts, documents.
     score : {"ha", "std"}
-        Whose weights and thresholds are calibrated.
+        The score that is calibrated: ``ha`` (human-aligned, five parts) or ``std`` (overlap and rule).
     objective : {"f1", "spearman"}
-        What should be highest: F1 of the calls against the verdicts, or the rank correlation of score and verdict
+        What should be highest: ``f1`` of the calls against the verdicts, or ``spearman`` of score and verdict
         (thresholds then follow by F1).
     consensus : {"majority", "mean"}
-        Several annotators: their majority, a tie is undefined; or the share of yes, which counts in part.
+        Of several annotators: their ``majority`` (a tie is undefined), or the ``mean`` (the share of yes counts in part).
     weights : bool
         Whether the weights may change, or the thresholds alone.
     thresholds : sequence of {"score", "overlap", "rule"}
         Those that may change.
     n_folds : int
-        2 up to the number of judged texts.
+        Folds of whole texts: from 2 to the number of judged texts.
     embed, dtype, missing, context_threshold
         As for :func:`evalbench.studies.matching.evaluate`; the weights are only good for the same ``embed``.
     seed, n_resamples : int

@@ -117,32 +117,33 @@ def evaluate(
     prompt : str
         A template over the table's columns, e.g. ``"Answer briefly: {{ prompt }}"``; with it ``model`` answers first.
     model : str
-        The answering model.
+        The answering model, e.g. ``openai/gpt-4o`` or ``local/smollm2-135m``.
     language : str
         ISO code: stop-words, stemmer, sentences.
     normalise : str
         For token F1, Jaccard, normalised exact match: ``full``, ``squad``, ``none``, or ``full`` without steps, as in
         ``full-stop_words``; see :func:`evalbench.text.normalise.tokenizer`.
     references : {"best", "mean"}
-        ROUGE over several references: the one with the best F1, or the mean over all.
+        ROUGE over several references: ``best`` (the one with the best F1) or ``mean`` over all.
     stem : bool
         ROUGE compares stems of words (Porter's in English, as rouge-score).
     sentence_split : {"newline", "sentences"}
-        What ROUGE-Lsum takes for sentences: lines, or sentences of ``language``.
+        What ROUGE-Lsum takes for sentences: lines (``newline``), or ``sentences`` of ``language``.
     meteor_synonyms : bool
         ``meteor`` matches English words by WordNet's synonyms too; its figure is then called ``meteor_synonyms``.
     bleu_tokenize : str
         sacrebleu's tokenizer; ``"zh"`` for Chinese.
     embed : str
-        Embedding model; see :func:`evalbench.models.similarity.embed.embedder`.
+        Embedding model of the similarities; see :func:`evalbench.models.similarity.embed.embedder`.
     bert_model, bert_layers
         For ``bertscore``: a local folder and its layer, or a hub name.
     judge : str or callable
-        For ``selfcheck_nli`` and ``context_contradiction``, see :func:`evalbench.judge.verdicts.judge`: a chat model's
-        name, the folder of an NLI cross-encoder, or ``recorded:FILE``.  By default there is none, since none comes with
+        For ``selfcheck_nli`` and ``context_contradiction``: a chat model, the folder of an NLI cross-encoder, or
+        ``recorded:FILE``, see :func:`evalbench.judge.verdicts.judge`.  By default there is none, since none comes with
         the package, and these metrics are unscored; so they are with ``baseline/lexical``, which knows no contradiction.
     lights : mapping of str to (float, float), optional
-        Metric → yellow from, green from; for metrics where lower is better, green up to, yellow up to.
+        Metric → yellow from, green from, e.g. ``{"rougeL": [0.3, 0.5]}``; for metrics where lower is better, green up
+        to, yellow up to.
     max_unscored : float
         More unscored texts than this share make a metric's light grey.
     seed, n_resamples : int
