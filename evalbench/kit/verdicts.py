@@ -33,8 +33,6 @@ def bands_of(cuts: Sequence[float], *, higher_is_better: bool = True) -> Bands |
     --------
     >>> [bands_of([0.8]).light(0.8), bands_of([0.4, 0.8]).light(0.8)]
     ['green', 'yellow']
-    >>> str(bands_of([0.2], higher_is_better=False))
-    'green: ≤ 0.2; red: > 0.2'
     """
     if not cuts:
         return None

@@ -157,7 +157,7 @@ def reply_schema() -> type[BaseModel]:
     """What a model is asked to return: an answer with marks and the entries that they name."""
     from pydantic import Field, create_model
 
-    entry = create_model(
+    entry: Any = create_model(
         "Entry",
         n=(int, Field(ge=1, le=999, description="the number of the mark")),
         claim=(str, Field(min_length=1, description="what the source is cited for")),
@@ -168,7 +168,7 @@ def reply_schema() -> type[BaseModel]:
     return create_model(
         "CitedAnswer",
         answer=(str, Field(description="the answer with marks such as [1]")),
-        citations=(list[entry], Field(default_factory=list, description="one entry per mark")),  # type: ignore[valid-type]
+        citations=(list[entry], Field(default_factory=list, description="one entry per mark")),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,7 +22,7 @@ NO_EQUATION = "no equation, level 4 has no value"
 
 
 def items_of(
-    rows: pd.DataFrame, answer_extractor: str, weights: Mapping[str, float], **reading: object
+    rows: pd.DataFrame, answer_extractor: str, weights: Mapping[str, float], **reading: Any
 ) -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
     """Score the responses of all rows; ``reading`` as of :func:`~evalbench.metrics.reasoning.four_levels`.
 
@@ -39,14 +39,18 @@ def items_of(
     """
     import pandas as pd
 
-    levels = functools.partial(four_levels, **reading)
+    def levels(response: str, reference: str, question: str) -> Levels:
+        return four_levels(response, reference, question, **reading)
+
     ceiling = functools.cache(lambda question, reference: levels(reference, reference, question).coherence)
     rows = rows.sort_values([*KEYS], kind="stable", ignore_index=True)
     _check_references(rows, reading["markers"])
     records, steps, faults = [], [], []
+    row: Any
     for row in rows.itertuples(index=False):
         seen = levels("" if row.unscored else row.response, row.reference, row.question)
-        known = seen._replace(**dict.fromkeys(RESPONSE, np.nan)) if row.unscored else seen
+        nothing: dict[str, Any] = dict.fromkeys(RESPONSE, np.nan)
+        known = seen._replace(**nothing) if row.unscored else seen
         named = {"id": row.id, "model": row.model}
         best = ceiling(row.question, row.reference) if row.reference else np.nan
         records.append({**named, **known._asdict(), "reference_coherence": best})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from evalbench.draw.html import Html, escape
 from evalbench.draw.pictures import distribution, heat_map
 from evalbench.draw.spans import Span, highlight
 from evalbench.draw.tables import clamped, folded, html_table, text_block
-from evalbench.kit.cases import in_turn, rows_of, score_text, sheet, shown, worst_cases, yes_no
+from evalbench.kit.cases import Show, in_turn, rows_of, score_text, sheet, shown, worst_cases, yes_no
 from evalbench.metrics.coherence import in_words
 from evalbench.metrics.reasoning import LEVELS
 from evalbench.studies.cot_levels.items import KEYS
@@ -63,8 +64,13 @@ def reasons(result: Result, rows: int = 20) -> pd.DataFrame:
 
 def worst(result: Result, rows: int = 10) -> pd.DataFrame:
     """The responses with the lowest final score, beside their problems."""
-    show = {"id": "id", "model": "model", "final": "final", "the problem": _problem}
-    show["the response and its levels"] = _response
+    show: Show = {
+        "id": "id",
+        "model": "model",
+        "final": "final",
+        "the problem": _problem,
+        "the response and its levels": _response,
+    }
     return worst_cases(result.items, "final", keys=KEYS, n=rows, texts=result.tables["solutions"], show=show)
 
 
@@ -89,7 +95,7 @@ def annotated(result: Result, n: int = 4) -> Html:
     return Html("".join(_annotated_one(result, case) for case in in_turn(cases, "model", n).to_dict("records")))
 
 
-def _annotated_one(result: Result, case: dict[str, Any]) -> Html:
+def _annotated_one(result: Result, case: Mapping[Any, Any]) -> Html:
     steps, faults = (rows_of(result.tables[name], case, KEYS) for name in ("steps", "faults"))
     own = {step: faults[faults["step"] == step] for step in steps["step"]}
     table = shown(
@@ -112,4 +118,5 @@ def _said(text: str, faults: pd.DataFrame) -> Html:
     if len(text) > LONGEST_STEP:
         return clamped(text, LONGEST_STEP)
     unsourced = faults[(faults["kind"] == "unsourced") & (faults["end"] > faults["start"])]
-    return highlight(text, [Span(r.start, r.end, "unsourced", "no source") for r in unsourced.itertuples()])
+    places = unsourced[["start", "end"]].to_numpy(dtype=int).tolist()
+    return highlight(text, [Span(start, end, "unsourced", "no source") for start, end in places])

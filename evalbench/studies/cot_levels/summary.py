@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evalbench.core.measures import Measure, estimate, mean_of, share_of
 from evalbench.core.result import Summary
 from evalbench.core.wording import counted
 from evalbench.kit import extraction
 from evalbench.kit.answers import remarks
-from evalbench.kit.verdicts import bands_of, reaches, worst_group
+from evalbench.kit.verdicts import pass_mark, reaches, worst_group
 from evalbench.metrics.reasoning import LEVELS, formulas
 from evalbench.studies.cot_levels.items import NO_EQUATION
 
@@ -25,7 +25,7 @@ NO_EQUATIONS, UNREADABLE = "no response has an equation", "no reference has an e
 def measures(threshold: float) -> tuple[Measure, ...]:
     """The measures of one model, and last the references' ceiling."""
     return (
-        mean_of("final", bands=bands_of([threshold])),
+        mean_of("final", bands=pass_mark(threshold)),
         share_of("passed"),
         share_of("answer", title="level 1 answer"),
         mean_of("steps", title="level 2 steps", undefined="no reference has a step"),
@@ -101,7 +101,7 @@ def notes(
     return [*out, *extraction.remarks(items, answer_extractor, answer_markers)]
 
 
-def method(weights: Mapping[str, float], threshold: float, **reading: object) -> tuple[str, ...]:
+def method(weights: Mapping[str, float], threshold: float, **reading: Any) -> tuple[str, ...]:
     """The formulas in force; ``reading`` as of :func:`~evalbench.metrics.reasoning.four_levels`."""
     total = " + ".join(f"{weights[level]:g} × {level}" for level in LEVELS)
     return (

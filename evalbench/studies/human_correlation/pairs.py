@@ -105,13 +105,14 @@ def _add(found: Array, document: Array, metric: Array, people: Array) -> None:
 
 def _rows(panel: Panel, counts: Array, level: str) -> list[dict[str, Any]]:
     """A row for each metric × criterion, of counts (documents, p, q, 5)."""
-    columns, measures = {}, []
+    columns: dict[str, Array] = {}
+    measures = []
     for i, j in panel.cells:
         name, right = f"{i}/{j}", counts[:, i, j, 0]
         columns |= {f"right {name}": right, f"wrong {name}": counts[:, i, j, :3].sum(axis=1) - right}
         none = "no pair with a preference and two scores"
         measures.append(precision_of(f"right {name}", f"wrong {name}", name, undefined=none))
-    resampling = {"seed": panel.seed, "n_resamples": panel.n_resamples}
+    resampling: dict[str, Any] = {"seed": panel.seed, "n_resamples": panel.n_resamples}
     rows = []
     for (i, j), found in zip(
         panel.cells, estimate(columns, measures, units=np.arange(len(counts)), **resampling).estimates, strict=True

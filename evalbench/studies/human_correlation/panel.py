@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evalbench.core.agreement import cohen_kappa, krippendorff_alpha
+from evalbench.core.agreement import Level, cohen_kappa, krippendorff_alpha
 from evalbench.core.correlation import FEWEST_ROWS
 from evalbench.core.correlation_table import Correlations, correlation_table
 from evalbench.core.stats import FEW_UNITS, Measured, with_interval
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 KEYS = ["doc_id", "system"]
-ALPHAS = ("ordinal", "interval", "nominal")
+ALPHAS: tuple[Level, ...] = ("ordinal", "interval", "nominal")
 # What n counts at each level.
 UNITS = {"summary": "documents", "dataset": "outputs", "system": "systems"}
 # With fewer systems an interval spans nearly everything, or nothing: it would be read as more than it is.
@@ -149,7 +149,7 @@ class Panel:
     def correlated(self, x: Array, y: Array, **options: Any) -> Mapping[tuple[str, str], Correlations]:
         """Columns over the panel's rows, by (level, coefficient); options as of ``correlation_table``."""
         system = self.system if self.has_systems else None
-        resampling = {"seed": self.seed, "n_resamples": self.n_resamples}
+        resampling: dict[str, Any] = {"seed": self.seed, "n_resamples": self.n_resamples}
         return correlation_table(x, y, document=self.document, system=system, **{**resampling, **options})
 
     def by_headline(self, x: Array, y: Array, **options: Any) -> Correlations:
@@ -177,7 +177,8 @@ class Panel:
             sums, counts = (np.zeros((self.n_systems, columns.shape[1])) for _ in range(2))
             np.add.at(sums, self.system_codes, np.where(there, columns, 0.0))
             np.add.at(counts, self.system_codes, there)
-            return np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+            out: Array = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+            return out
 
         return means(self.x), means(self.y)
 

@@ -36,7 +36,7 @@ def picture_heat_map(result: Result, level: str = "", coefficient: str = "") -> 
     wide = [table.pivot(index="scorer", columns="criterion", values=c).loc[order] for c in (*INTERVAL, "n")]
     values, low, _, n = wide
     text = [
-        [cell(*triple, "\n") if count == count else "" for *triple, count in zip(*rows, strict=True)]
+        [cell(*triple, sep="\n") if count == count else "" for *triple, count in zip(*rows, strict=True)]
         for rows in zip(*(frame.to_numpy(dtype=float) for frame in wide), strict=True)
     ]
     unit = "correlation" + (", 95 % interval below" if low.notna().to_numpy().any() else "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -52,7 +52,7 @@ def first_trusted(result: Result, scorer: str = "") -> str:
     return str(named.iloc[0] if len(named) else table["criterion"].iloc[0])
 
 
-def cell(value: float, low: float, high: float, sep: str = " ") -> str:
+def cell(value: float, low: float, high: float, *, sep: str = " ") -> str:
     """A value with its interval; a dash for none."""
     if np.isnan(value):
         return "–"
@@ -187,13 +187,12 @@ def best_comparisons(result: Result, level: str = "", rows: int = 20) -> pd.Data
     table = table[(table["level"] == (level or level_of(result))) & table["difference"].notna()]
     if not len(table):
         return None
-    table = table.assign(
-        **{
-            "far": table["difference"].abs(),
-            "difference, A − B": _cells(table, "difference", "ci_low", "ci_high"),
-            "p, Holm": [p_text(p) for p in table["p_holm"]],
-        }
-    )
+    columns: dict[str, Any] = {
+        "far": table["difference"].abs(),
+        "difference, A − B": _cells(table, "difference", "ci_low", "ci_high"),
+        "p, Holm": [p_text(p) for p in table["p_holm"]],
+    }
+    table = table.assign(**columns)
     first = {name: name for name in ("criterion", "level")} | {"A": "scorer_a", "B": "scorer_b"}
     rest = {name: name for name in ("difference, A − B", "verdict", "p, Holm")}
     keys = ["criterion", "scorer_a", "scorer_b"]

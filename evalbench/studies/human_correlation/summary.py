@@ -114,7 +114,7 @@ def summary_of(panel: Panel, terms: Terms) -> Summary:
     # Where nothing is trusted there is no mean to open with: the correlations themselves do.
     headline = [_trusted_mean(panel, terms, i) for i in scorers if terms.trusted]
     headline.sort(key=lambda e: (-agreement_of(e), e.group["scorer"]))
-    pairs = [_pair(panel, terms, i, j) for i in scorers for j in np.flatnonzero(panel.compared[i])]
+    pairs = [_pair(panel, terms, i, j) for i in scorers for j in np.flatnonzero(panel.compared[i]).tolist()]
     people = [
         Estimate(
             metric=metric,
@@ -147,7 +147,9 @@ def _pair(panel: Panel, terms: Terms, i: int, j: int) -> Estimate:
 def _trusted_mean(panel: Panel, terms: Terms, i: int) -> Estimate:
     level, kind = panel.level, panel.coefficient
     columns, asked = trusted_columns(panel, terms, i), asked_columns(panel, terms, i)
-    basis = min(panel.counted(i, j, level, kind) for j in columns or asked or np.flatnonzero(panel.compared[i]))
+    basis = min(
+        panel.counted(i, j, level, kind) for j in columns or asked or np.flatnonzero(panel.compared[i]).tolist()
+    )
     n_units = min((panel.n_units(i, j, level) for j in columns), default=0)
     if columns:
         value, replicates = mean_over(panel, columns, i)

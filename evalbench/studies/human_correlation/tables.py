@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -89,7 +89,7 @@ def correlation_frame(panel: Panel) -> pd.DataFrame:
     """Every metric × criterion × level × coefficient with its interval, or why it has no value."""
     import pandas as pd
 
-    named = [(level, kind) for level in LEVELS for kind in KINDS]
+    named: list[Any] = [(level, kind) for level in LEVELS for kind in KINDS]
     named += [("dataset", kind) for kind in PARTIAL] if panel.has_systems else []
     rows: list[dict[str, Any]] = []
     for i, j in panel.cells:
@@ -140,7 +140,7 @@ def _best(panel: Panel, j: int) -> list[int]:
     return sorted(best_compared(found[np.argsort(-values, kind="stable")].tolist()))
 
 
-def _said(row: dict[str, Any], tests: float) -> str:
+def _said(row: Mapping[Any, Any], tests: float) -> str:
     """The word on a comparison; where the interval alone would say otherwise, what made it so."""
     if row["note"]:
         return str(row["note"])

@@ -112,8 +112,8 @@ def _agreement(panel: Panel, both: Mapping[str, Array]) -> dict[Key, Array]:
     for j, criterion in enumerate(panel.criteria):
         ratings, group = panel.ratings[:, j], (("criterion", criterion),)
         for level in ALPHAS:
-            found[f"alpha_{level}", group] = each(lambda w, r=ratings, a=level: weighted_alpha(r, a, w))
-        found["kappa", group] = each(lambda w, r=ratings: _mean_kappa(r, w))
+            found[f"alpha_{level}", group] = each(partial(weighted_alpha, ratings, level))
+        found["kappa", group] = each(partial(_mean_kappa, ratings))
         found["ceiling", group] = ceiling[:, j]
     return found
 

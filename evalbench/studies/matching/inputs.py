@@ -173,7 +173,7 @@ def _row(table: str, frame: pd.DataFrame, i: int) -> str:
     return f"{table}: violation {frame['violation_id'].iat[i]} of sample {frame['sample_id'].iat[i]}"
 
 
-def _clip(text: str) -> str:
+def _clip(text: Any) -> str:
     return repr(text if len(text) <= 60 else text[:59] + "…")
 
 

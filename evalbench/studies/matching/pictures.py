@@ -146,7 +146,7 @@ def _by(result: Result, column: str, limit: int) -> pd.DataFrame:
         rows = sums.reindex(index, fill_value=0).reset_index()
         for e in by_group(rows, own, "checker", units="sample_id", **drawn):
             checker = e.group["checker"]
-            row = out.setdefault((value, checker), {column: value, "checker": checker, "true": n})
+            row = out.setdefault((str(value), checker), {column: value, "checker": checker, "true": n})
             row |= {e.metric: e.value, f"{e.metric} 95 %": _interval(e.ci_low, e.ci_high)}
     return pd.DataFrame(list(out.values()))
 

@@ -13,9 +13,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from evalbench.core.arrays import Floats
 from evalbench.metrics.matching import Missing, Thresholds
-
-Floats = npt.NDArray[np.float64]
 
 OBJECTIVES = F1, SPEARMAN = ("f1", "spearman")
 SEARCHED = ("score", "overlap", "rule")

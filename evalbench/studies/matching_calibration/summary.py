@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from evalbench.core.agreement import krippendorff_alpha
+from evalbench.core.arrays import Floats
 from evalbench.core.compared import ALPHA
 from evalbench.core.comparison import compare_measures
 from evalbench.core.correlation import midranker, pearson_kernel
@@ -27,7 +27,6 @@ from evalbench.studies.matching_calibration.search import F1, SPEARMAN
 if TYPE_CHECKING:
     import pandas as pd
 
-Floats = npt.NDArray[np.float64]
 Correlations = dict[str, tuple[Measured, Floats]]
 
 # The interval of the gain decides: better or worse only where it leaves 0 out.

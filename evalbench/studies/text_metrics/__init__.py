@@ -194,7 +194,9 @@ def evaluate(
     headline = [m for m in measures(names) if m.metric in names]
     tables = {
         "texts": frame,
-        "comparison": compare_groups(items, headline, "model", seed=seed, n_resamples=n_resamples) if by else (),
+        "comparison": compare_groups(items, headline, "model", seed=seed, n_resamples=n_resamples)
+        if by
+        else frame.head(0),
         "reasons": scored.reasons(frame[["id", *by]]),
         **calls_of(scored, replies=replies),
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evalbench.errors import BadInput
 from evalbench.kit.answers import answer_of
@@ -48,5 +48,5 @@ def answered(frame: pd.DataFrame, prompt: str, model: str) -> tuple[pd.DataFrame
     ]
     replies = collect(requests, model)
     outputs = pd.Series([answer_of(reply) for reply in replies], index=frame.index, dtype=object)
-    columns = {"output": outputs, "model": model, **({} if "prompt" in frame else {"prompt": asked})}
+    columns: dict[str, Any] = {"output": outputs, "model": model, **({} if "prompt" in frame else {"prompt": asked})}
     return frame.drop(columns=["model"], errors="ignore").assign(**columns), replies

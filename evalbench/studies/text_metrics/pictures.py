@@ -125,7 +125,7 @@ def picture_panels(result: Result) -> tuple[Figure, str]:
         ax.set_ylim(len(models) - 0.4, -0.6)
         ax.set_yticks(range(len(models)), models if ax in panels[::columns] else [""] * len(models))
         ax.set_title(name if len(name) <= 20 else f"{name[:19]}…", fontsize=8.5, loc="left", color=INK)
-        ax.set_xticks(np.linspace(*ax.get_xlim(), 3))
+        ax.set_xticks(np.linspace(max(low, 0.0), high, 3))
         ax.set_xlabel("")
         ax.tick_params(labelsize=7.5)
     for ax in panels[len(names) :]:

@@ -98,7 +98,7 @@ def summarise(
     names = list(metrics) or metrics_in(items)
     lights = lights or {}
     known = [m for m in measures(names) if all(column.removeprefix("#") in items for column in m.sums)]
-    options = {"seed": seed, "n_resamples": n_resamples}
+    options: dict[str, Any] = {"seed": seed, "n_resamples": n_resamples}
     found = [
         e
         for name in names
