@@ -201,7 +201,6 @@ def evaluate(
         seed=seed,
         n_resamples=n_resamples,
     )
-    checkers = violations.checkers["checker"]
     tables = {
         "pairs": pair_table(pairs, std, ha),
         "violations": violation_table(pairs, std, ha),
@@ -211,7 +210,7 @@ def evaluate(
     return Result(
         study="matching",
         question=QUESTION,
-        judged=several("checker", checkers),
+        judged=several("checker", violations.checkers),
         parameters=options,
         data=data.label,
         id="sample_id",
@@ -220,7 +219,7 @@ def evaluate(
         summary=summarise(items, **taken(summarise, options)),
         tables=tables | {name: table for name, table in some.items() if len(table)},
         notes=(
-            *in_words(compared, "checker", light_on, len(checkers)),
+            *in_words(compared, "checker", light_on, len(violations.checkers)),
             *violations.notes,
             *pairs.warnings,
             *remarks(items, len(violations.faults)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalbench.core.result import DataLabel
 from evalbench.errors import BadInput
 from evalbench.metrics.matching import Spans, assemble_spans
 from evalbench.readers.files import parsed_json
@@ -35,23 +35,21 @@ class Violations:
         With ``located`` (how the span was found) and, for predictions, ``checker``.
     documents : DataFrame
         ``sample_id, text``, one row per sample.
-    checkers : DataFrame
-        ``checker, name, version, model``.
+    checkers : tuple of str
+        ``name@version|model``, in order.
     truth_spans, predicted_spans : Spans
     faults : DataFrame
         Predicted contexts that are not in their text: they count as predictions that overlap with nothing.
-    label : DataLabel
     notes : tuple of str
     """
 
     truth: pd.DataFrame
     predictions: pd.DataFrame
     documents: pd.DataFrame
-    checkers: pd.DataFrame
+    checkers: tuple[str, ...]
     truth_spans: Spans
     predicted_spans: Spans
     faults: pd.DataFrame
-    label: DataLabel
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -92,7 +90,9 @@ def prepare(data: Dataset, *, context_threshold: float = CONTEXT_THRESHOLD) -> V
         f"truth: violation {row.violation_id} of sample {row.sample_id}: its context is not in the text: {_clip(str(row.context))}"
         for row in truth_lost.itertuples()
     ]
-    checkers = _checkers(predictions["checker"], faults)
+    checkers = tuple(sorted(predictions["checker"].unique()))
+    strange = (name for name in checkers if not re.fullmatch(r"[^@|]+@[^@|]+\|.+", name))
+    faults += [f"predictions: checker {name!r} is not written name@version|model" for name in strange]
     if faults:
         raise BadInput.listing(f"{data.label}: {len(faults)} fault{'s' * (len(faults) != 1)}:", faults)
     notes = list(data.notes)
@@ -102,10 +102,7 @@ def prepare(data: Dataset, *, context_threshold: float = CONTEXT_THRESHOLD) -> V
             if count:
                 which = "1 context was" if count == 1 else f"{count} contexts were"
                 notes.append(f"{name}: {which} located in the text by {how} search, not exactly")
-    return Violations(
-        truth, predictions, documents, checkers, truth_spans, spans,
-        pd.DataFrame(lost), data.label, tuple(notes),
-    )  # fmt: skip
+    return Violations(truth, predictions, documents, checkers, truth_spans, spans, pd.DataFrame(lost), tuple(notes))
 
 
 def _documents(data: Dataset) -> tuple[pd.DataFrame, list[str]]:
@@ -175,16 +172,6 @@ def _row(table: str, frame: pd.DataFrame, i: int) -> str:
 
 def _clip(text: Any) -> str:
     return repr(text if len(text) <= 60 else text[:59] + "…")
-
-
-def _checkers(column: pd.Series, faults: list[str]) -> pd.DataFrame:
-    """``name@version|model`` split into its parts."""
-    import pandas as pd
-
-    names = pd.Series(sorted(column.unique()), dtype=str)
-    parts = names.str.extract(r"^(?P<name>[^@|]+)@(?P<version>[^@|]+)\|(?P<model>.+)$")
-    faults += [f"predictions: checker {n!r} is not written name@version|model" for n in names[parts["name"].isna()]]
-    return pd.concat([names.rename("checker"), parts], axis=1)
 
 
 def read_weights(path: str) -> dict[str, Any]:

@@ -21,7 +21,7 @@ def items_of(pairs: Pairs, std: Matching, ha: Matching) -> pd.DataFrame:
     import pandas as pd
 
     v, codes = pairs.violations, pairs.codes
-    samples, checkers = v.documents["sample_id"], v.checkers["checker"]
+    samples, checkers = v.documents["sample_id"], v.checkers
     size = len(samples) * len(checkers)
 
     def total(mask: np.ndarray, values: np.ndarray | None = None) -> np.ndarray:
@@ -35,7 +35,7 @@ def items_of(pairs: Pairs, std: Matching, ha: Matching) -> pd.DataFrame:
     n_predicted = np.bincount(sample_of_prediction * len(checkers) + checker, minlength=size)
     out: dict[str, np.ndarray] = {
         "sample_id": np.repeat(samples.to_numpy(), len(checkers)),
-        "checker": np.tile(checkers.to_numpy(), len(samples)),
+        "checker": np.tile(np.array(checkers, dtype=object), len(samples)),
         "n_truth": n_truth,
         "n_predicted": n_predicted,
     }
@@ -71,26 +71,23 @@ def violation_table(pairs: Pairs, std: Matching, ha: Matching) -> pd.DataFrame:
     import pandas as pd
 
     v, codes = pairs.violations, pairs.codes
-    text = ["rule", "category", "explanation", "correction"]
-    columns = ["sample_id", "violation_id", *text, "located"]
-    checkers = v.checkers["checker"].tolist()
-    spans_t, spans_p = _span_texts(v.truth_spans), _span_texts(v.predicted_spans)
-    truth = pd.concat([v.truth[columns].assign(side="truth", checker=c, spans=spans_t) for c in checkers])
-    predicted = v.predictions[[*columns, "checker"]].assign(side="prediction", spans=spans_p)
+    columns = ["sample_id", "violation_id", "rule", "category", "explanation", "correction", "located"]
+    spans = _span_texts(v.truth_spans)
+    truth = pd.concat([v.truth[columns].assign(side="truth", checker=c, spans=spans) for c in v.checkers])
+    predicted = v.predictions[[*columns, "checker"]].assign(side="prediction", spans=_span_texts(v.predicted_spans))
     for name, matching in (("std", std), ("ha", ha)):
         taken = np.flatnonzero(matching.matched)
-        partner_t = np.full((len(v.truth), max(1, len(checkers))), "", dtype=object)
-        partner_p = np.full(len(v.predictions), "", dtype=object)
-        partner_t.reshape(-1)[codes.side[taken]] = v.predictions["violation_id"].to_numpy()[codes.predicted[taken]]
-        partner_p[codes.predicted[taken]] = v.truth["violation_id"].to_numpy()[codes.truth[taken]]
-        truth[f"{name}_partner"] = partner_t.T.reshape(-1)[: len(truth)]
-        predicted[f"{name}_partner"] = partner_p
-        truth[f"{name}_why_unmatched"] = np.concatenate([matching.why_truth[c] for c in checkers]) if checkers else ""
+        of_truth = np.full(len(truth), "", dtype=object)
+        of_truth[codes.side[taken]] = v.predictions["violation_id"].to_numpy()[codes.predicted[taken]]
+        of_prediction = np.full(len(predicted), "", dtype=object)
+        of_prediction[codes.predicted[taken]] = v.truth["violation_id"].to_numpy()[codes.truth[taken]]
+        truth[f"{name}_partner"] = of_truth.reshape(-1, len(v.checkers)).T.ravel()
+        predicted[f"{name}_partner"] = of_prediction
+        truth[f"{name}_why_unmatched"] = np.concatenate([matching.why_truth[c] for c in v.checkers])
         predicted[f"{name}_why_unmatched"] = matching.why_predicted
-    return pd.concat([truth, predicted], ignore_index=True)[
-        ["sample_id", "checker", "side", "violation_id", "spans", "located", *text,
-         "std_partner", "std_why_unmatched", "ha_partner", "ha_why_unmatched"]
-    ]  # fmt: skip
+    own = [f"{name}_{column}" for name in ("std", "ha") for column in ("partner", "why_unmatched")]
+    first = ["sample_id", "checker", "side", "violation_id", "spans", "located", *columns[2:-1], *own]
+    return pd.concat([truth, predicted], ignore_index=True)[first]
 
 
 def _span_texts(spans: Spans) -> list[str]:

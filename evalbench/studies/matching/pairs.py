@@ -78,9 +78,9 @@ def pair_codes(violations: Violations) -> Codes:
     right = np.repeat(np.arange(len(p)), size)
     nth = np.arange(len(right)) - np.repeat(np.cumsum(size) - size, size)
     left = first[p[right]] + nth
-    checker = pd.Categorical(violations.predictions["checker"], categories=violations.checkers["checker"]).codes
-    checkers, of = max(1, len(violations.checkers)), checker[right].astype(np.int64)
-    return Codes(left, right, p[right].astype(np.int64) * checkers + of, left * checkers + of)
+    checker = pd.Categorical(violations.predictions["checker"], categories=violations.checkers).codes
+    n_checkers, of = len(violations.checkers), checker[right].astype(np.int64)
+    return Codes(left, right, p[right].astype(np.int64) * n_checkers + of, left * n_checkers + of)
 
 
 @dataclass(frozen=True)
@@ -247,24 +247,23 @@ def match(
     overlap, rule = components["text_overlap"], np.nan_to_num(components["rule_similarity"])
     good = admissible(overlap, rule, score, thresholds)
     some = np.flatnonzero(good)
-    by_greedy, by_optimal = np.zeros(len(score), dtype=bool), np.zeros(len(score), dtype=bool)
+    by_greedy, by_optimal = np.zeros((2, len(score)), dtype=bool)
     if filter == "after":
         by_greedy = greedy(score, overlap, codes.side, codes.predicted) & good
     else:
         by_greedy[some] = greedy(score[some], overlap[some], codes.side[some], codes.predicted[some])
     by_optimal[some] = optimal(score[some], codes.group[some], codes.side[some], codes.predicted[some])
     matched = by_optimal if assignment == "optimal" else by_greedy
-    n_groups = len(pairs.violations.documents) * max(1, len(pairs.violations.checkers))
-    differs = np.zeros(n_groups, dtype=bool)
+    v, n_checkers = pairs.violations, len(pairs.violations.checkers)
+    differs = np.zeros(len(v.documents) * n_checkers, dtype=bool)
     differs[codes.group[by_greedy != by_optimal]] = True
-    size_t, size_p = len(pairs.violations.truth), len(pairs.violations.predictions)
-    why_predicted = unmatched_reason(codes.predicted, size_p, overlap, rule, score, matched, thresholds)
-    n_checkers = max(1, len(pairs.violations.checkers))
-    why = unmatched_reason(codes.side, size_t * n_checkers, overlap, rule, score, matched, thresholds).reshape(
-        -1, n_checkers
-    )
-    why_truth = {checker: why[:, k] for k, checker in enumerate(pairs.violations.checkers["checker"])}
-    return Matching(score, matched, why_truth, why_predicted, differs)
+
+    def why(side: np.ndarray, size: int) -> np.ndarray:
+        return unmatched_reason(side, size, overlap, rule, score, matched, thresholds)
+
+    of_truth = why(codes.side, len(v.truth) * n_checkers).reshape(-1, n_checkers)
+    why_truth = {checker: of_truth[:, k] for k, checker in enumerate(v.checkers)}
+    return Matching(score, matched, why_truth, why(codes.predicted, len(v.predictions)), differs)
 
 
 def check_options(checks: Checks, weights: Mapping[str, Mapping[str, float]], **choices: str) -> None:
