@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from pydantic import BaseModel
 
+    from evalbench.kit.judging import Heard
     from evalbench.models.exchange import Reply
     from evalbench.models.prompts import Prompt
 
@@ -158,18 +159,21 @@ def asked(
     return collect(requests, model)
 
 
-def calls_of(replies: Sequence[Reply]) -> dict[str, pd.DataFrame]:
-    """The table ``calls``, for ``Result.tables``; empty where nothing was asked."""
+def calls_of(replies: Sequence[Reply], heard: Iterable[Heard] = ()) -> dict[str, pd.DataFrame]:
+    """The table ``calls`` of what models and judges were asked, for ``Result.tables``; empty where nothing was asked."""
+    import pandas as pd
+
     from evalbench.models.accounting import calls_table
 
-    return {"calls": calls_table(replies)} if replies else {}
+    calls = [*([calls_table(replies)] if replies else []), *(table for each in heard for table in each.calls)]
+    return {"calls": pd.concat(calls, ignore_index=True)} if calls else {}
 
 
-def accounting_of(replies: Sequence[Reply]) -> dict[str, Any]:
-    """What the replies cost, for ``Result.accounting``; empty where nothing was asked."""
-    from evalbench.models.accounting import accounting
+def accounting_of(replies: Sequence[Reply], heard: Iterable[Heard] = ()) -> dict[str, Any]:
+    """What models and judges cost, for ``Result.accounting``; empty where nothing was asked."""
+    from evalbench.models.accounting import accounting, merged
 
-    return accounting(replies) if replies else {}
+    return merged([*([accounting(replies)] if replies else []), *(each.accounting for each in heard)])
 
 
 def several(what: str, names: Iterable[str]) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 
 from evalbench.errors import BadInput, ModelUnavailable
 from evalbench.judge.entail import BASELINE
+from evalbench.kit import collecting
 from evalbench.kit.answers import why_unscored
 from evalbench.kit.judging import Docket, Heard, contradictions, contradictions_table
 from evalbench.kit.metric_options import Options, arguments_of, lines_note
@@ -239,7 +240,7 @@ def accounting_of(
     heard : sequence of Heard
         Of further judges.
     """
-    from evalbench.models.accounting import accounting, merged
+    from evalbench.models.accounting import merged
 
     judged = _judged(scored, heard)
     named = {
@@ -247,23 +248,15 @@ def accounting_of(
         "embedding": options["embed"] if scored.embedded else "",
         "judging": ", ".join(sorted({each.judge for each in judged})),
     }
-    counted = merged(
-        [*([accounting(replies)] if replies else []), *scored.spent, *(each.accounting for each in judged)]
-    )
+    counted = merged([collecting.accounting_of(replies, judged), *scored.spent])
     return {**counted, "models": {role: name for role, name in named.items() if name}}
 
 
 def calls_of(scored: Scored, *, replies: Sequence[Reply] = (), heard: Sequence[Heard] = ()) -> dict[str, pd.DataFrame]:
     """Table ``calls`` of everything that models were asked, and ``contradictions``; none where nothing was."""
-    import pandas as pd
-
-    from evalbench.models.accounting import calls_table
-
-    calls = [calls_table(replies)] if replies else []
-    calls += [table for each in _judged(scored, heard) for table in each.calls]
-    tables = {"calls": pd.concat(calls, ignore_index=True)} if calls else {}
     said = _judged(scored, ())
-    return {**tables, **({"contradictions": contradictions_table(said[0])} if said else {})}
+    table = {"contradictions": contradictions_table(said[0])} if said else {}
+    return {**collecting.calls_of(replies, _judged(scored, heard)), **table}
 
 
 def _judged(scored: Scored, others: Sequence[Heard]) -> list[Heard]:

@@ -14,6 +14,7 @@ from evalbench.errors import BadInput
 from evalbench.judge import offline
 from evalbench.judge.entail import Entailer
 from evalbench.judge.verdicts import Judgement, mark_task
+from evalbench.kit.collecting import accounting_of, calls_of
 from evalbench.kit.judging import Docket, Question, contradictions, contradictions_table, p_contradiction
 
 BREVITY = mark_task("brevity", "Is it short?", {0: "long", 1: "short"})
@@ -46,6 +47,7 @@ def test_each_distinct_question_is_asked_once_over_all_rounds() -> None:
     assert heard.judge == "function:Counting"
     assert heard.accounting["calls"] == sum(map(len, heard.calls)) == len(heard.answers) == 3
     assert [j.id for _, j in heard.answers] == sorted(j.id for _, j in heard.answers)
+    assert len(calls_of([], [heard, heard])["calls"]) == accounting_of([], [heard, heard])["calls"] == 6
 
 
 def test_the_order_of_questions_changes_no_call() -> None:

@@ -18,26 +18,22 @@ from typing import TYPE_CHECKING, Any
 from evalbench.core.result import Result
 from evalbench.judge.entail import BASELINE
 from evalbench.kit.collecting import accounting_of, calls_of, several
-from evalbench.kit.judging import Docket, Heard
+from evalbench.kit.judging import Docket
 from evalbench.kit.options import Checks, stated, taken
 from evalbench.kit.sampling import sampled
-from evalbench.models.accounting import merged
 from evalbench.readers.credibility import read_credibility
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.nq import questions
 from evalbench.readers.schema import Column, Table
 from evalbench.studies.citation.inputs import answers_of
-from evalbench.studies.citation.items import CONSISTENCY, FINAL_WEIGHTS, TEXTS, WEIGHTS, Judged, items_of, judged
+from evalbench.studies.citation.items import CONSISTENCY, FINAL_WEIGHTS, TEXTS, WEIGHTS, items_of, judged
 from evalbench.studies.citation.method import method, notes
 from evalbench.studies.citation.pictures import annotated, faulty_citations, picture_labels, picture_scores, worst
-from evalbench.studies.citation.sources import Shelf, evidence_of, fetched
+from evalbench.studies.citation.sources import Shelf, evidence_of, fetched, pages_table
 from evalbench.studies.citation.summary import MAX_UNSCORED, THRESHOLD, measures, summarise, with_sums
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from evalbench.models.exchange import Reply
-    from evalbench.web.fetch import Page
 
 __all__ = [
     "QUESTION",
@@ -201,24 +197,14 @@ def evaluate(
         by=("model",),
         items=items,
         summary=summarise(items, **taken(summarise, parameters)),
-        tables=_tables(found, heard, replies, pages),
+        tables={
+            "citations": found.citations,
+            "statements": found.statements,
+            "answers": found.answers[TEXTS],
+            **calls_of(replies, [heard]),
+            **pages_table(pages),
+        },
         notes=(*data.notes, *notes(items, found.citations, model=model, check_urls=check_urls)),
         method=method(parameters),
-        accounting=merged([accounting_of(replies), heard.accounting]),
+        accounting=accounting_of(replies, [heard]),
     )
-
-
-def _tables(
-    found: Judged, heard: Heard, replies: Sequence[Reply], pages: Mapping[str, Page]
-) -> dict[str, pd.DataFrame]:
-    import pandas as pd
-
-    tables = {"citations": found.citations, "statements": found.statements, "answers": found.answers[TEXTS]}
-    calls = [*calls_of(replies).values(), *heard.calls]
-    if calls:
-        tables["calls"] = pd.concat(calls, ignore_index=True)
-    if pages:
-        columns = ["url", "outcome", "detail", "hops", "characters"]
-        shown = [(p.url, p.outcome, p.detail, " → ".join(p.hops), len(p.text)) for p in pages.values()]
-        tables["pages"] = pd.DataFrame(shown, columns=columns)
-    return tables

@@ -162,6 +162,15 @@ def fetched(answers: Sequence[Answer], shelf: Shelf, allow_hosts: Sequence[str])
     return webfetch.Fetcher(allow=frozenset(allow_hosts)).fetch_all(wanted)
 
 
+def pages_table(pages: Mapping[str, Page]) -> dict[str, pd.DataFrame]:
+    """The table ``pages``; none where nothing was fetched."""
+    import pandas as pd
+
+    columns = ["url", "outcome", "detail", "hops", "characters"]
+    shown = [(p.url, p.outcome, p.detail, " → ".join(p.hops), len(p.text)) for p in pages.values()]
+    return {"pages": pd.DataFrame(shown, columns=columns)} if pages else {}
+
+
 def _elsewhere(citation: Citation, pages: Mapping[str, Page], sources_complete: bool) -> Source:
     page = pages.get(citation.url)
     if page is not None:
