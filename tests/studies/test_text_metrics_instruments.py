@@ -230,3 +230,24 @@ def test_a_null_cell_is_nothing_in_a_prompt():
     with chat_endpoint(reply_to) as chat:
         evaluate(table, ["exact_match"], prompt="Improve: {{ output }}", model=chat.name)
     assert sorted(chat.answered) == ["Improve: ", "Improve: a draft"]
+
+
+def test_a_question_in_the_rows_of_several_models_is_asked_and_scored_once():
+    table = pd.DataFrame(
+        {
+            "id": ["1", "1", "2"],
+            "model": ["m", "n", "m"],
+            "output": "old",
+            "prompt": ["red", "red", "green"],
+            "reference": ["RED", "RED", "BLUE"],
+        }
+    )
+    with chat_endpoint(reply_to) as chat:
+        result = evaluate(table, ["exact_match"], prompt="{{ prompt }}", model=chat.name)
+    assert sorted(chat.answered) == ["green", "red"]
+    assert result.items[["id", "model", "exact_match"]].to_dict("list") == {
+        "id": ["1", "2"],
+        "model": [chat.name] * 2,
+        "exact_match": [1.0, 0.0],
+    }
+    assert result.estimate("exact_match", model=chat.name).n == 2

@@ -20,7 +20,7 @@ def frame_of(items: pd.DataFrame) -> pd.DataFrame:
 
 
 def answered(frame: pd.DataFrame, prompt: str, model: str) -> tuple[pd.DataFrame, list[Reply]]:
-    """The table with the outputs of a model that was asked with a template, and its replies.
+    """The table with the outputs of a model that was asked with a template, each question once, and its replies.
 
     Raises
     ------
@@ -39,9 +39,12 @@ def answered(frame: pd.DataFrame, prompt: str, model: str) -> tuple[pd.DataFrame
             undefined=StrictUndefined, autoescape=False, finalize=lambda value: "" if value is None else value
         )
         template = environment.from_string(prompt)
-        asked = [template.render(row) for row in frame.to_dict("records")]
+        asked = pd.Series([template.render(row) for row in frame.to_dict("records")], index=frame.index, dtype=object)
     except TemplateError as error:
         raise BadInput(f"prompt: {error}; the table has {', '.join(map(str, frame.columns))}") from error
+    # Where the table has the outputs of several models, what is asked is the same for all of them.
+    first = ~pd.DataFrame({"id": frame["id"], "asked": asked}).duplicated()
+    frame, asked = frame[first].reset_index(drop=True), asked[first].reset_index(drop=True)
     requests = [
         Request(({"role": "user", "content": text},), item_id=i, purpose="answer", prompt_hash=text_hash(prompt))
         for i, text in zip(frame["id"], asked, strict=True)
