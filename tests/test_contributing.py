@@ -1,16 +1,22 @@
-"""The code of CONTRIBUTING.md does what the page says."""
+"""The code of CONTRIBUTING.md does what the page says, in a copy of the house to which it is added as the page says."""
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).resolve().parents[1] / "CONTRIBUTING.md"
-METRIC, STUDY = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+METRIC, STUDY = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+SUITES = re.search(r"`python -m pytest (tests/studies/test_laws.py [^`]*)`", PAGE)[1].split()
+MOST_LINES = 60
 
 USE_OF_METRIC = """
 from evalbench.metrics.registry import card
@@ -29,20 +35,97 @@ from evalbench.readers.dataset import load
 
 frame = pd.DataFrame({"id": ["c", "a", "b", "d"], "output": ["I cannot say.", "Yes.", "", "No."]})
 result = evaluate(load({"items": frame}, SCHEMA))
-assert result.estimate("refused").value == 0.25
+assert result.estimate("refused", model="response").value == 0.25
 assert result.light == "red"
 assert summarise(result.items).estimates == result.summary.estimates
+assert worst(result)["id"].iloc[0] == "c"
 assert "<svg" in shown(picture_share(result)).html
 with_null = evaluate(load({"items": frame.assign(output=["I cannot say.", None, "", "No."])}, SCHEMA))
-assert with_null.estimate("refused").value == 1 / 3
+assert with_null.estimate("refused", model="response").value == 1 / 3
 assert with_null.notes == ("Unscored: 1 of 4 items (1 no output).",)
 without = evaluate(load({"items": frame.assign(output=None)}, SCHEMA))
-assert (without.light, without.estimate("refused").n_unscored) == ("grey", 4)
+assert (without.light, without.summary.estimates[0].n_unscored) == ("grey", 4)
 assert "<svg" in shown(picture_share(without)).html
 """
+NOTEBOOK = (
+    ("markdown", "# Refusals\n\nHow often does a model refuse? **How to read the light.** Green up to 5 %, red from 20 % on."),
+    ("parameters", ""),
+    ("code", "from evalbench import load, record, refusals, show\n\ndataset = load()\nresult = refusals.evaluate()"),
+    ("code", 'show(refusals.picture_share(result), "Shares of refusals.")'),
+    ("code", 'show(refusals.worst(result), "Outputs that refuse, then others.")'),
+    ("code", "record(result)"),
+)  # fmt: skip
+
+
+def run(*command: str, at: Path) -> str:
+    environment = os.environ | {"PYTHONPATH": str(at), "EVALBENCH_ROOT": str(at), "PYTEST_XDIST_WORKER": ""}
+    done = subprocess.run(command, cwd=at, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
 
 @pytest.mark.parametrize("code", [METRIC + USE_OF_METRIC, STUDY + USE_OF_STUDY], ids=["metric", "study"])
 def test_the_example_works(code: str) -> None:
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    run(sys.executable, "-c", code, at=ROOT)
+
+
+def test_a_study_takes_no_more_than_a_page() -> None:
+    assert len(STUDY.splitlines()) <= MOST_LINES
+    for part in ("worst_group", "measures()", "worst_cases", "picture_"):  # verdict, comparison, worst cases, picture
+        assert part in STUDY
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the house with the page's study in it: module, notebook and data, by the commands of the page."""
+    copy = tmp_path_factory.mktemp("house")
+    for name in ("evalbench", "tests", "scripts", "notebooks", "data"):
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", "benchmarks"))
+    for name in ("pyproject.toml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md"):
+        shutil.copy(ROOT / name, copy / name)
+    (copy / "evalbench" / "studies" / "refusals.py").write_text(STUDY, encoding="utf-8")
+    data = copy / "data" / "polite_answers" / "1.0.0"
+    data.mkdir(parents=True)
+    outputs = {"fern": ["I cannot say."] * 6 + ["Yes, <b>we</b> do."] * 24, "oak": ["I cannot."] + ["No, thanks."] * 29}
+    rows = [f"q{i:02},{model},{text!r}" for model, texts in outputs.items() for i, text in enumerate(texts)]
+    (data / "items.csv").write_text("id,model,output\n" + "\n".join(rows).replace("'", '"') + "\n", encoding="utf-8")
+    (data / "README.md").write_text("# polite_answers 1.0.0\n\nSynthetic.\n", encoding="utf-8")
+    add = re.search(r"`python -m (evalbench.readers.catalog add .*?)`", PAGE)[1]
+    named = add.replace("NAME", "polite_answers").replace("VERSION", "1.0.0").replace('"…"', "Polite")
+    run(sys.executable, "-m", *named.split(), at=copy)
+    metadata = re.search(r'`("evalbench": \{"reads".*?\}\})`', PAGE)[1].replace("NAME@VERSION", "polite_answers@1.0.0")
+    cells = [
+        {"cell_type": "markdown", "id": str(number), "metadata": {}, "source": text}
+        if kind == "markdown"
+        else {
+            "cell_type": "code",
+            "execution_count": None,
+            "id": str(number),
+            "metadata": {"tags": ["parameters"]} if kind == "parameters" else {},
+            "outputs": [],
+            "source": text,
+        }
+        for number, (kind, text) in enumerate(NOTEBOOK)
+    ]
+    kernel = json.loads((ROOT / "notebooks" / "cot_levels.ipynb").read_text(encoding="utf-8"))["metadata"]
+    notebook = {"cells": cells, "metadata": kernel | json.loads(f"{{{metadata}}}"), "nbformat": 4, "nbformat_minor": 5}
+    (copy / "notebooks" / "refusals.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
+    run(sys.executable, "scripts/notebooks.py", at=copy)
+    return copy
+
+
+def passed(house: Path, suites: list[str], which: str) -> int:
+    """How many tests of these suites pass for the page's study."""
+    out = run(sys.executable, "-m", "pytest", "-q", *suites, "-k", "refusals", "-m", which, at=house)
+    return int(re.search(r"(\d+) passed", out)[1])
+
+
+def test_every_law_of_a_study_holds_for_it_unasked(house: Path) -> None:
+    suites = [suite for suite in SUITES if suite != "tests/test_studies.py"]  # which needs a golden file
+    assert passed(house, suites, "not slow") >= 15
+
+
+@pytest.mark.slow
+def test_it_runs_as_every_study_does(house: Path) -> None:
+    run(sys.executable, "-m", "evalbench.cli", "check", "--accept", "refusals", at=house)
+    assert passed(house, SUITES, "not browser") >= 30

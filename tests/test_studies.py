@@ -82,7 +82,7 @@ def test_a_light_names_the_figure_that_decided_it(finished: tuple[str, Run]) -> 
         assert row["light"] in (results["light"], results["would_be_light"])
 
 
-# Thresholds that each study's light has about as many resamples on one side as on the other.
+# Thresholds that each study's light has about as many resamples on one side as on the other, where it has options of them.
 ON_THE_EDGE = {
     "citation": lambda v: {"threshold": v},
     "cot_levels": lambda v: {"threshold": v},
@@ -102,7 +102,7 @@ def options_on_the_edge(name: str, results: dict[str, Any], beside: float = 0.0)
     )
     taken = {key: value for key, value in results["parameters"].items() if key in accepted}
     metrics = {"metrics": ["rouge1", "rougeL"]} if name == "text_metrics" else {}
-    return taken | metrics | ON_THE_EDGE[name](decided["value"] + beside)
+    return taken | metrics | ON_THE_EDGE.get(name, lambda v: {})(decided["value"] + beside)
 
 
 @pytest.mark.parametrize("beside", [0.0001, -0.0001])

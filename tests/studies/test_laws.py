@@ -73,7 +73,10 @@ def out_of_range(name: str, described: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for option in studies.study(name).options().values():
         _, kind, _ = described(studies.study(name).evaluate).get(option.name, ((), "", ""))
-        numbers = [part.strip() for part in str(option.annotation).split("|")]
+        written = (
+            option.annotation if isinstance(option.annotation, str) else inspect.formatannotation(option.annotation)
+        )
+        numbers = [part.strip() for part in written.split("|")]
         if kind.startswith("{"):
             found[option.name] = "no such"
         elif "float" in numbers:
