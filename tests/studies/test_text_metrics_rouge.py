@@ -64,7 +64,7 @@ def test_options_that_have_no_effect_or_value_are_refused_together():
     for part in (
         "references must be one of best, mean; got 'worst'",
         "sentence_split must be one of",
-        "no stemmer for language 'zh'",
+        "no stemmer exists for language 'zh'",
     ):
         assert part in str(refused.value)
 

@@ -167,7 +167,7 @@ def metric_cards(result: Result) -> pd.DataFrame:
     import pandas as pd
 
     entries = [card(name) for name in result.parameters["metrics"]]
-    direction = {True: "higher is better", False: "lower is better", None: "neither end is better"}
+    direction = {True: "higher is better", False: "lower is better", None: "no better direction"}
     return pd.DataFrame(
         {
             "metric": [e.name for e in entries],
