@@ -134,19 +134,20 @@ def asked(
         In the order of the rows.
     """
     from evalbench.models.chat.collect import collect
-    from evalbench.models.exchange import Request
+    from evalbench.models.exchange import Request, as_messages
     from evalbench.models.prompts import load_prompt, prompt_language
 
     known: dict[str, Prompt] = {}
     requests = []
-    for row in rows.to_dict("records") if hasattr(rows, "to_dict") else rows:
+    records: Any = rows.to_dict("records") if hasattr(rows, "to_dict") else rows
+    for row in records:
         wanted = str(row.get("lang") or "")
         if wanted not in known:
             known[wanted] = load_prompt(task, prompt_language(task, wanted, prompt), prompt or None)
         template = known[wanted]
         requests.append(
             Request(
-                template.render(**fields(row)),  # type: ignore[arg-type]
+                as_messages(template.render(**fields(row))),
                 temperature=temperature,
                 max_tokens=max_tokens,
                 seed=seed,

@@ -214,11 +214,11 @@ def _edit_html(sides: Any) -> Html:
     return Html(f"{literal_html(known['here'])} instead of {literal_html(known['own'])}")
 
 
-def _size(n_bytes: int) -> str:
+def _size(n_bytes: float) -> str:
     for unit in ("B", "kB", "MB"):
         if n_bytes < 1000:
             return f"{n_bytes:.0f} {unit}" if unit == "B" or n_bytes >= 10 else f"{n_bytes:.1f} {unit}"
-        n_bytes /= 1000  # type: ignore[assignment]
+        n_bytes /= 1000
     return f"{n_bytes:.1f} GB"
 
 

@@ -219,7 +219,7 @@ class _Batch:
         submit = self._submitter(client, away)
         tries = dict.fromkeys(self.jobs, 1)
         futures = {submit(number, 1): number for number in self.jobs}
-        waiting = as_completed(list(futures), loop=client.loop, raise_errors=False)  # type: ignore[no-untyped-call]
+        waiting = as_completed(list(futures), loop=client.loop, raise_errors=False)
         for future in waiting:
             number = futures.pop(future)
             error = future.exception() if future.status == "error" else None
@@ -229,7 +229,7 @@ class _Batch:
                 tries[number] += 1
                 again = submit(number, tries[number])
                 futures[again] = number
-                waiting.add(again)  # type: ignore[no-untyped-call]
+                waiting.add(again)
             elif isinstance(error, KilledWorker):
                 yield self._ended(number, "died", "its worker died while it ran")
             else:

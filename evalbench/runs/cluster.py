@@ -71,7 +71,7 @@ def local_client(n_workers: int) -> Iterator[Any]:
 
     with (
         dask.config.set(SETTINGS),
-        LocalCluster(  # type: ignore[no-untyped-call]
+        LocalCluster(
             n_workers=n_workers,
             threads_per_worker=1,
             processes=True,
@@ -80,7 +80,7 @@ def local_client(n_workers: int) -> Iterator[Any]:
             memory_limit=None,
             silence_logs=logging.CRITICAL,
         ) as cluster,
-        Client(cluster, set_as_default=False) as client,  # type: ignore[no-untyped-call]
+        Client(cluster, set_as_default=False) as client,
     ):
         yield client
 
@@ -100,7 +100,7 @@ def remote_client(address: str, say: Callable[[str], None]) -> Iterator[Any]:
     address = checked_address(address)
     with dask.config.set(SETTINGS):
         try:
-            client = Client(address, set_as_default=False, timeout="20s")  # type: ignore[no-untyped-call]
+            client = Client(address, set_as_default=False, timeout="20s")
         except (OSError, TypeError, ValueError) as error:
             raise BadInput(f"--scheduler {address}: no connection ({error})") from error
         with client:
