@@ -13,10 +13,7 @@ import pandas as pd
 import pytest
 
 from evalbench import studies
-from evalbench.commands.compare import read_side
 from evalbench.commands.run import headline
-from evalbench.compare.runs import Hooks, compare
-from evalbench.compare.sides import with_names
 from evalbench.core.result import deciding_row
 from evalbench.core.wording import estimate_text, value_text
 from evalbench.draw.verdict import headline_table
@@ -206,16 +203,6 @@ def test_every_catalogued_set_is_synthetic_and_has_a_card() -> None:
         assert card.is_file(), f"{label} has no data card"
         if entry.synthetic:
             assert "synthetic" in card.read_text().splitlines()[0].lower() + card.read_text()[:400].lower(), label
-
-
-def test_a_run_compared_with_itself_is_the_same(finished: tuple[str, Run]) -> None:
-    name, done = finished
-    a, b = with_names([read_side(done.folder)] * 2)
-    found = compare(a, [b], Hooks.of(studies.study(name)), n_resamples=100, n_summaries=4)[0]
-    assert found.same
-    assert found.rows
-    assert {row.comparison.outcome for row in found.rows} <= {"same", "undefined"}
-    assert not found.notes
 
 
 # Boxes that scroll sideways, and labels of pictures that reach beyond their box.

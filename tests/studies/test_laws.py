@@ -21,7 +21,7 @@ from evalbench import studies
 from evalbench.compare.sides import Side
 from evalbench.core.result import Result
 from evalbench.core.unscored import REASONS
-from evalbench.draw.style import faults, to_svg
+from evalbench.draw.style import faults
 from evalbench.errors import BadInput
 from evalbench.kit.options import taken
 
@@ -93,11 +93,7 @@ def test_options_out_of_range_are_refused_all_at_once(name: str, script: Callabl
     assert "n_resamples" in wrong
     with pytest.raises(BadInput, match=f"{name}: invalid options:") as caught:
         evaluated(name, sample(name), **wrong)
-    unnamed = [option for option in wrong if not any(option in fault for fault in caught.value.faults)]
-    assert not unnamed
-    for option, value in wrong.items():
-        with pytest.raises(BadInput, match=option):
-            evaluated(name, sample(name), **{option: value})
+    assert not [option for option in wrong if not re.search(rf"\b{option}\b", "\n".join(caught.value.faults))]
 
 
 # -- everything is counted ------------------------------------------------------------------------
@@ -120,7 +116,8 @@ def test_every_item_is_scored_unscored_or_undefined(name: str) -> None:
 
 
 def test_a_run_compared_with_itself_differs_by_0(name: str) -> None:
-    found = compared(name, side(name, whole(name).items), n_summaries=4)
+    found = compared(name, side(name), n_summaries=4)
+    assert found.same
     assert {c.difference for c in cells(found).values()} <= {0.0, None}
     assert {c.outcome for c in cells(found).values()} <= {"same", "undefined"}
     assert not found.notes
@@ -188,7 +185,6 @@ def test_pictures_are_without_faults_and_draw_the_results_numbers(name: str) -> 
     for title, drawn in found.items():
         figure, alt = drawn
         assert faults(figure, alt) == [], title
-        assert to_svg(figure, alt).startswith("<svg"), title
         assert any(np.isclose(known, value, rtol=0, atol=5e-4).any() for value in coordinates(figure)), title
     plt.close("all")
 
@@ -227,6 +223,7 @@ def test_hostile_texts_are_scored_and_escaped(name: str) -> None:
     result = evaluated(name, tables)
     assert len(result.items) == len(whole(name).items)
     drawn = page(name, result)
+    assert "<svg" in drawn
     assert "alert(1)" in drawn or "onclick" in drawn
     assert not re.search(r"<script|<img|<b onclick|\u202e", drawn)
 

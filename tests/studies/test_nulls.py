@@ -88,7 +88,7 @@ def odd(i: int) -> bool:
 @pytest.mark.parametrize("study", ANSWERING)
 def test_estimates_with_null_answers_are_those_of_the_others(study):
     result = result_of(study, with_nulls(study, answers(study), odd))
-    rest = result_of(study, with_nulls(study, answers(study), odd, drop=True))
+    rest = evaluated(study, with_nulls(study, answers(study), odd, drop=True))
     assert_all_counted(study, result)
     mine, others = estimates(result), estimates(rest)
     mine = mine[~same(mine, estimates(whole(study)))]  # what rests on no answer, such as the annotators' agreement
