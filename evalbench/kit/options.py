@@ -96,25 +96,30 @@ class Checks:
         for name, value in values.items():
             self.that(_is_number(value) and value >= least, f"{name} must be at least {least:g}, got {value!r}")
 
-    def resamples(self, n_resamples: int) -> None:
-        """A number of resamples that gives an interval."""
-        self.at_least(2, n_resamples=n_resamples)
+    def usual(self, options: Mapping[str, Any]) -> None:
+        """Those of the options that mean the same in every study: samples, calls of models, pass mark, resamples.
+
+        Examples
+        --------
+        >>> checks = Checks()
+        >>> checks.usual({"n_resamples": 1, "cot_n_samples": -1, "common_constants": "none"})
+        >>> checks.faults
+        ['n_resamples must be at least 2, got 1', 'cot_n_samples must be at least 0, got -1']
+        """
+        for name, value in options.items():
+            if name.endswith("sample_method"):
+                self.choice(name, value, ("first", "random"))
+            if name in ("threshold", "max_unscored"):
+                self.share(**{name: value})
+            for ending, least in (("n_resamples", 2), ("n_samples", 0), ("temperature", 0), ("max_tokens", 1)):
+                if name.endswith(ending):
+                    self.at_least(least, **{name: value})
 
     def texts(self, name: str, value: Iterable[Any]) -> None:
         """One text or more, none of them blank."""
         value = list(value)
         holds = value and all(isinstance(text, str) and text.strip() for text in value)
         self.that(holds, f"{name} must be one text or more, none of them blank; got {value!r}")
-
-    def sample(self, sample_method: str, n_samples: int, prefix: str = "") -> None:
-        """Options of :func:`evalbench.kit.sampling.sampled`."""
-        self.choice(f"{prefix}sample_method", sample_method, ("first", "random"))
-        self.at_least(0, **{f"{prefix}n_samples": n_samples})
-
-    def collecting(self, temperature: float, max_tokens: int) -> None:
-        """Options of :func:`evalbench.kit.collecting.asked`."""
-        self.at_least(0, temperature=temperature)
-        self.at_least(1, max_tokens=max_tokens)
 
     def weights(self, name: str, value: Mapping[str, Any], keys: Iterable[str]) -> None:
         """Finite and non-negative numbers, not all zero, one for each key."""

@@ -41,7 +41,7 @@ def sample_ids(ids: Sequence[str], sample_method: str, n_samples: int, random_st
     ['a', 'b']
     """
     checks = Checks()
-    checks.sample(sample_method, n_samples)
+    checks.usual({"sample_method": sample_method, "n_samples": n_samples})
     checks.refuse("sample")
     distinct = list(dict.fromkeys(ids))
     if n_samples == 0 or n_samples >= len(distinct):

@@ -6,6 +6,7 @@ Cobbe et al. 2021: ``train.jsonl``/``test.jsonl`` (or Parquet) hold ``question, 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from evalbench.readers.schema import Column, Table
@@ -33,6 +34,11 @@ WORD_PROBLEMS = Table(
     unique=("id", "model"),
     help="one row per problem and model",
 )
+
+
+def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
+    """GSM8K's published files as the table ``items`` of word problems; other tables as they are."""
+    return {**frames, "items": word_problems(frames["items"])} if "items" in frames else frames
 
 
 def word_problems(raw: pd.DataFrame) -> pd.DataFrame:

@@ -36,7 +36,7 @@ def test_all_faults_are_refused_in_one_message() -> None:
     checks.that(False, "k is odd")
     checks.choice("level", "x", ("a", "b"))
     checks.share(threshold=2, max_unscored="0.1", fine=1)
-    checks.resamples(1)
+    checks.usual({"n_resamples": 1})
     checks.weights("weights", {"a": 1}, ("a", "b"))
     checks.weights("final_weights", {"a": 0, "b": 0}, ("a", "b"))
     with pytest.raises(BadInput) as refused:
@@ -62,13 +62,23 @@ def test_texts_are_one_or_more_and_none_is_blank(value: list[object]) -> None:
     assert len(checks.faults) == 1
 
 
-def test_options_of_a_sample_are_checked_with_the_others() -> None:
+def test_options_that_mean_the_same_in_every_study_are_checked_by_their_names() -> None:
     checks = Checks()
-    checks.sample("last", -1)
+    checks.usual({
+        "sample_method": "last", "cot_n_samples": -1, "temperature": -0.1, "judge_max_tokens": 0, "threshold": 2,
+        "max_unscored": "0.1", "n_resamples": 1, "common_constants": "none", "context_threshold": None,
+    })  # fmt: skip
     assert checks.faults == [
         "sample_method must be one of first, random; got 'last'",
-        "n_samples must be at least 0, got -1",
+        "cot_n_samples must be at least 0, got -1",
+        "temperature must be at least 0, got -0.1",
+        "judge_max_tokens must be at least 1, got 0",
+        "threshold must be between 0 and 1, got 2",
+        "max_unscored must be between 0 and 1, got '0.1'",
+        "n_resamples must be at least 2, got 1",
     ]
+    checks.usual({"sample_method": "first", "n_samples": 0, "temperature": 0.0, "max_tokens": 1, "n_resamples": 2})
+    assert len(checks.faults) == 7
 
 
 @pytest.mark.parametrize("value", [-0.1, 1.1, float("nan"), None, "1", True])

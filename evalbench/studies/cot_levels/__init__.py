@@ -11,7 +11,6 @@ days a week), its ceiling.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from evalbench.core.result import Result
 from evalbench.kit.collecting import accounting_of, asked, calls_of, collected, several
@@ -20,15 +19,12 @@ from evalbench.kit.sampling import sampled
 from evalbench.metrics.coherence import constants_of
 from evalbench.metrics.reasoning import LEVELS, WEIGHTS, four_levels
 from evalbench.readers.dataset import Dataset
-from evalbench.readers.gsm8k import WORD_PROBLEMS, word_problems
+from evalbench.readers.gsm8k import WORD_PROBLEMS, adapt
 from evalbench.readers.schema import Table
 from evalbench.studies.cot_levels.items import items_of
 from evalbench.studies.cot_levels.pictures import annotated, picture_levels, picture_scores, reasons, worst
 from evalbench.studies.cot_levels.summary import MAX_UNSCORED, THRESHOLD, measures, method, notes, summarise, with_sums
 from evalbench.text.final_answers import MARKERS
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = [
     "DEFAULT_WEIGHTS", "QUESTION", "SCHEMA", "adapt", "annotated", "evaluate", "measures", "picture_levels",
@@ -38,11 +34,6 @@ __all__ = [
 QUESTION = "Does the model's chain of thought hold: is the answer right, and do the steps lead to it?"
 DEFAULT_WEIGHTS: Mapping[str, float] = dict(zip(LEVELS, WEIGHTS, strict=True))
 SCHEMA: Mapping[str, Table] = {"items": WORD_PROBLEMS}
-
-
-def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
-    """GSM8K's published files as our table; see :mod:`evalbench.readers.gsm8k`."""
-    return {**frames, "items": word_problems(frames["items"])} if "items" in frames else frames
 
 
 def evaluate(
@@ -107,14 +98,12 @@ def evaluate(
     """
     options = stated(evaluate, locals())
     checks = Checks()
-    checks.sample(sample_method, n_samples)
-    checks.collecting(temperature, max_tokens)
-    checks.resamples(n_resamples)
+    checks.usual(options)
     checks.choice("answer_extractor", answer_extractor, ("strict", "flexible"))
     checks.texts("answer_markers", answer_markers)
     checks.weights("weights", weights, LEVELS)
     constants = checks.tried(lambda: constants_of(common_constants))
-    checks.share(relative_tolerance=relative_tolerance, threshold=threshold, max_unscored=max_unscored)
+    checks.share(relative_tolerance=relative_tolerance)
     checks.refuse("cot_levels")
     rows = sampled(data["items"], sample_method, n_samples, random_state)
     responses, replies = collected(

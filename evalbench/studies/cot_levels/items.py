@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 KEYS = ("id", "model")
 NO_EQUATION = "no equation, level 4 has no value"
+NOTHING: dict[str, Any] = {name: np.nan for name in Levels._fields if name not in ("n_reference_steps", "checks")}
 
 
 def items_of(
@@ -39,9 +40,7 @@ def items_of(
     """
     import pandas as pd
 
-    def levels(response: str, reference: str, question: str) -> Levels:
-        return four_levels(response, reference, question, **reading)
-
+    levels: Callable[..., Levels] = functools.partial(four_levels, **reading)
     ceiling = functools.cache(lambda question, reference: levels(reference, reference, question).coherence)
     rows = rows.sort_values([*KEYS], kind="stable", ignore_index=True)
     _check_references(rows, reading["markers"])
@@ -49,8 +48,7 @@ def items_of(
     row: Any
     for row in rows.itertuples(index=False):
         seen = levels("" if row.unscored else row.response, row.reference, row.question)
-        nothing: dict[str, Any] = dict.fromkeys(RESPONSE, np.nan)
-        known = seen._replace(**nothing) if row.unscored else seen
+        known = seen._replace(**NOTHING) if row.unscored else seen
         named = {"id": row.id, "model": row.model}
         best = ceiling(row.question, row.reference) if row.reference else np.nan
         records.append({**named, **known._asdict(), "reference_coherence": best})
@@ -75,9 +73,6 @@ def items_of(
         "faults": pd.DataFrame(faults, columns=[*KEYS, "step", *Fault._fields]),
         "solutions": rows[[*KEYS, "question", "reference", "response"]],
     }
-
-
-RESPONSE = [name for name in Levels._fields if name not in ("n_reference_steps", "checks")]
 
 
 def _check_references(rows: pd.DataFrame, markers: Sequence[str]) -> None:

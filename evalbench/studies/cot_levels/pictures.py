@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from evalbench.core.result import Result
 
 LONGEST_STEP = 1000
+RESPONSE = "the response and its levels"
 
 
 def picture_levels(result: Result) -> tuple[Picture, str]:
@@ -64,13 +65,7 @@ def reasons(result: Result, rows: int = 20) -> pd.DataFrame:
 
 def worst(result: Result, rows: int = 10) -> pd.DataFrame:
     """The responses with the lowest final score, beside their problems."""
-    show: Show = {
-        "id": "id",
-        "model": "model",
-        "final": "final",
-        "the problem": _problem,
-        "the response and its levels": _response,
-    }
+    show: Show = {"id": "id", "model": "model", "final": "final", "the problem": _problem, RESPONSE: _response}
     return worst_cases(result.items, "final", keys=KEYS, n=rows, texts=result.tables["solutions"], show=show)
 
 

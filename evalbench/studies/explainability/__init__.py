@@ -132,11 +132,8 @@ def evaluate(
     del options["data"]
     parameters = stated(evaluate, options)
     checks = Checks()
-    checks.share(threshold=threshold, max_unscored=max_unscored)
+    checks.usual(parameters)
     checks.share(cot_threshold=cot_threshold, citation_threshold=citation_threshold)
-    checks.sample(cot_sample_method, cot_n_samples, "cot_")
-    checks.sample(citation_sample_method, citation_n_samples, "citation_")
-    checks.resamples(n_resamples)
     weights = {"weight_cot": weight_cot, "weight_citation": weight_citation}
     checks.weights("weight_cot, weight_citation", weights, weights)
     checks.refuse("explainability")

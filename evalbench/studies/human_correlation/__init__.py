@@ -175,10 +175,9 @@ def evaluate(
     checks.choice("level", level, ("auto", *LEVELS))
     checks.choice("coefficient", coefficient, KINDS)
     checks.tried(lambda: bands_of(yellow_from, green_from))
-    checks.share(max_unscored=max_unscored)
     checks.at_least(-1, trust_from=trust_from)
     checks.at_least(0, max_ci_width=max_ci_width)
-    checks.resamples(n_resamples)
+    checks.usual(parameters)
     checks.refuse("human_correlation")
     readings = read(data, metrics, criteria)
     options = {**parameters, "judge": judge}

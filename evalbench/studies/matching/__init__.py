@@ -184,7 +184,7 @@ def evaluate(
         not cuts or (len(cuts) == 2 and cuts[0] < cuts[1]),
         f"yellow_from and green_from must both be set and ascend, or neither; got {yellow_from} and {green_from}",
     )
-    checks.resamples(n_resamples)
+    checks.usual(options)
     checks.refuse("matching")
     of_std, of_ha = Thresholds(**limits), Thresholds(**{**limits, **options["ha_thresholds"]})
     violations = prepare(data, context_threshold=context_threshold)

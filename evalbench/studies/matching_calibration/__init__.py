@@ -125,7 +125,7 @@ def evaluate(
         checks.choice("thresholds", threshold, SEARCHED)
     checks.share(context_threshold=context_threshold)
     checks.at_least(2, n_folds=n_folds)
-    checks.resamples(n_resamples)
+    checks.usual(options)
     checks.refuse("matching_calibration")
     pairs = matching.score_pairs(matching.prepare(data, context_threshold=context_threshold), embed=embed, dtype=dtype)
     judged = judged_pairs(pairs.frame(), data["pair_verdicts"], consensus)

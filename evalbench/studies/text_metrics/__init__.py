@@ -177,8 +177,7 @@ def evaluate(
     checks = Checks()
     checks.that(metrics, "metrics: none was named")
     checks.that(bool(prompt) == bool(model), "set both prompt and model, or neither")
-    checks.share(max_unscored=max_unscored)
-    checks.resamples(n_resamples)
+    checks.usual(options)
     cards = checks.tried(lambda: metrics_of(metrics, options)) or []
     names = [card.name for card in cards]
     cuts = checks.tried(lambda: {name_of(name, options): list(pair) for name, pair in (lights or {}).items()}) or {}
