@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
-from evalbench.core.arrays import Floats, Indices
+from evalbench.core.arrays import Floats
 from evalbench.core.resample import resampled_sums
 from evalbench.core.verdict import Bands, Light, Rules
 
@@ -168,42 +168,6 @@ def bootstrap_weights(
     if not len(ids):
         raise ValueError("nothing to resample: there are no units")
     return np.concatenate([statistic(counts[:, which]) for counts in resample_counts(len(ids), rng, n_resamples)])
-
-
-def bootstrap_indices(
-    units: npt.ArrayLike,
-    statistic: Callable[[Indices], npt.ArrayLike],
-    rng: np.random.Generator,
-    n_resamples: int = 2000,
-) -> Floats:
-    """Bootstrap replicates of a statistic that needs the drawn rows themselves; slow, one at a time.
-
-    Parameters
-    ----------
-    units : (n,) array
-        Each row's resampling unit; rows of one unit are drawn together.
-    statistic : callable
-        Indices of the drawn rows, ascending, repeated as often as drawn → a value or ``(f,)`` values.
-    rng : numpy.random.Generator
-    n_resamples : int
-
-    Returns
-    -------
-    (n_resamples,) or (n_resamples, f) array
-
-    Examples
-    --------
-    >>> x = np.arange(9.0)
-    >>> medians = bootstrap_indices(np.arange(9), lambda i: np.median(x[i]), np.random.default_rng(0), 200)
-    >>> medians.shape
-    (200,)
-    """
-    rows = np.arange(len(np.asarray(units)))
-
-    def each(weights: Floats) -> Floats:
-        return np.array([statistic(np.repeat(rows, w)) for w in weights.astype(int)], dtype=float)
-
-    return bootstrap_weights(units, each, rng, n_resamples)
 
 
 def percentile_interval(replicates: npt.ArrayLike, level: float = 0.95) -> tuple[Floats, Floats]:

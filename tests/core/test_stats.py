@@ -13,7 +13,6 @@ from scipy import stats as scipy_stats
 from statsmodels.stats.proportion import proportion_confint
 
 from evalbench.core.stats import (
-    bootstrap_indices,
     bootstrap_sums,
     bootstrap_weights,
     light_stability,
@@ -122,13 +121,9 @@ def test_same_seed_same_bytes_and_figures_share_resamples():
     np.testing.assert_allclose(both[:, 0] + both[:, 1], both[:, 2])
 
 
-@pytest.mark.parametrize("sampler", ["weights", "indices"])
-def test_general_bootstrap_agrees_with_the_sums(sampler):
+def test_general_bootstrap_agrees_with_the_sums():
     x = rng(12).random(60)
-    if sampler == "weights":
-        replicates = bootstrap_weights(np.arange(60), lambda w: w @ x / w.sum(axis=1), rng(13), 5000)
-    else:
-        replicates = bootstrap_indices(np.arange(60), lambda i: x[i].mean(), rng(13), 5000)
+    replicates = bootstrap_weights(np.arange(60), lambda w: w @ x / w.sum(axis=1), rng(13), 5000)
     sums = bootstrap_sums(x[:, None], lambda s: s / 60, rng(14), 5000)[:, 0]
     assert scipy_stats.ks_2samp(replicates, sums).pvalue > 0.01
 
