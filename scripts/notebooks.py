@@ -22,13 +22,13 @@ from pathlib import Path
 from typing import Any
 
 from evalbench import studies
-from evalbench.readers.parameters import TYPES, Parameter, notebook_parameters
+from evalbench.readers.parameters import TYPES, Parameter
 
 ROOT = Path(__file__).resolve().parents[1]
 DEFAULTS = ROOT / "evalbench" / "studies" / "defaults.json"
 WIDTH = 120
 COLUMNS = Parameter("columns", ("dict",), False, {}, 'renames: {"column in the file": "column we expect"}')
-# What an option of this name is in every study, where neither its docstring nor its notebook has words for it.
+# What an option of this name is in every study, where its docstring has no words for it.
 EVERYWHERE = {
     "random_state": "of the random sample",
     "max_unscored": "a larger share of unscored items makes the light grey",
@@ -47,7 +47,7 @@ def notebook_path(name: str) -> Path:
 # -- what an option is ---------------------------------------------------------------------------
 
 
-def parameters(name: str, own: Mapping[str, Any], old: Mapping[str, Parameter]) -> dict[str, Parameter]:
+def parameters(name: str, own: Mapping[str, Any]) -> dict[str, Parameter]:
     """The lines of a study's parameters cell, in order.
 
     Parameters
@@ -56,15 +56,12 @@ def parameters(name: str, own: Mapping[str, Any], old: Mapping[str, Parameter]) 
         The study's.
     own : mapping
         The notebook's metadata ``evalbench``.
-    old : mapping of str to Parameter
-        The cell as it is: its words stay where the docstring has none, or the same for several options.
     """
     study = studies.study(name)
     lines = [Parameter(table, ("str",), False, "", words) for table, words in own["reads"].items()]
     lines.append(COLUMNS)
     for option in study.options().values():
-        words = help_of(study.evaluate, option.name) or (old[option.name].help if option.name in old else "")
-        words = words or EVERYWHERE.get(option.name, "")
+        words = help_of(study.evaluate, option.name) or EVERYWHERE.get(option.name, "")
         if not words:
             raise SystemExit(f"{name}: the docstring of evaluate has no line for {option.name}")
         lines.append(parameter(option, words))
@@ -102,21 +99,36 @@ def parameter(option: inspect.Parameter, words: str) -> Parameter:
 
 
 def help_of(function: Callable[..., Any], option: str, known: frozenset[Any] = frozenset()) -> str:
-    """The first sentence of an option's description, after its choices.
+    """The first sentence of an option's description, with its choices.
 
-    Where the description is of several options, or only refers to a function, it is that function's; else empty.
+    Of several options described together it is the option's own part, where semicolons part it into as many; where the
+    description refers to a function, that function's.
     """
     names, kind, words = described(function).get(option, ((), "", ""))
+    parts = sentence(words).split("; ")
+    if len(names) == len(parts) > 1:
+        return plain(parts[names.index(option)])
     if len(names) > 1 or words.startswith(("See ", "As for ")):
         others = [_resolved(function, target) for target in re.findall(r":func:`~?([\w.]+)`", words)]
         found = (help_of(o, option, known | {function}) for o in others if callable(o) and o not in known)
         return next(filter(None, found), "")
-    text = plain(re.split(r"(?<!e\.g\.)(?<=\.)\s+(?=[A-Z`*])|[;,:]\s+see ", words)[0])
-    choices = re.findall(r'"([^"]*)"', kind) if text and "{" in kind else []
+    text = plain(sentence(words))
+    choices = re.findall(r'"([^"]*)"', kind) if "{" in kind else []
     if all(re.search(rf"\b{choice}\b", text) for choice in choices):
         return text
     either = f"{', '.join(choices[:-1])} or {choices[-1]}"
-    return f"{text} ({either})" if ":" in text else f"{either}: {text}"
+    return f"{text} ({either})" if ":" in text else f"{either}: {text}".removesuffix(": ")
+
+
+def sentence(words: str) -> str:
+    """The first sentence, without what it refers to.
+
+    Examples
+    --------
+    >>> sentence("A model, e.g. ``x``; see :func:`y`.  Others too.")
+    'A model, e.g. ``x``'
+    """
+    return re.split(r"(?<!e\.g\.)(?<=\.)\s+(?=[A-Z`*])|[;,:]\s+see ", words)[0]
 
 
 def described(function: Callable[..., Any]) -> dict[str, tuple[tuple[str, ...], str, str]]:
@@ -201,7 +213,7 @@ def with_cells(name: str, text: str) -> tuple[str, dict[str, Parameter]]:
     """A notebook's JSON with both cells made anew, and its parameters."""
     node = json.loads(text)
     own = node["metadata"]["evalbench"]
-    known = parameters(name, own, notebook_parameters(node, name))
+    known = parameters(name, own)
     reads = [table for table in own["reads"] if table != "data"]
     (cell,) = (c for c in node["cells"] if "parameters" in c["metadata"].get("tags", []))
     cell["source"] = "\n".join(map(line, known.values())).splitlines(keepends=True)

@@ -95,6 +95,8 @@ def options(*, weights: Mapping[str, float] | None = None, kind: str | Callable[
         ROUGE's; see :func:`options`.
     a, b : int
         Both.
+    c, d : int
+        One of them; *the* other.  Together they are all.
     seed : int
     """
 
@@ -115,12 +117,14 @@ def test_a_line_is_an_options_type_default_and_first_sentence(
     assert made.line(made.parameter(option, made.help_of(options, name))) == line
 
 
+def test_semicolons_part_the_words_of_several_options(script: Callable[[str], ModuleType]) -> None:
+    assert [script("notebooks").help_of(options, name) for name in ("c", "d")] == ["one of them", "the other"]
+
+
 def test_words_of_several_options_or_none_are_not_an_options_own(script: Callable[[str], ModuleType]) -> None:
     made = script("notebooks")
     assert [made.help_of(options, name) for name in ("a", "b", "seed", "missing")] == [""] * 4
-    node = json.loads(made.notebook_path("cot_levels").read_text())
-    old = {k: v for k, v in notebook_parameters(node, "cot_levels").items() if k != "seed"}
-    reading = made.parameters("cot_levels", {"reads": {"data": "rows"}, "sample": {"data": "d", "seed": 3}}, old)
+    reading = made.parameters("text_metrics", {"reads": {"data": "rows"}, "sample": {"data": "d", "seed": 3}})
     assert [made.line(reading[name]) for name in ("data", "seed")] == [
         'data: str = "d"  # rows',
         "seed: int = 3  # random seed, also of requests to models",
@@ -128,10 +132,8 @@ def test_words_of_several_options_or_none_are_not_an_options_own(script: Callabl
 
 
 def test_a_sample_has_no_values_for_what_is_no_parameter(script: Callable[[str], ModuleType]) -> None:
-    made = script("notebooks")
-    old = notebook_parameters(json.loads(made.notebook_path("cot_levels").read_text()), "cot_levels")
     with pytest.raises(SystemExit, match="values for metriks, which are not parameters"):
-        made.parameters("cot_levels", {"reads": {}, "sample": {"metriks": []}}, old)
+        script("notebooks").parameters("cot_levels", {"reads": {}, "sample": {"metriks": []}})
 
 
 def test_notebooks_and_studies_come_in_pairs() -> None:

@@ -124,13 +124,12 @@ def evaluate(
     prompt : str
         Your own prompt file; by default ``cited_answer`` in the question's language.
     temperature, max_tokens
-        Of the collected answers.
-    sample_method : {"first", "random"}
-    n_samples : int
-        Questions; 0 for all.
-    random_state : int
+        See :func:`evalbench.kit.collecting.asked`.
+    sample_method, n_samples, random_state
+        See :func:`evalbench.kit.sampling.sample_ids`.
     judge : str or callable
-        See :func:`evalbench.judge.verdicts.judge`.
+        Who judges support and correctness: a chat model, the folder of a cross-encoder, ``recorded:FILE`` or
+        ``baseline/lexical``, see :func:`evalbench.judge.verdicts.judge`.
     judge_prompt : str
         A folder of your own prompts ``entailment`` and ``correctness``.
     judge_max_tokens : int
@@ -149,11 +148,11 @@ def evaluate(
         What counts as support in the score: ``support`` (the source against the claim), or
         ``claim_consistency_explainability`` (the answer against it, as in the method document).
     weights, final_weights : mapping of str to float
-        Of support and verification; of interpretability and correctness.  What is undefined has no weight.
+        Weights of interpretability; weights of the final score.  What is undefined has no weight.
     threshold : float
         Mean final score that passes.
-    max_unscored : float
-    seed, n_resamples : int
+    max_unscored, seed, n_resamples
+        See :func:`evalbench.kit.verdicts.worst_group`.
 
     Returns
     -------

@@ -101,19 +101,23 @@ def evaluate(
     data : Dataset
         ``load(…, study="explainability")``: what is not taken from a finished run is run on these tables.
     cot_run, citation_run : str
-        Folders of finished runs.
+        Folder of a finished run of ``cot_levels``, or empty to run it here; folder of a finished run of ``citation``, or
+        empty to run it here.
     model : str
         Collect this model's responses and answers; without it the tables' own are scored.
     answered_by : str
         Which model of the tables or runs is judged; by default the one that both halves share.
     judge : str or callable
         Of the cited answers, where ``citation`` is run here.
-    cot_sample_method, cot_n_samples, cot_random_state, citation_sample_method, citation_n_samples, citation_random_state
-        The samples, where the halves are run here.
+    cot_sample_method, cot_n_samples, cot_random_state
+        The ``first`` word problems, or ``random`` ones; how many word problems, 0 for all; of the random sample.
+    citation_sample_method, citation_n_samples, citation_random_state
+        The ``first`` questions, or ``random`` ones; how many questions, 0 for all; of the random sample.
     weight_cot, weight_citation : float
-        Not negative, not both 0.
+        Weight of the chains of thought; weight of the cited answers.  Not negative, not both 0.
     cot_threshold, citation_threshold, threshold : float
-        Where each half and the whole pass; a half taken from a finished run keeps that run's threshold.
+        Mean score of the chains of thought that passes; mean score of the cited answers that passes; overall score that
+        passes.  A half taken from a finished run keeps that run's threshold.
     max_unscored : float
         A half with a larger share of unscored items makes the light grey.
     seed, n_resamples : int

@@ -140,8 +140,8 @@ def evaluate(
         Of the headline: ``summary``, ``dataset``, ``system``; ``auto``: summary where documents have several outputs.
     coefficient : {"spearman", "kendall", "pearson"}
     green_from, yellow_from : float
-        Correlations from which the light is green, and yellow.  Of a metric of which less is better, the negative is
-        judged, and the note says so.
+        Green from here; yellow from here, red below.  Of a metric of which less is better, the negative is judged, and
+        the note says so.
     max_ci_width : float
         A wider interval makes a light grey, and so does one without width on fewer than 20 documents.
     lower_is_better : sequence of str

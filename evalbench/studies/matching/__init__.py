@@ -134,23 +134,28 @@ def evaluate(
     data : Dataset
         ``load(…, study="matching")``: tables truth, predictions, documents.
     embed, dtype : str
-        Similarity backend for rules, explanations, corrections; see :func:`evalbench.models.similarity.embed.embedder`.
+        Similarity of rules and texts: ``jaccard``, ``use-multilingual``, ``minilm``, a sentence-transformers name or
+        ``openai/…``; what the model computes in.  See :func:`evalbench.models.similarity.embed.embedder`.
     std_weights, ha_weights : mapping of str to float
-        Weights of the two scores, each non-negative with sum 1.
+        Weights of the std score, sum 1; weights of the human-aligned score, sum 1.
     overlap_threshold, rule_threshold, score_threshold : float
-        A pair may match only above all three, strictly.
+        A pair may match only above this overlap; only above this rule similarity; only above this score (0–1 each).
     ha_thresholds : mapping of {"overlap", "rule", "score"} to float
         Thresholds of the ha score, if they differ.
     weights_file : str
         A JSON file of ``matching_calibration``; its values override the options above.
     assignment : {"greedy", "optimal"}
+        ``greedy`` (best pair first) or ``optimal`` (largest total score).
     filter : {"before", "after"}
+        Leave inadmissible pairs out ``before`` the best is taken, or check ``after``.
     missing : {"renormalise", "zero"}
+        A part that both sides lack: ``renormalise`` the other weights, or ``zero``.
     context_threshold : float
         Least similarity of a context that is located fuzzily, 0–1.
     light_on : {"f1", "match_score", "ha_f1"}
+        Metric of the light: ``f1``, ``match_score`` or ``ha_f1``.
     yellow_from, green_from : float or None
-        The light is red up to and including the first, green above the second; without them unlit.
+        Red up to here; green above here.  Without them unlit.
     seed, n_resamples : int
 
     Returns

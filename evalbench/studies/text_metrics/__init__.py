@@ -136,7 +136,7 @@ def evaluate(
     embed : str
         Embedding model of the similarities; see :func:`evalbench.models.similarity.embed.embedder`.
     bert_model, bert_layers
-        For ``bertscore``: a local folder and its layer, or a hub name.
+        For ``bertscore``: a local folder or hub name; for ``bertscore`` with a folder: the layer whose vectors are used.
     judge : str or callable
         For ``selfcheck_nli`` and ``context_contradiction``: a chat model, the folder of an NLI cross-encoder, or
         ``recorded:FILE``, see :func:`evalbench.judge.verdicts.judge`.  By default there is none, since none comes with
