@@ -8,7 +8,7 @@ from evalbench.draw.html import Html, escape, language_attributes
 from evalbench.draw.pictures import estimate_bars, heat_map
 from evalbench.draw.spans import Span, highlight
 from evalbench.draw.tables import clamped, html_table, text_block
-from evalbench.kit.cases import Show, rows_of, score_text, shown, worst_cases, yes_no
+from evalbench.kit.cases import Show, rows_of, score_text, sheet, shown, worst_cases, yes_no
 from evalbench.studies.citation.items import CONSISTENCY, KEYS, NO_QUOTE
 
 if TYPE_CHECKING:
@@ -116,25 +116,23 @@ def _annotated_one(result: Result, item: dict[Any, Any]) -> Html:
     )
     answer, judge = answers.iloc[0], result.parameters["judge"]
     correct = item["correctness_label"].lower().replace("_", " ") or "not compared with a right one"
-    head = (
-        f'<p class="eb-doc-title">{escape(item["id"])}, {escape(item["model"])}: final {score_text(item["final"])}, '
-        f"answer {escape(correct)}</p>"
-        f"<p{language_attributes(answer['question'], answer['lang'])}>{escape(answer['question'])}</p>"
-    )
+    title = f"{item['id']}, {item['model']}: final {score_text(item['final'])}, answer {correct}"
     told: Show = {
         "statement": "text",
         "cites": lambda row: f"[{row['cites']}]" if row["cites"] else "nothing",
         "supported by what it cites": lambda row: yes_no(row["recalled"], "not known"),
     }
     sources = shown(citations, {"n": "n", "claim, words quoted for it, verdict": _claim, "source": _source})
-    return Html(
-        head
-        + html_table(
+    return sheet(
+        title,
+        answer["question"],
+        html_table(
             shown(statements, told),
             caption=f"Statements of {item['id']}, judged by {judge}",
             lang_columns={"statement": answer["lang"]},
-        )
-        + html_table(sources, caption=f"Citations of {item['id']}, judged by {judge}", clamp=400)
+        ),
+        html_table(sources, caption=f"Citations of {item['id']}, judged by {judge}", clamp=400),
+        code=answer["lang"],
     )
 
 
