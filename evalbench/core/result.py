@@ -155,7 +155,9 @@ class Summary:
         known = sorted({e.metric for e in self.estimates})
         groups = [dict(e.group) or "the whole" for e in self.estimates if e.metric == metric]
         there_is = f"it exists for {', '.join(map(str, groups))}" if groups else f"metrics: {', '.join(known)}"
-        raise KeyError(f"no figure {metric!r} for {group or 'the whole'}; {there_is}")
+        titled = next((e.metric for e in self.estimates if e.title == metric != e.metric), "")
+        hint = f"did you mean {titled!r}?" if titled else there_is
+        raise KeyError(f"no figure {metric!r} for {group or 'the whole'}; {hint}")
 
 
 class Tables(dict[str, "pd.DataFrame"]):

@@ -59,6 +59,12 @@ def test_a_title_is_the_identifier_unless_given():
     assert (found.estimates[0].metric, found.estimates[0].title) == ("mean_x", "mean of x")
 
 
+def test_a_title_in_place_of_a_metric_is_answered_with_the_metric():
+    titled = Estimate(metric="citation_recall", value=0.5, title="citation recall (ALCE)")
+    with pytest.raises(KeyError, match="did you mean 'citation_recall'"):
+        Summary((titled,), Verdict("green", "All is well.")).estimate("citation recall (ALCE)")
+
+
 def test_results_of_the_first_schema_are_read_with_the_metric_as_title(result, tmp_path):
     content = {**result.to_json(), "tables": {}}
     assert content["schema_version"] == 2
