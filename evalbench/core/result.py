@@ -156,7 +156,7 @@ class Summary:
         groups = [dict(e.group) or "the whole" for e in self.estimates if e.metric == metric]
         there_is = f"it exists for {', '.join(map(str, groups))}" if groups else f"metrics: {', '.join(known)}"
         titled = next((e.metric for e in self.estimates if e.title == metric != e.metric), "")
-        hint = f"did you mean {titled!r}?" if titled else there_is
+        hint = f"did you mean {titled!r}?" if titled and not groups else there_is
         raise KeyError(f"no figure {metric!r} for {group or 'the whole'}; {hint}")
 
 
