@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import doctest
 import inspect
 import json
 from collections.abc import Callable, Mapping
@@ -115,6 +116,12 @@ def test_a_line_is_an_options_type_default_and_first_sentence(
     made = script("notebooks")
     option = inspect.signature(options).parameters[name]
     assert made.line(made.parameter(option, made.help_of(options, name))) == line
+
+
+def test_the_examples_of_the_script_hold(script: Callable[[str], ModuleType]) -> None:
+    found = doctest.testmod(script("notebooks"))
+    assert found.attempted
+    assert not found.failed
 
 
 def test_semicolons_part_the_words_of_several_options(script: Callable[[str], ModuleType]) -> None:
