@@ -7,9 +7,14 @@ from pathlib import Path
 
 from evalbench.errors import BadInput
 
+_OWN = Path(__file__).resolve().parents[1]
+
 
 def root(given: str | Path | None = None) -> Path:
-    """The workbench's root: given, from ``EVALBENCH_ROOT``, or found upwards from the current folder.
+    """The workbench's root: given, from ``EVALBENCH_ROOT``, found upwards from the current folder, or the package's own.
+
+    The package's own is the checkout that it was installed from (``pip install -e``), so that its data sets and studies
+    are found from any folder.
 
     Raises
     ------
@@ -23,12 +28,29 @@ def root(given: str | Path | None = None) -> Path:
             raise BadInput(f"{folder} is not a workbench: it has no data/catalog.yaml and notebooks/")
         return folder
     here = Path.cwd().resolve()
-    for folder in (here, *here.parents):
-        if is_root(folder):
-            return folder
-    raise BadInput(
-        f"no workbench found upwards from {here}: change into a clone of evalbench, or name it with --root or EVALBENCH_ROOT"
-    )
+    found = _upwards(here) or (_OWN if is_root(_OWN) else None)
+    if found is None:
+        raise BadInput(
+            f"no workbench found upwards from {here}: change into a clone of evalbench, or name it with --root or EVALBENCH_ROOT"
+        )
+    return found
+
+
+def reports(given: str | Path | None = None) -> Path:
+    """The folder for reports: of the workbench that was named or is here; else below the current folder.
+
+    Raises
+    ------
+    BadInput
+        If what was named is not a workbench.
+    """
+    here = Path.cwd().resolve()
+    named = given or os.environ.get("EVALBENCH_ROOT")
+    return (root(named) if named else _upwards(here) or here) / "reports"
+
+
+def _upwards(here: Path) -> Path | None:
+    return next((folder for folder in (here, *here.parents) if is_root(folder)), None)
 
 
 def is_root(folder: Path) -> bool:

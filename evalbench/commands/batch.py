@@ -30,7 +30,11 @@ _LABEL_WIDTH = 52
 @click.option("--fork/--no-fork", default=True, help="Fork kernels from a preloaded process, where supported.")
 @click.option("--timeout", type=click.FloatRange(min=1), help="Time limit in seconds for runs whose suite sets none.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for reports (default: reports/).")
-@click.option("--root", type=click.Path(path_type=Path), help="The workbench (default: found upwards from here).")
+@click.option(
+    "--root",
+    type=click.Path(path_type=Path),
+    help="The workbench (default: found upwards from here, else that of the package).",
+)
 @MEMORY
 @FAIL_ON
 def batch(
@@ -46,12 +50,12 @@ def batch(
     fail_on: tuple[str, ...],
 ) -> None:
     """Render a suite of reports, several at once; prints a table and rebuilds the index."""
+    from evalbench import workbench
     from evalbench.errors import BadInput
     from evalbench.runs.batch import run_batch
     from evalbench.runs.cluster import checked_address
     from evalbench.runs.kernel import memory_fault
     from evalbench.runs.suite import read_suite
-    from evalbench.workbench import root as find_root
 
     if scheduler is not None:
         if workers is not None:
@@ -63,7 +67,7 @@ def batch(
         raise BadInput(f"--memory: {fault}")
     jobs = read_suite(suite, root)
     report_edits([job.plan for job in jobs])
-    reports = out or find_root(root) / "reports"
+    reports = out or workbench.reports(root)
     with _progress(jobs) as watcher:
         outcomes = run_batch(
             jobs,

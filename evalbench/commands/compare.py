@@ -142,7 +142,11 @@ def target(sides: Sequence[Side], options: object, reports: Path) -> Path:
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder of the page (default: below reports/compare/).",
 )
-@click.option("--root", type=click.Path(path_type=Path), help="The workbench (default: found upwards from here).")
+@click.option(
+    "--root",
+    type=click.Path(path_type=Path),
+    help="The workbench (default: found upwards from here, else that of the package).",
+)
 @click.option("--fail-on", type=click.Choice(["worse"]), help="Exit with 3 if the first metric got worse.")
 def compare(
     runs: tuple[str, ...],
@@ -164,9 +168,9 @@ def compare(
     evalbench compare reports/matching/A reports/matching/B
     evalbench compare reports/matching/A --left checker=fern --right checker=moss
     """
-    from evalbench import studies
+    from evalbench import studies, workbench
 
-    reports = _reports(root)
+    reports = workbench.reports(root)
     sides = _sides(runs, left, right, reports)
     study = str(sides[0].results["study"])
     found = differences_of(
@@ -192,15 +196,6 @@ def compare(
     click.echo(f"page  {page}")
     if fail_on and any(row.comparison.outcome == "worse" for one in found for row in headline(one)):
         sys.exit(3)
-
-
-def _reports(root: Path | None) -> Path:
-    from evalbench.workbench import root as find_root
-
-    try:
-        return find_root(root) / "reports"
-    except BadInput:
-        return Path.cwd() / "reports"
 
 
 def _sides(runs: Sequence[str], left: Sequence[str], right: Sequence[str], reports: Path) -> tuple[Side, ...]:

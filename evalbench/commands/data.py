@@ -33,7 +33,11 @@ def list_data(root: Path | None) -> None:
 @click.option("--study", required=True, help="The study whose tables are expected.")
 @click.option("--map", "renames", multiple=True, metavar="column=name", help="Rename a column to the one expected.")
 @click.option("-p", "files", multiple=True, metavar="table=FILE", help="A further table of the study.")
-@click.option("--root", type=click.Path(path_type=Path), help="The workbench (default: found upwards from here).")
+@click.option(
+    "--root",
+    type=click.Path(path_type=Path),
+    help="The workbench (default: found upwards from here, else that of the package).",
+)
 def check(path: str, study: str, renames: tuple[str, ...], files: tuple[str, ...], root: Path | None) -> None:
     """Show how the columns of a table are understood and list all its faults."""
     from evalbench import studies

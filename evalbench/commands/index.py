@@ -11,14 +11,18 @@ from evalbench.errors import BadInput
 
 @click.command("index")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder of reports (default: reports/).")
-@click.option("--root", type=click.Path(path_type=Path), help="The workbench (default: found upwards from here).")
+@click.option(
+    "--root",
+    type=click.Path(path_type=Path),
+    help="The workbench (default: found upwards from here, else that of the package).",
+)
 def index(out: Path | None, root: Path | None) -> None:
     """Rebuild reports/index.html from the runs' own files; runs whose process has gone are marked died."""
+    from evalbench import workbench
     from evalbench.report.index import write_index
     from evalbench.runs.closing import end_orphans
-    from evalbench.workbench import root as find_root
 
-    reports = out or find_root(root) / "reports"
+    reports = out or workbench.reports(root)
     if not reports.is_dir():
         raise BadInput(f"{reports}: there are no reports yet")
     for folder in end_orphans(reports):

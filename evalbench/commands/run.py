@@ -186,7 +186,11 @@ MEMORY = click.option(
 )
 @click.option("--model", metavar="NAME", help="The model that answers, e.g. openai/gpt-4o or local/smollm2-135m.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for reports (default: reports/).")
-@click.option("--root", type=click.Path(path_type=Path), help="The workbench (default: found upwards from here).")
+@click.option(
+    "--root",
+    type=click.Path(path_type=Path),
+    help="The workbench (default: found upwards from here, else that of the package).",
+)
 @click.option("--timeout", type=click.FloatRange(min=1), help="Time limit in seconds for the whole notebook.")
 @MEMORY
 @FAIL_ON

@@ -90,7 +90,10 @@ def _write_frame(frame: pd.DataFrame, path: Path) -> None:
 def _how_to_render(result: Result) -> str:
     if str(result.data) == "frames":
         return "The data were frames of this notebook: load them from files to get a command that reproduces this run."
-    return f"This command reproduces it:\n{command_line(result)}"
+    try:
+        return f"This command reproduces it:\n{command_line(result)}"
+    except Exception as error:  # noqa: BLE001 - everything is computed by now; a hint does not take it away
+        return f"There is no command that reproduces it from here: {error}"
 
 
 def command_line(result: Result, variables: Mapping[str, Any] | None = None) -> str:

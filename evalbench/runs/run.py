@@ -25,6 +25,7 @@ from evalbench.runs import folder as folders
 from evalbench.runs import provenance
 from evalbench.runs.kernel import Ended, execute, memory_fault, timeout_fault
 from evalbench.runs.parameters import checked_values, edited_defaults, file_parameters
+from evalbench.workbench import reports as reports_folder
 from evalbench.workbench import root as find_root
 
 # BadInput and its kinds, as a kernel names them.
@@ -54,6 +55,8 @@ class Plan:
         The parameters that name files or folders, with their absolute paths.
     dataset : str
         ``name@version`` where the data come from the catalog, else empty.
+    reports : Path
+        Where the folder of its run goes unless another is named.
     """
 
     study: str
@@ -65,6 +68,7 @@ class Plan:
     root: Path | None
     files: Mapping[str, Path]
     dataset: str
+    reports: Path
 
     @property
     def hash8(self) -> str:
@@ -166,7 +170,18 @@ def plan(
         raise BadInput.listing(f"{study}: the run cannot start:", faults)
     identity = _identity(study, full, paths, notebook, workbench)
     edited = edited_defaults(known, studies.defaults(study))
-    return Plan(study, notebook, values, full | values, edited, identity, workbench, paths, _dataset(full, paths))
+    return Plan(
+        study=study,
+        notebook=notebook,
+        parameters=values,
+        in_force=full | values,
+        edited=edited,
+        identity=identity,
+        root=workbench,
+        files=paths,
+        dataset=_dataset(full, paths),
+        reports=reports_folder(root),
+    )
 
 
 def file_paths(
@@ -231,7 +246,7 @@ def run(
     ----------
     planned : Plan
     out : Path, optional
-        The folder for reports; by default ``reports`` of the workbench.
+        The folder for reports; by default ``reports`` of the workbench, or of the current folder outside of one.
     timeout : float, optional
         Seconds for the whole notebook.
     attempt : int
@@ -260,7 +275,7 @@ def run(
         raise BadInput(f"timeout: {fault}")
     if fault := memory_fault(memory):
         raise BadInput(f"memory: {fault}")
-    reports = out or (planned.root or Path.cwd()) / "reports"
+    reports = out or planned.reports
     folder = folders.create(reports.resolve(), planned.study, planned.hash8)
     clock = time.monotonic()
     begun = {**provenance_of(planned, folder, folders.now(), attempt), **(about or {})}

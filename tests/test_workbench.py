@@ -1,0 +1,78 @@
+"""Where the workbench is: named, upwards, or the checkout that the package was installed from."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from evalbench import BadInput, load, workbench
+from evalbench.runs import record as recording
+from evalbench.runs.run import plan
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture
+def outside(tmp_path, monkeypatch):
+    """A folder that belongs to no workbench, as the current one."""
+    monkeypatch.delenv("EVALBENCH_ROOT", raising=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def a_workbench(folder: Path) -> Path:
+    (folder / "data").mkdir(parents=True)
+    (folder / "notebooks").mkdir()
+    (folder / "data" / "catalog.yaml").write_text("{}\n")
+    return folder
+
+
+def test_outside_of_a_workbench_it_is_the_packages_own(outside):
+    assert workbench.root() == ROOT
+    assert len(load("house_style_curated@1.0.0", study="matching").tables["truth"]) > 0
+    assert plan("matching").root == ROOT
+
+
+def test_reports_go_where_the_user_is(outside, monkeypatch):
+    assert workbench.reports() == outside / "reports"
+    assert plan("matching").reports == outside / "reports"
+    mine = a_workbench(outside / "mine")
+    monkeypatch.chdir(mine / "data")
+    assert workbench.root() == mine
+    assert workbench.reports() == mine / "reports"
+    assert workbench.reports(ROOT) == ROOT / "reports"
+    with pytest.raises(BadInput, match="is not a workbench"):
+        workbench.reports(outside)
+
+
+def test_without_a_checkout_the_message_says_what_to_do(outside, monkeypatch):
+    monkeypatch.setattr(workbench, "_OWN", outside / "site-packages")
+    with pytest.raises(BadInput, match=r"no workbench found upwards from .*: change into a clone of evalbench"):
+        workbench.root()
+
+
+def test_the_hint_of_record_never_raises(outside, monkeypatch, capsys):
+    from evalbench import text_metrics
+
+    (outside / "mine.csv").write_text("id,output,reference\n1,a,a\n2,b,c\n")
+    made = text_metrics.evaluate(load("mine.csv", study="text_metrics"), metrics=["f1_score"], n_resamples=100)
+    monkeypatch.delenv("EVALBENCH_RUN", raising=False)
+    monkeypatch.setattr(workbench, "_OWN", outside)
+    recording.record(made)
+    said = capsys.readouterr().out
+    assert "Nothing was written. There is no command that reproduces it from here: no workbench found" in said
+
+
+def test_a_copied_notebook_runs_under_papermill_from_any_folder(outside):
+    shutil.copy(ROOT / "notebooks" / "text_metrics.ipynb", outside / "mine.ipynb")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("EVALBENCH_")}
+    words = ["-m", "papermill", "mine.ipynb", "out.ipynb", "-y", "{metrics: [f1_score], n_resamples: 100}"]
+    done = subprocess.run([sys.executable, *words], capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "evalbench run text_metrics" in (outside / "out.ipynb").read_text()
+    assert not (outside / "reports").exists()
