@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from evalbench import studies
-from evalbench.commands.run import headline
+from evalbench.commands.printed import headline
 from evalbench.core.result import deciding_row
 from evalbench.core.wording import estimate_text, value_text
 from evalbench.draw.verdict import headline_table

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from evalbench.commands.run import headline as printed
+from evalbench.commands.printed import headline as printed
 from evalbench.compare.runs import Hooks, compare
 from evalbench.compare.sides import Side, with_names
 from evalbench.core.measures import estimate, mean_of

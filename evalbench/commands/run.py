@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from evalbench.core.result import deciding_row
 from evalbench.core.verdict import SYMBOLS
-from evalbench.core.wording import title_of
 from evalbench.errors import BadInput
 from evalbench.readers.runs import PAGE
 
@@ -122,45 +120,6 @@ def gathered(
     return values | {name: value for name, value in given.items() if value is not None}
 
 
-def headline(results: Mapping[str, Any], most: int = 24) -> list[str]:
-    """The figures of each group, a line each: whole metrics up to ``most`` lines, then which others there are.
-
-    The one that decided the light says so; its metric comes first where not all have room.
-    """
-    by, deciding = results["by"], deciding_row(results)
-    metrics: dict[str, list[str]] = {}
-    titles = {row["metric"]: title_of(row) for row in results["summary"]}
-    width = max([18, *(min(len(title), 30) for title in titles.values())])
-    for row in results["summary"]:
-        group = ", ".join(str(row[k]) for k in by if row.get(k)) or ("all" if by else "")
-        n = f"n {row['n']} {row.get('n_of') or ''}".rstrip()
-        line = f"  {titles[row['metric']]:<{width}} {_figure(row, results['summary']):<26} {n}  {group}".rstrip()
-        lamp = f"  {SYMBOLS[row['light']]} {row['light']}" if row["light"] != "unlit" else ""
-        metrics.setdefault(row["metric"], []).append(line + lamp + (", decides" if row is deciding else ""))
-    if deciding and sum(map(len, metrics.values())) > most:
-        metrics = {deciding["metric"]: metrics[deciding["metric"]], **metrics}
-    lines: list[str] = []
-    left: list[str] = []
-    for name, found in metrics.items():
-        if left or (lines and len(lines) + len(found) > most):
-            left.append(titles[name])
-        else:
-            lines += found[:most]
-            if len(found) > most:
-                lines.append(f"  … and {len(found) - most} more rows of {titles[name]}")
-    if left:
-        lines.append(f"  … and {', '.join(left)}: see the report")
-    return lines
-
-
-def _figure(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
-    from evalbench.core.wording import estimate_text
-
-    if row["value"] is None:
-        return f"– ({row['note']})"
-    return estimate_text(row, rows)
-
-
 def report_edits(plans: Sequence[Plan]) -> None:
     """A line on standard error for each notebook whose defaults are not its study's own."""
     from evalbench.runs.parameters import edits_text
@@ -194,6 +153,13 @@ MEMORY = click.option(
 @click.option("--timeout", type=click.FloatRange(min=1), help="Time limit in seconds for the whole notebook.")
 @MEMORY
 @FAIL_ON
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print one JSON object on standard output, described by docs/run.schema.json.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Print where the page is, no figures and no progress.")
 def run_study(
     target: str,
     data: str | None,
@@ -205,28 +171,56 @@ def run_study(
     timeout: float | None,
     memory: int | None,
     fail_on: tuple[str, ...],
+    as_json: bool,
+    quiet: bool,
 ) -> None:
     """Render one study into a report; prints its light, headline figures and where the page is."""
+    from evalbench.commands.printed import headline, run_object
     from evalbench.report.index import write_index
     from evalbench.runs.run import plan, run
 
-    planned = plan(target, gathered(target, data, pairs, renames, model, root), root)
-    report_edits([planned])
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what stops a run from outside is written down
+    def ends_early(status: str, code: int, error: str) -> NoReturn:
+        click.echo(error if status == "interrupted" else f"evalbench: {error}", err=True)
+        if as_json:
+            click.echo(run_object(Path(target).stem, status, code, error=error))
+        sys.exit(code)
+
     try:
-        done = run(planned, out=out, timeout=timeout, memory=memory, progress=sys.stderr.isatty())
+        planned = plan(target, gathered(target, data, pairs, renames, model, root), root)
+        report_edits([planned])
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # what stops a run from outside is written down
+        done = run(planned, out=out, timeout=timeout, memory=memory, progress=sys.stderr.isatty() and not quiet)
+    except BadInput as error:
+        ends_early("refused", 2, str(error))
     except KeyboardInterrupt:
-        click.echo("Interrupted. Replies received so far are cached; run the same command to continue.", err=True)
-        sys.exit(130)
+        ends_early(
+            "interrupted", 130, "Interrupted. Replies received so far are cached; run the same command to continue."
+        )
     write_index(done.folder.parents[1])
+    notes = unjudged([done.light], fail_on) if done.results else []
+    code = exit_code(done.light, fail_on) if done.results else 1
     page = done.folder / PAGE
     if done.results is None:
         click.echo(f"{done.status}: {done.error}", err=True)
-        click.echo(f"report  {page}", err=True)
-        sys.exit(1)
-    click.echo(f"{SYMBOLS[done.light]} {done.light}  {done.results['sentence']}")
-    click.echo("\n".join(headline(done.results)))
-    click.echo(f"report  {page}")
-    for line in unjudged([done.light], fail_on):
+    if as_json:
+        click.echo(
+            run_object(
+                planned.study,
+                done.status,
+                code,
+                error=done.error,
+                folder=done.folder,
+                results=done.results,
+                notes=notes,
+            )
+        )
+    elif quiet:
+        click.echo(page)
+    else:
+        if done.results is not None:
+            click.echo(f"{SYMBOLS[done.light]} {done.light}  {done.results['sentence']}")
+            click.echo("\n".join(headline(done.results)))
+        click.echo(f"report  {page}", err=done.results is None)
+    for line in notes:
         click.echo(line, err=True)
-    sys.exit(exit_code(done.light, fail_on))
+    sys.exit(code)

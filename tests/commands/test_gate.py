@@ -6,7 +6,8 @@ import itertools
 
 import pytest
 
-from evalbench.commands.run import exit_code, failing, headline, unjudged
+from evalbench.commands.printed import headline
+from evalbench.commands.run import exit_code, failing, unjudged
 
 LIGHTS = ("green", "yellow", "red", "grey", "unlit")
 GATES = [g for n in range(4) for g in itertools.permutations(("red", "yellow", "grey"), n)]
@@ -60,10 +61,10 @@ def test_the_figure_that_decided_is_marked_and_always_printed() -> None:
     rows[25]["light"] = "red"
     results = {"by": ["checker"], "summary": rows, "decided_by": {"metric": "recall", "checker": "5"}}
     lines = headline(results)
-    assert lines[5].endswith("5  ■ red, decides")
-    assert lines[5].split()[0] == "recall"
+    assert lines[0].endswith("5  ■ red, decides")
+    assert lines[0].split()[0] == "recall"
     assert sum("decides" in line for line in lines) == 1
-    assert lines[-1] == "  … and f1: see the report"
+    assert lines[-2:] == ["  … and 12 more rows of recall", "  … and f1: see the report"]
 
 
 def test_no_figure_is_dropped_in_silence() -> None:
@@ -71,7 +72,12 @@ def test_no_figure_is_dropped_in_silence() -> None:
     assert len(headline(few)) == 6
     many = {"by": ["checker"], "summary": [row(m, f"{g}") for m in ("f1", "recall") for g in range(20)]}
     lines = headline(many)
-    assert len(lines) == 21
-    assert lines[-1] == "  … and recall: see the report"
+    assert len(lines) == 10
+    assert lines[-2:] == ["  … and 12 more rows of f1", "  … and recall: see the report"]
     grid = {"by": ["checker"], "summary": [row("f1", f"{g}") for g in range(40)]}
-    assert headline(grid)[-1] == "  … and 16 more rows of f1"
+    assert headline(grid)[-1] == "  … and 31 more rows of f1"
+    wide = {"by": ["checker"], "summary": [row(f"{'m' * 20}_{i}", g) for i in range(20) for g in "abc"]}
+    lines = headline(wide)
+    assert len(lines) <= 10
+    assert max(map(len, lines)) <= 100
+    assert all(f"{'m' * 20}_{i}" in " ".join(lines) for i in range(20))

@@ -5,7 +5,7 @@ import pytest
 from cited import judged, row
 
 from evalbench import cot_levels, load, matching, text_metrics
-from evalbench.commands.run import headline
+from evalbench.commands.printed import headline
 
 STUDIES = ("citation", "cot_levels", "matching", "text_metrics")
 CITED = [{"n": 1, "claim": "The bridge fell on 3 March 1908.", "url": "https://lexica.example/a"}]

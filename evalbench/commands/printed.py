@@ -1,0 +1,122 @@
+"""What a run prints: a dozen lines for people, or one JSON object for programs (``docs/run.schema.json``)."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from evalbench.core.result import deciding_row
+from evalbench.core.verdict import SYMBOLS
+from evalbench.core.wording import title_of
+from evalbench.models.redact import redacted, redactor
+from evalbench.readers.runs import PAGE
+
+SCHEMA_VERSION = 1
+_WIDTH = 100
+
+
+def headline(results: Mapping[str, Any], most: int = 10) -> list[str]:
+    """The figures of each group, a line each: as many whole metrics as ``most`` lines hold, and the names of the others.
+
+    The figure that decided the light says so; its metric comes first where not all have room.
+    """
+    by, deciding = results["by"], deciding_row(results)
+    titles = {row["metric"]: title_of(row) for row in results["summary"]}
+    width = max([18, *(min(len(title), 30) for title in titles.values())])
+    metrics: dict[str, list[str]] = {}
+    for row in results["summary"]:
+        group = ", ".join(str(row[k]) for k in by if row.get(k)) or ("all" if by else "")
+        n = f"n {row['n']} {row.get('n_of') or ''}".rstrip()
+        line = f"  {titles[row['metric']]:<{width}} {_figure(row, results['summary']):<26} {n}  {group}".rstrip()
+        lamp = f"  {SYMBOLS[row['light']]} {row['light']}" if row["light"] != "unlit" else ""
+        found = metrics.setdefault(row["metric"], [])
+        if row is deciding:
+            found.insert(0, f"{line}{lamp}, decides")
+        else:
+            found.append(line + lamp)
+    if sum(map(len, metrics.values())) <= most:
+        return [line for found in metrics.values() for line in found]
+    if deciding:
+        metrics = {deciding["metric"]: metrics[deciding["metric"]], **metrics}
+    for whole in range(len(metrics), 0, -1):
+        lines = [line for found in list(metrics.values())[:whole] for line in found]
+        left = _others([titles[name] for name in list(metrics)[whole:]])
+        if len(lines) + len(left) <= most:
+            return lines + left
+    first = next(iter(metrics.values()))
+    left = _others([titles[name] for name in list(metrics)[1:]])
+    shown = max(1, most - len(left) - 1)
+    return [*first[:shown], f"  … and {len(first) - shown} more rows of {titles[next(iter(metrics))]}", *left]
+
+
+def _others(titles: Sequence[str]) -> list[str]:
+    """The names of what is left to the page, in lines of a terminal's width."""
+    if not titles:
+        return []
+    said = f"… and {', '.join(titles)}: see the report"
+    return textwrap.wrap(said, _WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+
+
+def _figure(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> str:
+    from evalbench.core.wording import estimate_text
+
+    if row["value"] is None:
+        return f"– ({row['note']})"
+    return estimate_text(row, rows)
+
+
+def run_object(
+    study: str,
+    status: str,
+    exit_code: int,
+    *,
+    error: str = "",
+    folder: Path | None = None,
+    results: Mapping[str, Any] | None = None,
+    notes: Sequence[str] = (),
+) -> str:
+    """A run in one line of JSON, whatever became of it; ``docs/run.schema.json`` describes it.
+
+    Parameters
+    ----------
+    study : str
+    status : str
+        ``ok``, ``failed``, ``died``, ``timeout``, ``no-result``; ``refused`` where it did not start, or its data were
+        refused; ``interrupted``.
+    exit_code : int
+        With which the command ends.
+    error : str
+    folder : Path, optional
+        Of the run.
+    results : mapping, optional
+        ``results.json`` of a run that is ok.
+    notes : sequence of str
+        Lines of the gate, see :func:`evalbench.commands.run.unjudged`.
+
+    Examples
+    --------
+    >>> json.loads(run_object("matching", "refused", 2, error="no such file"))["light"] is None
+    True
+    """
+    found = results or {}
+    said = {
+        "schema_version": SCHEMA_VERSION,
+        "study": study,
+        "status": status,
+        "exit_code": exit_code,
+        "error": error,
+        "light": found.get("light"),
+        "sentence": found.get("sentence"),
+        "decided_by": found.get("decided_by"),
+        "by": list(found.get("by") or ()),
+        "summary": list(found.get("summary") or ()),
+        "run_id": folder.name if folder else None,
+        "folder": str(folder) if folder else None,
+        "report": str(folder / PAGE) if folder else None,
+        "notes": list(notes),
+    }
+    # Without a character beyond ASCII nothing in it can steer a terminal.
+    return json.dumps(redacted(said, redactor()), allow_nan=False)

@@ -1,0 +1,104 @@
+"""``evalbench run --json`` and ``-q``: one object or one path on standard output, all else beside it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from evalbench.cli import group
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = json.loads((ROOT / "docs" / "run.schema.json").read_text(encoding="utf-8"))
+TABLE = "id,output,reference\n" + "".join(f"{i},word{i} here,word{i % 3} here\n" for i in range(9))
+
+
+def evalbench(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "evalbench.cli", *words], capture_output=True, text=True, cwd=cwd, check=False
+    )
+
+
+def the_object(printed: str) -> dict:
+    assert printed.count("\n") == 1
+    found = json.loads(printed)
+    Draft202012Validator(SCHEMA).validate(found)
+    return found
+
+
+def test_the_schema_is_one() -> None:
+    Draft202012Validator.check_schema(SCHEMA)
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("mine")
+    (folder / "mine.csv").write_text(TABLE)
+    return folder
+
+
+def test_a_run_that_is_ok(table: Path) -> None:
+    words = ("--data", "mine.csv", "-p", 'metrics=["f1_score"]', "-p", "n_resamples=100", "--out", "reports")
+    done = evalbench("run", "text_metrics", *words, "--fail-on", "red", "--json", cwd=table)
+    found = the_object(done.stdout)
+    assert (done.returncode, found["exit_code"], found["status"]) == (0, 0, "ok")
+    results = json.loads((Path(found["folder"]) / "results.json").read_text())
+    assert [found[name] for name in ("light", "sentence", "summary", "by")] == [
+        results[name] for name in ("light", "sentence", "summary", "by")
+    ]
+    assert Path(found["report"]).is_file()
+    assert "\n".join(found["notes"]) in done.stderr
+    quiet = evalbench("run", "text_metrics", *words, "-q", cwd=table)
+    assert quiet.stdout.count("\n") == 1
+    assert Path(quiet.stdout.strip()).name == "report.html"
+    assert quiet.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [(("no_such_study",), "no study 'no_such_study'"), (("text_metrics", "--data", "gone.csv"), "no such file"),
+     (("text_metrics", "--data", "mine.csv", "--map", "output=gone"), ""), (("text_metrics", "-p", "k"), "expected name=value")],
+)  # fmt: skip
+def test_what_is_refused_is_an_object_too(table: Path, words: tuple[str, ...], says: str) -> None:
+    done = evalbench("run", *words, "--json", cwd=table)
+    found = the_object(done.stdout)
+    assert (done.returncode, found["exit_code"], found["status"], found["light"]) == (2, 2, "refused", None)
+    assert says in found["error"]
+    assert found["error"].splitlines()[0] in done.stderr
+
+
+def test_a_run_that_fails_names_its_page(tmp_path: Path, bench: Path) -> None:
+    done = evalbench("run", "notebooks/tiny.ipynb", "-p", "data=words.csv", "-p", "fail=true", "--json", cwd=bench)
+    found = the_object(done.stdout)
+    assert (done.returncode, found["status"], found["summary"]) == (1, "failed", [])
+    assert "asked to fail" in found["error"]
+    assert Path(found["report"]).is_file()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="not on this platform: signals")
+def test_an_interrupted_run_is_an_object(bench: Path) -> None:
+    words = ["run", "notebooks/tiny.ipynb", "-p", "data=words.csv", "-p", "sleep=60", "--json"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "evalbench.cli", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=bench
+    )  # fmt: skip
+    until = time.monotonic() + 60
+    while not list(bench.glob("reports/tiny/*/notebook.ipynb")) and time.monotonic() < until:
+        time.sleep(0.1)
+    time.sleep(1)
+    os.kill(process.pid, signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    found = the_object(out)
+    assert (process.returncode, found["status"]) == (130, "interrupted")
+
+
+def test_the_help_names_the_schema() -> None:
+    from click.testing import CliRunner
+
+    assert "docs/run.schema.json" in CliRunner().invoke(group, ["run", "--help"]).output.replace("\n", "")
