@@ -87,7 +87,12 @@ ON_THE_EDGE = {
     "human_correlation": lambda v: {"yellow_from": v - 0.02, "green_from": v},
     "matching": lambda v: {"yellow_from": v - 0.02, "green_from": v + 0.02},
     "matching_calibration": lambda v: {},
-    "text_metrics": lambda v: {"lights": {"rouge1": [v - 0.05, v + 0.05], "rougeL": [v - 0.2, v - 0.1]}},
+    "text_metrics": lambda v: {
+        "lights": {
+            "rouge1": {"green_from": v + 0.05, "yellow_from": v - 0.05},
+            "rougeL": {"green_from": v - 0.1, "yellow_from": v - 0.2},
+        }
+    },
 }
 
 

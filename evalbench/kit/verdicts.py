@@ -18,24 +18,36 @@ from evalbench.judge.entail import holds_back
 if TYPE_CHECKING:
     import pandas as pd
 
+Lights = Mapping[str, Sequence[float] | Mapping[str, float]]
+
 NAMED = 12
 """As many groups at most are named in a sentence; of more, the ends."""
 ROUNDING = 1e-9
 """A value that misses a pass mark by less than this misses it by floating point."""
 
 
-def bands_of(cuts: Sequence[float], *, higher_is_better: bool = True) -> Bands | None:
-    """The light of one cut or two; of none, none.
+def bands_of(cuts: Sequence[float] | Mapping[str, float], *, higher_is_better: bool = True) -> Bands | None:
+    """The light of a rule in words, see :func:`evalbench.kit.rules.rule_of`, or of one cut or two; of none, none.
 
-    One cut is a :func:`pass_mark`.  Two part red, yellow and green; the worse light takes each.
+    A value at a threshold of a rule takes the better light.  One cut is a :func:`pass_mark`.  Two part red, yellow and
+    green; the worse light takes each.
 
     Examples
     --------
+    >>> str(bands_of({"green_to": 0.1, "yellow_to": 0.3}))
+    'green: ≤ 0.1; yellow: (0.1, 0.3]; red: > 0.3'
     >>> [bands_of([0.8]).light(0.8), bands_of([0.4, 0.8]).light(0.8)]
     ['green', 'yellow']
     """
     if not cuts:
         return None
+    if isinstance(cuts, Mapping):
+        if "green_to" in cuts:
+            green, yellow = cuts["green_to"] + ROUNDING, cuts["yellow_to"] + ROUNDING
+            middle = Band("yellow", green, yellow, low_closed=False, high_closed=True)
+            return Bands((Band("green", high=green, high_closed=True), middle, Band("red", yellow, low_closed=False)))
+        green, yellow = cuts["green_from"] - ROUNDING, cuts["yellow_from"] - ROUNDING
+        return Bands((Band("red", high=yellow), Band("yellow", yellow, green), Band("green", green)))
     if len(cuts) == 2:
         first, last = ("red", "green") if higher_is_better else ("green", "red")
         return Bands.cut(first, float(cuts[0]), "yellow", float(cuts[1]), last)  # type: ignore[arg-type]
@@ -56,8 +68,8 @@ def pass_mark(mark: float, *, higher_is_better: bool = True) -> Bands:
     return Bands((Band("green", high=end, high_closed=True), Band("red", low=end, low_closed=False)))
 
 
-def with_light(measure: Measure, lights: Mapping[str, Sequence[float]]) -> Measure:
-    """The measure with the light of its cuts, if it has some.
+def with_light(measure: Measure, lights: Lights) -> Measure:
+    """The measure with the light of its rule or cuts, if it has some.
 
     Examples
     --------
@@ -124,7 +136,7 @@ def worst_group(
     measures: Sequence[Measure],
     by: str,
     *,
-    lights: Mapping[str, Sequence[float]] | None = None,
+    lights: Lights | None = None,
     what: str = "",
     over: str = "",
     share: str = "",
@@ -147,8 +159,8 @@ def worst_group(
         One that has ``bands`` is lit.
     by, units, whole
         See :func:`by_group`.  The whole does not decide.
-    lights : mapping of str to sequence of float, optional
-        Metric to the cuts of its light, see :func:`bands_of`.  The first is what the sentence is about, also without
+    lights : mapping, optional
+        Metric to the rule or cuts of its light, see :func:`bands_of`.  The first is what the sentence is about, also without
         cuts; by default it is about the first measure.  Where several are lit, it is about the one that decides.
     what : str
         That measure in words; by default its title.

@@ -28,7 +28,7 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "matching_calibration": {"embed": "jaccard", "n_folds": 2, "thresholds": ["score"]},
     "text_metrics": {
         "metrics": ["f1_score", "rougeL", "sacrebleu", "knowledge_f1_score", "verbosity_ratio"],
-        "lights": {"f1_score": [0.3, 0.6]},
+        "lights": {"f1_score": {"green_from": 0.6, "yellow_from": 0.3}},
     },
 }
 

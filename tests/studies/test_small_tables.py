@@ -43,7 +43,7 @@ def sentence(study, n):
             violations(n), embed="jaccard", yellow_from=0.0, green_from=0.1, n_resamples=50
         ).sentence
     items = pd.DataFrame({"id": [str(i) for i in range(n)], "output": "a red cat", "reference": "a red cat"})
-    lights = {"f1_score": [0.3, 0.6]}
+    lights = {"f1_score": {"green_from": 0.6, "yellow_from": 0.3}}
     return text_metrics.evaluate({"items": items}, metrics=["f1_score"], lights=lights, n_resamples=50).sentence
 
 

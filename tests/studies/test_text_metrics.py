@@ -35,17 +35,27 @@ class TestRefusals:
         with pytest.raises(BadInput) as caught:
             evaluate(
                 frame(), ["rougeL", "rouge1", "verbosity_ratio"],
-                lights={"rougeL": [0.5, 0.3], "verbosity_ratio": [1, 2], "rouge1": [0.3], "rouge2": [0.1, 0.2]},
+                lights={
+                    "rougeL": {"green_from": 0.3, "yellow_from": 0.5}, "verbosity_ratio": {"green_to": 1, "yellow_to": 2},
+                    "rouge1": {"green_from": 0.3}, "rouge2": {"green_from": 0.2, "yellow_from": 0.1},
+                },
             )  # fmt: skip
         message = str(caught.value)
-        assert "rougeL: the cuts must be finite and ascend" in message
-        assert "verbosity_ratio has no better and worse" in message
-        assert "rouge1 needs two thresholds, got [0.3]" in message
+        assert "lights: rougeL: green_from must be above yellow_from, got 0.3 and 0.5" in message
+        assert "lights: verbosity_ratio: no light, because it has no better and worse" in message
+        assert "lights: rouge1: green_from and yellow_from are set together or not at all" in message
         assert "rouge2 is not among the metrics" in message
 
     def test_options_out_of_range(self):
         for options, said in (
-            ({"lights": {"rougeL": ["a", "b"]}}, r"rougeL needs two thresholds, got \['a', 'b'\]"),
+            (
+                {"lights": {"rougeL": [0.3, 0.5]}},
+                r'rougeL: thresholds are named: {"yellow_from": 0.3, "green_from": 0.5}; got \[0.3, 0.5\]',
+            ),
+            (
+                {"lights": {"rougeL": {"green_from": 1.5, "yellow_from": 0}}},
+                "green_from must be between 0 and 1, got 1.5",
+            ),
             ({"n_resamples": 1}, "n_resamples must be at least 2, got 1"),
             ({"max_unscored": -1}, "max_unscored must be between 0 and 1, got -1"),
         ):
@@ -120,7 +130,14 @@ class TestFigures:
         assert result.estimate("sacrebleu_corpus").unit == "0–100"
 
     def test_lights_and_their_stability(self):
-        result = evaluate(frame(), ["rouge1", "f1_score"], lights={"rouge1": [0.3, 0.5], "f1score": [0.9, 0.95]})
+        result = evaluate(
+            frame(),
+            ["rouge1", "f1_score"],
+            lights={
+                "rouge1": {"green_from": 0.5, "yellow_from": 0.3},
+                "f1score": {"green_from": 0.95, "yellow_from": 0.9},
+            },
+        )
         assert result.estimate("rouge1").light == "green"
         assert result.light == result.estimate("f1_score").light == "red"
         assert 0.5 < result.verdict.stability <= 1
@@ -132,9 +149,11 @@ class TestFigures:
         right = np.stack([draw.permutation(np.arange(400) < 200) for _ in range(2)])
         table = pd.DataFrame({"id": [f"{i:03d}" for i in range(400)] * 2, "model": ["m"] * 400 + ["n"] * 400,
                               "output": np.where(right.ravel(), "a", "b"), "reference": "a"})  # fmt: skip
-        result = evaluate(table, ["exact_match"], lights={"exact_match": [0.4999, 0.9]}, n_resamples=2000)
+        result = evaluate(
+            table, ["exact_match"], lights={"exact_match": {"green_from": 0.9, "yellow_from": 0.5}}, n_resamples=2000
+        )
         drawn = draw.integers(400, size=(2000, 400))
-        both = (np.stack([r[drawn].mean(axis=1) for r in right]) > 0.4999).all(axis=0).mean()
+        both = (np.stack([r[drawn].mean(axis=1) for r in right]) >= 0.5).all(axis=0).mean()
         assert result.light == "yellow"
         assert result.verdict.stability == pytest.approx(both, abs=0.04)
         assert both < 0.35
@@ -142,7 +161,7 @@ class TestFigures:
     def test_the_worst_model_of_the_worst_light_is_named(self):
         table = pd.DataFrame({"id": ["1", "2"] * 2, "model": ["m", "m", "n", "n"], "output": ["a b x", "a y z", "x", "y"],
                               "reference": "a b c"})  # fmt: skip
-        result = evaluate(table, ["rouge1"], lights={"rouge1": [0.6, 0.8]})
+        result = evaluate(table, ["rouge1"], lights={"rouge1": {"green_from": 0.8, "yellow_from": 0.6}})
         assert result.sentence.startswith("rouge1 0.00 [0.00, 0.00] (n); ")
         assert result.verdict.decided_by == {"metric": "rouge1", "model": "n"}
 
@@ -151,13 +170,16 @@ class TestFigures:
         result = evaluate(
             table,
             ["context_contradiction"],
-            lights={"context_contradiction": [0.1, 0.3]},
+            lights={"context_contradiction": {"green_to": 0.1, "yellow_to": 0.3}},
             judge=lambda item: "CONTRADICTION",
         )
         assert result.estimate("context_contradiction").light == "red"
 
     def test_the_summary_follows_from_the_items(self, tmp_path):
-        options = {"metrics": ["rouge1", "sacrebleu", "bertscore"], "lights": {"rouge1": (0.3, 0.5)}}
+        options = {
+            "metrics": ["rouge1", "sacrebleu", "bertscore"],
+            "lights": {"rouge1": {"green_from": 0.5, "yellow_from": 0.3}},
+        }
         result = evaluate(frame(model=["m", "m", "n"]), **options)
         result.items.to_parquet(tmp_path / "items.parquet")
         assert study.summarise(pd.read_parquet(tmp_path / "items.parquet"), **options, **OPTIONS) == result.summary

@@ -19,7 +19,9 @@ from evalbench.studies import text_metrics as study
 class TestInstruments:
     def test_what_is_missing_is_unscored_and_the_others_go_on(self):
         result = evaluate(
-            frame(samples=["[]"] * 3), ["bertscore", "selfcheck_nli", "rougeL"], lights={"rougeL": [0.1, 0.2]}
+            frame(samples=["[]"] * 3),
+            ["bertscore", "selfcheck_nli", "rougeL"],
+            lights={"rougeL": {"green_from": 0.2, "yellow_from": 0.1}},
         )
         assert result.estimate("rougeL").value is not None
         assert (result.items["bertscore"].isna()).all()
@@ -74,7 +76,9 @@ class TestInstruments:
     @pytest.mark.wordnet
     def test_a_figure_by_synonyms_has_a_name_of_its_own(self):
         table = frame(output=["a car", "a car", "a car"], reference=["an auto"] * 3)
-        result = evaluate(table, ["meteor"], meteor_synonyms=True, lights={"meteor": [0.01, 0.02]})
+        result = evaluate(
+            table, ["meteor"], meteor_synonyms=True, lights={"meteor": {"green_from": 0.02, "yellow_from": 0.01}}
+        )
         assert result.parameters["metrics"] == ["meteor_synonyms"]
         assert result.estimate("meteor_synonyms").value > 0
         assert result.light == "green"
@@ -84,7 +88,7 @@ class TestInstruments:
         assert evaluate(table, ["meteor"]).estimate("meteor").value == 0
 
     def test_an_unscored_metric_s_light_is_grey(self):
-        result = evaluate(frame(), ["bertscore"], lights={"bertscore": [0.5, 0.7]})
+        result = evaluate(frame(), ["bertscore"], lights={"bertscore": {"green_from": 0.7, "yellow_from": 0.5}})
         assert result.light == "grey"
         assert "bertscore has no value (every item is unscored: 3 not installed)" in result.sentence
         assert "bertscore is unscored: bertscore needs" in result.notes[-1]
@@ -169,7 +173,9 @@ class TestBaselineJudge:
     @pytest.mark.parametrize("metric", ["context_contradiction", "selfcheck_nli"])
     def test_what_never_says_contradiction_gives_no_figure_of_it(self, metric):
         table = self.TABLE.assign(samples=[["It makes 11 juices."]] * 2)
-        result = evaluate(table, [metric], judge="baseline/lexical", lights={metric: (0.8, 0.9)})
+        result = evaluate(
+            table, [metric], judge="baseline/lexical", lights={metric: {"green_to": 0.8, "yellow_to": 0.9}}
+        )
         assert result.items[metric].isna().all()
         assert result.light == "grey"
         figure = result.estimate(metric)
@@ -180,7 +186,7 @@ class TestBaselineJudge:
 
     def test_other_metrics_keep_their_lights(self):
         table = self.TABLE.assign(reference=self.TABLE["output"])
-        lights = {"rougeL": [0.5, 0.7]}
+        lights = {"rougeL": {"green_from": 0.7, "yellow_from": 0.5}}
         result = evaluate(table, ["rougeL", "context_contradiction"], judge="baseline/lexical", lights=lights)
         assert result.light == "green"
         assert "no judge" in result.estimate("context_contradiction").note

@@ -56,10 +56,10 @@ from evalbench.studies.human_correlation.summary import (
     MAX_UNSCORED,
     TRUST_FROM,
     YELLOW_FROM,
-    bands_of,
     settled,
     summarise,
     summary_of,
+    thresholds,
 )
 from evalbench.studies.human_correlation.tables import tables_of
 from evalbench.studies.human_correlation.weighted import weighted
@@ -174,7 +174,7 @@ def evaluate(
         checks.that(not isinstance(value, str), f"{name} must be a list of names, such as [{value!r}]")
     checks.choice("level", level, ("auto", *LEVELS))
     checks.choice("coefficient", coefficient, KINDS)
-    checks.tried(lambda: bands_of(yellow_from, green_from))
+    checks.tried(lambda: thresholds(green_from, yellow_from))
     checks.at_least(-1, trust_from=trust_from)
     checks.at_least(0, max_ci_width=max_ci_width)
     checks.usual(parameters)

@@ -11,10 +11,12 @@ import numpy as np
 
 from evalbench.core.result import Estimate, Summary
 from evalbench.core.stats import FEW_UNITS, Measured, light_stability, no_width
-from evalbench.core.verdict import Band, Bands, Light, Verdict
+from evalbench.core.verdict import Bands, Light, Verdict
 from evalbench.core.wording import aligned, counted, estimate_text, percent, signed
 from evalbench.errors import BadInput
 from evalbench.kit.options import taken
+from evalbench.kit.rules import rule_of
+from evalbench.kit.verdicts import bands_of
 from evalbench.studies.human_correlation.panel import FEWEST_SYSTEMS, UNITS, Array, Counted, Panel, Terms, panel_of
 
 if TYPE_CHECKING:
@@ -65,23 +67,23 @@ def summarise(
 def settled(items: pd.DataFrame, options: Mapping[str, Any]) -> tuple[Panel, Terms]:
     """The panel of items and the terms of its lights, by the options of :func:`summarise`."""
     panel = panel_of(**taken(panel_of, {**options, "items": items}))
-    bands = bands_of(options["yellow_from"], options["green_from"])
+    bands = thresholds(**taken(thresholds, options))
     trusted = trusted_of(panel, options["trusted"], options["trust_from"])
     return panel, Terms(*trusted, bands, options["max_ci_width"], options["max_unscored"])
 
 
-def bands_of(yellow_from: float, green_from: float) -> Bands:
-    """Green where agreement reaches ``green_from``, yellow where it reaches ``yellow_from``, else red.
+def thresholds(green_from: float, yellow_from: float) -> Bands:
+    """The light of an agreement.
 
     Raises
     ------
     BadInput
-        Unless −1 < yellow_from < green_from ≤ 1.
+        If the thresholds are not within −1 to 1, or do not ascend.
     """
-    if not -1 < yellow_from < green_from <= 1:
-        raise BadInput(f"yellow_from and green_from must ascend within −1 to 1, got {yellow_from} and {green_from}")
-    yellow = Band("yellow", yellow_from, green_from)
-    return Bands((Band("red", high=yellow_from), yellow, Band("green", green_from)))
+    bands = bands_of(rule_of({"green_from": green_from, "yellow_from": yellow_from}, within=(-1, 1)))
+    if bands is None:
+        raise BadInput("green_from and yellow_from must be numbers, got None")
+    return bands
 
 
 def trusted_of(panel: Panel, named: Sequence[str], trust_from: float) -> tuple[tuple[str, ...], str]:

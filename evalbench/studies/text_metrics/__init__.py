@@ -38,7 +38,7 @@ from evalbench.studies.text_metrics.pictures import (
     unscored,
     worst_texts,
 )
-from evalbench.studies.text_metrics.summary import MAX_UNSCORED, check_lights, measures, summarise
+from evalbench.studies.text_metrics.summary import MAX_UNSCORED, measures, rules_of, summarise
 
 if TYPE_CHECKING:
     from evalbench.judge.verdicts import InProcess
@@ -101,7 +101,7 @@ def evaluate(
     bert_model: str = "",
     bert_layers: int | None = None,
     judge: str | InProcess = "",
-    lights: Mapping[str, Sequence[float]] | None = None,
+    lights: Mapping[str, Mapping[str, float]] | None = None,
     max_unscored: float = MAX_UNSCORED,
     seed: int = 0,
     n_resamples: int = 2000,
@@ -141,9 +141,9 @@ def evaluate(
         For ``selfcheck_nli`` and ``context_contradiction``: a chat model, the folder of an NLI cross-encoder, or
         ``recorded:FILE``, see :func:`evalbench.judge.verdicts.judge`.  By default there is none, since none comes with
         the package, and these metrics are unscored; so they are with ``baseline/lexical``, which knows no contradiction.
-    lights : mapping of str to (float, float), optional
-        Metric → yellow from, green from, e.g. ``{"rougeL": [0.3, 0.5]}``; for metrics where lower is better, green up
-        to, yellow up to.
+    lights : mapping of str to mapping, optional
+        Metric → its thresholds, e.g. ``{"rougeL": {"green_from": 0.5, "yellow_from": 0.3}}``, at or above; where less is
+        better ``green_to`` and ``yellow_to``, at or below.
     max_unscored : float
         More unscored texts than this share make a metric's light grey.
     seed, n_resamples : int
@@ -180,11 +180,10 @@ def evaluate(
     checks.usual(options)
     cards = checks.tried(lambda: metrics_of(metrics, options)) or []
     names = [card.name for card in cards]
-    cuts = checks.tried(lambda: {name_of(name, options): list(pair) for name, pair in (lights or {}).items()}) or {}
-    if cards:
-        checks.tried(lambda: check_lights(cuts, names))
+    rules = checks.tried(lambda: {name_of(name, options): rule for name, rule in (lights or {}).items()}) or {}
+    rules = (checks.tried(lambda: rules_of(rules, names)) or {}) if cards else {}
     checks.refuse("text_metrics")
-    options |= {"metrics": names, "lights": cuts}
+    options |= {"metrics": names, "lights": rules}
     frame, replies = answered(frame_of(data["items"]), prompt, model) if prompt else (frame_of(data["items"]), [])
     scored = score_all(frame, cards, {**options, "judge": judge}, replies)
     items = items_of(frame, scored)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from evalbench.core.measures import Measure, mean_of
 from evalbench.core.result import Summary
-from evalbench.core.verdict import RuleError
 from evalbench.core.wording import counted
-from evalbench.errors import BadInput
-from evalbench.kit.verdicts import bands_of, by_group, with_light, worst_group
+from evalbench.kit.options import Checks
+from evalbench.kit.rules import rule_of
+from evalbench.kit.verdicts import by_group, with_light, worst_group
 from evalbench.metrics.registry import Card, card
 from evalbench.metrics.translation import BLEU_COUNTS, corpus_bleu
 from evalbench.studies.text_metrics.items import with_reasons
@@ -22,30 +22,23 @@ if TYPE_CHECKING:
 MAX_UNSCORED = 0.05
 
 
-def check_lights(lights: Mapping[str, Sequence[float]], metrics: Sequence[str]) -> None:
-    """Refuse lights that cannot be lit.
+def rules_of(lights: Mapping[str, Any], metrics: Sequence[str]) -> dict[str, dict[str, float]]:
+    """The checked thresholds of each metric that has a light.
 
     Raises
     ------
     BadInput
-        Lists lights of metrics that are not computed, that have no direction, or whose two thresholds do not ascend.
+        Lists lights of metrics that are not computed or have no direction, and thresholds that are no rule.
     """
-    faults = []
-    for name, cuts in lights.items():
-        higher_is_better = card(name).higher_is_better
-        if name not in metrics:
-            faults.append(f"lights: {name} is not among the metrics")
-        elif higher_is_better is None:
-            faults.append(f"lights: {name} has no better and worse")
-        elif len(cuts) != 2 or not all(isinstance(cut, int | float) and math.isfinite(cut) for cut in cuts):
-            faults.append(f"lights: {name} needs two thresholds, got {list(cuts)}")
-        else:
-            try:
-                bands_of(cuts, higher_is_better=higher_is_better)
-            except RuleError as error:
-                faults.append(f"lights: {name}: {error}")
-    if faults:
-        raise BadInput.listing("invalid lights:", faults)
+    checks = Checks()
+    found = {}
+    for name, rule in lights.items():
+        checks.that(name in metrics, f"lights: {name} is not among the metrics")
+        entry = card(name)
+        options: dict[str, Any] = {"higher_is_better": entry.higher_is_better, "within": entry.range, "of": name}
+        found[name] = checks.tried(lambda rule=rule, options=options: rule_of(rule, **options)) or {}  # type: ignore[misc]
+    checks.refuse("text_metrics")
+    return found
 
 
 def measures(metrics: Sequence[str]) -> tuple[Measure, ...]:
@@ -74,7 +67,7 @@ def summarise(
     items: pd.DataFrame,
     *,
     metrics: Sequence[str] = (),
-    lights: Mapping[str, Sequence[float]] | None = None,
+    lights: Mapping[str, Mapping[str, float]] | None = None,
     max_unscored: float = MAX_UNSCORED,
     seed: int = 0,
     n_resamples: int = 2000,
@@ -87,7 +80,7 @@ def summarise(
         See :func:`evalbench.studies.text_metrics.items.items_of`.
     metrics : sequence of str
         By default every column that is named as a text metric.
-    lights : mapping of str to (float, float), optional
+    lights : mapping of str to mapping, optional
     max_unscored : float
     seed, n_resamples : int
 
