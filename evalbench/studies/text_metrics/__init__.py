@@ -180,8 +180,8 @@ def evaluate(
     checks.usual(options)
     cards = checks.tried(lambda: metrics_of(metrics, options)) or []
     names = [card.name for card in cards]
-    rules = checks.tried(lambda: {name_of(name, options): rule for name, rule in (lights or {}).items()}) or {}
-    rules = (checks.tried(lambda: rules_of(rules, names)) or {}) if cards else {}
+    lit = checks.tried(lambda: {name_of(name, options): rule for name, rule in (lights or {}).items()}) or {}
+    rules = (checks.tried(lambda: rules_of(lit, names)) or {}) if cards else {}
     checks.refuse("text_metrics")
     options |= {"metrics": names, "lights": rules}
     frame, replies = answered(frame_of(data["items"]), prompt, model) if prompt else (frame_of(data["items"]), [])
