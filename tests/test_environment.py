@@ -12,7 +12,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 CONDA_NAMES = {"matplotlib-base": "matplotlib", "pytorch": "torch"}
-GROUPS = ("lab", "embed", "text", "ru", "local", "ml")
+GROUPS = ("lab", "embed", "text", "ru", "local", "ml", "xlsx")
 
 
 def bounds(requirement: str) -> tuple[str, frozenset[str]]:

@@ -11,15 +11,21 @@ from typing import TYPE_CHECKING, Any
 from evalbench.core.result import DataLabel, Tables
 from evalbench.errors import BadInput
 from evalbench.readers import catalog
-from evalbench.readers.files import DELIMITED, ENDINGS, raw_frame, read_bytes, records_frame, sha256
+from evalbench.readers.decoded import ending
+from evalbench.readers.files import ENDINGS, WRITTEN, raw_table, read_bytes, records_frame, sha256
+from evalbench.readers.folder import folder_frame, row_files
 from evalbench.readers.frames import raw_frames
+from evalbench.readers.renames import unknown_renames
 from evalbench.readers.schema import Table
-from evalbench.readers.tables import FAULTS_SHOWN, check, unknown_renames
+from evalbench.readers.tables import FAULTS_SHOWN, check
+from evalbench.readers.written import as_meant, numbered
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Schema = Mapping[str, Table]
+FRAMES = "frames"
+"""The name of data that were made in Python."""
 
 
 @dataclass(frozen=True)
@@ -69,15 +75,29 @@ class Dataset:
 
 @dataclass(frozen=True)
 class Raw:
-    """Raw frames of a data set before any check."""
+    """Raw frames of a data set before any check.
+
+    Attributes
+    ----------
+    label : DataLabel
+    frames : mapping of str to DataFrame
+    sources : mapping of str to str
+        The name of each table's file.
+    notes : tuple of str
+        How the files were read, where that was a guess.
+    written : frozenset of str
+        Tables whose cells were written as texts, so that a list or a number may be one of them.
+    """
 
     label: DataLabel
     frames: Mapping[str, pd.DataFrame]
     sources: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+    written: frozenset[str] = frozenset()
 
 
 def load(
-    data: str | Path | Mapping[str, Any],
+    data: Any,
     schema: Schema,
     *,
     columns: Mapping[str, str] | None = None,
@@ -90,8 +110,10 @@ def load(
 
     Parameters
     ----------
-    data : str, Path or mapping of str to DataFrame
-        ``name@version`` of the catalog, a file, a folder with one file per table (named as the table), or frames.
+    data : str, Path, mapping of str to DataFrame, or DataFrame
+        ``name@version`` of the catalog, a file, a folder with one file per table (named as the table) or one JSON file
+        per row, frames by table, or one frame where the study needs one table; whatever has ``to_pandas``, such as a
+        data set of Hugging Face, is a frame.
         A file is the schema's first table, or a nested JSON Lines file of documents that list the rows of other tables.
     schema : mapping of str to Table
     columns : mapping, optional
@@ -116,35 +138,51 @@ def load(
         All faults of all tables in one message, with file, column and rows.
     """
     raw = read(data, schema, root=root, **files)
+    return checked_tables(raw, schema, columns=columns, adapt=adapt, further=further)
+
+
+def checked_tables(
+    raw: Raw,
+    schema: Schema,
+    *,
+    columns: Mapping[str, str] | None = None,
+    adapt: Callable[[Mapping[str, pd.DataFrame]], Mapping[str, pd.DataFrame]] | None = None,
+    further: Callable[[Dataset], object] | None = None,
+) -> Dataset:
+    """What was read, checked; see :func:`load`."""
     frames = adapt(raw.frames) if adapt else raw.frames
     sources = {name: raw.sources.get(name, raw.label.name) for name in frames}
-    tables, broken, faults, remarks, unused = {}, {}, [], [], {}
+    frames, without_ids = numbered(frames, schema, columns or {})
+    tables, broken, faults, remarks, unused = {}, {}, [], list(raw.notes), {}
+    remarks += [f"{sources[name]}: {note}" for name, note in without_ids.items()]
     for name, table in schema.items():
         if name not in frames:
             if table.required:
                 faults.append(f"table {name} is missing ({table.help}); give it with -p {name}=FILE")
             continue
-        tables[name], found = check(frames[name], table, columns)
+        frame = frames[name]
+        if name in raw.written:
+            frame, guessed = as_meant(frame, table, columns or {})
+            remarks += [f"{sources[name]}: {note}" for note in guessed]
+        tables[name], found = check(frame, table, columns)
         faults += [f"{sources[name]}: {fault}" for fault in found]
         rows = [row for fault in found for row in fault.rows]
         broken[name] = frames[name].index.isin(rows) if all(f.rows for f in found) else None
         unused[name] = tuple(str(c) for c in tables[name].columns if table.column(str(c)) is None)
         remarks += _empty_answers(tables[name], table, sources[name])
-    faults += [
-        f"no table has a column {source!r} to rename" for source in unknown_renames(columns or {}, frames.values())
-    ]
+    faults += unknown_renames(columns or {}, frames.values())
     if faults and further is not None:
         faults += _further_faults(raw.label, tables, broken, schema, further)
     if faults:
         count = f"{len(faults)} fault" + ("" if len(faults) == 1 else "s")
-        hint = "" if isinstance(data, Mapping) else " (rows as a spreadsheet counts them: a CSV's header is row 1)"
+        hint = "" if raw.label.name == FRAMES else " (rows as a spreadsheet counts them: a CSV's header is row 1)"
         raise BadInput.listing(f"{raw.label}: {count}{hint}:", faults, FAULTS_SHOWN)
     return Dataset(raw.label, tables, tuple(remarks), sources, unused)
 
 
 def _empty_answers(frame: pd.DataFrame, table: Table, source: str) -> list[str]:
     """How many empty cells of a file that cannot tell a null from an empty text were read as empty answers."""
-    if not source.lower().endswith(DELIMITED):
+    if ending(Path(source)) not in WRITTEN:
         return []
     counts = {c.name: int((frame[c.name] == "").sum()) for c in table.columns if c.keep_null and c.name in frame}
     return [
@@ -184,24 +222,35 @@ def _further_faults(
     return ()
 
 
-def read(data: str | Path | Mapping[str, Any], schema: Schema, *, root: Path | None = None, **files: str | Path) -> Raw:
+def read(data: Any, schema: Schema, *, root: Path | None = None, **files: str | Path) -> Raw:
     """The raw frames of a data set, and its label; see :func:`load`."""
     unknown = [name for name in files if name not in schema]
     if unknown:
         raise BadInput(f"unknown table {', '.join(unknown)}; this study has {', '.join(schema)}")
-    if isinstance(data, Mapping):
+    if not isinstance(data, (str, Path)):
         return _of_frames(data, schema)
     paths, name, version, synthetic = locate(data, schema, root)
     paths |= {table: Path(path).expanduser() for table, path in files.items() if str(path)}
-    raws = {table: read_bytes(path) for table, path in paths.items()}
-    frames = {table: raw_frame(paths[table], raw) for table, raw in raws.items()}
     sources = {table: paths[table].name for table in paths}
+    frames: dict[str, pd.DataFrame] = {}
+    digests: dict[str, str] = {}
+    notes: list[str] = []
+    for table, path in paths.items():
+        if path.is_dir() and row_files(path):
+            frames[table], found, parts = folder_frame(path)
+            digests[table] = digest(parts)
+        else:
+            raw = read_bytes(path)
+            frames[table], found = raw_table(path, raw)
+            digests[table] = sha256(raw)
+        notes += [f"{sources[table]}: {note}" for note in found]
+    written = frozenset(table for table, path in paths.items() if ending(path) in WRITTEN)
     if len(frames) == 1 and len(schema) > 1:
         main, frame = next(iter(frames.items()))
         nested = _unnest(frame, schema, sources[main])
         if nested:
             frames, sources = nested, dict.fromkeys(nested, sources[main])
-    return Raw(DataLabel(name, version, digest({t: sha256(r) for t, r in raws.items()}), synthetic), frames, sources)
+    return Raw(DataLabel(name, version, digest(digests), synthetic), frames, sources, tuple(notes), written)
 
 
 def digest(parts: Mapping[str, str]) -> str:
@@ -227,21 +276,36 @@ def locate(data: str | Path, schema: Schema, root: Path | None = None) -> tuple[
         return known, found.name, found.version, found.synthetic
     if path.is_dir():
         paths = {t: p for t in schema for e in ENDINGS if (p := path / f"{t}{e}").is_file()}
+        if not paths and row_files(path):
+            paths = {next(iter(schema)): path}
         if not paths:
-            raise BadInput(f"{path}: holds no file for any of {', '.join(schema)} (endings {', '.join(ENDINGS)})")
+            raise BadInput(
+                f"{path}: holds no file for any of {', '.join(schema)} (endings {', '.join(ENDINGS)}), "
+                "nor a JSON file per row"
+            )
         return paths, path.resolve().name, "", False
     if not path.exists() and not path.suffix:
         raise BadInput(f"{text}: neither a data set (name@version) nor a file or folder")
     return {next(iter(schema)): path}, path.name, "", False
 
 
-def _of_frames(data: Mapping[str, Any], schema: Schema) -> Raw:
-    unknown = [name for name in data if name not in schema]
+def _of_frames(data: Any, schema: Schema) -> Raw:
+    if not isinstance(data, Mapping):
+        needed = [name for name, table in schema.items() if table.required]
+        if len(needed) > 1:
+            raise BadInput(
+                f"this study needs {len(needed)} tables, {', '.join(needed)}: give a mapping of their names to frames"
+            )
+        data = {next(iter(schema)): data}
+    unknown = [str(name) for name in data if name not in schema]
     if unknown:
-        raise BadInput(f"unknown table {', '.join(unknown)}; this study has {', '.join(schema)}")
+        splits = all(hasattr(part, "to_pandas") for part in data.values())
+        way_out = f"; take one of them, such as data[{unknown[0]!r}]" if splits and len(schema) == 1 else ""
+        raise BadInput(f"unknown table {', '.join(unknown)}; this study has {', '.join(schema)}{way_out}")
     frames = raw_frames(data)
     parts = {name: _frame_hash(frame) for name, frame in frames.items()}
-    return Raw(DataLabel("frames", "", digest(parts)), frames, {name: f"frame {name}" for name in frames})
+    sources = {name: f"frame {name}" for name in frames}
+    return Raw(DataLabel(FRAMES, "", digest(parts)), frames, sources, written=frozenset(frames))
 
 
 def _frame_hash(frame: pd.DataFrame) -> str:

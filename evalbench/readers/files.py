@@ -8,7 +8,6 @@ first record is row 1.
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import re
 from collections import Counter
@@ -16,14 +15,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalbench.errors import BadInput
-from evalbench.readers.frames import half_character, more_than_once
+from evalbench.readers.decoded import decoded, ending, unpacked
+from evalbench.readers.delimited import delimited_frame
+from evalbench.readers.frames import half_character
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SEPARATORS = (",", ";", "\t", "|")
-DELIMITED = (".csv", ".tsv")
-ENDINGS = (*DELIMITED, ".json", ".jsonl", ".ndjson", ".parquet")
+DELIMITED = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
+WRITTEN = (*DELIMITED, ".xlsx")
+"""Endings of files whose cells are what someone wrote in a sheet: a list is a text there, and an empty cell no null."""
+_PLAIN = (*DELIMITED, ".json", ".jsonl", ".ndjson")
+ENDINGS = (*_PLAIN, ".parquet", ".xlsx", *(f"{plain}.gz" for plain in _PLAIN))
+_SHOWN = f"{', '.join([*_PLAIN, '.parquet', '.xlsx'])}; texts may be compressed (.gz)"
+_OTHER_SHEETS = (".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
 _HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -32,7 +37,7 @@ def read_bytes(path: Path) -> bytes:
     if not path.exists():
         raise BadInput(f"{path}: no such file")
     if path.is_dir():
-        raise BadInput(f"{path}: is a folder, expected a file ending in {', '.join(ENDINGS)}")
+        raise BadInput(f"{path}: is a folder, expected a file ending in {_SHOWN}")
     try:
         raw = path.read_bytes()
     except OSError as error:
@@ -47,25 +52,38 @@ def sha256(raw: bytes) -> str:
 
 
 def raw_frame(path: Path, raw: bytes) -> pd.DataFrame:
-    """One file's cells, unconverted.
+    """One file's cells, unconverted; see :func:`raw_table`."""
+    return raw_table(path, raw)[0]
+
+
+def raw_table(path: Path, raw: bytes) -> tuple[pd.DataFrame, list[str]]:
+    """One file's cells, unconverted, and a note for each guess: of encoding, separator, form.
 
     Raises
     ------
     BadInput
         Unknown ending, wrong encoding, broken CSV or JSON; the message names file and place.
     """
-    ending = path.suffix.lower()
-    if ending not in ENDINGS:
-        raise BadInput(f"{path}: unknown file ending {ending!r}; expected one of {', '.join(ENDINGS)}")
-    if ending == ".parquet":
+    form = ending(path)
+    if form in _OTHER_SHEETS:
+        raise BadInput(f"{path}: sheets of the form {form} are not read; save it as .xlsx or as CSV UTF-8")
+    if form not in (*_PLAIN, ".parquet", ".xlsx"):
+        raise BadInput(f"{path}: unknown file ending {path.suffix!r}; expected one of {_SHOWN}")
+    raw = unpacked(path, raw)
+    if form == ".parquet":
         from evalbench.readers.parquet import parquet_frame
 
-        return parquet_frame(path, raw)
-    text = _decode(path, raw)
-    if ending in DELIMITED:
-        return _delimited(path, text, "\t" if ending == ".tsv" else ",")
-    records, rows = _json_records(path, text) if ending == ".json" else _json_lines(path, text)
-    return records_frame(records, rows)
+        return parquet_frame(path, raw), []
+    if form == ".xlsx":
+        from evalbench.readers.excel import excel_frame
+
+        return excel_frame(path, raw)
+    text, notes = decoded(path, raw)
+    if form in DELIMITED:
+        frame, found = delimited_frame(path, text, DELIMITED[form])
+        return frame, notes + found
+    records, rows, found = _json_records(path, text) if form == ".json" else _json_lines(path, text)
+    return records_frame(records, rows), notes + found
 
 
 def records_frame(records: list[dict[str, Any]], rows: list[Any]) -> pd.DataFrame:
@@ -79,71 +97,11 @@ def records_frame(records: list[dict[str, Any]], rows: list[Any]) -> pd.DataFram
     )
 
 
-def _decode(path: Path, raw: bytes) -> str:
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw[: error.start].count(b"\n") + 1
-        raise BadInput(
-            f"{path}: not UTF-8: byte 0x{raw[error.start]:02x} in line {line}; save the file with UTF-8 encoding"
-        ) from error
+Records = tuple[list[dict[str, Any]], list[int], list[str]]
 
 
-def _delimited(path: Path, text: str, separator: str) -> pd.DataFrame:
-    import pandas as pd
-
-    header = _even_rows(path, text, separator)
-    try:
-        frame = pd.read_csv(
-            io.StringIO(text),
-            sep=separator,
-            dtype=str,
-            keep_default_na=False,
-            na_filter=False,
-            index_col=False,
-            skip_blank_lines=True,
-        )
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError) as error:
-        raise BadInput(f"{path}: not a table: {str(error).strip()}") from error
-    doubled = more_than_once(header)
-    if doubled:
-        raise BadInput(f"{path}: column {', '.join(doubled)} appears more than once in the header")
-    if frame.empty:
-        raise BadInput(f"{path}: a header but no rows")
-    frame.index = pd.RangeIndex(2, len(frame) + 2)
-    return frame
-
-
-def _even_rows(path: Path, text: str, separator: str) -> list[str]:
-    """The header, once every row has as many cells; pandas cuts long rows off and fills up short ones."""
-    import csv
-
-    csv.field_size_limit(max(len(text), csv.field_size_limit()))
-    uneven: list[str] = []
-    header: list[str] = []
-    try:
-        for number, row in enumerate(csv.reader(io.StringIO(text, newline=""), delimiter=separator), start=1):
-            header = header or row
-            if len(row) != len(header) and "".join(row).strip():
-                uneven.append(f"row {number}: {len(row)}")
-    except csv.Error as error:
-        raise BadInput(f"{path}: not a table: {error}") from error
-    other = next((s for s in SEPARATORS if len(header) == 1 and s in header[0]), None)
-    if other:
-        raise BadInput(
-            f"{path}: the header is one cell, {header[0][:200]!r}: cells are separated by {other!r}, expected "
-            f"{separator!r}; save the file with commas (.csv) or tabs (.tsv)"
-        )
-    if uneven:
-        raise BadInput.listing(
-            f"{path}: the header has {len(header)} cells, these rows have more or fewer (quote a cell that holds "
-            f"{separator!r} or a line break):",
-            uneven,
-        )
-    return header
-
-
-def _json_lines(path: Path, text: str) -> tuple[list[dict[str, Any]], list[int]]:
+def _json_lines(path: Path, text: str) -> Records:
+    """Objects, their lines, and a note where the file is one list instead."""
     records, rows, faults = [], [], []
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
@@ -158,19 +116,61 @@ def _json_lines(path: Path, text: str) -> tuple[list[dict[str, Any]], list[int]]
             rows.append(number)
         else:
             faults.append(f"line {number}: expected an object, found {type(record).__name__}")
+    if faults and text.lstrip().startswith(("[", "{")):
+        whole = _whole(text)
+        if whole is not None:
+            return whole[0], whole[1], ["is one JSON value rather than an object per line", *whole[2]]
     if faults:
         raise BadInput.listing(f"{path}: not JSON Lines:", faults)
-    return records, rows
+    return records, rows, []
 
 
-def _json_records(path: Path, text: str) -> tuple[list[dict[str, Any]], list[int]]:
+def _whole(text: str) -> Records | None:
+    """The rows of a text that is one JSON value, or None."""
+    try:
+        return _rows_of(parsed_json(text))
+    except ValueError:
+        return None
+
+
+def _json_records(path: Path, text: str) -> Records:
+    """Objects, their numbers, and a note where they are not simply a list."""
     try:
         value = parsed_json(text)
     except ValueError as error:
+        if "Extra data" in str(error):
+            try:
+                records, rows, _ = _json_lines(path, text)
+            except BadInput:
+                pass
+            else:
+                return records, rows, ["has an object per line rather than one JSON value"]
         raise BadInput(f"{path}: not valid JSON ({error})") from error
-    if not isinstance(value, list) or not value or not all(isinstance(r, dict) for r in value):
-        raise BadInput(f"{path}: expected a JSON list of objects, one per row")
-    return value, list(range(1, len(value) + 1))
+    found = _rows_of(value)
+    if found is not None:
+        return found
+    what = "expected a JSON list of objects, one per row"
+    if isinstance(value, dict):
+        lists = [key for key, rows in value.items() if _are_rows(rows)]
+        shown = ", ".join(map(repr, lists or list(value)[:20]))
+        what += f", or an object with one such list; found {'such lists' if lists else 'none'} under {shown}"
+        what += "; save each list as a file of its own" if lists else "; is it a single row? Put it in brackets: [ … ]"
+    raise BadInput(f"{path}: {what}")
+
+
+def _are_rows(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
+
+
+def _rows_of(value: Any) -> Records | None:
+    """The rows of a list of objects, or of an object with one such list, such as ``{"results": […]}``."""
+    if _are_rows(value):
+        return value, list(range(1, len(value) + 1)), []
+    lists = [key for key, rows in value.items() if _are_rows(rows)] if isinstance(value, dict) else []
+    if len(lists) != 1:
+        return None
+    rows = value[lists[0]]
+    return rows, list(range(1, len(rows) + 1)), [f"its rows are those under {json.dumps(lists[0], ensure_ascii=False)}"]
 
 
 def parsed_json(text: str) -> Any:

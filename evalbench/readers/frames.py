@@ -19,7 +19,7 @@ KINDS = "texts, numbers, true or false, dates, lists and objects"
 
 
 def raw_frames(data: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
-    """Frames by table, their cells as JSON values and their rows numbered from 1.
+    """Frames by table, their cells as JSON values and their rows numbered from 1; what has ``to_pandas`` is a frame.
 
     None, NaN, NaT and NA become None; numpy's scalars and arrays, tuples, decimals and dates become what JSON has for them.
 
@@ -41,6 +41,8 @@ def raw_frames(data: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
 def _raw_frame(frame: Any) -> tuple[pd.DataFrame, list[str]]:
     import pandas as pd
 
+    if not isinstance(frame, pd.DataFrame) and callable(getattr(frame, "to_pandas", None)):
+        frame = frame.to_pandas()
     if not isinstance(frame, pd.DataFrame):
         return pd.DataFrame(), [f"expected a pandas DataFrame, found {type(frame).__name__}"]
     if frame.empty:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evalbench.errors import BadInput
 from evalbench.readers.files import parsed_json
+from evalbench.readers.renames import renamed_columns
 from evalbench.readers.schema import MOST_GROUPS, Column, Table
 
 if TYPE_CHECKING:
@@ -76,7 +77,8 @@ def check(
     """As :func:`checked`, but the faults are returned."""
     import pandas as pd
 
-    renamed, faults = _renamed(raw, table, columns or {})
+    renamed, clashes = renamed_columns(raw, columns or {})
+    faults = [Fault(name, what) for name, what in clashes.items()]
     out: dict[str, Any] = {}
     for column in table.columns:
         if column.name not in renamed:
@@ -92,30 +94,6 @@ def check(
     frame = pd.DataFrame(out, index=raw.index)
     faults += _value_faults(frame, table)
     return frame.reset_index(drop=True), faults
-
-
-def _renamed(raw: pd.DataFrame, table: Table, columns: Mapping[str, str]) -> tuple[pd.DataFrame, list[Fault]]:
-    names = {str(c): str(c).strip() for c in raw.columns}
-    faults = []
-    for source, target in columns.items():
-        if source not in names:
-            continue
-        if target in names.values() and source != target:
-            faults.append(Fault(target, f"already exists, so {source} cannot be renamed to it"))
-        names[source] = target
-    renamed = raw.rename(columns=names)
-    doubled = renamed.columns.duplicated()
-    known = {fault.column for fault in faults}
-    for name in dict.fromkeys(renamed.columns[doubled]):
-        if name not in known:
-            faults.append(Fault(str(name), "appears more than once, apart from spaces around its name"))
-    return renamed.loc[:, ~doubled], faults
-
-
-def unknown_renames(columns: Mapping[str, str], frames: Iterable[pd.DataFrame]) -> list[str]:
-    """Sources of a rename that no table has."""
-    present = {str(c).strip() for frame in frames for c in frame.columns}
-    return [source for source in columns if source not in present]
 
 
 def typed(cells: pd.Series, column: Column) -> tuple[pd.Series, list[Fault]]:
@@ -242,16 +220,8 @@ def _lists_of(cells: pd.Series, absent: pd.Series) -> tuple[Any, pd.Series]:
     values: list[Any] = []
     wrong = []
     for cell in cells:
-        value, bad = cell, False
-        if isinstance(cell, str) and cell.lstrip().startswith("["):
-            try:
-                value = parsed_json(cell)
-            except ValueError:
-                bad = True
-        if isinstance(value, (str, int, float)) and not _absent(value):
-            value = [_as_text(value)]
-        if not _absent(value) and not (isinstance(value, list) and all(isinstance(v, str) for v in value)):
-            bad = True
+        value = [_as_text(cell)] if isinstance(cell, (str, int, float)) and not _absent(cell) else cell
+        bad = not _absent(value) and not (isinstance(value, list) and all(isinstance(v, str) for v in value))
         values.append([] if bad or _absent(value) else value)
         wrong.append(bad)
     return pd.Series(values, index=cells.index, dtype=object), pd.Series(wrong, index=cells.index, dtype=bool)

@@ -70,10 +70,10 @@ class TestRefusals:
         with pytest.raises(BadInput, match="prompt: 'question' is undefined; the table has id, output, reference"):
             evaluate(frame(), ["rougeL"], prompt="{{ question }}", model="http://127.0.0.1:9/v1#none")
 
-    def test_a_reference_list_that_is_no_json(self, tmp_path):
-        (tmp_path / "t.csv").write_text('id,output,reference\n1,x,"[""a"", b]"\n2,x,y\n')
-        with pytest.raises(BadInput, match=r"column reference: expected a text, or a JSON list of texts.*row 2"):
-            evalbench.evaluate(str(tmp_path / "t.csv"), metrics=["rougeL"])
+    def test_a_reference_list_that_is_not_of_texts(self, tmp_path):
+        (tmp_path / "t.jsonl").write_text('{"id": "1", "output": "x", "reference": ["a", 1]}\n')
+        with pytest.raises(BadInput, match=r"column reference: expected a text, or a JSON list of texts.*row 1"):
+            evalbench.evaluate(str(tmp_path / "t.jsonl"), metrics=["rougeL"])
 
     def test_ids_that_stand_twice(self):
         with pytest.raises(

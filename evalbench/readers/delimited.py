@@ -1,0 +1,101 @@
+"""CSV and TSV to raw frames: rows as even as the header, no cell changed; another separator is found, with a note."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from evalbench.errors import BadInput
+from evalbench.readers.frames import more_than_once
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+_EXCEL = re.compile(r"sep=(.)\r?\n")
+
+
+class Rows(NamedTuple):
+    """The header, and the rows that have more or fewer cells."""
+
+    header: list[str]
+    uneven: list[str]
+    separator: str
+
+
+def delimited_frame(path: Path, text: str, expected: str) -> tuple[pd.DataFrame, list[str]]:
+    """The cells of a delimited text, and a note where another separator than the ending's was found.
+
+    Raises
+    ------
+    BadInput
+        For rows that are longer or shorter than the header, quotes without end, columns that are doubled, no rows.
+    """
+    import pandas as pd
+
+    declared = _EXCEL.match(text)
+    text = text[declared.end() :] if declared else text
+    rows = _found(path, text, declared[1] if declared else expected)
+    if rows.uneven:
+        raise BadInput.listing(
+            f"{path}: the header has {len(rows.header)} cells, these rows have more or fewer (quote a cell that holds "
+            f"{rows.separator!r} or a line break):",
+            rows.uneven,
+        )
+    try:
+        frame = pd.read_csv(
+            io.StringIO(text),
+            sep=rows.separator,
+            dtype=str,
+            keep_default_na=False,
+            na_filter=False,
+            index_col=False,
+            skip_blank_lines=True,
+        )
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, ValueError) as error:
+        raise BadInput(f"{path}: not a table: {str(error).strip()}") from error
+    doubled = more_than_once(rows.header)
+    if doubled:
+        raise BadInput(f"{path}: column {', '.join(doubled)} appears more than once in the header")
+    if frame.empty:
+        raise BadInput(f"{path}: a header but no rows")
+    frame.index = pd.RangeIndex(2, len(frame) + 2)
+    frame.attrs["separator"] = rows.separator
+    named = SEPARATORS.get(rows.separator, repr(rows.separator))
+    return frame, [] if rows.separator == expected else [f"its cells are separated by {named}"]
+
+
+def _found(path: Path, text: str, expected: str) -> Rows:
+    """The rows by the expected separator, or by another that divides the header where that one does not fit."""
+    csv.field_size_limit(max(len(text), csv.field_size_limit()))
+    try:
+        rows = _rows(text, expected)
+    except csv.Error as error:
+        raise BadInput(f"{path}: not a table: {error}") from error
+    if len(rows.header) > 1 and not rows.uneven:
+        return rows
+    others = []
+    for separator in SEPARATORS:
+        if separator != expected and any(separator in cell for cell in rows.header):
+            try:
+                others.append(_rows(text, separator))
+            except csv.Error:
+                continue
+    whole = [other for other in others if len(other.header) > 1 and not other.uneven]
+    if not whole and len(rows.header) == 1:  # its rows are told by the separator that its header has
+        whole = [other for other in others if len(other.header) > 1]
+    return max(whole, key=lambda other: len(other.header), default=rows)
+
+
+def _rows(text: str, separator: str) -> Rows:
+    """Counted before pandas reads them, which cuts long rows off and fills up short ones."""
+    uneven: list[str] = []
+    header: list[str] = []
+    for number, row in enumerate(csv.reader(io.StringIO(text, newline=""), delimiter=separator), start=1):
+        header = header or row
+        if len(row) != len(header) and "".join(row).strip():
+            uneven.append(f"row {number}: {len(row)}")
+    return Rows(header, uneven, separator)

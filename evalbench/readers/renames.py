@@ -1,0 +1,95 @@
+"""Columns under other names: renamed as asked, and values within objects as columns of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def renamed_columns(raw: pd.DataFrame, columns: Mapping[str, str]) -> tuple[pd.DataFrame, dict[str, str]]:
+    """A raw frame with its columns renamed, and what is wrong with the names, by column."""
+    names = {str(c): str(c).strip() for c in raw.columns}
+    faults: dict[str, str] = {}
+    found: dict[str, pd.Series] = {}
+    taken = {own for name, own in names.items() if not {own, name} & set(columns)}
+    for source, target in columns.items():
+        held = next((name for name, own in names.items() if source in (name, str(name).strip())), None)
+        cells = within(raw, source) if held is None else None
+        if held is None and cells is None:
+            continue
+        if target in taken:
+            way_out = f"rename that one too (--map {target}=NAME)"
+            faults[target] = f"already exists, so {source} cannot be renamed to it; {way_out}"
+            continue
+        taken.add(target)
+        if cells is not None:
+            found[target] = cells
+        elif held is not None:
+            names[held] = target
+    renamed = raw.rename(columns=names).assign(**found)
+    doubled = renamed.columns.duplicated()
+    for name in dict.fromkeys(map(str, renamed.columns[doubled])):
+        faults.setdefault(name, "appears more than once, apart from spaces around its name")
+    return renamed.loc[:, ~doubled], faults
+
+
+def within(raw: pd.DataFrame, path: str) -> pd.Series | None:
+    """The cells of a nested value such as ``scores.overall`` or ``choices.0.text``; None where no row has it."""
+    import pandas as pd
+
+    names = {str(c).strip(): c for c in raw.columns}
+    head, _, rest = path.partition(".")
+    if not rest or head not in names:
+        return None
+    cells = pd.Series([_inner(cell, rest.split(".")) for cell in raw[names[head]]], index=raw.index, dtype=object)
+    return cells if cells.notna().any() else None
+
+
+def _inner(value: Any, steps: Sequence[str]) -> Any:
+    for step in steps:
+        if isinstance(value, dict):
+            value = value.get(step)
+        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return None
+    return value
+
+
+def nested_names(raw: pd.DataFrame, most: int = 50) -> list[str]:
+    """The names by which :func:`within` finds values of objects."""
+    found: dict[str, None] = {}
+
+    def enter(value: Any, path: str) -> None:
+        if isinstance(value, dict) and path.count(".") < 5:
+            for key, inner in value.items():
+                enter(inner, f"{path}.{key}")
+        elif "." in path and len(found) < most:
+            found[path] = None
+
+    for name in raw.columns:
+        for cell in raw[name].head(200):
+            if isinstance(cell, dict):
+                enter(cell, str(name).strip())
+    return list(found)
+
+
+def unknown_renames(columns: Mapping[str, str], frames: Iterable[pd.DataFrame]) -> list[str]:
+    """What is wrong with the sources of renames that no table has."""
+    given = list(frames)
+    present = {str(c).strip() for frame in given for c in frame.columns}
+    return [
+        f"no table has a column {source!r} to rename"
+        + (f"; did you mean --map {target}={source}?" if target in present else _nearest(source, present))
+        for source, target in columns.items()
+        if source not in present and all(within(frame, source) is None for frame in given)
+    ]
+
+
+def _nearest(name: str, present: Iterable[str]) -> str:
+    near = get_close_matches(name, sorted(present), n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""

@@ -1,0 +1,166 @@
+"""Cells of a sheet or a frame as what was meant by them: lists that are written as text, decimal commas, rows without ids."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from evalbench.readers.files import parsed_json
+from evalbench.readers.schema import Column, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NUMBERED = ("id", "doc_id")
+"""Names of first columns that rows can do without, where each row stands for itself."""
+
+_TEXT = r"""(?:'(?:[^'\\\n]|\\[^\n])*'|"(?:[^"\\\n]|\\[^\n])*")"""
+_PYTHON_LIST = re.compile(rf"\s*\[\s*(?:{_TEXT}(?:\s*,\s*{_TEXT})*(?:\s*,)?\s*)?\]\s*")
+_COMMA = re.compile(r"[-+]?\d+,\d+")
+_THOUSANDS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")
+_PLAIN = re.compile(r"[-+]?\d+")
+
+
+def as_meant(frame: pd.DataFrame, table: Table, renames: Mapping[str, str]) -> tuple[pd.DataFrame, list[str]]:
+    """A raw frame with the lists and numbers of its text cells read, and a note for each column where something was guessed.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    table : Table
+        Says which columns hold lists and which numbers.
+    renames : mapping of str to str
+        Column of the frame → column of the table.
+    """
+    # Beside semicolons a comma is a decimal one; elsewhere 1,234 could be a thousand and is left as it is.
+    separator = str(frame.attrs.get("separator", ""))
+    changed: dict[Any, Any] = {}
+    notes: list[str] = []
+    for name in frame.columns:
+        own = str(name).strip()
+        column = table.column(renames.get(own, own))
+        cells = frame[name]
+        if column is not None and column.type == "texts":
+            changed[name], found = _lists(cells)
+        elif column is None or column.type in ("float", "int"):
+            changed[name], found = _numbers(cells, separator)
+        else:
+            continue
+        notes += [f"column {own}: {note}" for note in found]
+    return frame.assign(**{str(name): values for name, values in changed.items()}), notes
+
+
+def _lists(cells: pd.Series) -> tuple[pd.Series, list[str]]:
+    """Texts that are lists of texts as lists; a column that has lists already is taken as it is."""
+    import pandas as pd
+
+    if not any(isinstance(cell, str) and cell.lstrip().startswith("[") for cell in cells):
+        return cells, []
+    if any(isinstance(cell, list) for cell in cells):
+        return cells, []
+    values, python, texts = [], 0, 0
+    for cell in cells:
+        value = cell
+        if isinstance(cell, str) and cell.lstrip().startswith("["):
+            listed = _json_list(cell)
+            if listed is None and (listed := _python_list(cell)) is not None:
+                python += 1
+            texts += listed is None
+            value = cell if listed is None else listed
+        values.append(value)
+    notes = [f"{_cells(python)} read as a list in Python's form, such as ['a', 'b']"] if python else []
+    notes += (
+        [f'{_cells(texts)} read as a text, although it begins with "[": it is not a list of texts'] if texts else []
+    )
+    return pd.Series(values, index=cells.index, dtype=object), notes
+
+
+def _cells(n: int) -> str:
+    return f"{n} cell was" if n == 1 else f"{n} cells were each"
+
+
+def _json_list(text: str) -> list[str] | None:
+    try:
+        value = parsed_json(text)
+    except ValueError:
+        return None
+    return value if isinstance(value, list) and all(isinstance(v, str) for v in value) else None
+
+
+def _python_list(text: str) -> list[str] | None:
+    """A list of quoted texts with commas between them; what numpy prints has none and would run together."""
+    if not _PYTHON_LIST.fullmatch(text):
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an escape that Python does not know
+            value = ast.literal_eval(text.strip())
+        "".join(value).encode()
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return None
+    return list(value)
+
+
+def _numbers(cells: pd.Series, separator: str) -> tuple[pd.Series, list[str]]:
+    """Numbers with a decimal comma, where all of a column's are whole or have one."""
+    commas = [cell.strip() for cell in cells if isinstance(cell, str) and "," in cell]
+    if not commas or not all(map(_COMMA.fullmatch, commas)):
+        return cells, []
+    rest = [cell.strip() for cell in cells if isinstance(cell, str) and "," not in cell and cell.strip()]
+    if not all(map(_PLAIN.fullmatch, rest)) or any(isinstance(cell, (list, dict, bool)) for cell in cells):
+        return cells, []
+    if separator != ";" and all(map(_THOUSANDS.fullmatch, commas)):
+        return cells, []
+    read = cells.map(lambda cell: cell.replace(",", ".") if isinstance(cell, str) else cell)
+    return read, [
+        f"the comma in {len(commas)} {'number' if len(commas) == 1 else 'numbers'} was read as a decimal comma"
+    ]
+
+
+def numbered(
+    frames: Mapping[str, pd.DataFrame], schema: Mapping[str, Table], renames: Mapping[str, str]
+) -> tuple[dict[str, pd.DataFrame], dict[str, str]]:
+    """Tables whose rows had no ids with ids, and what was done, by table.
+
+    Rows are numbered only where each can stand for itself: no other column of the table is an identifier, apart from one
+    with a single value, and no other table names rows by the column.
+    """
+    out, notes = dict(frames), {}
+    for name, table in schema.items():
+        key = table.columns[0]
+        if name not in frames or key.name not in NUMBERED or not key.required:
+            continue
+        frame = frames[name]
+        names = {renames.get(own, own) for own in (str(c).strip() for c in frame.columns)}
+        others = [c for table_name, other in frames.items() if table_name != name for c in map(str, other.columns)]
+        if key.name in {n.casefold() for n in names} or key.name in others or _several(frame, table, key, renames):
+            continue
+        files = all(isinstance(row, str) for row in frame.index)
+        width = max(4, len(str(len(frame))))
+        ids = [row.rpartition(".")[0] if files else f"q{i:0{width}d}" for i, row in enumerate(frame.index, start=1)]
+        rest = frame.drop(columns=[c for c in frame.columns if str(c).strip() == key.name])
+        rest.insert(0, key.name, ids)
+        out[name] = rest
+        notes[name] = (
+            f"no column {key.name}: "
+            + (
+                "the names of the files were taken"
+                if files
+                else f"the rows were numbered in their order, {ids[0]} to {ids[-1]}"
+            )
+            + f" (--map COLUMN={key.name} takes a column instead)"
+        )
+    return out, notes
+
+
+def _several(frame: pd.DataFrame, table: Table, key: Column, renames: Mapping[str, str]) -> bool:
+    """Whether rows are of several groups, or are told apart by a second identifier."""
+    for name in frame.columns:
+        own = str(name).strip()
+        column = table.column(renames.get(own, own))
+        if column is not None and column is not key and column.type == "id" and frame[name].astype(str).nunique() > 1:
+            return True
+    return False
