@@ -220,7 +220,7 @@ def test_a_sample_without_a_text_is_one_fault(place):
             "rule_similarity must be at least 0, got -0.5",
         ),
         ({"assignment": "best"}, "assignment must be one of greedy, optimal; got 'best'"),
-        ({"yellow_from": 0.5}, "yellow_from and green_from must both be set"),
+        ({"yellow_from": 0.5}, "green_from and yellow_from are set together or not at all; got yellow_from alone"),
         ({"light_on": "bleu"}, "light_on must be one of f1, match_score, ha_f1; got 'bleu'"),
         ({"weights_file": "/nowhere.json"}, "weights_file /nowhere.json"),
     ],

@@ -1,5 +1,6 @@
 """Violation matching: options that no run can take."""
 
+import pandas as pd
 import pytest
 
 from evalbench import load
@@ -35,5 +36,51 @@ def test_all_options_that_cannot_be_taken_are_told_in_one_message():
         "  - ha_weights: unknown component 'tone'; there are text_overlap, rule_similarity, category_match, "
         "explanation_similarity, correction_similarity",
         "  - assignment must be one of greedy, optimal; got 'best'",
-        "  - yellow_from and green_from must both be set and ascend, or neither; got 0.8 and 0.5",
+        "  - green_from must be above yellow_from, got 0.5 and 0.8",
     ]
+
+
+ITEMS = pd.DataFrame(
+    {"sample_id": list("abcd"), "checker": "c@1|m", "n_truth": 1, "n_predicted": 1, "unscored": "", "undefined": ""}
+)
+COUNTS = [column.removeprefix("#") for measure in matching.measures() for column in measure.sums]
+
+
+def lit(tp, **options):
+    """The verdict where so many of four violations are found and the other predictions are wrong."""
+    found = (ITEMS.index < tp).astype(int)
+    zeros = dict.fromkeys(COUNTS, 0)
+    items = ITEMS.assign(**zeros).assign(tp=found, fp=1 - found, fn=1 - found)
+    return matching.summarise(items, n_resamples=50, **options).verdict
+
+
+def test_a_value_at_its_own_threshold_takes_the_better_light():
+    assert lit(2, yellow_from=0.5, green_from=0.75).light == "yellow"
+    assert lit(3, yellow_from=0.5, green_from=0.75).light == "green"
+    assert lit(1, yellow_from=0.5, green_from=0.75).light == "red"
+
+
+def test_several_figures_have_a_light_and_the_worst_decides():
+    lights = {"recall": {"green_from": 0.5, "yellow_from": 0.2}, "fp": {"green_to": 0, "yellow_to": 1}}
+    verdict = lit(2, yellow_from=0.1, green_from=0.2, lights=lights)
+    assert (verdict.light, verdict.decided_by) == ("red", {"metric": "fp", "checker": "c@1|m"})
+    assert lit(3, lights=lights).light == "yellow"
+    assert lit(4, lights=lights).light == "green"
+    assert lit(4).light == "unlit"
+
+
+def test_thresholds_beyond_a_figure_and_of_unknown_figures_are_refused():
+    with pytest.raises(BadInput) as caught:
+        lit(
+            1, light_on="match_score", green_from=70, yellow_from=0.5,
+            lights={"recall": {"green_from": 0.9}, "fp": {"green_to": -1, "yellow_to": 3}, "tone": {}},
+        )  # fmt: skip
+    assert str(caught.value).splitlines()[:4] == [
+        "matching: invalid options:",
+        "  - green_from must be between 0 and 1, got 70",
+        "  - lights: recall: green_from and yellow_from are set together or not at all; got green_from alone",
+        "  - lights: fp: green_to must be at least 0, got -1",
+    ]
+    assert "lights must be one of f1, match_score, precision" in str(caught.value)
+    with pytest.raises(BadInput, match="lights: f1 has its thresholds in green_from and yellow_from"):
+        lit(1, green_from=0.5, yellow_from=0.1, lights={"f1": {"green_from": 0.5, "yellow_from": 0.1}})

@@ -47,7 +47,7 @@ from evalbench.studies.matching.pictures import (
     unmatched,
     worst_samples,
 )
-from evalbench.studies.matching.summary import LIGHT_ON, LIT, measures, summarise
+from evalbench.studies.matching.summary import LIGHT_ON, measures, rules_of, summarise
 
 __all__ = [
     "HA_WEIGHTS", "QUESTION", "SCHEMA", "STD_WEIGHTS", "Matching", "Pairs", "Thresholds", "Violations",
@@ -122,8 +122,9 @@ def evaluate(
     missing: str = MISSING,
     context_threshold: float = CONTEXT_THRESHOLD,
     light_on: str = LIGHT_ON,
-    yellow_from: float | None = None,
     green_from: float | None = None,
+    yellow_from: float | None = None,
+    lights: Mapping[str, Mapping[str, float]] = {},
     seed: int = 0,
     n_resamples: int = 2000,
 ) -> Result:
@@ -154,8 +155,11 @@ def evaluate(
         Least similarity of a context that is located fuzzily, 0–1.
     light_on : {"f1", "match_score", "ha_f1"}
         Metric of the light: ``f1``, ``match_score`` or ``ha_f1``.
-    yellow_from, green_from : float or None
-        Red up to here; green above here.  Without them unlit.
+    green_from, yellow_from : float or None
+        Green at or above; yellow at or above, red below.  Both, or neither: then it is unlit.
+    lights : mapping of str to mapping, optional
+        Thresholds of further figures, ``{"recall": {"green_from": 0.9, "yellow_from": 0.7}}``; where less is better
+        ``green_to`` and ``yellow_to``, at or below.  The worst light decides.
     seed, n_resamples : int
 
     Returns
@@ -183,12 +187,7 @@ def evaluate(
         else:
             checks.choice("ha_thresholds", name, limits)
     check_options(checks, weights, **how)
-    checks.choice("light_on", light_on, LIT)
-    cuts = [cut for cut in (yellow_from, green_from) if cut is not None]
-    checks.that(
-        not cuts or (len(cuts) == 2 and cuts[0] < cuts[1]),
-        f"yellow_from and green_from must both be set and ascend, or neither; got {yellow_from} and {green_from}",
-    )
+    checks.tried(lambda: rules_of(**taken(rules_of, options)))
     checks.usual(options)
     checks.refuse("matching")
     of_std, of_ha = Thresholds(**limits), Thresholds(**{**limits, **options["ha_thresholds"]})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,6 +11,8 @@ import numpy as np
 from evalbench.core.measures import Measure, f1_of, mean_of, precision_of, ratio, recall_of
 from evalbench.core.result import Summary
 from evalbench.core.wording import counted
+from evalbench.kit.options import Checks
+from evalbench.kit.rules import rule_of
 from evalbench.kit.verdicts import worst_group
 from evalbench.metrics.matching import COMPONENTS
 
@@ -17,7 +21,8 @@ if TYPE_CHECKING:
 
 LIGHT_ON = "f1"
 LIT = (LIGHT_ON, "match_score", "ha_f1")
-"""The measures that can have a light."""
+"""The measures that the light can be named after."""
+VIOLATIONS = "violations"
 
 
 def measures() -> tuple[Measure, ...]:
@@ -70,25 +75,66 @@ def _matched(component: str) -> Measure:
 
 
 def _count(column: str, title: str, *, higher_is_better: bool = True) -> Measure:
-    return Measure(column, (column,), np.asarray, title=title, unit="violations", higher_is_better=higher_is_better)
+    return Measure(column, (column,), np.asarray, title=title, unit=VIOLATIONS, higher_is_better=higher_is_better)
+
+
+def rules_of(
+    light_on: str = LIGHT_ON,
+    green_from: float | None = None,
+    yellow_from: float | None = None,
+    lights: Mapping[str, Mapping[str, float]] = {},
+) -> dict[str, dict[str, float]]:
+    """The checked thresholds of each figure that has a light, that of ``light_on`` first, also without any.
+
+    Raises
+    ------
+    BadInput
+        Lists thresholds that are no rule or beyond their figure, and unknown figures.
+
+    Examples
+    --------
+    >>> rules_of(lights={"recall": {"green_from": 0.9, "yellow_from": 0.7}})
+    {'f1': {}, 'recall': {'green_from': 0.9, 'yellow_from': 0.7}}
+    """
+    checks, known = Checks(), {m.metric: m for m in measures()}
+    checks.choice("light_on", light_on, LIT)
+    own = {"green_from": green_from, "yellow_from": yellow_from}
+    found = {light_on: checks.tried(lambda: rule_of(own, within=(0, 1))) or {}}
+    for name, rule in lights.items():
+        if name not in known:
+            checks.choice("lights", name, known)
+            continue
+        checks.that(not found.get(name), f"lights: {name} has its thresholds in green_from and yellow_from")
+        options = {
+            "higher_is_better": known[name].higher_is_better,
+            "within": (0, math.inf if known[name].unit == VIOLATIONS else 1),
+            "of": name,
+        }
+        found[name] = checks.tried(lambda rule=rule, options=options: rule_of(rule, **options)) or {}  # type: ignore[misc]
+    checks.refuse("matching")
+    return found
 
 
 def summarise(
     items: pd.DataFrame,
     *,
     light_on: str = LIGHT_ON,
-    yellow_from: float | None = None,
     green_from: float | None = None,
+    yellow_from: float | None = None,
+    lights: Mapping[str, Mapping[str, float]] = {},
     seed: int = 0,
     n_resamples: int = 2000,
 ) -> Summary:
-    """Headline figures per checker and over all, with the verdict: the worst checker decides; options as of ``evaluate``."""
+    """Headline figures per checker and over all, with the verdict: the worst light of all checkers decides.
+
+    Options as of ``evaluate``.
+    """
     n_truth = int(items.drop_duplicates("sample_id")["n_truth"].sum())
     return worst_group(
         items,
         measures(),
         "checker",
-        lights={light_on: () if yellow_from is None or green_from is None else (yellow_from, green_from)},
+        lights=rules_of(light_on, green_from, yellow_from, lights),
         over=f"{counted(n_truth, 'true violation')} in {counted(items['sample_id'].nunique(), 'text')}",
         units="sample_id",
         whole=True,
