@@ -1,4 +1,4 @@
-"""Machine translation's lexical metrics: BLEU and chrF by sacrebleu, METEOR by nltk."""
+"""Machine translation's lexical metrics: BLEU by sacrebleu, METEOR by nltk."""
 
 from __future__ import annotations
 
@@ -134,47 +134,6 @@ def corpus_bleu(*sums: Floats) -> Floats:
         brevity = np.where(ours < theirs, np.exp(1 - theirs / ours), 1.0)
         score = 100 * brevity * np.exp(np.log(precision).mean(axis=0))
     return np.where((correct.sum(axis=0) > 0) & (total > 0).all(axis=0), score, 0.0)
-
-
-@metric(
-    kind="texts",
-    range=(0, 100),
-    higher_is_better=True,
-    needs=("reference", "package:sacrebleu"),
-    unit="0–100",
-    example=({"outputs": ["кот спит"], "references": ["кот спит"]}, [100.0]),
-    reference="Popović 2015, chrF: character n-gram F-score for automatic MT evaluation, section 2",
-)
-def chrf(outputs: Texts, references: References) -> Floats:
-    """Character n-gram F-score, n = 1..6, β = 2: the best lexical metric for inflected languages.
-
-    Parameters
-    ----------
-    outputs : sequence of str
-    references : sequence of str or of sequences of str
-        The best reference counts.
-
-    Returns
-    -------
-    (n,) array in [0, 100]
-
-    Raises
-    ------
-    Unavailable
-        Without sacrebleu.
-
-    Examples
-    --------
-    >>> chrf(["кошка спит"], ["кошки спят"]).round(2)
-    array([30.69])
-    """
-    require("sacrebleu", "sacrebleu", "chrf")
-    from sacrebleu.metrics.chrf import CHRF
-
-    texts = checked_texts(outputs, "outputs")
-    lists = checked_lists(references, "references", len(texts))
-    scorer = CHRF()
-    return np.array([scorer.sentence_score(a, several).score for a, several in zip(texts, lists, strict=True)], float)
 
 
 @metric(

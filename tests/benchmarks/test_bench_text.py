@@ -10,6 +10,7 @@ from scipy import stats
 from timing import Race, alone, least, race, seconds
 
 from evalbench.core.correlation_table import correlation_table
+from evalbench.metrics.character_ngrams import chrf
 from evalbench.metrics.rouge import rouge
 from evalbench.metrics.text import score
 
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.benchmark
 
 TYPES = ["rouge1", "rouge2", "rougeL"]
 PAIRS, FEW = 20_000, 1_000
-LEAST_OF_ROUGE_SCORE, LEAST_OF_SCIPY = 5, 5
+LEAST_OF_ROUGE_SCORE, LEAST_OF_SACREBLEU, LEAST_OF_SCIPY = 5, 5, 5
 
 
 def texts(n, seed=0, low=15, high=60):
@@ -59,6 +60,30 @@ def test_rouge_is_five_times_as_fast_as_rouge_score_with_the_same_values(record)
     pytest.importorskip("rouge_score", reason="peer not importable: rouge_score")
     took = Race(*alone(rouge_against_rouge_score))
     record(against(f"ROUGE-1/2/L of {PAIRS} pairs", took, "rouge-score", LEAST_OF_ROUGE_SCORE))
+
+
+def chrf_against_sacrebleu():
+    """Both give the same values."""
+    from sacrebleu.metrics.chrf import CHRF
+
+    outputs, references = texts(PAIRS)
+    peer = CHRF()
+    found = chrf(outputs, references)
+    expected = [peer.sentence_score(o, [r]).score for o, r in zip(outputs[:FEW], references[:FEW], strict=True)]
+    np.testing.assert_allclose(found[:FEW], expected, atol=1e-9)
+
+    def theirs(_):
+        for output, reference in zip(outputs[:FEW], references[:FEW], strict=True):
+            peer.sentence_score(output, [reference])
+
+    took = race(lambda _: chrf(outputs, references), theirs, goal=LEAST_OF_SACREBLEU * FEW / PAIRS)
+    return took._replace(peer=took.peer * PAIRS / FEW)
+
+
+def test_chrf_is_five_times_as_fast_as_sacrebleu_with_the_same_values(record):
+    pytest.importorskip("sacrebleu", reason="peer not importable: sacrebleu")
+    took = Race(*alone(chrf_against_sacrebleu))
+    record(against(f"chrF of {PAIRS} pairs", took, "sacrebleu", LEAST_OF_SACREBLEU))
 
 
 LEXICAL = [

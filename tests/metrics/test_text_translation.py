@@ -9,11 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalbench.errors import BadInput
+from evalbench.metrics import character_ngrams
 from evalbench.metrics import translation as module
+from evalbench.metrics.character_ngrams import chrf
 from evalbench.metrics.text import Unavailable
 from evalbench.metrics.translation import (
     BLEU_COUNTS,
-    chrf,
     corpus_bleu,
     meteor,
     meteor_stages,
@@ -38,6 +39,25 @@ def test_sentence_bleu_and_chrf_are_sacrebleu_s(rows):
     for i, (output, several) in enumerate(rows):
         assert bleu[i] == pytest.approx(peer.sentence_bleu(output, several).score, abs=1e-9)
         assert characters[i] == pytest.approx(peer.sentence_chrf(output, several).score, abs=1e-9)
+
+
+ODD = [
+    "", " ", "\u00a0\u2003", "a", " a\tb\nc ", "a\x1cb", "abcde", "abcdef", "abcdefg", "aaaaaaaaaa", "\U0001f600\U0001f601 x",
+    "e\u0301\u200b", "\ud800 lone", "x" * 3000, "the cat sat on the mat",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("limit", [1, 50, 1 << 20])
+def test_chrf_of_odd_texts_is_sacrebleu_s_however_many_are_taken_at_once(limit, monkeypatch):
+    import sacrebleu as peer
+
+    monkeypatch.setattr(character_ngrams, "_CHARACTERS_AT_ONCE", limit)
+    every = [(a, b) for a in ODD for b in ODD]
+    found = chrf([a for a, _ in every], [b for _, b in every])
+    assert found.tolist() == pytest.approx([peer.sentence_chrf(a, [b]).score for a, b in every], abs=1e-9)
+    several = chrf(ODD, [ODD] * len(ODD))
+    assert several.tolist() == pytest.approx([peer.sentence_chrf(a, ODD).score for a in ODD], abs=1e-9)
+    assert chrf([], []).shape == (0,)
 
 
 @settings(max_examples=80)
