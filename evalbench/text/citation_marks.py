@@ -11,8 +11,10 @@ from evalbench.text.sentences import sentences
 MAX_RANGE = 50
 # Blanks are taken from their first one on, all or none: a reply of nothing but blanks costs linear time.
 _MARK = re.compile(
-    r"(?<![ \t])[ \t]*+[\[［【]\s*(?P<body>[0-9]{1,3}(?:\s*[,;，、–—-]\s*[0-9]{1,3}){0,30})\s*[\]］】](?:\(https?://[^\s()]{1,500}\))?"
+    r"(?<![ \t])[ \t]*+[\[［【]\s*(?P<body>[0-9]{1,3}(?:\s*[,;，、–—-]\s*[0-9]{1,3})*+)\s*[\]］】](?:\(https?://[^\s()]{1,500}\))?"
 )
+_TICKS = re.compile(r"`+|(?<![^\n ])~{3,}")
+_PARAGRAPH = re.compile(r"\n[ \t]*\n")
 _PART = re.compile(r"(?P<first>[0-9]+)(?:\s*[–—-]\s*(?P<last>[0-9]+))?")
 
 
@@ -34,14 +36,59 @@ class Statement(NamedTuple):
 def citation_marks(text: str) -> list[Mark]:
     """All citation marks of a text, in order.
 
-    Numbers have at most three digits, so that ``[2019]`` is no mark; of a range wider than 50 only the ends count.
+    Numbers have at most three digits, so that ``[2019]`` is not a mark; of a range wider than 50 only the ends count.
+    What is in code (between backticks, in a fenced block) or holds a 0, as ``[0-9]`` does, is not a mark.
 
     Examples
     --------
     >>> [m.numbers for m in citation_marks("It sank [1, 2].[3-5] In [2019] so.")]
     [(1, 2), (3, 4, 5)]
     """
-    return [Mark(m.start(), m.end(), _numbers(m["body"])) for m in _MARK.finditer(text)]
+    code = _code(text)
+    starts = [start for start, _ in code]
+
+    def in_code(place: int) -> bool:
+        before = bisect_right(starts, place) - 1
+        return before >= 0 and place < code[before][1]
+
+    marks = (
+        Mark(m.start(), m.end(), _numbers(m["body"])) for m in _MARK.finditer(text) if not in_code(m.start("body"))
+    )
+    return [mark for mark in marks if 0 not in mark.numbers]
+
+
+def _code(text: str) -> list[tuple[int, int]]:
+    """Where code is: fenced blocks, to the end where they are not closed, and spans within a paragraph, as in Markdown."""
+    runs = [(m.start(), m.end()) for m in _TICKS.finditer(text)]
+    if not runs:
+        return []
+    breaks = [m.start() for m in _PARAGRAPH.finditer(text)]
+    fences = [i for i, (a, b) in enumerate(runs) if b - a >= 3 and _opens_a_line(text, a)]
+    opening = set(fences)
+    same: dict[str, list[int]] = {}
+    for i, (a, b) in enumerate(runs):
+        same.setdefault(text[a:b], []).append(i)
+    found, i = [], 0
+    while i < len(runs):
+        start, end = runs[i]
+        if i in opening:
+            after = (fences[k] for k in range(bisect_right(fences, i), len(fences)))
+            close = next((j for j in after if text[runs[j][0] : runs[j][1]].startswith(text[start:end])), None)
+            found.append((start, len(text) if close is None else runs[close][1]))
+            i = len(runs) if close is None else close + 1
+            continue
+        equal = same[text[start:end]]
+        place = bisect_right(equal, i)
+        if place < len(equal) and bisect_right(breaks, start) == bisect_right(breaks, runs[equal[place]][0]):
+            found.append((start, runs[equal[place]][1]))
+            i = equal[place]
+        i += 1
+    return found
+
+
+def _opens_a_line(text: str, place: int) -> bool:
+    before = text[max(0, place - 4) : place]
+    return (place < 4 or "\n" in before) and not before.rpartition("\n")[2].strip(" ")
 
 
 def _numbers(body: str) -> tuple[int, ...]:

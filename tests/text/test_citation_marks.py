@@ -18,6 +18,14 @@ from evalbench.text.citation_marks import citation_marks, statements
         ("[3-1]", [(3, 1)]),
         ("[1-999]", [(1, 999)]),
         ("[1](https://lexica.example/a_(b)", [(1,)]),
+        ("[0] [0-9] [0, 1] [10]", [(10,)]),
+        (f"[{', '.join(map(str, range(1, 61)))}]", [tuple(range(1, 61))]),
+        ("`x[1]` [2] ``y`[3]`` [4]", [(2,), (4,)]),
+        ("[1] ` [2]", [(1,), (2,)]),
+        ("a ` b [1]\n\nc ` d [2]", [(1,), (2,)]),
+        ("[1]\n```python\nx[2] = '`'\n```\n[3]", [(1,), (3,)]),
+        ("[1]\n  ~~~~\nx[2]\n```\n~~~~\n[3]", [(1,), (3,)]),
+        ("[1]\n```\nx[2]", [(1,)]),
     ],
 )
 def test_marks(text, numbers):
@@ -41,7 +49,22 @@ def test_statements(text, language, expected):
     assert [tuple(s) for s in statements(text, language)] == expected
 
 
-@pytest.mark.parametrize("text", ["[" * 50_000, "[1" * 50_000, "[1,1" * 20_000, "[1]" * 10_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 50_000,
+        "[1" * 50_000,
+        "[1,1" * 20_000,
+        "[1]" * 10_000,
+        "[" + "1," * 200_000,
+        "`[1]" * 50_000,
+        "".join("`" * n + " " for n in range(1, 600)),
+        "```\n" * 50_000,
+        "``` " * 50_000,
+        "```\n" + "````\n~~~\n" * 20_000,
+        "\n".join("`" * n for n in range(600, 3, -1)),
+    ],
+)
 def test_hostile_texts_cost_little(text):
     assert least(lambda: citation_marks(text), goal=1, rounds=1) < 1
 
