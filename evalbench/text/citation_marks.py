@@ -11,7 +11,7 @@ from evalbench.text.sentences import sentences
 MAX_RANGE = 50
 # Blanks are taken from their first one on, all or none: a reply of nothing but blanks costs linear time.
 _MARK = re.compile(
-    r"(?<![ \t])[ \t]*+[\[［【]\s*(?P<body>[0-9]{1,3}(?:\s*[,;，、–—-]\s*[0-9]{1,3})*+)\s*[\]］】](?:\(https?://[^\s()]{1,500}\))?"
+    r"(?<![ \t])[ \t]*+[\[［【]\s*(?P<body>[0-9]{1,3}(?:\s*[,;，、–—-]\s*[0-9]{1,3})*)\s*[\]］】](?:\(https?://[^\s()]{1,500}\))?"
 )
 _TICKS = re.compile(r"`+|(?<![^\n ])~{3,}")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
