@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import importlib
+import os
 import sys
 import traceback
 from typing import NoReturn
@@ -60,6 +61,8 @@ def main() -> None:
 
     clean_streams()
     try:
+        if "_EVALBENCH_COMPLETE" in os.environ and answered_a_shell():
+            return
         group(prog_name="evalbench")
     except BadInput as error:
         click.echo(f"evalbench: {error}", err=True)
@@ -79,6 +82,13 @@ def main() -> None:
         sys.exit(2)
     except Exception:  # noqa: BLE001 - reported whole, below
         _unforeseen()
+
+
+def answered_a_shell() -> bool:
+    """Whether a shell asked what may come next, see :mod:`evalbench.commands.completion`."""
+    from evalbench.commands.completion import answer
+
+    return answer(group)
 
 
 def _unforeseen() -> NoReturn:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evalbench.commands.run import FAIL_ON, MEMORY, exit_code, report_edits, unjudged
-from evalbench.core.verdict import SYMBOLS
 from evalbench.readers.runs import PAGE
 
 if TYPE_CHECKING:
@@ -119,6 +118,8 @@ def table(outcomes: Sequence[Outcome]) -> list[str]:
 def _state(outcome: Outcome) -> str:
     if outcome.results is None:
         return f"✕ {outcome.run['status']}"
+    from evalbench.core.verdict import SYMBOLS
+
     light = str(outcome.results["light"])
     return f"{SYMBOLS[light]} {light}"
 

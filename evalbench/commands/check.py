@@ -8,9 +8,11 @@ from pathlib import Path
 
 import click
 
+from evalbench.commands import completion
+
 
 @click.command("check")
-@click.argument("names", nargs=-1, metavar="[STUDY]…")
+@click.argument("names", nargs=-1, metavar="[STUDY]…", shell_complete=completion.studies)
 @click.option(
     "--accept", is_flag=True, help="Store the current figures; the commit message should say which moved and why."
 )

@@ -10,18 +10,17 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from evalbench.commands.run import assignments
-from evalbench.compare.resampled import N_SUMMARIES
-from evalbench.compare.runs import Hooks
-from evalbench.compare.runs import compare as differences_of
-from evalbench.compare.sides import Side, with_names
+from evalbench.compare import N_SUMMARIES
 from evalbench.errors import BadInput
 from evalbench.readers.runs import FINISHED, PAGE, RUN_JSON, read_items, read_results, read_run
-from evalbench.report.compare_page import headline, judged_by, outcome, sentences, write
-from evalbench.report.compare_table import ARROWS
+
+if TYPE_CHECKING:
+    from evalbench.compare.sides import Side
 
 
 def run_folder(name: str, reports: Path) -> Path:
@@ -56,6 +55,8 @@ def read_side(folder: Path) -> Side:
     BadInput
         If the folder is not that of a finished run.
     """
+    from evalbench.compare.sides import Side
+
     run = read_run(folder) if (folder / RUN_JSON).is_file() else {}
     if run.get("status") not in FINISHED:
         raise BadInput(f"{folder}: not the folder of a finished run (status {run.get('status', 'unknown')})")
@@ -169,6 +170,10 @@ def compare(
     evalbench compare reports/matching/A --left checker=fern --right checker=moss
     """
     from evalbench import studies, workbench
+    from evalbench.compare.runs import Hooks
+    from evalbench.compare.runs import compare as differences_of
+    from evalbench.report.compare_page import headline, judged_by, outcome, sentences, write
+    from evalbench.report.compare_table import ARROWS
 
     reports = workbench.reports(root)
     sides = _sides(runs, left, right, reports)
@@ -200,6 +205,8 @@ def compare(
 
 def _sides(runs: Sequence[str], left: Sequence[str], right: Sequence[str], reports: Path) -> tuple[Side, ...]:
     """The sides that the command line names, with names of their own."""
+    from evalbench.compare.sides import with_names
+
     wanted = [assignments(left, "--left"), assignments(right, "--right")]
     if len(runs) == 1 and not (wanted[0] and wanted[1]):
         raise BadInput("only one run given: name two of its groups with --left and --right, or give a second run")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from evalbench.commands import completion
 from evalbench.commands.run import assignments
 from evalbench.errors import BadInput
 
@@ -29,8 +30,8 @@ def list_data(root: Path | None) -> None:
 
 
 @data.command("check")
-@click.argument("path", metavar="FILE|FOLDER|NAME@VERSION")
-@click.option("--study", required=True, help="The study whose tables are expected.")
+@click.argument("path", metavar="FILE|FOLDER|NAME@VERSION", shell_complete=completion.data_sets)
+@click.option("--study", required=True, help="The study whose tables are expected.", shell_complete=completion.studies)
 @click.option("--map", "renames", multiple=True, metavar="column=name", help="Rename a column to the one expected.")
 @click.option("-p", "files", multiple=True, metavar="table=FILE", help="A further table of the study.")
 @click.option(

@@ -6,17 +6,30 @@ from pathlib import Path
 
 import click
 
+from evalbench.commands import completion
+
 
 @click.command("list")
+@click.argument("what", metavar="[STUDY|metrics]", required=False, shell_complete=completion.studies_and_metrics)
 @click.option("--root", type=click.Path(path_type=Path))
-def list_studies(root: Path | None) -> None:
-    """List the studies with their questions and data sets."""
+@click.pass_context
+def list_studies(ctx: click.Context, what: str | None, root: Path | None) -> None:
+    """List the studies with their questions and data sets, or the parameters of one; `list metrics`: the metrics."""
     from evalbench import studies
+    from evalbench.commands.metrics import list_metrics
+    from evalbench.commands.parameters import write_parameters
     from evalbench.readers.catalog import entries
 
+    if what == "metrics":
+        ctx.invoke(list_metrics, everything=False)
+        return
     catalogued = entries(root)
-    for name in studies.names():
+    for name in studies.names() if what is None else [studies.study(what).name]:
         labels = [label for label, entry in catalogued.items() if name in entry.studies]
         click.echo(f"{name}\n    {studies.study(name).QUESTION}")
         if labels:
             click.echo(f"    data: {', '.join(labels)}")
+    if what is not None:
+        formatter = ctx.make_formatter()
+        write_parameters(formatter, what, root)
+        click.echo(f"\n{formatter.getvalue()}", nl=False)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from evalbench.commands import completion
 from evalbench.errors import BadInput
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def list_metrics(everything: bool) -> None:
 
 
 @metrics.command("show")
-@click.argument("name")
+@click.argument("name", shell_complete=completion.metrics)
 def show_metric(name: str) -> None:
     """Show the whole card of one metric, with its golden example."""
     click.echo(card_text(found(name)))

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from evalbench.core.verdict import SYMBOLS
+from evalbench.commands import completion
+from evalbench.commands.parameters import OfAStudy
 from evalbench.errors import BadInput
 from evalbench.readers.runs import PAGE
 
@@ -136,10 +137,22 @@ MEMORY = click.option(
 )
 
 
-@click.command("run")
-@click.argument("target", metavar="STUDY|NOTEBOOK.ipynb")
-@click.option("--data", metavar="NAME@VERSION|PATH", help="The data: a data set of the catalog, a file or a folder.")
-@click.option("-p", "pairs", multiple=True, metavar="name=value", help="A parameter of the notebook; may be repeated.")
+@click.command("run", cls=OfAStudy)
+@click.argument("target", metavar="STUDY|NOTEBOOK.ipynb", shell_complete=completion.studies)
+@click.option(
+    "--data",
+    metavar="NAME@VERSION|PATH",
+    help="The data: a data set of the catalog, a file or a folder.",
+    shell_complete=completion.data_sets,
+)
+@click.option(
+    "-p",
+    "pairs",
+    multiple=True,
+    metavar="name=value",
+    help="A parameter of the notebook; may be repeated. `evalbench run STUDY --help` lists them.",
+    shell_complete=completion.parameters,
+)
 @click.option(
     "--map", "renames", multiple=True, metavar="column=name", help="Rename a column of the data to the one expected."
 )
@@ -176,6 +189,7 @@ def run_study(
 ) -> None:
     """Render one study into a report; prints its light, headline figures and where the page is."""
     from evalbench.commands.printed import headline, run_object
+    from evalbench.core.verdict import SYMBOLS
     from evalbench.report.index import write_index
     from evalbench.runs.run import plan, run
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from evalbench.compare import N_SUMMARIES
 from evalbench.core.arrays import Floats, Indices
 from evalbench.core.compared import ALPHA, Comparison
 from evalbench.core.planning import equivalent, least_p, smallest_difference
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from evalbench.compare.sides import Group, Side
-
-# Each resample is one call of summarise a side: hundreds are affordable, thousands are not.
-N_SUMMARIES = 400
 
 
 class Cell(NamedTuple):

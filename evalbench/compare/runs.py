@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from evalbench.compare import N_SUMMARIES
 from evalbench.compare.changes import Changes, changes
-from evalbench.compare.resampled import N_SUMMARIES, compare_summaries
+from evalbench.compare.resampled import compare_summaries
 from evalbench.compare.sides import Group, Side, surroundings, unequal
 from evalbench.compare.weighted import Kernel, compare_weighted
 from evalbench.core.compared import Comparison

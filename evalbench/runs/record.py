@@ -108,7 +108,8 @@ def command_line(result: Result, variables: Mapping[str, Any] | None = None) -> 
     variables : mapping, optional
         The notebook's variables; by default those of ``__main__``.
     """
-    from evalbench.runs.run import file_paths, known_parameters
+    from evalbench.runs.notebooks import known_parameters
+    from evalbench.runs.run import file_paths
 
     if variables is None:
         import __main__

@@ -10,7 +10,6 @@ import shutil
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,11 +18,12 @@ from evalbench.draw import marks
 from evalbench.errors import BadInput
 from evalbench.models.redact import redactor
 from evalbench.readers import catalog
-from evalbench.readers.parameters import Parameter, notebook_parameters
+from evalbench.readers.parameters import notebook_parameters
 from evalbench.readers.runs import NOTEBOOK, RUN_JSON, read_results, write_json
 from evalbench.runs import folder as folders
 from evalbench.runs import provenance
 from evalbench.runs.kernel import Ended, execute, memory_fault, timeout_fault
+from evalbench.runs.notebooks import notebook_path, read_notebook
 from evalbench.runs.parameters import checked_values, edited_defaults, file_parameters
 from evalbench.workbench import reports as reports_folder
 from evalbench.workbench import root as find_root
@@ -89,35 +89,6 @@ class Run(NamedTuple):
         return str(self.results["light"]) if self.results else "grey"
 
 
-def known_parameters(study: str, root: Path | None = None) -> dict[str, Parameter]:
-    """The parameters of a study's notebook."""
-    path = notebook_path(study, root)
-    return notebook_parameters(_read_notebook(path), path.name)
-
-
-def notebook_path(target: str, root: Path | None = None) -> Path:
-    """The notebook of a study's name, or a path to one.
-
-    Raises
-    ------
-    BadInput
-        If there is none.
-    """
-    if target.endswith(".ipynb"):
-        path = Path(target).expanduser().resolve()
-        if not path.is_file():
-            raise BadInput(f"{target}: no such notebook")
-        return path
-    folder = find_root(root) / "notebooks"
-    path = folder / f"{target}.ipynb"
-    if Path(target).name != target or not path.is_file():
-        known = sorted(p.stem for p in folder.glob("*.ipynb"))
-        near = get_close_matches(target, known, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
-        raise BadInput(f"no study {target!r}; {hint} (or give the path of a notebook)")
-    return path
-
-
 def plan(
     target: str, parameters: Mapping[str, Any] | None = None, root: Path | None = None, base: Path | None = None
 ) -> Plan:
@@ -143,7 +114,7 @@ def plan(
     if target.endswith(".ipynb"):
         target = str(base / Path(target).expanduser())
     notebook = notebook_path(target, root)
-    node = _read_notebook(notebook)
+    node = read_notebook(notebook)
     known = notebook_parameters(node, notebook.name)
     if not any("record(" in _text(c) for c in node["cells"] if c["cell_type"] == "code"):
         raise BadInput(f"{notebook.name}: never calls record(result), so its run would have no result")
@@ -331,17 +302,6 @@ def _data_label(planned: Plan) -> dict[str, str] | None:
         name, _, version = planned.dataset.partition("@")
         return {"name": name, "version": version}
     return {"name": planned.files["data"].name, "version": ""} if "data" in planned.files else None
-
-
-def _read_notebook(path: Path) -> dict[str, Any]:
-    try:
-        node = json.loads(path.read_text(encoding="utf-8"))
-        cells = node["cells"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise BadInput(f"{path}: not a notebook ({type(error).__name__}: {error})") from error
-    if not isinstance(cells, list):
-        raise BadInput(f"{path}: not a notebook (its cells are not a list)")
-    return dict(node)
 
 
 def _text(cell: Mapping[str, Any]) -> str:

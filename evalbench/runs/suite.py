@@ -24,8 +24,9 @@ from typing import Any, NamedTuple
 
 from evalbench.errors import BadInput
 from evalbench.runs.kernel import memory_fault, timeout_fault
+from evalbench.runs.notebooks import known_parameters
 from evalbench.runs.parameters import checked_values
-from evalbench.runs.run import Plan, known_parameters, plan
+from evalbench.runs.run import Plan, plan
 
 _TOP = ("timeout", "memory", "runs")
 _ENTRY = ("study", "data", "parameters", "matrix", "timeout", "memory")
