@@ -27,30 +27,35 @@ def root(given: str | Path | None = None) -> Path:
         if not is_root(folder):
             raise BadInput(f"{folder} is not a workbench: it has no data/catalog.yaml and notebooks/")
         return folder
-    here = Path.cwd().resolve()
-    found = _upwards(here) or (_OWN if is_root(_OWN) else None)
+    current = Path.cwd().resolve()
+    found = _upwards(current) or (_OWN if is_root(_OWN) else None)
     if found is None:
         raise BadInput(
-            f"no workbench found upwards from {here}: change into a clone of evalbench, or name it with --root or EVALBENCH_ROOT"
+            f"no workbench found upwards from {current}: change into a clone of evalbench, or name it with --root or EVALBENCH_ROOT"
         )
     return found
 
 
-def reports(given: str | Path | None = None) -> Path:
-    """The folder for reports: of the workbench that was named or is here; else below the current folder.
+def here(given: str | Path | None = None) -> Path:
+    """The workbench that was named or is found upwards; else the current folder: where the user's own files are.
 
     Raises
     ------
     BadInput
         If what was named is not a workbench.
     """
-    here = Path.cwd().resolve()
+    current = Path.cwd().resolve()
     named = given or os.environ.get("EVALBENCH_ROOT")
-    return (root(named) if named else _upwards(here) or here) / "reports"
+    return root(named) if named else _upwards(current) or current
 
 
-def _upwards(here: Path) -> Path | None:
-    return next((folder for folder in (here, *here.parents) if is_root(folder)), None)
+def reports(given: str | Path | None = None) -> Path:
+    """The folder for reports, see :func:`here`."""
+    return here(given) / "reports"
+
+
+def _upwards(current: Path) -> Path | None:
+    return next((folder for folder in (current, *current.parents) if is_root(folder)), None)
 
 
 def is_root(folder: Path) -> bool:

@@ -50,6 +50,17 @@ def test_reports_go_where_the_user_is(outside, monkeypatch):
         workbench.reports(outside)
 
 
+def test_models_are_those_of_the_folder_where_the_user_is(outside, monkeypatch):
+    from evalbench.models.names import models_file
+
+    monkeypatch.delenv("EVALBENCH_MODELS", raising=False)
+    assert models_file() in (None, ROOT / "models.toml")
+    (outside / "models.toml").write_text("")
+    assert models_file() == outside / "models.toml"
+    assert not plan("matching").is_at_home
+    assert plan("matching", root=ROOT).is_at_home
+
+
 def test_without_a_checkout_the_message_says_what_to_do(outside, monkeypatch):
     monkeypatch.setattr(workbench, "_OWN", outside / "site-packages")
     with pytest.raises(BadInput, match=r"no workbench found upwards from .*: change into a clone of evalbench"):

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import os
 import tomllib
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -91,7 +92,7 @@ def is_model_name(name: str) -> bool:
 
 
 def models_file() -> Path | None:
-    """``models.toml``: named by ``EVALBENCH_MODELS``, or in the workbench's root; None if there is none."""
+    """``models.toml``: named by ``EVALBENCH_MODELS``, in the workbench or current folder; else the package's; or None."""
     from evalbench import workbench
 
     named = os.environ.get("EVALBENCH_MODELS")
@@ -100,11 +101,10 @@ def models_file() -> Path | None:
         if not file.is_file():
             raise BadInput(f"EVALBENCH_MODELS names {file}, which is not a file")
         return file
-    try:
-        file = workbench.root() / "models.toml"
-    except BadInput:
-        file = Path("models.toml")
-    return file if file.is_file() else None
+    folders = [workbench.here()]
+    with suppress(BadInput):
+        folders.append(workbench.root())
+    return next((file for folder in folders if (file := folder / "models.toml").is_file()), None)
 
 
 def aliases() -> dict[str, dict[str, Any]]:

@@ -71,6 +71,11 @@ class Plan:
     reports: Path
 
     @property
+    def is_at_home(self) -> bool:
+        """Whether the workbench was named or found upwards, and is not just the package's own."""
+        return self.root is not None and self.root == self.reports.parent
+
+    @property
     def hash8(self) -> str:
         """The first eight characters of the identity."""
         return self.identity[:8]
@@ -251,7 +256,11 @@ def run(
     clock = time.monotonic()
     begun = {**provenance_of(planned, folder, folders.now(), attempt), **(about or {})}
     key = secrets.token_hex(16)
-    env = {folders.RUN: str(folder), marks.KEY: key, **({"EVALBENCH_ROOT": str(planned.root)} if planned.root else {})}
+    env = {
+        folders.RUN: str(folder),
+        marks.KEY: key,
+        **({"EVALBENCH_ROOT": str(planned.root)} if planned.is_at_home else {}),
+    }
     try:
         write_json(folder / RUN_JSON, begun)
         ended = execute(planned.notebook, folder / NOTEBOOK, planned.parameters, env, timeout, progress, fork, memory)
