@@ -150,7 +150,7 @@ def evaluate(
     weights, final_weights : mapping of str to float
         Weights of interpretability; weights of the final score.  What is undefined has no weight.
     threshold : float
-        Mean final score that passes.
+        Mean final score at which a model passes.
     max_unscored, seed, n_resamples
         See :func:`evalbench.kit.verdicts.worst_group`.
 

@@ -113,7 +113,7 @@ def evaluate(
     Raises
     ------
     BadInput
-        For faults of the tables or the options, all at once.
+        For faults of the tables, the verdicts or the options, all at once.
     """
     options = stated(evaluate, locals())
     checks = Checks()
