@@ -71,7 +71,8 @@ def test_every_parameter_has_a_type_and_a_line_of_help(path: Path) -> None:
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 def test_parameters_are_the_options_of_the_study(path: Path) -> None:
     own = studies.study(path.stem)
-    options, reading = set(own.options()), {"data", "columns", *own.SCHEMA}
+    alone = {table.alone for table in own.SCHEMA.values()}
+    options, reading = set(own.options()), {"data", "columns", *own.SCHEMA} | alone
     named = set(notebook_parameters(json.loads(path.read_text()), path.name))
     assert named - reading <= options, f"no option: {sorted(named - reading - options)}"
     assert options - named <= set(), f"not in the notebook: {sorted(options - named)}"

@@ -126,7 +126,8 @@ def load(
         What a study refuses beyond the schema, by raising :class:`BadInput`.  Asked where rows break the schema: the
         rest of the rows may have faults of that kind, and all are told at once.
     **files : str or Path
-        Further files by table name; an empty string counts as not given.
+        Further files by table name, or by a name under which one is read instead of ``data``
+        (:attr:`~evalbench.readers.schema.Table.alone`); an empty string counts as not given.
 
     Returns
     -------
@@ -224,13 +225,16 @@ def _further_faults(
 
 def read(data: Any, schema: Schema, *, root: Path | None = None, **files: str | Path) -> Raw:
     """The raw frames of a data set, and its label; see :func:`load`."""
-    unknown = [name for name in files if name not in schema]
+    alone = {table.alone: name for name, table in schema.items() if table.alone}
+    unknown = [name for name in files if name not in schema and name not in alone]
     if unknown:
-        raise BadInput(f"unknown table {', '.join(unknown)}; this study has {', '.join(schema)}")
+        raise BadInput(f"unknown table {', '.join(unknown)}; this study has {', '.join([*schema, *alone])}")
     if not isinstance(data, (str, Path)):
         return _of_frames(data, schema)
-    paths, name, version, synthetic = locate(data, schema, root)
-    paths |= {table: Path(path).expanduser() for table, path in files.items() if str(path)}
+    given = {name: Path(path).expanduser() for name, path in files.items() if str(path)}
+    instead = " + ".join(path.name for name, path in given.items() if name in alone)
+    paths, name, version, synthetic = ({}, instead, "", False) if instead else locate(data, schema, root)
+    paths |= {alone.get(name, name): path for name, path in given.items()}
     sources = {table: paths[table].name for table in paths}
     frames: dict[str, pd.DataFrame] = {}
     digests: dict[str, str] = {}
@@ -275,7 +279,8 @@ def locate(data: str | Path, schema: Schema, root: Path | None = None) -> tuple[
         known = {t: p for t, p in catalog.entry_files(found, root).items() if t in schema}
         return known, found.name, found.version, found.synthetic
     if path.is_dir():
-        paths = {t: p for t in schema for e in ENDINGS if (p := path / f"{t}{e}").is_file()}
+        stems = [(t, stem) for t, own in schema.items() for stem in (own.stem, t) if stem]
+        paths = {t: p for t, stem in stems for e in ENDINGS if (p := path / f"{stem}{e}").is_file()}
         if not paths and row_files(path):
             paths = {next(iter(schema)): path}
         if not paths:

@@ -32,6 +32,7 @@ WORD_PROBLEMS = Table(
         Column("lang", "text", required=False, empty_ok=True, help="ISO 639-1 code, chooses the prompt"),
     ),
     unique=("id", "model"),
+    stem="gsm8k",
     help="one row per problem and model",
 )
 

@@ -87,6 +87,10 @@ class Table:
     required : bool
     nested : str
         The key under which a document of a nested JSON Lines file lists these rows; the table's own name always works.
+    stem : str
+        Another name of its file in a folder, without the ending.
+    alone : str
+        The parameter of a file with this table that is read instead of the data set; it ends in ``_data``.
     help : str
     """
 
@@ -94,6 +98,8 @@ class Table:
     unique: tuple[str, ...] = ()
     required: bool = True
     nested: str = ""
+    stem: str = ""
+    alone: str = ""
     help: str = ""
 
     def column(self, name: str) -> Column | None:

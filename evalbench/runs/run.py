@@ -24,7 +24,7 @@ from evalbench.runs import folder as folders
 from evalbench.runs import provenance
 from evalbench.runs.kernel import Ended, execute, memory_fault, timeout_fault
 from evalbench.runs.notebooks import notebook_path, read_notebook
-from evalbench.runs.parameters import checked_values, edited_defaults, file_parameters
+from evalbench.runs.parameters import INSTEAD, checked_values, edited_defaults, file_parameters
 from evalbench.workbench import reports as reports_folder
 from evalbench.workbench import root as find_root
 
@@ -186,8 +186,8 @@ def _meant(given: str, root: Path | None) -> str:
 
 
 def _dataset(values: Mapping[str, Any], paths: Mapping[str, Path]) -> str:
-    """The data set of the catalog, or nothing."""
-    data = values.get("data")
+    """The data set of the catalog, or nothing, also where files are read instead of it."""
+    data = "" if any(name.endswith(INSTEAD) for name in paths) else values.get("data")
     return data if isinstance(data, str) and "data" not in paths and catalog.NAME.match(data) else ""
 
 

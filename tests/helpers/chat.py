@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 
 @dataclass
@@ -23,6 +24,8 @@ class Chat:
         The model's name, address and all.
     answered : list of str
         The prompts that were answered, in their order.
+    bodies : list of dict
+        The requests whole.
     connected : int
         How many clients are connected.
     """
@@ -30,6 +33,7 @@ class Chat:
     answer: Callable[[str], str]
     name: str = ""
     answered: list[str] = field(default_factory=list)
+    bodies: list[dict[str, Any]] = field(default_factory=list)
     connected: int = 0
 
 
@@ -64,6 +68,7 @@ def chat_endpoint(answer: Callable[[str], str], delay: float = 0.0) -> Iterator[
                 }
             ).encode()  # fmt: skip
             chat.answered.append(prompt)
+            chat.bodies.append(asked)
             self.send_response(200)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(body)))

@@ -52,6 +52,8 @@ __all__ = [
 
 QUESTION = "Are the sources that the model cites real, do they support what it says, and is the answer right?"
 
+DEFAULT_WEIGHTS: Mapping[str, float] = dict.fromkeys(WEIGHTS, 0.5)
+DEFAULT_FINAL_WEIGHTS: Mapping[str, float] = dict.fromkeys(FINAL_WEIGHTS, 0.5)
 ANSWER = "with marks such as [1]; null: unscored"
 SCHEMA: Mapping[str, Table] = {
     "answers": Table(
@@ -65,6 +67,7 @@ SCHEMA: Mapping[str, Table] = {
             Column("lang", "text", required=False, empty_ok=True, help="ISO 639-1 code"),
         ),
         unique=("id", "model"),
+        stem="nq",
         help="one row per question and model",
     ),
     "sources": Table(
@@ -106,8 +109,8 @@ def evaluate(
     quote_threshold: float = 0.9,
     credibility_file: str = "",
     support_on: str = "support",
-    weights: Mapping[str, float] = {"support": 0.5, "verification": 0.5},
-    final_weights: Mapping[str, float] = {"interpretability": 0.5, "correctness": 0.5},
+    weights: Mapping[str, float] = DEFAULT_WEIGHTS,
+    final_weights: Mapping[str, float] = DEFAULT_FINAL_WEIGHTS,
     threshold: float = THRESHOLD,
     max_unscored: float = MAX_UNSCORED,
     seed: int = 0,

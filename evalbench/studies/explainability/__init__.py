@@ -23,7 +23,7 @@ from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Table
 from evalbench.studies import citation, cot_levels
 from evalbench.studies.explainability.inputs import label_of, parts_of
-from evalbench.studies.explainability.items import THRESHOLD, WEIGHT, items_of, texts_of, with_sums
+from evalbench.studies.explainability.items import THRESHOLD, WEIGHT, calls_of, items_of, texts_of, with_sums
 from evalbench.studies.explainability.method import method, notes
 from evalbench.studies.explainability.pictures import final_results_table, picture_halves, picture_scores, worst
 from evalbench.studies.explainability.summary import MAX_UNSCORED, as_bytes, final_results, measures, summarise
@@ -54,12 +54,16 @@ SCHEMA: Mapping[str, Table] = {
         cot_levels.SCHEMA["items"].columns,
         unique=cot_levels.SCHEMA["items"].unique,
         required=False,
+        stem=cot_levels.SCHEMA["items"].stem,
+        alone="cot_data",
         help="word problems and responses, as in cot_levels",
     ),
     "answers": Table(
         citation.SCHEMA["answers"].columns,
         unique=citation.SCHEMA["answers"].unique,
         required=False,
+        stem=citation.SCHEMA["answers"].stem,
+        alone="citation_data",
         help="questions and cited answers, as in citation",
     ),
     "sources": citation.SCHEMA["sources"],
@@ -77,14 +81,25 @@ def evaluate(
     cot_run: str = "",
     citation_run: str = "",
     model: str = "",
+    cot_model: str = "",
+    citation_model: str = "",
     answered_by: str = "",
+    temperature: float = 0.0,
+    max_tokens: int | None = None,
+    cot_prompt: str = "",
+    citation_prompt: str = "",
     judge: str | Callable[[dict[str, Any]], object] = BASELINE,
+    judge_prompt: str = "",
+    check_urls: bool = False,
     cot_sample_method: str = "first",
     cot_n_samples: int = 0,
     cot_random_state: int = 0,
     citation_sample_method: str = "first",
     citation_n_samples: int = 0,
     citation_random_state: int = 0,
+    cot_weights: Mapping[str, float] = cot_levels.DEFAULT_WEIGHTS,
+    citation_weights: Mapping[str, float] = citation.DEFAULT_WEIGHTS,
+    citation_final_weights: Mapping[str, float] = citation.DEFAULT_FINAL_WEIGHTS,
     weight_cot: float = WEIGHT,
     weight_citation: float = WEIGHT,
     cot_threshold: float = THRESHOLD,
@@ -105,14 +120,30 @@ def evaluate(
         empty to run it here.
     model : str
         Collect this model's responses and answers; without it the tables' own are scored.
+    cot_model, citation_model : str
+        Whose responses to word problems are collected, if not ``model``; whose cited answers are collected, if not ``model``.
     answered_by : str
         Which model of the tables or runs is judged; by default the one that both halves share.
+    temperature : float
+        Of the responses and the answers.
+    max_tokens : int or None
+        The longest response or answer; by default that of each study.
+    cot_prompt, citation_prompt : str
+        Your own prompt file for word problems; your own prompt file for questions.
     judge : str or callable
         Of the cited answers, where ``citation`` is run here.
+    judge_prompt : str
+        A folder of your own prompts ``entailment`` and ``correctness``.
+    check_urls : bool
+        Whether cited addresses without a supplied text are fetched from the web.
     cot_sample_method, cot_n_samples, cot_random_state
         The ``first`` word problems, or ``random`` ones; how many word problems, 0 for all; of the random sample.
     citation_sample_method, citation_n_samples, citation_random_state
         The ``first`` questions, or ``random`` ones; how many questions, 0 for all; of the random sample.
+    cot_weights : mapping of level to float
+        Of ``answer, steps, similarity, coherence`` in the score of a chain of thought.
+    citation_weights, citation_final_weights : mapping of str to float
+        Weights of a cited answer's interpretability; weights of its final score.
     weight_cot, weight_citation : float
         Weight of the chains of thought; weight of the cited answers.  Not negative, not both 0.
     cot_threshold, citation_threshold, threshold : float
@@ -136,7 +167,10 @@ def evaluate(
     del options["data"]
     parameters = stated(evaluate, options)
     checks = Checks()
-    checks.usual(parameters)
+    checks.usual({name: value for name, value in parameters.items() if value is not None})
+    checks.weights("cot_weights", cot_weights, cot_levels.DEFAULT_WEIGHTS)
+    checks.weights("citation_weights", citation_weights, citation.DEFAULT_WEIGHTS)
+    checks.weights("citation_final_weights", citation_final_weights, citation.DEFAULT_FINAL_WEIGHTS)
     checks.share(cot_threshold=cot_threshold, citation_threshold=citation_threshold)
     weights = {"weight_cot": weight_cot, "weight_citation": weight_citation}
     checks.weights("weight_cot, weight_citation", weights, weights)
@@ -161,7 +195,11 @@ def evaluate(
         by=("part",),
         items=items,
         summary=summary,
-        tables={**{f"{name}_items": part.items for name, part in parts.items()}, "texts": texts_of(parts)},
+        tables={
+            **{f"{name}_items": part.items for name, part in parts.items()},
+            "texts": texts_of(parts),
+            **calls_of(here),
+        },
         notes=tuple(notes(summary, content, parts)),
         method=method(parameters),
         accounting=merged([result.accounting for result in here]),

@@ -99,26 +99,33 @@ def parts_of(data: Dataset, runs: Mapping[str, str], answered_by: str, options: 
         For missing tables, folders that hold no such run, or halves without a common model.
     """
     missing = [
-        f"no table {half.table} ({half.words}); give one, or a finished run with {name}_run"
+        f"no table {half.table} ({half.words}); give one with {name}_data, or a finished run with {name}_run"
         for name, half in HALVES.items()
         if not runs[name] and data.get(half.table) is None
     ]
     if missing:
         raise BadInput.listing("explainability needs both halves:", missing)
+    own = {name: _options(name, options) for name in HALVES}
     read = {name: _finished(folder, HALVES[name].name) for name, folder in runs.items() if folder}
     models = {
-        name: sorted(read[name].items["model"].unique()) if name in read else _models(data.get(half.table), options)
+        name: sorted(read[name].items["model"].unique()) if name in read else _models(data.get(half.table), own[name])
         for name, half in HALVES.items()
     }
     chosen = _chosen(models, answered_by)
     parts = {}
     for name, half in HALVES.items():
-        own = {key.removeprefix(f"{name}_"): value for key, value in options.items() if key.startswith(f"{name}_")}
         source = read.get(name) or half.study.evaluate(
-            _only(data, half.table, chosen[name]), **taken(half.study.evaluate, {**options, **own})
+            _only(data, half.table, chosen[name]), **taken(half.study.evaluate, own[name])
         )
         parts[name] = _part(source, half, chosen[name])
     return parts
+
+
+def _options(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of one half: its own before those of both; what is None is left to the study."""
+    own = {key.removeprefix(f"{name}_"): value for key, value in options.items() if key.startswith(f"{name}_")}
+    own["model"] = own["model"] or options["model"]
+    return {key: value for key, value in {**options, **own}.items() if value is not None}
 
 
 def _finished(folder: str, study: str) -> Finished:
@@ -135,7 +142,7 @@ def _finished(folder: str, study: str) -> Finished:
 
 
 def _models(frame: pd.DataFrame | None, options: Mapping[str, Any]) -> list[str]:
-    """The models of a table that is run here: the one that is collected, else those of its column."""
+    """The models of a half that is run here: the one whose texts are collected, else those of the table's column."""
     if options["model"] or frame is None or "model" not in frame:
         return [options["model"] or UNNAMED]
     return sorted(frame["model"].unique())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +12,8 @@ from evalbench.studies.explainability.inputs import PARTS, Part
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from evalbench.core.result import Result
 
 THRESHOLD = 0.8
 WEIGHT = 0.5
@@ -33,6 +35,14 @@ def texts_of(parts: Mapping[str, Part]) -> pd.DataFrame:
     found = pd.concat([part.texts.assign(part=name) for name, part in parts.items()])
     found = found[["id", "part", "question", "right", "said"]]
     return found.sort_values(["id", "part"], kind="stable", ignore_index=True)
+
+
+def calls_of(results: Sequence[Result]) -> dict[str, pd.DataFrame]:
+    """The table ``calls`` of what models and judges were asked in the halves that are run here."""
+    import pandas as pd
+
+    calls = [result.tables["calls"] for result in results if "calls" in result.tables]
+    return {"calls": pd.concat(calls, ignore_index=True)} if calls else {}
 
 
 def weights_of(cot: float, citation: float) -> dict[str, float]:
