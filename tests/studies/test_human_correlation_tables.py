@@ -65,10 +65,11 @@ class TestRefusals:
         with pytest.raises(BadInput, match="column good is named as a metric and as a criterion"):
             evaluate(panel()[0], metrics=["good"], criteria=["good"])
 
-    def test_a_reference_list_that_is_no_json(self, tmp_path):
+    def test_a_reference_that_begins_like_a_list_and_is_none_is_a_text_with_a_note(self, tmp_path):
         (tmp_path / "items.csv").write_text('doc_id,system,output,reference,h\n1,a,x,"[""a"", b]",3\n2,a,x,y,4\n')
-        with pytest.raises(BadInput, match=r"column reference: expected a text, or a JSON list of texts.*row 2"):
-            load(tmp_path / "items.csv", study.SCHEMA)
+        read = load(tmp_path / "items.csv", study.SCHEMA)
+        assert read["items"]["reference"].tolist() == [['["a", b]'], ["y"]]
+        assert any("reference" in note and "list" in note for note in read.notes)
 
 
 class TestShapes:
