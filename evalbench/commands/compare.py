@@ -17,6 +17,7 @@ import click
 from evalbench.commands.run import assignments
 from evalbench.compare import N_SUMMARIES
 from evalbench.errors import BadInput
+from evalbench.kit.verdicts import N_RESAMPLES, SEED
 from evalbench.readers.runs import FINISHED, PAGE, RUN_JSON, read_items, read_results, read_run
 
 if TYPE_CHECKING:
@@ -129,8 +130,8 @@ def target(sides: Sequence[Side], options: object, reports: Path) -> Path:
     metavar="metric=number",
     help="Differences within ±number are treated as equivalent.",
 )
-@click.option("--seed", default=0, show_default=True)
-@click.option("--n-resamples", default=2000, show_default=True, type=click.IntRange(min=100))
+@click.option("--seed", default=SEED, show_default=True)
+@click.option("--n-resamples", default=N_RESAMPLES, show_default=True, type=click.IntRange(min=100))
 @click.option(
     "--n-summaries",
     default=N_SUMMARIES,

@@ -29,6 +29,7 @@ from evalbench.core.measures import Measure, unit_sums
 from evalbench.core.result import Summary
 from evalbench.core.wording import title_of
 from evalbench.errors import BadInput
+from evalbench.kit.verdicts import N_RESAMPLES, SEED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -113,8 +114,8 @@ def compare(
     paired: bool = True,
     metric: str = "",
     margins: Mapping[str, float] | None = None,
-    seed: int = 0,
-    n_resamples: int = 2000,
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
     n_summaries: int = N_SUMMARIES,
 ) -> tuple[Differences, ...]:
     """Compare sides with a reference, figure by figure: side − reference.

@@ -12,6 +12,7 @@ from evalbench.core.compared import ALPHA, Comparison, best_compared, held_back,
 from evalbench.core.comparison import adjusted_together, compare_measures
 from evalbench.core.measures import Measure, unit_sums
 from evalbench.core.wording import difference_parts, p_text
+from evalbench.kit.verdicts import N_RESAMPLES, SEED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,8 +28,8 @@ def compare_groups(
     *,
     units: str = "id",
     rank_by: str = "",
-    seed: int = 0,
-    n_resamples: int = 2000,
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
 ) -> pd.DataFrame:
     """Every pair of groups, or of the best of many, on every measure, paired on the units that both have.
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 Lights = Mapping[str, Sequence[float] | Mapping[str, float]]
 
+SEED, N_RESAMPLES, MAX_UNSCORED = 0, 2000, 0.05
+"""The defaults of every study's options of these names."""
 NAMED = 12
 """As many groups at most are named in a sentence; of more, the ends."""
 ROUNDING = 1e-9
@@ -93,8 +95,8 @@ def by_group(
     *,
     units: str = "id",
     whole: bool = False,
-    seed: int = 0,
-    n_resamples: int = 2000,
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
 ) -> tuple[Estimate, ...]:
     """The measures of each group, groups in order of their names; of all items where there are no groups.
 
@@ -146,8 +148,8 @@ def worst_group(
     units: str = "id",
     whole: bool = False,
     estimates: Sequence[Estimate] | None = None,
-    seed: int = 0,
-    n_resamples: int = 2000,
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
 ) -> Summary:
     """The measures of each group and the verdict on them: the worst light of all groups and lit measures decides.
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import json
 import math
 import re
+import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -61,6 +63,30 @@ def test_every_option_of_a_hook_is_recorded(name: str) -> None:
     for hook in filter(None, (own.summarise, own.with_sums, own.weighted, own.measures)):
         needed = [p.name for p in inspect.signature(hook).parameters.values() if p.kind is p.KEYWORD_ONLY]
         assert set(needed) <= set(recorded), hook.__name__
+
+
+def test_every_default_is_written_once(name: str) -> None:
+    own = studies.study(name)
+    first = defaults_of(own.evaluate)
+    assert {first[option] for option in ("seed", "n_resamples", "max_unscored") if option in first} <= SHARED
+    for hook in filter(None, (own.summarise, own.with_sums, own.weighted, own.measures)):
+        for option, written in defaults_of(hook).items():
+            again = option in first and ast.parse(written, mode="eval").body
+            assert (
+                not again or written in NOTHING or (written == first[option] and not isinstance(again, ast.Constant))
+            ), f"{hook.__name__}: {option}={written}, evaluate: {first[option]}; one constant, used by both"
+
+
+NOTHING = ("None", "()", "''", "{}")  # an option that is left out has no value to keep in step
+SHARED = {f"{place}{constant}" for place in ("", "verdicts.") for constant in ("SEED", "N_RESAMPLES", "MAX_UNSCORED")}
+
+
+def defaults_of(function: Callable[..., Any]) -> dict[str, str]:
+    """Its keyword-only parameters and the defaults of these as the source has them."""
+    (definition,) = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function)))).body
+    assert isinstance(definition, ast.FunctionDef)
+    pairs = zip(definition.args.kwonlyargs, definition.args.kw_defaults, strict=True)
+    return {parameter.arg: ast.unparse(default) for parameter, default in pairs if default}
 
 
 # -- options are refused --------------------------------------------------------------------------

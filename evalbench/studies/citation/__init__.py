@@ -21,6 +21,7 @@ from evalbench.kit.collecting import accounting_of, calls_of, several
 from evalbench.kit.judging import Docket
 from evalbench.kit.options import Checks, stated, taken
 from evalbench.kit.sampling import sampled
+from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
 from evalbench.readers.credibility import read_credibility
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.nq import questions
@@ -30,7 +31,7 @@ from evalbench.studies.citation.items import CONSISTENCY, FINAL_WEIGHTS, TEXTS, 
 from evalbench.studies.citation.method import method, notes
 from evalbench.studies.citation.pictures import annotated, faulty_citations, picture_labels, picture_scores, worst
 from evalbench.studies.citation.sources import Shelf, evidence_of, fetched, pages_table
-from evalbench.studies.citation.summary import MAX_UNSCORED, THRESHOLD, measures, summarise, with_sums
+from evalbench.studies.citation.summary import THRESHOLD, measures, summarise, with_sums
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -113,8 +114,8 @@ def evaluate(
     final_weights: Mapping[str, float] = DEFAULT_FINAL_WEIGHTS,
     threshold: float = THRESHOLD,
     max_unscored: float = MAX_UNSCORED,
-    seed: int = 0,
-    n_resamples: int = 2000,
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
 ) -> Result:
     """Judge cited answers.
 

@@ -10,14 +10,13 @@ from evalbench.core.measures import Measure, mean_of, ratio, share_of
 from evalbench.core.result import Summary
 from evalbench.core.wording import counted
 from evalbench.judge.entail import BASELINE
-from evalbench.kit.verdicts import held_back_by, pass_mark, reaches, worst_group
+from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, held_back_by, pass_mark, reaches, worst_group
 from evalbench.studies.citation.items import CONSISTENCY
 
 if TYPE_CHECKING:
     import pandas as pd
 
 THRESHOLD = 0.8
-MAX_UNSCORED = 0.05
 
 
 def measures(threshold: float) -> tuple[Measure, ...]:
@@ -69,8 +68,8 @@ def summarise(
     threshold: float = THRESHOLD,
     max_unscored: float = MAX_UNSCORED,
     judge: str = BASELINE,
-    seed: int = 0,
-    n_resamples: int = 2000,
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
 ) -> Summary:
     """Estimates per model and the verdict: a model passes if its mean final score reaches the threshold.
 

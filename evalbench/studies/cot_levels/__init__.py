@@ -16,6 +16,7 @@ from evalbench.core.result import Result
 from evalbench.kit.collecting import accounting_of, asked, calls_of, collected, several
 from evalbench.kit.options import Checks, stated, taken
 from evalbench.kit.sampling import sampled
+from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
 from evalbench.metrics.coherence import constants_of
 from evalbench.metrics.reasoning import LEVELS, WEIGHTS, four_levels
 from evalbench.readers.dataset import Dataset
@@ -23,7 +24,7 @@ from evalbench.readers.gsm8k import WORD_PROBLEMS, adapt
 from evalbench.readers.schema import Table
 from evalbench.studies.cot_levels.items import items_of
 from evalbench.studies.cot_levels.pictures import annotated, picture_levels, picture_scores, reasons, worst
-from evalbench.studies.cot_levels.summary import MAX_UNSCORED, THRESHOLD, measures, method, notes, summarise, with_sums
+from evalbench.studies.cot_levels.summary import STRICT, THRESHOLD, measures, method, notes, summarise, with_sums
 from evalbench.text.final_answers import MARKERS
 
 __all__ = [
@@ -46,7 +47,7 @@ def evaluate(
     sample_method: str = "first",
     n_samples: int = 0,
     random_state: int = 0,
-    answer_extractor: str = "strict",
+    answer_extractor: str = STRICT,
     answer_markers: Sequence[str] = MARKERS,
     weights: Mapping[str, float] = DEFAULT_WEIGHTS,
     common_constants: str = "none",
@@ -54,8 +55,8 @@ def evaluate(
     relative_tolerance: float = 0.0,
     threshold: float = THRESHOLD,
     max_unscored: float = MAX_UNSCORED,
-    seed: int = 0,
-    n_resamples: int = 2000,
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
 ) -> Result:
     """Score chains of thought on four levels.
 
@@ -99,7 +100,7 @@ def evaluate(
     options = stated(evaluate, locals())
     checks = Checks()
     checks.usual(options)
-    checks.choice("answer_extractor", answer_extractor, ("strict", "flexible"))
+    checks.choice("answer_extractor", answer_extractor, (STRICT, "flexible"))
     checks.texts("answer_markers", answer_markers)
     checks.weights("weights", weights, LEVELS)
     constants = checks.tried(lambda: constants_of(common_constants))

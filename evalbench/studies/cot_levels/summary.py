@@ -11,14 +11,14 @@ from evalbench.core.result import Summary
 from evalbench.core.wording import counted
 from evalbench.kit import extraction
 from evalbench.kit.answers import remarks
-from evalbench.kit.verdicts import pass_mark, reaches, worst_group
+from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, pass_mark, reaches, worst_group
 from evalbench.metrics.reasoning import LEVELS, formulas
 from evalbench.studies.cot_levels.items import NO_EQUATION
 
 if TYPE_CHECKING:
     import pandas as pd
 
-THRESHOLD, MAX_UNSCORED = 0.8, 0.05
+THRESHOLD, STRICT = 0.8, "strict"
 NO_EQUATIONS, UNREADABLE = "no response has an equation", "no reference has an equation"
 
 
@@ -49,11 +49,11 @@ def with_sums(items: pd.DataFrame, *, threshold: float = THRESHOLD) -> pd.DataFr
 def summarise(
     items: pd.DataFrame,
     *,
-    answer_extractor: str = "strict",
+    answer_extractor: str = STRICT,
     threshold: float = THRESHOLD,
     max_unscored: float = MAX_UNSCORED,
-    seed: int = 0,
-    n_resamples: int = 2000,
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
 ) -> Summary:
     """Measures of every model, the ceiling of the references, and the verdict; options as of ``evaluate``.
 
@@ -69,7 +69,7 @@ def summarise(
         what="Mean final score",
         over=counted(rows["id"].nunique(), "problem"),
         share="passed",
-        held_back=lost if answer_extractor == "strict" else {},
+        held_back=lost if answer_extractor == STRICT else {},
         max_unscored=max_unscored,
         seed=seed,
         n_resamples=n_resamples,

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from evalbench.core.result import Result
 from evalbench.judge.entail import BASELINE
 from evalbench.kit.options import Checks, stated, taken
+from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
 from evalbench.models.accounting import merged
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Table
@@ -26,7 +27,7 @@ from evalbench.studies.explainability.inputs import label_of, parts_of
 from evalbench.studies.explainability.items import THRESHOLD, WEIGHT, calls_of, items_of, texts_of, with_sums
 from evalbench.studies.explainability.method import method, notes
 from evalbench.studies.explainability.pictures import final_results_table, picture_halves, picture_scores, worst
-from evalbench.studies.explainability.summary import MAX_UNSCORED, as_bytes, final_results, measures, summarise
+from evalbench.studies.explainability.summary import as_bytes, final_results, measures, summarise
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -106,8 +107,8 @@ def evaluate(
     citation_threshold: float = THRESHOLD,
     threshold: float = THRESHOLD,
     max_unscored: float = MAX_UNSCORED,
-    seed: int = 0,
-    n_resamples: int = 2000,
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
 ) -> Result:
     """Combine both halves of explainability.
 

@@ -15,7 +15,17 @@ from evalbench.core.stats import of_few, percentile_interval
 from evalbench.core.verdict import Verdict
 from evalbench.core.wording import estimate_text, percent
 from evalbench.judge.entail import BASELINE
-from evalbench.kit.verdicts import crowded, held, held_back_by, left_out, pass_mark, stays_grey
+from evalbench.kit.verdicts import (
+    MAX_UNSCORED,
+    N_RESAMPLES,
+    SEED,
+    crowded,
+    held,
+    held_back_by,
+    left_out,
+    pass_mark,
+    stays_grey,
+)
 from evalbench.studies.explainability.inputs import HALVES, PARTS, Part
 from evalbench.studies.explainability.items import THRESHOLD, WEIGHT, weights_of, with_sums
 
@@ -23,7 +33,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 OVERALL = "XAI_overall_score"
-MAX_UNSCORED = 0.05
 
 
 def measures() -> tuple[Measure, ...]:
@@ -51,8 +60,8 @@ def summarise(
     max_unscored: float = MAX_UNSCORED,
     judge: str = BASELINE,
     cot_unmarked: str = "",
-    seed: int = 0,
-    n_resamples: int = 2000,
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
 ) -> Summary:
     """The overall score, both halves, and the verdict.
 

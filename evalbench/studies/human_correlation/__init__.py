@@ -28,10 +28,12 @@ from evalbench.kit.collecting import several
 from evalbench.kit.metric_options import ways_of
 from evalbench.kit.options import Checks, stated
 from evalbench.kit.scoring import accounting_of, calls_of
+from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
 from evalbench.readers.dataset import Dataset
 from evalbench.studies.human_correlation.inputs import SCHEMA, read, side_columns
 from evalbench.studies.human_correlation.items import check_metrics, computed, criteria_of, items_of, scores_of
 from evalbench.studies.human_correlation.method import method_of, remarks
+from evalbench.studies.human_correlation.panel import COEFFICIENT, LEVEL
 from evalbench.studies.human_correlation.pictures import (
     picture_agreement,
     picture_criterion,
@@ -53,7 +55,6 @@ from evalbench.studies.human_correlation.shown import (
 from evalbench.studies.human_correlation.summary import (
     GREEN_FROM,
     MAX_CI_WIDTH,
-    MAX_UNSCORED,
     TRUST_FROM,
     YELLOW_FROM,
     settled,
@@ -90,8 +91,8 @@ def evaluate(
     own_criterion: Mapping[str, str] | None = None,
     trusted: Sequence[str] = (),
     trust_from: float = TRUST_FROM,
-    level: str = "auto",
-    coefficient: str = "spearman",
+    level: str = LEVEL,
+    coefficient: str = COEFFICIENT,
     green_from: float = GREEN_FROM,
     yellow_from: float = YELLOW_FROM,
     max_ci_width: float = MAX_CI_WIDTH,
@@ -108,8 +109,8 @@ def evaluate(
     bert_layers: int | None = None,
     judge: Any = "",
     max_unscored: float = MAX_UNSCORED,
-    seed: int = 0,
-    n_resamples: int = 2000,
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
 ) -> Result:
     """Correlate metrics with human scores.
 
@@ -172,7 +173,7 @@ def evaluate(
     for name in ("metrics", "judges", "criteria", "trusted", "lower_is_better"):
         value = parameters[name]
         checks.that(not isinstance(value, str), f"{name} must be a list of names, such as [{value!r}]")
-    checks.choice("level", level, ("auto", *LEVELS))
+    checks.choice("level", level, (LEVEL, *LEVELS))
     checks.choice("coefficient", coefficient, KINDS)
     checks.tried(lambda: thresholds(green_from, yellow_from))
     checks.at_least(-1, trust_from=trust_from)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 KEYS = ["doc_id", "system"]
+LEVEL, COEFFICIENT = "auto", "spearman"
 ALPHAS: tuple[Level, ...] = ("ordinal", "interval", "nominal")
 # What n counts at each level.
 UNITS = {"summary": "documents", "dataset": "outputs", "system": "systems"}
@@ -309,8 +310,8 @@ class Panel:
 def panel_of(
     items: pd.DataFrame,
     *,
-    level: str = "auto",
-    coefficient: str = "spearman",
+    level: str = LEVEL,
+    coefficient: str = COEFFICIENT,
     lower_is_better: Sequence[str] = (),
     seed: int = 0,
     n_resamples: int = 0,
@@ -334,7 +335,7 @@ def panel_of(
     x[at[by], s[by]], unscored[at[by], s[by]] = items.loc[by, "score"], items.loc[by, "unscored"]
     y[at, c], ratings[at, c] = items["human"], items[columns].to_numpy(dtype=float)
     document, system = (keys.get_level_values(k).to_numpy() for k in (0, 1))
-    if level == "auto":
+    if level == LEVEL:
         level = "summary" if len(np.unique(document)) < len(document) else "dataset"
     signs = np.array([-1.0 if _less_is_better(name, lower_is_better) else 1.0 for name in scorers])
     return Panel(

@@ -16,14 +16,24 @@ from evalbench.core.wording import aligned, counted, estimate_text, percent, sig
 from evalbench.errors import BadInput
 from evalbench.kit.options import taken
 from evalbench.kit.rules import rule_of
-from evalbench.kit.verdicts import bands_of
-from evalbench.studies.human_correlation.panel import FEWEST_SYSTEMS, UNITS, Array, Counted, Panel, Terms, panel_of
+from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, bands_of
+from evalbench.studies.human_correlation.panel import (
+    COEFFICIENT,
+    FEWEST_SYSTEMS,
+    LEVEL,
+    UNITS,
+    Array,
+    Counted,
+    Panel,
+    Terms,
+    panel_of,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
 # Defaults of the options that evaluate and summarise share.
-TRUST_FROM, GREEN_FROM, YELLOW_FROM, MAX_CI_WIDTH, MAX_UNSCORED = 0.4, 0.7, 0.4, 0.5, 0.05
+TRUST_FROM, GREEN_FROM, YELLOW_FROM, MAX_CI_WIDTH = 0.4, 0.7, 0.4, 0.5
 AGREEMENT = {
     "ceiling": ("one annotator against the mean of the others", "annotators"),
     "alpha_ordinal": ("Krippendorff's alpha, ordinal", "outputs"),
@@ -41,15 +51,15 @@ def summarise(
     *,
     trusted: Sequence[str] = (),
     trust_from: float = TRUST_FROM,
-    level: str = "auto",
-    coefficient: str = "spearman",
+    level: str = LEVEL,
+    coefficient: str = COEFFICIENT,
     green_from: float = GREEN_FROM,
     yellow_from: float = YELLOW_FROM,
     max_ci_width: float = MAX_CI_WIDTH,
     lower_is_better: Sequence[str] = (),
     max_unscored: float = MAX_UNSCORED,
-    seed: int = 0,
-    n_resamples: int = 2000,
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
 ) -> Summary:
     """Correlations of every metric with every criterion, the mean over trusted criteria, agreement, and the verdict.
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from evalbench.core.agreement import weighted_alpha, weighted_kappa
 from evalbench.core.stats import resample_counts
-from evalbench.studies.human_correlation.panel import ALPHAS, Array, Panel, panel_of
+from evalbench.studies.human_correlation.panel import ALPHAS, COEFFICIENT, LEVEL, Array, Panel, panel_of
 from evalbench.studies.human_correlation.summary import TRUST_FROM, trusted_of
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ def weighted(
     *,
     trusted: Sequence[str] = (),
     trust_from: float = TRUST_FROM,
-    level: str = "auto",
-    coefficient: str = "spearman",
+    level: str = LEVEL,
+    coefficient: str = COEFFICIENT,
 ) -> Callable[..., dict[Key, Array]]:
     """The estimates of a run as a function of how often each document is drawn, see :func:`drawn`.
 

@@ -17,6 +17,7 @@ from evalbench.core.result import Result
 from evalbench.kit.collecting import several
 from evalbench.kit.comparing import compare_groups, in_words
 from evalbench.kit.options import Checks, stated, taken
+from evalbench.kit.verdicts import N_RESAMPLES, SEED
 from evalbench.metrics.matching import Thresholds
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Column, Table
@@ -24,9 +25,11 @@ from evalbench.studies.matching.inputs import CONTEXT_THRESHOLD, Violations, pre
 from evalbench.studies.matching.items import items_of, pair_table, violation_table
 from evalbench.studies.matching.method import calibrated, method, remarks
 from evalbench.studies.matching.pairs import (
+    ASSIGNMENT,
     DEFAULTS,
     DTYPE,
     EMBED,
+    FILTER,
     HA_WEIGHTS,
     MISSING,
     STD_WEIGHTS,
@@ -117,16 +120,16 @@ def evaluate(
     score_threshold: float = DEFAULTS.score,
     ha_thresholds: Mapping[str, float] = {},
     weights_file: str = "",
-    assignment: str = "greedy",
-    filter: str = "before",
+    assignment: str = ASSIGNMENT,
+    filter: str = FILTER,
     missing: str = MISSING,
     context_threshold: float = CONTEXT_THRESHOLD,
     light_on: str = LIGHT_ON,
     green_from: float | None = None,
     yellow_from: float | None = None,
     lights: Mapping[str, Mapping[str, float]] = {},
-    seed: int = 0,
-    n_resamples: int = 2000,
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
 ) -> Result:
     """Match predicted to true violations and judge every checker.
 

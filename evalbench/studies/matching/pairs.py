@@ -49,6 +49,8 @@ Assignment = Literal["greedy", "optimal"]
 Filter = Literal["before", "after"]
 CHOICES = {"assignment": get_args(Assignment), "filter": get_args(Filter), "missing": get_args(Missing)}
 EMBED = "use-multilingual"
+ASSIGNMENT: Assignment = "greedy"
+FILTER: Filter = "before"
 DTYPE = "float32"
 MISSING: Missing = "renormalise"
 
@@ -212,8 +214,8 @@ def match(
     *,
     weights: Mapping[str, float] = STD_WEIGHTS,
     thresholds: Thresholds = DEFAULTS,
-    assignment: Assignment = "greedy",
-    filter: Filter = "before",
+    assignment: Assignment = ASSIGNMENT,
+    filter: Filter = FILTER,
     missing: Missing = MISSING,
 ) -> Matching:
     """Assign predictions to truths one to one on the weighted score.

@@ -13,7 +13,7 @@ from evalbench.core.result import Summary
 from evalbench.core.wording import counted
 from evalbench.kit.options import Checks
 from evalbench.kit.rules import rule_of
-from evalbench.kit.verdicts import worst_group
+from evalbench.kit.verdicts import N_RESAMPLES, SEED, worst_group
 from evalbench.metrics.matching import COMPONENTS
 
 if TYPE_CHECKING:
@@ -122,8 +122,8 @@ def summarise(
     green_from: float | None = None,
     yellow_from: float | None = None,
     lights: Mapping[str, Mapping[str, float]] = {},
-    seed: int = 0,
-    n_resamples: int = 2000,
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
 ) -> Summary:
     """Headline figures per checker and over all, with the verdict: the worst light of all checkers decides.
 

@@ -23,6 +23,7 @@ import numpy as np
 from evalbench.core.result import Result
 from evalbench.core.seeds import rng
 from evalbench.kit.options import Checks, stated, taken
+from evalbench.kit.verdicts import N_RESAMPLES, SEED
 from evalbench.metrics.matching import Thresholds
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Column, Table
@@ -78,8 +79,8 @@ def evaluate(
     dtype: str = DTYPE,
     missing: str = MISSING,
     context_threshold: float = CONTEXT_THRESHOLD,
-    seed: int = 0,
-    n_resamples: int = 2000,
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
 ) -> Result:
     """Calibrate one score of ``matching`` to human verdicts and judge it on texts that it has not seen.
 

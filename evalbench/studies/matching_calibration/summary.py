@@ -19,7 +19,7 @@ from evalbench.core.seeds import rng
 from evalbench.core.stats import Measured, bootstrap_weights, light_stability, with_interval
 from evalbench.core.verdict import Case, Rules, Verdict, When
 from evalbench.core.wording import estimate_text, p_equals, value_text
-from evalbench.kit.verdicts import by_group
+from evalbench.kit.verdicts import N_RESAMPLES, SEED, by_group
 from evalbench.studies.matching_calibration.inputs import UNIT
 from evalbench.studies.matching_calibration.items import BOUNDS, DEFAULTS, HELD_OUT, SETTINGS, TRAINED
 from evalbench.studies.matching_calibration.search import F1, SPEARMAN
@@ -54,7 +54,7 @@ def measures() -> tuple[Measure, ...]:
     )
 
 
-def summarise(items: pd.DataFrame, *, objective: str = F1, seed: int = 0, n_resamples: int = 2000) -> Summary:
+def summarise(items: pd.DataFrame, *, objective: str = F1, seed: int = SEED, n_resamples: int = N_RESAMPLES) -> Summary:
     """Headline figures per settings, the gain of calibration on held-out folds, and the verdict; options as of ``evaluate``.
 
     ``gain_…``: held out − defaults; ``gain_of_weights_…``: held out − thresholds alone; ``overfit_…``: in training −

@@ -22,6 +22,7 @@ from evalbench.kit.comparing import compare_groups
 from evalbench.kit.metric_options import methods_of, metrics_of, name_of
 from evalbench.kit.options import Checks, stated, taken
 from evalbench.kit.scoring import accounting_of, calls_of, score_all
+from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Column, Table
 from evalbench.studies.text_metrics.hub import combined
@@ -38,7 +39,7 @@ from evalbench.studies.text_metrics.pictures import (
     unscored,
     worst_texts,
 )
-from evalbench.studies.text_metrics.summary import MAX_UNSCORED, measures, rules_of, summarise
+from evalbench.studies.text_metrics.summary import measures, rules_of, summarise
 
 if TYPE_CHECKING:
     from evalbench.judge.verdicts import InProcess
@@ -103,8 +104,8 @@ def evaluate(
     judge: str | InProcess = "",
     lights: Mapping[str, Mapping[str, float]] | None = None,
     max_unscored: float = MAX_UNSCORED,
-    seed: int = 0,
-    n_resamples: int = 2000,
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
 ) -> Result:
     """Score outputs by any metrics of the registry.
 

@@ -11,15 +11,13 @@ from evalbench.core.result import Summary
 from evalbench.core.wording import counted
 from evalbench.kit.options import Checks
 from evalbench.kit.rules import rule_of
-from evalbench.kit.verdicts import by_group, with_light, worst_group
+from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, by_group, with_light, worst_group
 from evalbench.metrics.registry import Card, card
 from evalbench.metrics.translation import BLEU_COUNTS, corpus_bleu
 from evalbench.studies.text_metrics.items import with_reasons
 
 if TYPE_CHECKING:
     import pandas as pd
-
-MAX_UNSCORED = 0.05
 
 
 def rules_of(lights: Mapping[str, Any], metrics: Sequence[str]) -> dict[str, dict[str, float]]:
@@ -69,8 +67,8 @@ def summarise(
     metrics: Sequence[str] = (),
     lights: Mapping[str, Mapping[str, float]] | None = None,
     max_unscored: float = MAX_UNSCORED,
-    seed: int = 0,
-    n_resamples: int = 2000,
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
 ) -> Summary:
     """Means with intervals per metric and model, corpus BLEU, and the verdict, from items alone.
 
