@@ -3,12 +3,10 @@
 import subprocess
 import sys
 
-import pandas as pd
 import pytest
 
 from evalbench import hub
 from evalbench.errors import BadInput
-from evalbench.studies import text_metrics
 
 pytestmark = pytest.mark.model
 
@@ -64,22 +62,6 @@ def test_combined_with_a_script_of_one_s_own(root):
     assert found["last_word"] == 0.5
     assert 0 < found["sacrebleu_corpus"] < 100
     assert not any("correct" in name for name in found)
-
-
-def test_the_notebook_s_table(root, monkeypatch):
-    monkeypatch.setenv("EVALBENCH_ROOT", str(root))
-    frame = pd.DataFrame({"id": ["1"], "output": ["a b"], "reference": ["a b"]})
-    result = text_metrics.evaluate({"items": frame}, metrics=["rougeL"], n_resamples=2)
-    table = text_metrics.combined(result, ["rougeL", "f1_score"], "scripts/metrics/last_word.py")
-    assert dict(zip(table["figure"], table["value"], strict=True))["last_word"] == 1.0
-
-
-def test_the_combined_table_cuts_chinese_as_the_run_did():
-    frame = pd.DataFrame({"id": ["1"], "output": ["我家的猫很小"], "reference": ["我家的猫很大"]})
-    result = text_metrics.evaluate({"items": frame}, metrics=["sacrebleu"], bleu_tokenize="zh", n_resamples=2)
-    table = text_metrics.combined(result, ["sacrebleu"]).set_index("figure")["value"]
-    assert table["sacrebleu"] == pytest.approx(result.estimate("sacrebleu").value)
-    assert table["sacrebleu"] > 50
 
 
 def test_a_metric_loads_neither_torch_nor_transformers():

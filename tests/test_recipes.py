@@ -26,6 +26,15 @@ def test_every_yaml_of_the_recipes_parses():
     assert all(yaml.safe_load(block) for block in blocks("yaml"))
 
 
+@pytest.mark.model
+def test_the_metrics_of_one_s_own(monkeypatch):
+    monkeypatch.setenv("EVALBENCH_ROOT", str(ROOT))
+    (code,) = [code for code in blocks("python") if "hub" in code]
+    names: dict[str, dict[str, float]] = {}
+    exec(code, names)
+    assert names["found"]["last_word"] == 0.5
+
+
 def test_every_option_of_the_recipes_exists():
     from evalbench.commands.batch import batch
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import click
@@ -23,15 +24,24 @@ def metrics() -> None:
 @metrics.command("list")
 @click.option("--all", "everything", is_flag=True, help="Also list metrics that do not score texts.")
 def list_metrics(everything: bool) -> None:
-    """List the text metrics: name and aliases, unit, direction, what each needs, a line on what it is."""
+    """List the text metrics by category: name and aliases, unit, direction, what each needs, a line on what it is."""
     import evalbench.metrics
-    from evalbench.metrics.registry import cards
+    from evalbench.metrics.registry import CATEGORIES, cards
 
-    for entry in cards() if everything else evalbench.metrics.cards():
+    entries = cards() if everything else evalbench.metrics.cards()
+    of_texts = {name: [entry for entry in entries if entry.category == name] for name in CATEGORIES}
+    for category, own in (of_texts | {"not of texts": [entry for entry in entries if not entry.category]}).items():
+        if own:
+            click.echo(f"{category}:")
+        _list(own)
+
+
+def _list(entries: Iterable[Card]) -> None:
+    for entry in entries:
         aliases = f" ({', '.join(entry.aliases)})" if entry.aliases else ""
         needs = f"; needs {', '.join(entry.needs)}" if entry.needs else ""
-        click.echo(f"{entry.name}{aliases}  [{entry.unit}; {_DIRECTION[entry.higher_is_better]}{needs}]")
-        click.echo(f"    {entry.summary}")
+        click.echo(f"  {entry.name}{aliases}  [{entry.unit}; {_DIRECTION[entry.higher_is_better]}{needs}]")
+        click.echo(f"      {entry.summary}")
 
 
 @metrics.command("show")
@@ -67,6 +77,9 @@ def card_text(entry: Card) -> str:
         f"  range        {low:g} to {high:g} ({entry.unit}), {_DIRECTION[entry.higher_is_better]}",
         f"  needs        {', '.join(entry.needs) or 'nothing but the output'}",
         f"  languages    {entry.languages}",
+        *([f"  category     {entry.category}"] if entry.category else []),
+        *([f"  values       {entry.values}"] if entry.values else []),
+        *([f"  limitations  {entry.limitations}"] if entry.limitations else []),
         f"  source       {entry.reference}",
     ]
     given, value = entry.example

@@ -80,7 +80,7 @@ def metrics_of(names: Sequence[str], options: Options) -> list[Card]:
     ['f1_score', 'meteor']
     """
     if isinstance(names, str):
-        raise BadInput(f"metrics must be a list of names, e.g. [{names!r}]")
+        raise BadInput(f'metrics must be a list of names, e.g. [{names!r}], or "auto"')
     found: dict[str, Card] = {}
     faults = []
     for metric in names:

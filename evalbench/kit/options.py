@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
@@ -9,6 +10,7 @@ from typing import Any, TypeVar
 from evalbench.errors import BadInput
 
 T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def stated(evaluate: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:
@@ -56,6 +58,32 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _plain(each) for key, each in value.items()}
     return [_plain(each) for each in value] if isinstance(value, (tuple, list)) else value
+
+
+def also_called(**names: str) -> Callable[[F], F]:
+    """A decorator: keyword arguments that have a second name, ``second="first"``.
+
+    Examples
+    --------
+    >>> @also_called(data="dataset")
+    ... def rows(dataset):
+    ...     return len(dataset)
+    >>> rows([1, 2]), rows(dataset=[1, 2]), rows(data=[1, 2])
+    (2, 2, 2)
+    """
+
+    def decorate(function: F) -> F:
+        @functools.wraps(function)
+        def called(*given: Any, **options: Any) -> Any:
+            # Given twice, the second name stays, and is refused as Python refuses it.
+            known = {name for name in names.values() if name in options or given}
+            return function(
+                *given, **{names.get(k, k) if names.get(k) not in known else k: v for k, v in options.items()}
+            )
+
+        return called  # type: ignore[return-value]
+
+    return decorate
 
 
 class Checks:

@@ -14,6 +14,7 @@ from evalbench.errors import BadInput, ModelUnavailable
 from evalbench.judge.entail import BASELINE
 from evalbench.kit import collecting
 from evalbench.kit.answers import why_unscored
+from evalbench.kit.choosing import COLUMNS as _NEED
 from evalbench.kit.judging import Docket, Heard, contradictions, contradictions_table
 from evalbench.kit.metric_options import Options, arguments_of, lines_note
 from evalbench.metrics.registry import Card
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 Column = np.ndarray[Any, Any]
 # Column of the table → argument of the metrics.
 INPUTS = {"reference": "references", "context": "contexts", "prompt": "requests", "samples": "samples"}
-_NEED = {"reference": "reference", "context": "context", "request": "prompt", "samples": "samples"}
 _JUDGES = (
     "judge = a chat model (openai/MODEL, local/smollm2-135m), the folder of an NLI cross-encoder, or recorded:FILE"
 )
@@ -163,7 +163,7 @@ def _check_columns(frame: pd.DataFrame, entries: Sequence[Card]) -> None:
         else:
             ready.append(entry.name)
     if faults and ready and "output" in frame:
-        faults.append(f"the others can be computed: metrics = {json.dumps(ready)}")
+        faults.append(f"the others can be computed: -p 'metrics={json.dumps(ready)}' or -p metrics=auto")
     if faults:
         raise BadInput.listing("the table lacks what these metrics need:", faults)
 

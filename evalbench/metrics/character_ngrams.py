@@ -29,6 +29,9 @@ _LOW, _FACTOR, _SHIFT = np.uint64(15), np.uint64(0x9E3779B97F4A7C15), np.uint64(
     unit="0–100",
     example=({"outputs": ["кот спит"], "references": ["кот спит"]}, [100.0]),
     reference="Popović 2015, chrF: character n-gram F-score for automatic MT evaluation, section 2; equal to sacrebleu's",
+    category="syntactic",
+    limitations="characters in common are not meaning",
+    values="0: no n-gram of characters in common; 100: identical",
 )
 def chrf(outputs: Texts, references: References) -> Floats:
     """Character n-gram F-score, n = 1..6, β = 2: the best lexical metric for inflected languages.

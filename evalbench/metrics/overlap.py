@@ -103,6 +103,9 @@ def _any_reference(equal: npt.NDArray[np.bool_], flat: Pairs) -> Floats:
     unit="0/1",
     example=({"outputs": ["42", "Нет"], "references": [["41", "42"], "нет"]}, [1.0, 0.0]),
     reference=_SQUAD,
+    category="accuracy",
+    limitations="an answer in other words scores 0; case, punctuation and spaces count",
+    values="1: equal; 0: not",
 )
 def exact_match(outputs: Texts, references: References) -> Floats:
     """Whether the output equals a reference, character by character.
@@ -139,6 +142,9 @@ def exact_match(outputs: Texts, references: References) -> Floats:
     unit="0/1",
     example=({"outputs": ["The  Answer!", "not guilty"], "references": ["an answer", "guilty"]}, [1.0, 0.0]),
     reference=_NORMALISED,
+    category="accuracy",
+    limitations="an answer in other words scores 0",
+    values="1: equal after normalising; 0: not",
 )
 def normalized_exact_match(
     outputs: Texts, references: References, *, normalise: Normalisation = "full", language: str = "en"
@@ -181,6 +187,9 @@ def _token_f1(flat: Pairs, normalise: Normalisation, language: str, *, distinct:
     higher_is_better=True,
     example=({"outputs": ["red red apple"], "references": ["red apple pie"]}, [2 / 3]),
     reference=_SQUAD,
+    category="accuracy",
+    limitations="order and meaning of words are ignored; long outputs lose precision",
+    values="0: no word in common; 1: the same words, in any order",
 )
 def f1_score(
     outputs: Texts, references: References, *, normalise: Normalisation = "full", language: str = "en"
@@ -216,6 +225,9 @@ def f1_score(
     higher_is_better=True,
     example=({"outputs": ["red red apple"], "references": ["red apple pie"]}, [0.8]),
     reference="token F1 on sets: 2|A ∩ B| / (|A| + |B|), Dice 1945",
+    category="accuracy",
+    limitations="order, repeats and meaning of words are ignored",
+    values="0: no word in common; 1: the same words",
 )
 def f1_score_set(
     outputs: Texts, references: References, *, normalise: Normalisation = "full", language: str = "en"
@@ -238,6 +250,9 @@ def f1_score_set(
     higher_is_better=True,
     example=({"outputs": ["red apple"], "references": ["green apple"]}, [1 / 3]),
     reference="Jaccard 1912, The distribution of the flora in the alpine zone",
+    category="accuracy",
+    limitations="order, repeats and meaning of words are ignored; below F1 on the same texts",
+    values="0: no word in common; 1: the same words",
 )
 def jaccard_similarity(
     outputs: Texts, references: References, *, normalise: Normalisation = "full", language: str = "en"
@@ -276,6 +291,9 @@ def jaccard_similarity(
     needs=("context",),
     example=({"outputs": ["red apple"], "contexts": ["a red apple fell"]}, [0.8]),
     reference="Shuster et al. 2021, Retrieval augmentation reduces hallucination in conversation, section 4.1",
+    category="faithfulness",
+    limitations="overlap of words: a false statement in the context's words scores high",
+    values="0: no word in common with the context; 1: the same words",
 )
 def knowledge_f1_score(
     outputs: Texts, contexts: References, *, normalise: Normalisation = "full", language: str = "en"
@@ -316,6 +334,9 @@ def joined(contexts: References, n: int) -> list[str]:
     unit="ratio",
     example=({"outputs": ["one two three"], "references": ["one two"]}, [1.5]),
     reference="words of the output / words of the reference",
+    category="quality",
+    limitations="length says nothing of content",
+    values="1: as long as the reference; 2: twice as long",
 )
 def verbosity_ratio(outputs: Texts, references: References) -> Floats:
     """Words of the output per word of the reference.
@@ -351,6 +372,8 @@ def verbosity_ratio(outputs: Texts, references: References) -> Floats:
     unit="words",
     example=({"outputs": ["one two, three", "我的家", ""]}, [3.0, 3.0, 0.0]),
     reference="Unicode Standard Annex #29, section 4",
+    category="quality",
+    limitations="length says nothing of content",
 )
 def length(outputs: Texts) -> Floats:
     """Words of the output; characters in scripts written without spaces.

@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 F = TypeVar("F", bound=Callable[..., Any])
 # The columns of texts that text metrics may need besides the outputs; every other argument of theirs is an option.
 COLUMNS = ("references", "contexts", "requests", "samples")
+# What a text metric is a sign of, in the order of the lists.
+CATEGORIES = ("accuracy", "syntactic", "semantic", "faithfulness", "quality")
 _TEXTS = {*COLUMNS, "outputs", "output", "reference"}
 
 
@@ -44,6 +46,12 @@ class Card:
     unit : str
     example : (dict, object)
         Golden example: keyword arguments and the value they give.
+    category : str
+        Of text metrics, one of :data:`CATEGORIES`.
+    limitations : str
+        What it does not see.
+    values : str
+        What its values mean.
     """
 
     name: str
@@ -58,6 +66,9 @@ class Card:
     aliases: tuple[str, ...] = ()
     unit: str = "0–1"
     example: tuple[Mapping[str, Any], Any] = field(default=({}, None))
+    category: str = ""
+    limitations: str = ""
+    values: str = ""
 
     def __repr__(self) -> str:
         direction = {True: ", higher is better", False: ", lower is better", None: ""}[self.higher_is_better]

@@ -202,6 +202,9 @@ def rouge(
     needs=("context",),
     example=({"outputs": ["a b"], "contexts": ["a b c d"]}, [2 / 3]),
     reference=f"{_LIN}, sections 2–3, with the context as reference",
+    category="faithfulness",
+    limitations="overlap of words: a false statement in the context's words scores high; short outputs lose recall",
+    values="0: nothing in common with the context; 1: the context itself",
 )
 def rouge_for_context(outputs: Texts, contexts: References, *, stem: bool = False, language: str = "en") -> Scores:
     """ROUGE-1, ROUGE-2 and ROUGE-L F1 of the output against its context.

@@ -77,8 +77,11 @@ def _register(kind: str, part: str = "") -> None:
         name=name,
         kind="texts",
         aliases=(name.lower(),) if "L" in kind else (),
+        category="syntactic",
         range=(0, 1),
         higher_is_better=True,
+        limitations="other words of the same meaning are misses; recall grows with the output's length",
+        values="0: nothing in common; 1: identical" if not part else "",
         example=(_SHORT, [about.recall if part == "recall" else 1.0]) if part else about.example,
         reference=f"Lin 2004, ROUGE: a package for automatic evaluation of summaries, section {about.section}",
     )(_scores_of(kind, part, f"{title} {part}: {_PARTS[part]}" if part else f"{title}: {about.summary}"))

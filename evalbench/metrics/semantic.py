@@ -73,6 +73,9 @@ def cosines(embed: Embed, left: Sequence[str], right: Sequence[str]) -> Floats:
         [3 / np.sqrt(10)],
     ),
     reference="Reimers and Gurevych 2019, Sentence-BERT, section 3",
+    category="semantic",
+    limitations="a negation or another number moves the vector little; long texts are cut by many models",
+    values="−1: opposite; 0: unrelated; 1: identical in meaning; where unrelated texts lie depends on the model",
 )
 def sentence_transformers_similarity(outputs: Texts, references: References, *, embed: Embed) -> Floats:
     """Cosine of the embeddings of output and reference.
@@ -110,6 +113,9 @@ def sentence_transformers_similarity(outputs: Texts, references: References, *, 
     unit="cosine",
     example=({"outputs": ["aa"], "requests": ["aa"], "embed": lambda texts: [[1.0]] * len(texts)}, [1.0]),
     reference="reference-free: cosine of answer and request",
+    category="semantic",
+    limitations="on the topic is not yet right",
+    values="−1: opposite; 0: unrelated; 1: the request itself",
 )
 def request_similarity(outputs: Texts, requests: Texts, *, embed: Embed) -> Floats:
     """Cosine of the embeddings of output and request: needs no reference.
@@ -137,6 +143,9 @@ def request_similarity(outputs: Texts, requests: Texts, *, embed: Embed) -> Floa
     unit="cosine",
     example=({}, None),
     reference="Zhang et al. 2020, BERTScore, section 3",
+    category="semantic",
+    limitations="rare and out-of-vocabulary words; length bias; noise of a domain that the model has not seen",
+    values="not rescaled: unrelated texts may lie near 0.8, so compare within one model; 1: identical",
 )
 def bertscore(
     outputs: Texts, references: References, *, bert_model: str, num_layers: int | None = None, batch_size: int = 64
@@ -220,7 +229,6 @@ def _mean_contradiction(
 
 @metric(
     kind="texts",
-    aliases=("faithfulness_selfcheckgpt",),
     range=(0, 1),
     higher_is_better=False,
     needs=("samples", "contradict"),
@@ -234,6 +242,9 @@ def _mean_contradiction(
         [0.75],
     ),
     reference=_SELFCHECK,
+    category="faithfulness",
+    limitations="as good as its judge; an error that all samples share is not seen",
+    values="0: no sample contradicts a sentence; 1: all do",
 )
 def selfcheck_nli(outputs: Texts, samples: References, *, contradict: Contradict, language: str = "en") -> Floats:
     """SelfCheckGPT-NLI: how far other samples of the same model contradict the output's sentences; higher is worse.
@@ -262,6 +273,7 @@ def selfcheck_nli(outputs: Texts, samples: References, *, contradict: Contradict
 
 @metric(
     kind="texts",
+    aliases=("faithfulness_selfcheckgpt",),
     range=(0, 1),
     higher_is_better=False,
     needs=("context", "contradict"),
@@ -275,6 +287,9 @@ def selfcheck_nli(outputs: Texts, samples: References, *, contradict: Contradict
         [0.5],
     ),
     reference=f"{_SELFCHECK}, with the context in place of the samples",
+    category="faithfulness",
+    limitations="as good as its judge; what the context does not mention is no contradiction",
+    values="0: no sentence is contradicted; 1: all are",
 )
 def context_contradiction(
     outputs: Texts, contexts: References, *, contradict: Contradict, language: str = "en"
@@ -326,6 +341,9 @@ def script_shares(texts: Sequence[str]) -> Floats:
     languages="any; languages of one script are not told apart",
     example=({"outputs": ["Да", "yes"], "requests": ["Идёшь?", "Идёшь?"]}, [1.0, 0.0]),
     reference="1 − total variation distance between the shares of letters by script (Unicode Standard Annex #24)",
+    category="quality",
+    limitations="languages of one script are not told apart",
+    values="0: no letter in a script of the request; 1: the same shares of scripts",
 )
 def language_match(outputs: Texts, requests: Texts) -> Floats:
     """Whether the output is written in the request's script: a cheap sign of an answer in the wrong language.

@@ -48,6 +48,9 @@ _POST = "Post 2018, A call for clarity in reporting BLEU scores"
     unit="0–100",
     example=({"outputs": ["the cat sat on the mat"], "references": ["the cat sat on the mat"]}, [100.0]),
     reference=f"Papineni et al. 2002, BLEU, sections 2.2–2.3; {_POST}",
+    category="syntactic",
+    limitations="made for whole corpora and noisy on short texts; other words of the same meaning are misses",
+    values="0: no n-gram in common; 100: identical",
 )
 def sacrebleu(outputs: Texts, references: References, *, tokenize: str = "13a") -> Scores:
     """Sentence-level BLEU with the counts that corpus-level BLEU is computed from.
@@ -144,6 +147,9 @@ def corpus_bleu(*sums: Floats) -> Floats:
     languages="any (exact); stems in nltk's Snowball languages",
     example=({"outputs": ["a b"], "references": ["c d"]}, [0.0]),
     reference=_METEOR,
+    category="syntactic",
+    limitations="tuned on translation; synonyms are misses",
+    values="0: no word in common; 1: identical, but for very short texts",
 )
 def meteor(outputs: Texts, references: References, *, language: str = "en") -> Floats:
     """METEOR: harmonic mean of unigram precision and recall, recall-weighted, less a penalty for broken order.
@@ -185,6 +191,9 @@ def meteor(outputs: Texts, references: References, *, language: str = "en") -> F
     languages="English",
     example=({"outputs": ["car"], "references": ["auto"]}, [0.5]),
     reference=f"{_METEOR}; Miller 1995, WordNet",
+    category="syntactic",
+    limitations="tuned on translation; WordNet's synonyms fit any sense of a word",
+    values="0: no word in common; 1: identical, but for very short texts",
 )
 def meteor_synonyms(outputs: Texts, references: References, *, language: str = "en") -> Floats:
     """METEOR that matches words by WordNet's synonyms too, after exact words and stems.

@@ -49,6 +49,35 @@ def checked_values(known: Mapping[str, Parameter], given: Mapping[str, Any], sou
     return values
 
 
+def for_other_data(
+    sample: Mapping[str, Any], known: Mapping[str, Parameter], given: Mapping[str, Any], own: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The study's defaults in place of what a notebook has for its sample, where other data are given.
+
+    Parameters
+    ----------
+    sample : mapping
+        The notebook's metadata: the values of its sample that differ from the defaults, and ``data``.
+    known : mapping of str to Parameter
+        Of the notebook; a value that somebody has edited stays.
+    given : mapping
+        The values given.
+    own : mapping
+        The defaults of the study's ``evaluate``.
+
+    Examples
+    --------
+    >>> from evalbench.readers.parameters import parse_cell
+    >>> known = parse_cell("data: str = 's@1.0.0'\\nmetrics: list | str = ['a']", "x")
+    >>> for_other_data({"data": "s@1.0.0", "metrics": ["a"]}, known, {"data": "mine.csv"}, {"metrics": "auto"})
+    {'metrics': 'auto'}
+    """
+    if given.get("data", sample.get("data")) == sample.get("data"):
+        return {}
+    unedited = [name for name, value in sample.items() if name in known and known[name].default == value]
+    return {name: own[name] for name in unedited if name in own and name not in given}
+
+
 def edited_defaults(known: Mapping[str, Parameter], own: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Parameters of a notebook that differ from those its study was released with.
 
@@ -121,7 +150,8 @@ def _secret_in(text: str, keys: Mapping[str, str]) -> str:
 
 
 def _value(parameter: Parameter, value: Any) -> Any:
-    if isinstance(value, str) and "str" not in parameter.types:
+    nested = {"list", "dict"} & set(parameter.types) and isinstance(value, str) and value.lstrip()[:1] in ("[", "{")
+    if isinstance(value, str) and (nested or "str" not in parameter.types):
         value = _parsed(parameter, value)
     if value is None:
         if not parameter.optional:

@@ -24,7 +24,7 @@ from evalbench.runs import folder as folders
 from evalbench.runs import provenance
 from evalbench.runs.kernel import Ended, execute, memory_fault, timeout_fault
 from evalbench.runs.notebooks import notebook_path, read_notebook
-from evalbench.runs.parameters import INSTEAD, checked_values, edited_defaults, file_parameters
+from evalbench.runs.parameters import INSTEAD, checked_values, edited_defaults, file_parameters, for_other_data
 from evalbench.workbench import reports as reports_folder
 from evalbench.workbench import root as find_root
 
@@ -125,6 +125,10 @@ def plan(
         raise BadInput(f"{notebook.name}: never calls record(result), so its run would have no result")
     values = checked_values(known, parameters or {}, notebook.name)
     study = notebook.stem
+    sample = ((node.get("metadata") or {}).get("evalbench") or {}).get("sample") or {}
+    if sample and study in studies.names():
+        own = {name: option.default for name, option in studies.study(study).options().items()}
+        values |= for_other_data(sample, known, values, own)
     if study.startswith(".") or study == "index.html":
         raise BadInput(
             f"{notebook.name}: the name of a notebook names the folder of its reports; "

@@ -145,9 +145,9 @@ def misspelt(module: ModuleType) -> list[str]:
 
 def signatures(hooks: Mapping[str, Callable[..., Any]]) -> Iterator[str]:
     """What is wrong with the parameters of ``evaluate`` and ``summarise``."""
-    for name, first in (("evaluate", "data"), ("summarise", "items")):
-        if next(iter(inspect.signature(hooks[name]).parameters), "") != first:
-            yield f"the first parameter of {name} must be {first}"
+    for name, first in (("evaluate", ("data", "dataset")), ("summarise", ("items",))):
+        if next(iter(inspect.signature(hooks[name]).parameters), "") not in first:
+            yield f"the first parameter of {name} must be {first[0]}"
     for option in list(inspect.signature(hooks["evaluate"]).parameters.values())[1:]:
         if option.kind is not option.KEYWORD_ONLY or option.default is option.empty:
             yield f"evaluate: {option.name} must be keyword-only with a default"

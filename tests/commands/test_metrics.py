@@ -11,9 +11,11 @@ def test_list_names_every_text_metric_with_what_it_needs():
     shown = run("list")
     assert shown.exit_code == 0
     assert "rougeL (rougel)  [0–1; higher is better; needs reference]" in shown.output
-    assert (
-        "selfcheck_nli (faithfulness_selfcheckgpt)  [0–1; lower is better; needs samples, contradict]" in shown.output
-    )
+    said = "context_contradiction (faithfulness_selfcheckgpt)  [0–1; lower is better; needs context, contradict]"
+    assert said in shown.output
+    titles = [line for line in shown.output.splitlines() if not line.startswith(" ")]
+    assert titles == ["accuracy:", "syntactic:", "semantic:", "faithfulness:", "quality:"]
+    assert "  [0–1; higher is better; needs reference]" in run("list", "--all").output.partition("not of texts:")[2]
     assert "precision_at_k" not in shown.output
 
 

@@ -25,7 +25,7 @@ SCRIPTS = {
 SEED_NAMES = {
     "exactmatch": "exact_match", "normalized_exactmatch": "normalized_exact_match", "f1score": "f1_score",
     "sentence_tranformers_similarity": "sentence_transformers_similarity", "knowledge_f1score": "knowledge_f1_score",
-    "faithfulness_selfcheckgpt": "selfcheck_nli",
+    "faithfulness_selfcheckgpt": "context_contradiction",
 }  # fmt: skip
 
 

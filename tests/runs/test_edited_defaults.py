@@ -72,3 +72,18 @@ def test_a_batch_reports_an_edited_notebook_before_it_starts(tmp_path: Path, mon
     suite.write_text("runs:\n  - study: matching.ipynb\n    parameters: {embed: jaccard}\n")
     done = CliRunner().invoke(batch, [str(suite), "--root", str(ROOT), "--out", str(tmp_path / "r"), "--workers", "1"])
     assert "matching.ipynb: edited; its defaults are not the study's own: n_resamples 2000 → 100" in done.stderr
+
+
+@pytest.mark.parametrize("study", ["text_metrics", "human_correlation"])
+def test_what_a_notebook_has_for_its_sample_holds_for_the_sample_only(tmp_path, study):
+    mine = tmp_path / "mine.csv"
+    mine.write_text("doc_id,id,output\n1,1,a\n", encoding="utf-8")
+    assert "metrics" not in plan(study, root=ROOT).parameters
+    assert plan(study, {"data": str(mine)}, root=ROOT).in_force["metrics"] == "auto"
+    assert plan(study, {"data": str(mine), "metrics": '["rouge1"]'}, root=ROOT).in_force["metrics"] == ["rouge1"]
+    own = tmp_path / f"{study}.ipynb"
+    node = nbformat.read(ROOT / "notebooks" / f"{study}.ipynb", 4)
+    (cell,) = (c for c in node.cells if "parameters" in c.metadata.get("tags", []))
+    cell.source = cell.source.replace('= ["', '= ["length", "', 1)
+    nbformat.write(node, own)
+    assert plan(str(own), {"data": str(mine)}, root=ROOT).in_force["metrics"][0] == "length"

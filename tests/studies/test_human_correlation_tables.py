@@ -149,3 +149,41 @@ class TestShapes:
         frame = frame.assign(output=["" if s == "s0" else "red apple" for s in frame["system"]], reference="red apple")
         result = evaluate(frame, ratings, metrics=["f1_score"])
         assert (result.items.loc[result.items.system == "s0", "score"] == 0).all()
+
+
+class TestMetricsByDefault:
+    def rated(self, **columns):
+        frame, ratings = panel()
+        return frame.assign(**columns), ratings
+
+    def run(self, items, ratings=None, **options):
+        tables = {"items": items, **({} if ratings is None else {"ratings": ratings})}
+        return study.evaluate(load(tables, study.SCHEMA), n_resamples=50, **options)
+
+    def test_columns_of_numbers_and_those_of_the_document(self):
+        items, ratings = self.rated(output="a red apple", reference="a pear", remark="words", vote=1.0)
+        result = self.run(items, ratings)
+        own = [name for name in (*panel()[0].columns, "vote") if name not in ("doc_id", "system")]
+        assert result.parameters["metrics"] == [*own, "meteor", "sacrebleu", "rouge1"]
+        assert (
+            f"Columns of numbers that were read as metrics: {', '.join(own)}; metrics=[…] names others." in result.notes
+        )
+
+    def test_what_the_texts_do_not_allow_is_said(self):
+        items, ratings = self.rated(output="a red apple")
+        result = self.run(items, ratings)
+        assert "Not asked: meteor, sacrebleu, rouge1 (needs a column reference)." in result.notes
+
+    def test_criteria_are_no_metrics(self):
+        items, _ = self.rated(human=np.arange(len(panel()[0])))
+        assert "human" not in self.run(items, criteria=["human"]).parameters["metrics"]
+
+    def test_criteria_that_are_columns_are_suggested(self):
+        with pytest.raises(BadInput, match=r"-p 'criteria=\[\"good\""):
+            self.run(panel()[0])
+
+    def test_pairs_bring_both_sides(self):
+        rows = 30
+        items = pd.DataFrame({"doc_id": [f"d{i}" for i in range(rows)], "better": "a good answer", "worse": "a bad one",
+                              "m_better": np.arange(rows), "m_worse": 0.0, "alone_better": 1.0})  # fmt: skip
+        assert self.run(items).parameters["metrics"] == ["m"]

@@ -7,6 +7,7 @@ from text_tables import OPTIONS, evaluate, frame
 
 import evalbench
 from evalbench.errors import BadInput
+from evalbench.kit.choosing import allowed
 from evalbench.readers.dataset import load
 from evalbench.studies import text_metrics as study
 
@@ -28,7 +29,9 @@ class TestRefusals:
         assert "knowledge_f1_score needs the column context" in message
         assert "request_similarity needs the column prompt" in message
         assert "rouge1" not in message
-        with pytest.raises(BadInput, match=r'others can be computed: metrics = \["rouge1", "chrf"\]$'):
+        with pytest.raises(
+            BadInput, match=r"""others can be computed: -p 'metrics=\["rouge1", "chrf"\]' or -p metrics=auto$"""
+        ):
             evaluate(frame(), ["rouge1", "request_similarity", "chrf"])
 
     def test_lights(self):
@@ -84,6 +87,43 @@ class TestRefusals:
     def test_an_empty_table(self):
         with pytest.raises(BadInput, match="frame items: it has no rows"):
             evaluate(frame().iloc[:0], ["rougeL"])
+
+
+class TestWhatTheTableAllows:
+    def test_everything_is_asked_and_the_rest_listed_with_its_reason(self):
+        result = study.evaluate({"items": frame()}, **OPTIONS)
+        assert result.parameters["metrics"][0] == "f1_score"
+        assert {"rougeLsum", "sentence_transformers_similarity", "length"} <= set(result.parameters["metrics"])
+        assert "Not asked: context_contradiction, knowledge_f1_score, rouge_for_context (needs a column context)." in (
+            result.notes
+        )
+        assert "Not asked: bertscore (needs a model: -p bert_model=FOLDER -p bert_layers=LAYER)." in result.notes
+        assert (result.items["unscored"] == "").all()
+
+    def test_a_table_of_outputs_alone(self):
+        result = study.evaluate({"items": frame().drop(columns="reference")}, **OPTIONS)
+        assert result.parameters["metrics"] == ["length"]
+
+    def test_a_judge_and_the_columns_bring_their_metrics(self):
+        options = {"judge": lambda item: "CONTRADICTION", "embed": "none/such-model", "meteor_synonyms": False}
+        names, notes = allowed(["output", "context", "samples", "prompt"], {**options, "bert_model": ""})
+        assert names[-5:] == ["knowledge_f1_score", "rouge_for_context", "selfcheck_nli", "language_match", "length"]
+        assert not any("judge" in note for note in notes)
+
+    def test_what_is_not_installed_is_not_asked(self, monkeypatch):
+        monkeypatch.setattr("evalbench.kit.choosing.find_spec", lambda name: None if name == "nltk" else name)
+        names, notes = allowed(
+            ["output", "reference"], {"judge": "baseline/lexical", "bert_model": "", "embed": "jaccard"}
+        )
+        assert "meteor" not in names
+        assert "Not asked: meteor, meteor_synonyms (needs a package: pip install nltk)." in notes
+
+    def test_the_first_argument_is_dataset_also_called_data(self):
+        for first in ("dataset", "data"):
+            result = evalbench.evaluate(**{first: {"items": frame()}}, metrics=["exactmatch"], n_resamples=2)
+            assert result.parameters["metrics"] == ["exact_match"]
+        with pytest.raises(TypeError, match="data"):
+            evalbench.evaluate({"items": frame()}, data={"items": frame()})
 
 
 class TestFigures:

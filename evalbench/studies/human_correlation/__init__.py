@@ -24,13 +24,14 @@ from typing import TYPE_CHECKING, Any
 from evalbench.core.correlation_table import KINDS, LEVELS
 from evalbench.core.result import Result
 from evalbench.errors import BadInput
+from evalbench.kit.choosing import AUTO
 from evalbench.kit.collecting import several
 from evalbench.kit.metric_options import ways_of
 from evalbench.kit.options import Checks, stated
 from evalbench.kit.scoring import accounting_of, calls_of
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
 from evalbench.readers.dataset import Dataset
-from evalbench.studies.human_correlation.inputs import SCHEMA, read, side_columns
+from evalbench.studies.human_correlation.inputs import SCHEMA, automatic, read, side_columns
 from evalbench.studies.human_correlation.items import check_metrics, computed, criteria_of, items_of, scores_of
 from evalbench.studies.human_correlation.method import method_of, remarks
 from evalbench.studies.human_correlation.panel import COEFFICIENT, LEVEL
@@ -69,22 +70,18 @@ if TYPE_CHECKING:
     from evalbench.judge.verdicts import InProcess
 
 __all__ = [
-    "METRICS", "QUESTION", "SCHEMA", "agreement", "best_comparisons", "disagreements", "documents_needed", "evaluate",
+    "QUESTION", "SCHEMA", "agreement", "best_comparisons", "disagreements", "documents_needed", "evaluate",
     "labels_needed", "matrix", "partials", "picture_agreement", "picture_criterion", "picture_heat_map",
     "picture_scatter", "preferred", "summarise", "uncompared", "undefined", "weighted",
 ]  # fmt: skip
 
 QUESTION = "Can an automatic metric stand in for annotators?"
-METRICS = (
-    "f1_score", "jaccard_similarity", "rouge1", "rouge2", "rougeL", "sacrebleu", "chrf",
-    "sentence_transformers_similarity", "request_similarity", "length", "language_match",
-)  # fmt: skip
 
 
 def evaluate(
     data: Dataset,
     *,
-    metrics: Sequence[str] = METRICS,
+    metrics: Sequence[str] | str = AUTO,
     criteria: Sequence[str] = (),
     judges: Sequence[str | InProcess] = (),
     judge_criteria: Mapping[str, Mapping[str, Any]] | None = None,
@@ -118,9 +115,10 @@ def evaluate(
     ----------
     data : Dataset
         ``load(…, study="human_correlation")``.
-    metrics : sequence of str
-        Columns of the table, or names of the registry's text metrics; a column takes precedence.  With neither metrics nor
-        judges the study is of the annotators' agreement alone.
+    metrics : "auto" or sequence of str
+        Columns of the table, or names of the registry's text metrics, a column before a name; ``auto``: the columns of
+        numbers that are not criteria, and ``meteor``, ``sacrebleu``, ``rouge1`` where output and reference are there.
+        With neither metrics nor judges the study is of the annotators' agreement alone.
     criteria : sequence of str
         Human criteria; needed where each is a column, else by default all.
     judges : sequence of str or callable
@@ -172,7 +170,8 @@ def evaluate(
     checks = Checks()
     for name in ("metrics", "judges", "criteria", "trusted", "lower_is_better"):
         value = parameters[name]
-        checks.that(not isinstance(value, str), f"{name} must be a list of names, such as [{value!r}]")
+        listed = not isinstance(value, str) or (name, value) == ("metrics", AUTO)
+        checks.that(listed, f"{name} must be a list of names, such as [{value!r}]")
     checks.choice("level", level, (LEVEL, *LEVELS))
     checks.choice("coefficient", coefficient, KINDS)
     checks.tried(lambda: thresholds(green_from, yellow_from))
@@ -180,8 +179,9 @@ def evaluate(
     checks.at_least(0, max_ci_width=max_ci_width)
     checks.usual(parameters)
     checks.refuse("human_correlation")
-    readings = read(data, metrics, criteria)
     options = {**parameters, "judge": judge}
+    metrics, chosen = automatic(data, criteria, options) if isinstance(metrics, str) else (metrics, ())
+    readings = read(data, metrics, criteria)
     marked = criteria_of(judges, judge_criteria, list(readings.frame.columns))
     found, heard = scores_of(readings.frame, metrics, judges, marked, options)
     if not found.unscored and readings.ratings["annotator"].nunique() < 2:
@@ -197,7 +197,7 @@ def evaluate(
         study="human_correlation",
         question=QUESTION,
         judged=several("metric", names) if names else "the annotators' agreement",
-        parameters={**parameters, "criteria": list(readings.criteria)},
+        parameters={**parameters, "metrics": list(metrics), "criteria": list(readings.criteria)},
         data=data.label,
         id="doc_id",
         by=("scorer", "criterion") if names else ("criterion",),
@@ -211,7 +211,7 @@ def evaluate(
             "texts": readings.frame,
             **calls_of(found, heard=heard),
         },
-        notes=(*data.notes_beside(used), *readings.notes, *found.notes, *remarks(panel, terms)),
+        notes=(*data.notes_beside(used), *readings.notes, *found.notes, *chosen, *remarks(panel, terms)),
         method=(*method_of(panel, terms), *ways_of(computed(readings.frame, metrics), options)),
         accounting=accounting_of(found, options, heard=heard),
     )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from evalbench.errors import BadInput
+from evalbench.kit.choosing import allowed
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Column, Table
 from evalbench.studies.human_correlation.panel import KEYS
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
 # With more annotators than this, the k-th rating of each output stands for annotator k.
 MANY_ANNOTATORS = 12
+# The metrics of the table of the method document (handbook, section 12).
+DOCUMENTED = ("meteor", "sacrebleu", "rouge1")
 SIDES = ("better", "worse")
 _MARK = [*KEYS, "criterion", "annotator", "score"]
 _SYSTEM = Column("system", "id", groups=True, required=False)
@@ -85,6 +89,34 @@ class Readings(NamedTuple):
     criteria: tuple[str, ...]
     notes: tuple[str, ...]
     pairs: pd.DataFrame | None
+
+
+def automatic(data: Dataset, criteria: Sequence[str], options: Mapping[str, Any]) -> tuple[list[str], tuple[str, ...]]:
+    """The metrics of a table that names none: its columns of numbers that are not criteria, and those of the document.
+
+    Parameters
+    ----------
+    data : Dataset
+    criteria : sequence of str
+    options : mapping
+        See :mod:`evalbench.kit.metric_options`.
+
+    Returns
+    -------
+    list of str, tuple of str
+        The metrics, and notes: which columns were taken for metrics, and what was not computed and why.
+    """
+    items, free = data["items"], [name for name in data.unused.get("items", ()) if name not in criteria]
+    own = [name for name in free if _is_numeric(items[name])]
+    if set(SIDES) <= set(items.columns):
+        first, second = SIDES
+        stems = [name.removesuffix(f"_{first}") for name in own if name.endswith(f"_{first}")]
+        own = [stem for stem in stems if f"{stem}_{second}" in own]
+    found, notes = allowed(items.columns, options, among=[name for name in DOCUMENTED if name not in own])
+    if not {"output", *SIDES} & set(items.columns):
+        found, notes = [], ()
+    read = f"Columns of numbers that were read as metrics: {', '.join(own)}; metrics=[…] names others."
+    return [*own, *found], ((read,) if own else ()) + notes
 
 
 def read(data: Dataset, metrics: Sequence[str], criteria: Sequence[str]) -> Readings:
@@ -205,7 +237,10 @@ def _ratings(
     if scored:
         return named[_MARK], True
     if not criteria:
-        faults.append("name the criteria: the table has neither criterion and score columns nor a table ratings")
+        free = [name for name in items.columns if SCHEMA["items"].column(str(name)) is None]
+        marks = [str(name) for name in free if _is_numeric(items[name])]
+        way = f"; of its columns of numbers: -p 'criteria={json.dumps(marks, ensure_ascii=False)}'" if marks else ""
+        faults.append(f"name the criteria: the table has neither criterion and score columns nor a table ratings{way}")
     found = []
     for name in criteria:
         if name not in items.columns:
@@ -237,6 +272,12 @@ def _numbers(column: pd.Series, name: str, faults: list[str]) -> np.ndarray:
         first = f"first {text.iloc[wrong[0]]!r} (row {wrong[0] + 1} of the data)"
         faults.append(f"column {name}: {len(wrong)} cells are not numbers, {first}")
     return values
+
+
+def _is_numeric(column: pd.Series) -> bool:
+    """Whether every cell of a column is a number or empty, and some are numbers."""
+    faults: list[str] = []
+    return bool(np.isfinite(_numbers(column, "", faults)).any()) and not faults
 
 
 def _few_annotators(ratings: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:

@@ -3,7 +3,7 @@
 Input: outputs with references, and where a metric needs it the context, the request (``prompt``), or further samples;
 several models may stand in one table.  With ``prompt`` and ``model`` the outputs are collected first.
 
-Figures: the mean of every metric over the texts, per model, and corpus-level BLEU from summed counts.  Metrics and
+Figures: the mean of every metric that the table allows over the texts, per model, and corpus-level BLEU from summed counts.  Metrics and
 their sources: ``evalbench metrics list``.  No metric has a threshold of its own, so the light is unlit until ``lights``
 gives it one.
 """
@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING, Any
 from evalbench.core.compared import left_out_note
 from evalbench.core.result import Result
 from evalbench.kit.answers import remarks
+from evalbench.kit.choosing import AUTO, allowed
 from evalbench.kit.collecting import several
 from evalbench.kit.comparing import compare_groups
 from evalbench.kit.metric_options import methods_of, metrics_of, name_of
-from evalbench.kit.options import Checks, stated, taken
+from evalbench.kit.options import Checks, also_called, stated, taken
 from evalbench.kit.scoring import accounting_of, calls_of, score_all
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Column, Table
-from evalbench.studies.text_metrics.hub import combined
 from evalbench.studies.text_metrics.inputs import answered, frame_of
 from evalbench.studies.text_metrics.items import items_of
 from evalbench.studies.text_metrics.pictures import (
@@ -45,15 +45,11 @@ if TYPE_CHECKING:
     from evalbench.judge.verdicts import InProcess
 
 __all__ = [
-    "METRICS", "QUESTION", "SCHEMA", "combined", "comparison", "contradictions", "evaluate", "measures", "metric_cards", "picture_agreement",
+    "QUESTION", "SCHEMA", "comparison", "contradictions", "evaluate", "measures", "metric_cards", "picture_agreement",
     "picture_distributions", "picture_models", "picture_panels", "summarise", "unscored", "worst_texts",
 ]  # fmt: skip
 
 QUESTION = "How close are the outputs to their references, by metrics that need no human?"
-METRICS = (
-    "exact_match", "normalized_exact_match", "f1_score", "jaccard_similarity", "rouge1", "rouge2", "rougeL",
-    "sacrebleu", "chrf", "meteor", "verbosity_ratio",
-)  # fmt: skip
 
 SCHEMA: Mapping[str, Table] = {
     "items": Table(
@@ -85,10 +81,11 @@ SCHEMA: Mapping[str, Table] = {
 }
 
 
+@also_called(data="dataset")
 def evaluate(
-    data: Dataset | str | Path | Mapping[str, Any],
+    dataset: Dataset | str | Path | Mapping[str, Any],
     *,
-    metrics: Sequence[str] = METRICS,
+    metrics: Sequence[str] | str = AUTO,
     prompt: str = "",
     model: str = "",
     language: str = "en",
@@ -111,10 +108,11 @@ def evaluate(
 
     Parameters
     ----------
-    data : Dataset, or what :func:`evalbench.load` takes
-        Table ``items``: id, output, reference (a text or a list), optional context, prompt, samples, model.
-    metrics : sequence of str
-        Names or aliases; ``evalbench metrics list`` shows them.
+    dataset : Dataset, or what :func:`evalbench.load` takes
+        Also called ``data``.  Table ``items``: id, output, reference (a text or a list), optional context, prompt, samples, model.
+    metrics : "auto" or sequence of str
+        ``auto``: every metric that the table and this machine allow, or names or aliases, see ``evalbench metrics list``.
+        Notes list what ``auto`` did not ask, and why.
     prompt : str
         A template over the table's columns, e.g. ``"Answer briefly: {{ prompt }}"``; with it ``model`` answers first.
     model : str
@@ -171,21 +169,23 @@ def evaluate(
     0.5
     """
     options = stated(evaluate, locals())
-    if not isinstance(data, Dataset):
+    if not isinstance(dataset, Dataset):
         from evalbench.readers.dataset import load
 
-        data = load(data, SCHEMA)
+        dataset = load(dataset, SCHEMA)
     checks = Checks()
     checks.that(metrics, "metrics: none was named")
     checks.that(bool(prompt) == bool(model), "set both prompt and model, or neither")
     checks.usual(options)
-    cards = checks.tried(lambda: metrics_of(metrics, options)) or []
+    columns = {*dataset["items"].columns, *(("output", "prompt") if prompt else ())}
+    chosen, not_asked = allowed(columns, options) if metrics == AUTO else (metrics, ())
+    cards = checks.tried(lambda: metrics_of(chosen, options)) or []
     names = [card.name for card in cards]
     lit = checks.tried(lambda: {name_of(name, options): rule for name, rule in (lights or {}).items()}) or {}
     rules = (checks.tried(lambda: rules_of(lit, names)) or {}) if cards else {}
     checks.refuse("text_metrics")
     options |= {"metrics": names, "lights": rules}
-    frame, replies = answered(frame_of(data["items"]), prompt, model) if prompt else (frame_of(data["items"]), [])
+    frame, replies = answered(frame_of(dataset["items"]), prompt, model) if prompt else (frame_of(dataset["items"]), [])
     scored = score_all(frame, cards, {**options, "judge": judge}, replies)
     items = items_of(frame, scored)
     by = ("model",) if "model" in items else ()
@@ -199,13 +199,19 @@ def evaluate(
         "reasons": scored.reasons(frame[["id", *by]]),
         **calls_of(scored, replies=replies),
     }
-    notes = [*data.notes, *remarks(items), *scored.notes, left_out_note(len(models), "models", "each metric")]
+    notes = [
+        *dataset.notes,
+        *remarks(items),
+        *scored.notes,
+        *not_asked,
+        left_out_note(len(models), "models", "each metric"),
+    ]
     return Result(
         study="text_metrics",
         question=QUESTION,
         judged=model or (several("model", models) if models else "the outputs of the table"),
         parameters=options,
-        data=data.label,
+        data=dataset.label,
         id="id",
         by=by,
         items=items,

@@ -174,6 +174,9 @@ def metric_cards(result: Result) -> pd.DataFrame:
             "what it is": [e.summary for e in entries],
             "unit": [e.unit for e in entries],
             "direction": [direction[e.higher_is_better] for e in entries],
+            "category": [e.category for e in entries],
+            "values": [e.values for e in entries],
+            "limitations": [e.limitations for e in entries],
             "languages": [e.languages for e in entries],
             "source": [e.reference for e in entries],
         }
