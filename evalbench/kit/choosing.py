@@ -37,7 +37,7 @@ def allowed(
     >>> names
     ['length']
     >>> notes[0]
-    'Not asked: knowledge_f1_score, rouge_for_context, context_contradiction (needs a column context).'
+    'Not asked: context_contradiction, knowledge_f1_score, rouge_for_context (needs a column context).'
     """
     entries = [card(name) for name in among] if among is not None else _headlines()
     missing = {entry.name: _missing(entry, columns, options) for entry in entries}
