@@ -203,7 +203,7 @@ def run_study(
         planned = plan(target, gathered(target, data, pairs, renames, model, root), root)
         report_edits([planned])
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # what stops a run from outside is written down
-        done = run(planned, out=out, timeout=timeout, memory=memory, progress=sys.stderr.isatty() and not quiet)
+        done = run(planned, out=out, timeout=timeout, memory=memory, progress=not quiet)
     except BadInput as error:
         ends_early("refused", 2, str(error))
     except KeyboardInterrupt:

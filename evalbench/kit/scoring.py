@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalbench.core.progress import at
 from evalbench.errors import BadInput, ModelUnavailable
 from evalbench.judge.entail import BASELINE
 from evalbench.kit import collecting
@@ -134,7 +135,8 @@ def score_all(frame: pd.DataFrame, entries: Sequence[Card], options: Options, re
     judge = Docket(options["judge"]) if options["judge"] else None
     with embeddings_counted() as spent:
         scored = Scored(failed=why_unscored(frame["output"], replies), judge=judge, spent=spent)
-        for entry in entries:
+        for place, entry in enumerate(entries, 1):
+            at(f"scoring by {entry.name}", place, len(entries))
             _score_one(frame, entry, options, scored)
     scored.notes += _input_notes(scored, len(frame))
     texts = [*frame["output"], *(text for several in frame.get("reference", ()) for text in several)]

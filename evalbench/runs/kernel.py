@@ -104,7 +104,6 @@ def execute(
     parameters: Mapping[str, Any],
     env: Mapping[str, str],
     timeout: float | None = None,
-    progress: bool = False,
     fork: bool = False,
     memory: int | None = None,
 ) -> Ended:
@@ -120,8 +119,6 @@ def execute(
         Further environment variables of the kernel.
     timeout : float, optional
         Seconds for the whole notebook.
-    progress : bool
-        Show a bar of cells.
     fork : bool
         Fork the kernel from a process that has its imports behind it (:mod:`evalbench.runs.fork`).
     memory : int, optional
@@ -134,7 +131,7 @@ def execute(
         exception tells.
     """
     peaks: list[float] = []
-    ended = _over(_execute(notebook, out, parameters, env, timeout, progress, fork, memory, peaks), memory)
+    ended = _over(_execute(notebook, out, parameters, env, timeout, fork, memory, peaks), memory)
     return ended._replace(peak_memory_mb=max(peaks, default=None))
 
 
@@ -144,7 +141,6 @@ def _execute(
     parameters: Mapping[str, Any],
     env: Mapping[str, str],
     timeout: float | None,
-    progress: bool,
     fork: bool,
     memory: int | None,
     peaks: list[float],
@@ -165,7 +161,7 @@ def _execute(
                 engine_name=_engine(),
                 kernel_name="python3",
                 language="python",
-                progress_bar=progress,
+                progress_bar=False,
                 kernel_env={**os.environ, **one_thread(), **env},
                 deadline=time.monotonic() + timeout if timeout else None,
                 fork=fork,

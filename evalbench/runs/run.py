@@ -7,13 +7,17 @@ import json
 import os
 import secrets
 import shutil
+import sys
+import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from evalbench import studies
+from evalbench.core import progress as progressing
 from evalbench.draw import marks
 from evalbench.errors import BadInput
 from evalbench.models.redact import redactor
@@ -232,6 +236,7 @@ def run(
     attempt : int
         Counted in ``run.json``.
     progress : bool
+        Write to standard error what the run is at.
     fork : bool
         Fork the kernel from a preloaded process.
     memory : int, optional
@@ -267,7 +272,8 @@ def run(
     }
     try:
         write_json(folder / RUN_JSON, begun)
-        ended = execute(planned.notebook, folder / NOTEBOOK, planned.parameters, env, timeout, progress, fork, memory)
+        with _progress(planned.study, env) if progress else nullcontext():
+            ended = execute(planned.notebook, folder / NOTEBOOK, planned.parameters, env, timeout, fork, memory)
     except BaseException as error:
         stopped = "interrupted (Ctrl-C or a signal)"
         said = stopped if isinstance(error, KeyboardInterrupt) else f"{type(error).__name__}: {error}"
@@ -279,6 +285,16 @@ def run(
     ended = close(folder, begun, ended, time.monotonic() - clock, key)
     results = read_results(folder) if ended.status == "ok" else None
     return Run(folder, ended.status, ended.error, results)
+
+
+@contextmanager
+def _progress(name: str, env: dict[str, str]) -> Iterator[None]:
+    """Show what a kernel with this environment is at."""
+    with tempfile.TemporaryDirectory(prefix="evalbench-") as folder:
+        file = Path(folder) / "progress.json"
+        env[progressing.FILE] = str(file)
+        with progressing.Shown(lambda: progressing.told(file), sys.stderr, name):
+            yield
 
 
 def provenance_of(planned: Plan, folder: Path, started: str, attempt: int) -> dict[str, Any]:

@@ -73,7 +73,8 @@ def collect(
     timeout : float
         Seconds that one request may take from start to end.
     progress : bool, optional
-        By default in a terminal and in a notebook that a person runs.
+        A bar, or nothing. By default a bar in a terminal and in a notebook that a person runs, the terminal's line
+        under ``evalbench run``, else a line on standard error every 30 s.
 
     Returns
     -------
@@ -147,11 +148,17 @@ async def _collect(
 
         look_up(list(first_of))
         missing = [key for key in first_of if key not in known]
-        bar = stack.enter_context(progress_bar(len(first_of), progress if missing else False))
+        bar = stack.enter_context(progress_bar(len(first_of), progress if missing else False, _what(requests, plan)))
         bar.skip(len(known))
         queue = _unanswered(missing, known, look_up, keeping, bar)
         fresh = await _ask_all(queue, len(missing), first_of, plan, endpoint, keeping, bar) if missing else {}
     return list(_in_order(requests, keys, known, fresh))
+
+
+def _what(requests: Sequence[Request], plan: Plan) -> str:
+    """What is asked, in the words of the progress."""
+    purposes = sorted({request.purpose for request in requests} - {""})
+    return f"asking {plan.target.name}" + (f" ({', '.join(purposes)})" if purposes else "")
 
 
 def _in_order(

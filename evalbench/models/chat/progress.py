@@ -1,4 +1,4 @@
-"""The progress of a batch: rate and time left by tqdm, tokens and cost by us."""
+"""The progress of a batch: replies done of all, failed, tokens and cost so far, rate and time left."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
+from evalbench.core import progress as core
 from evalbench.models.exchange import Reply
+from evalbench.models.redact import printable
 
 
 class Progress(Protocol):
@@ -19,15 +21,28 @@ class Progress(Protocol):
     def wait(self, count: int) -> None: ...
 
 
-class _Silent:
+class _Counted:
+    """The counts; those who watch read them, by a file or in this process."""
+
+    def __init__(self, replies: core.Replies, told: bool = False) -> None:
+        self._replies, self._told = replies, told
+
     def skip(self, count: int) -> None:
-        """Nothing is shown."""
+        self._replies.done += count
+        self._tell()
 
     def add(self, reply: Reply) -> None:
-        """Nothing is shown."""
+        tokens = (reply.tokens_in or 0) + (reply.tokens_out or 0)
+        self._replies.add(tokens, reply.cost, bool(reply.unscored))
+        self._tell()
 
     def wait(self, count: int) -> None:
-        """Nothing is shown."""
+        self._replies.elsewhere = count
+        self._tell()
+
+    def _tell(self) -> None:
+        if self._told:
+            self._replies.tell()
 
 
 class _Bar:
@@ -35,7 +50,7 @@ class _Bar:
 
     def __init__(self, bar: Any) -> None:
         self._bar = bar
-        self._tokens = self._unscored = 0
+        self._tokens = self._failed = 0
         self._cost: float | None = 0.0
 
     def skip(self, count: int) -> None:
@@ -45,12 +60,12 @@ class _Bar:
 
     def add(self, reply: Reply) -> None:
         self._tokens += (reply.tokens_in or 0) + (reply.tokens_out or 0)
-        self._unscored += bool(reply.unscored)
+        self._failed += bool(reply.unscored)
         if self._cost is not None and (reply.cost is not None or not reply.unscored):
             self._cost = None if reply.cost is None else self._cost + reply.cost
         cost = "" if self._cost is None else f", cost {self._cost:.4f}"
-        unscored = f", {self._unscored} unscored" if self._unscored else ""
-        self._bar.set_postfix_str(f"{self._tokens} tokens{cost}{unscored}", refresh=False)
+        failed = f", {self._failed} failed" if self._failed else ""
+        self._bar.set_postfix_str(f"{self._tokens} tokens{cost}{failed}", refresh=False)
         self._bar.update()
 
     def wait(self, count: int) -> None:
@@ -59,15 +74,32 @@ class _Bar:
 
 
 @contextmanager
-def progress_bar(total: int, shown: bool | None) -> Iterator[Progress]:
-    """A bar on standard error; by default in a terminal and in a notebook that a person runs."""
-    if not (_watched() if shown is None else shown):
-        yield _Silent()
-        return
-    from tqdm.std import tqdm
+def progress_bar(total: int, shown: bool | None, what: str = "asking") -> Iterator[Progress]:
+    """What a batch is at: for ``evalbench run`` by its file; else a bar in a terminal and a notebook, or lines.
 
-    with tqdm(total=total, unit="reply", file=sys.stderr, dynamic_ncols=True) as bar:
-        yield _Bar(bar)
+    Parameters
+    ----------
+    total : int
+        Replies that are needed.
+    shown : bool, optional
+        A bar, or nothing at all; by default what fits, and nothing in runs of a batch.
+    what : str
+    """
+    replies = core.Replies(printable(what), total)
+    if shown is None and os.environ.get(core.FILE):
+        replies.tell(now=True)
+        yield _Counted(replies, told=True)
+        replies.tell(now=True)
+    elif shown or (shown is None and _watched()):
+        from tqdm.std import tqdm
+
+        with tqdm(total=total, unit="reply", file=sys.stderr, dynamic_ncols=True) as bar:
+            yield _Bar(bar)
+    elif shown is None and not os.environ.get("EVALBENCH_RUN"):
+        with core.Shown(replies.state, sys.stderr):
+            yield _Counted(replies)
+    else:
+        yield _Counted(replies)
 
 
 def _watched() -> bool:

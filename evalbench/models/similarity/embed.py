@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import regex
 
+from evalbench.core.progress import at
 from evalbench.errors import BadInput, ModelUnavailable
 from evalbench.models.accounting import count_embeddings, count_not_kept
 from evalbench.models.names import is_model_name, model
@@ -236,9 +237,9 @@ def _checked(texts: Sequence[str], what: str) -> list[str]:
 
 def _distinct(texts: Sequence[str]) -> tuple[list[str], npt.NDArray[np.int64]]:
     """Distinct texts in order of appearance, and where each text stands among them."""
-    at: defaultdict[str, int] = defaultdict(itertools.count().__next__)
-    index = np.fromiter(map(at.__getitem__, texts), np.int64, len(texts))
-    return list(at), index
+    places: defaultdict[str, int] = defaultdict(itertools.count().__next__)
+    index = np.fromiter(map(places.__getitem__, texts), np.int64, len(texts))
+    return list(places), index
 
 
 def _embed_distinct(texts: Sequence[str], by: Embedder) -> Vectors:
@@ -250,6 +251,7 @@ def _embed_distinct(texts: Sequence[str], by: Embedder) -> Vectors:
     keeps = by.cache is not None
     for start in range(0, len(missing), _TEXTS_PER_CHUNK):
         part = missing[start : start + _TEXTS_PER_CHUNK]
+        at(f"embedding with {by.name}", start + len(part), len(missing))
         new = dict(zip(part, load_encoder(by.name, by.dtype)(part), strict=True))
         if by.cache and keeps:
             try:

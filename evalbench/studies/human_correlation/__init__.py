@@ -22,6 +22,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalbench.core.correlation_table import KINDS, LEVELS
+from evalbench.core.progress import at
 from evalbench.core.result import Result
 from evalbench.errors import BadInput
 from evalbench.kit.choosing import AUTO
@@ -191,6 +192,7 @@ def evaluate(
     names = sorted(found.unscored)
     check_metrics(own_criterion, lower_is_better, names, readings.criteria)
     items = items_of(readings, found, own_criterion)
+    at(f"correlations, {n_resamples} resamples")
     panel, terms = settled(items, options)
     used = {*metrics, *readings.criteria, *side_columns(metrics)}
     return Result(

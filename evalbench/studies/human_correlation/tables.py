@@ -14,6 +14,7 @@ from evalbench.core.compared import at_odds, best_compared
 from evalbench.core.correlation import williams
 from evalbench.core.correlation_table import KINDS, LEVELS, PARTIAL
 from evalbench.core.planning import units_for_correlation, units_for_difference
+from evalbench.core.progress import at
 from evalbench.core.significance import holm
 from evalbench.core.stats import percentile_interval
 from evalbench.studies.human_correlation.pairs import pairs_table
@@ -69,6 +70,7 @@ def tables_of(
     against : float
         The correlation that labels are planned against.
     """
+    at("comparisons of metrics, agreement, how many labels are needed")
     of_metrics = {
         "correlations": correlation_frame,
         "comparisons": comparison_table,

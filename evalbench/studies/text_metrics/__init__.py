@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalbench.core.compared import left_out_note
+from evalbench.core.progress import at
 from evalbench.core.result import Result
 from evalbench.kit.answers import remarks
 from evalbench.kit.choosing import AUTO, allowed
@@ -187,6 +188,7 @@ def evaluate(
     options |= {"metrics": names, "lights": rules}
     frame, replies = answered(frame_of(dataset["items"]), prompt, model) if prompt else (frame_of(dataset["items"]), [])
     scored = score_all(frame, cards, {**options, "judge": judge}, replies)
+    at(f"intervals, {n_resamples} resamples")
     items = items_of(frame, scored)
     by = ("model",) if "model" in items else ()
     models = sorted(set(items["model"]) - {""}) if by else []

@@ -328,7 +328,7 @@ def test_a_call_that_failed_does_not_hide_the_cost_of_the_others(server, capsys)
     priced = type(target)(**{**vars(target), "price": Price(1.0, 1.0)})
     asked = [Request("do:500 costs nothing"), *(Request(f"costs {i}") for i in range(4))]
     collect(asked, priced, cache=False, progress=True, max_retries=0, concurrency=1)
-    assert "72 tokens, cost 0.0001, 1 unscored" in capsys.readouterr().err
+    assert "72 tokens, cost 0.0001, 1 failed" in capsys.readouterr().err
 
 
 def test_accounts_are_added_up(server, fresh_cache):

@@ -1,0 +1,58 @@
+"""A run is followed from outside its kernel: what it is at, in lines where there is no terminal."""
+
+from __future__ import annotations
+
+import nbformat
+import pytest
+
+from evalbench.core import progress
+from evalbench.models.chat.collect import collect
+from evalbench.models.exchange import Request
+from evalbench.runs.run import plan, run
+
+
+def following(notebook, code: str):
+    book = nbformat.read(notebook, as_version=4)
+    book.cells.insert(3, nbformat.v4.new_code_cell(code))
+    nbformat.write(book, notebook)
+    return notebook
+
+
+@pytest.mark.slow
+def test_steps_of_a_kernel_are_lines_on_standard_error(bench, monkeypatch, capfd):
+    monkeypatch.setattr(progress, "EVERY_S", 0.2)
+    monkeypatch.chdir(bench)
+    code = "from evalbench.core.progress import at\nat('scoring by rouge1', 3, 11)\ntime.sleep(1.5)"
+    planned = plan(str(following(bench / "notebooks" / "tiny.ipynb", code)), {"data": "words.csv"})
+    done = run(planned, progress=True)
+    assert done.status == "ok", done.error
+    said = capfd.readouterr().err
+    assert "min: scoring by rouge1, 3 of 11\n" in said
+    assert all(line.startswith("tiny 0:") for line in said.splitlines())
+    assert not [path for path in done.folder.iterdir() if "progress" in path.name]
+
+
+def test_calls_of_a_run_are_written_for_who_waits(monkeypatch, tmp_path, capsys):
+    from faultserver import fault_server
+
+    monkeypatch.setenv("EVALBENCH_RUN", str(tmp_path))
+    monkeypatch.setenv(progress.FILE, str(tmp_path / "p.json"))
+    with fault_server() as server:
+        asked = [Request(f"told {i}", purpose="entailment") for i in range(5)] + [Request("do:500 told")]
+        collect(asked, server.url + "#tiny", cache=False, max_retries=0)
+    said = progress.line(progress.told(tmp_path / "p.json"))
+    assert "#tiny (entailment), 6 of 6 replies, 1 failed, " in said
+    assert capsys.readouterr().err == ""
+
+
+def test_a_script_without_a_terminal_says_it_now_and_then(monkeypatch, capsys):
+    from faultserver import fault_server
+
+    monkeypatch.delenv("EVALBENCH_RUN", raising=False)
+    monkeypatch.setattr(progress, "EVERY_S", 0.01)
+    monkeypatch.setattr("evalbench.models.chat.progress._watched", lambda: False)
+    with fault_server() as server:
+        collect([Request(f"line {i}") for i in range(40)], server.url + "#tiny", cache=False, concurrency=1)
+    said = capsys.readouterr().err
+    assert " of 40 replies" in said
+    assert "\r" not in said
