@@ -14,6 +14,7 @@ import click
 _COMMANDS = {
     "list": "evalbench.commands.listing:list_studies",
     "run": "evalbench.commands.run:run_study",
+    "show": "evalbench.commands.show:show",
     "batch": "evalbench.commands.batch:batch",
     "index": "evalbench.commands.index:index",
     "compare": "evalbench.commands.compare:compare",

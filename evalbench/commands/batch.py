@@ -50,7 +50,9 @@ def batch(
 ) -> None:
     """Render a suite of reports, several at once; prints a table and rebuilds the index."""
     from evalbench import workbench
+    from evalbench.commands.show import summarise_step
     from evalbench.errors import BadInput
+    from evalbench.report.outputs import escaped, fenced
     from evalbench.runs.batch import run_batch
     from evalbench.runs.cluster import checked_address
     from evalbench.runs.kernel import memory_fault
@@ -80,6 +82,7 @@ def batch(
             watcher=watcher,
         )
     click.echo("\n".join(table(outcomes)))
+    summarise_step(f"### {len(outcomes)} runs of {escaped(suite.name)}\n\n{fenced(table(outcomes))}")
     click.echo(f"index   {reports / 'index.html'}")
     for line in unjudged([str(o.results["light"]) for o in outcomes if o.results], fail_on):
         click.echo(line, err=True)
