@@ -50,7 +50,7 @@ def batch(
 ) -> None:
     """Render a suite of reports, several at once; prints a table and rebuilds the index."""
     from evalbench import workbench
-    from evalbench.commands.show import summarise_step
+    from evalbench.commands.step_summary import summarise_step
     from evalbench.errors import BadInput
     from evalbench.report.outputs import escaped, fenced
     from evalbench.runs.batch import run_batch

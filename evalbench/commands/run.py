@@ -189,7 +189,7 @@ def run_study(
 ) -> None:
     """Render one study into a report; prints its light, headline figures and where the page is."""
     from evalbench.commands.printed import headline, run_object
-    from evalbench.commands.show import summarise_run
+    from evalbench.commands.step_summary import summarise_run
     from evalbench.core.verdict import SYMBOLS
     from evalbench.report.index import write_index
     from evalbench.runs.run import plan, run

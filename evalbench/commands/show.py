@@ -1,8 +1,7 @@
-"""``evalbench show``, and the summary of a step in GitHub Actions."""
+"""``evalbench show``."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,10 +9,8 @@ from typing import Any
 import click
 
 from evalbench.commands.run import failing
-from evalbench.readers.runs import PAGE, RUN_JSON
-
-STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
-_MOST = 60  # figures in the summary of a step
+from evalbench.commands.step_summary import read_whole
+from evalbench.readers.runs import PAGE
 
 
 @click.command("show")
@@ -44,23 +41,13 @@ def show(run: str, form: str, fail_on: tuple[str, ...], root: Path | None) -> No
     from evalbench.report import outputs
 
     folder = run_folder(run, workbench.reports(root))
-    about, results = _read(folder)
+    about, results = read_whole(folder)
     if form == "junit":
         click.echo(outputs.junit(about, results, failing(fail_on or ("red",))), nl=False)
     elif form == "markdown":
         click.echo(outputs.markdown(about, results), nl=False)
     else:
         click.echo("\n".join(_text(about, results, folder)))
-
-
-def _read(folder: Path) -> tuple[dict[str, Any], dict[str, Any] | None]:
-    from evalbench.errors import BadInput
-    from evalbench.readers.runs import FINISHED, read_results, read_run
-
-    if not (folder / RUN_JSON).is_file():
-        raise BadInput(f"{folder}: not the folder of a run (it has no {RUN_JSON})")
-    about = read_run(folder)
-    return about, dict(read_results(folder)) if about.get("status") in FINISHED else None
 
 
 def _text(about: Mapping[str, Any], results: Mapping[str, Any] | None, folder: Path) -> list[str]:
@@ -72,25 +59,3 @@ def _text(about: Mapping[str, Any], results: Mapping[str, Any] | None, folder: P
         return [f"{about.get('status', 'unknown')}: {about.get('error') or ''}", page]
     light = str(results["light"])
     return [f"{SYMBOLS[light]} {light}  {results['sentence']}", *headline(results, most=10_000), page]
-
-
-def summarise_step(text: str) -> None:
-    """Append Markdown to the summary of a step, where GitHub Actions asks for one; a fault is a line, never an end."""
-    from evalbench.models.redact import redactor
-
-    file = os.environ.get(STEP_SUMMARY)
-    if not file:
-        return
-    try:
-        with open(file, "a", encoding="utf-8", errors="replace") as summary:
-            summary.write(redactor()(text) + "\n")
-    except OSError as error:
-        click.echo(f"{STEP_SUMMARY}: {file}: cannot be written ({error.strerror})", err=True)
-
-
-def summarise_run(folder: Path) -> None:
-    """:func:`summarise_step` of a run, with at most sixty figures."""
-    if os.environ.get(STEP_SUMMARY):
-        from evalbench.report.outputs import markdown
-
-        summarise_step(markdown(*_read(folder), most=_MOST))
