@@ -27,6 +27,11 @@ SOURCE = Path(__file__).resolve().parent / "house_style"
 DATA = ROOT / "data" / "house_style_curated" / "1.0.0"
 TEST_DATA = ROOT / "tests" / "data"
 CHECKERS = {"f": "fern-prompt@1.1.0|oak-7b", "r": "reed-index@2.2.0|oak-7b", "m": "moss-panel@2.1.0|birch-30b"}
+DESCRIPTIONS = {
+    "f": "One prompt with all rules; marks whole sentences and words the rules itself. Invented.",
+    "r": "Looks each passage up in an index of the rules, without examples; marks fragments. Invented.",
+    "m": "Several readings of each text and a vote among them; explains and corrects. Invented.",
+}
 NESTED = ("hs-012", "hs-016", "hs-022", "hs-040", "hs-044")
 FINDING = ("start", "end", "spans", "context", "rule", "category", "explanation", "correction")
 RULE = re.compile(r"(?P<code>[A-Z]\d)(@(?P<lang>\w+))?(=(?P<wording>[^#]+))?(#(?P<category>\w+))?")
@@ -293,6 +298,8 @@ def write(data: Path = DATA, test_data: Path = TEST_DATA) -> None:
         ("sample_id", "checker", "truth_id", "prediction_id", "is_match", "annotator"),
         [row for document in documents for row in verdict_rows(document)],
     )
+    described = [{"checker": CHECKERS[kind], "description": words} for kind, words in DESCRIPTIONS.items()]
+    write_csv(data / "checkers.csv", ("checker", "description"), described)
     card = (SOURCE / "README.template.md").read_text("utf-8").format(**count_tables(documents, rules))
     (data / "README.md").write_text(card, encoding="utf-8", newline="\n")
     nested = [nested_document(document) for document in documents if document.sample_id in NESTED]

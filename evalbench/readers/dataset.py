@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from evalbench.core.result import DataLabel, Tables
 from evalbench.errors import BadInput
 from evalbench.readers import catalog
+from evalbench.readers.cards import card_of
 from evalbench.readers.decoded import ending
 from evalbench.readers.files import ENDINGS, WRITTEN, raw_table, read_bytes, records_frame, sha256
 from evalbench.readers.folder import folder_frame, row_files
@@ -42,6 +43,8 @@ class Dataset:
     files : mapping of str to str
     unused : mapping of str to tuple of str
         Table → columns that its schema does not name.
+    card : mapping of str to str
+        What the data set's own card says, see :mod:`evalbench.readers.cards`.
     """
 
     label: DataLabel
@@ -49,6 +52,7 @@ class Dataset:
     remarks: tuple[str, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
     unused: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    card: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -87,6 +91,7 @@ class Raw:
         How the files were read, where that was a guess.
     written : frozenset of str
         Tables whose cells were written as texts, so that a list or a number may be one of them.
+    card : mapping of str to str
     """
 
     label: DataLabel
@@ -94,6 +99,7 @@ class Raw:
     sources: Mapping[str, str]
     notes: tuple[str, ...] = ()
     written: frozenset[str] = frozenset()
+    card: Mapping[str, str] = field(default_factory=dict)
 
 
 def load(
@@ -178,7 +184,7 @@ def checked_tables(
         count = f"{len(faults)} fault" + ("" if len(faults) == 1 else "s")
         hint = "" if raw.label.name == FRAMES else " (rows as a spreadsheet counts them: a CSV's header is row 1)"
         raise BadInput.listing(f"{raw.label}: {count}{hint}:", faults, FAULTS_SHOWN)
-    return Dataset(raw.label, tables, tuple(remarks), sources, unused)
+    return Dataset(raw.label, tables, tuple(remarks), sources, unused, raw.card)
 
 
 def _empty_answers(frame: pd.DataFrame, table: Table, source: str) -> list[str]:
@@ -254,7 +260,8 @@ def read(data: Any, schema: Schema, *, root: Path | None = None, **files: str | 
         nested = _unnest(frame, schema, sources[main])
         if nested:
             frames, sources = nested, dict.fromkeys(nested, sources[main])
-    return Raw(DataLabel(name, version, digest(digests), synthetic), frames, sources, tuple(notes), written)
+    label = DataLabel(name, version, digest(_judged(digests, schema)), synthetic)
+    return Raw(label, frames, sources, tuple(notes), written, {} if instead else card_of(data, root))
 
 
 def digest(parts: Mapping[str, str]) -> str:
@@ -262,6 +269,11 @@ def digest(parts: Mapping[str, str]) -> str:
     if len(parts) == 1:
         return next(iter(parts.values()))
     return hashlib.sha256("".join(f"{name}\0{parts[name]}\n" for name in sorted(parts)).encode()).hexdigest()
+
+
+def _judged(parts: Mapping[str, str], schema: Schema) -> Mapping[str, str]:
+    """Those of the tables that do not only describe; all, where there are no others."""
+    return {name: part for name, part in parts.items() if not schema[name].describes} or parts
 
 
 def locate(data: str | Path, schema: Schema, root: Path | None = None) -> tuple[dict[str, Path], str, str, bool]:
@@ -308,7 +320,7 @@ def _of_frames(data: Any, schema: Schema) -> Raw:
         way_out = f"; take one of them, such as data[{unknown[0]!r}]" if splits and len(schema) == 1 else ""
         raise BadInput(f"unknown table {', '.join(unknown)}; this study has {', '.join(schema)}{way_out}")
     frames = raw_frames(data)
-    parts = {name: _frame_hash(frame) for name, frame in frames.items()}
+    parts = _judged({name: _frame_hash(frame) for name, frame in frames.items()}, schema)
     sources = {name: f"frame {name}" for name in frames}
     return Raw(DataLabel(FRAMES, "", digest(parts)), frames, sources, written=frozenset(frames))
 

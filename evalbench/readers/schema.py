@@ -91,6 +91,8 @@ class Table:
         Another name of its file in a folder, without the ending.
     alone : str
         The parameter of a file with this table that is read instead of the data set; it ends in ``_data``.
+    describes : bool
+        Whether it only describes what is judged: it is shown, and the data's SHA-256 does not depend on it.
     help : str
     """
 
@@ -100,6 +102,7 @@ class Table:
     nested: str = ""
     stem: str = ""
     alone: str = ""
+    describes: bool = False
     help: str = ""
 
     def column(self, name: str) -> Column | None:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from evalbench.errors import BadInput
 from evalbench.readers import catalog
+from evalbench.readers.cards import card_path
 from evalbench.readers.runs import NOTEBOOK, RESULTS_JSON, RUN_JSON
 from evalbench.runs.run import Plan, plan
 
@@ -71,6 +72,8 @@ def pack(planned: Plan) -> tuple[Parcel, dict[str, Path]]:
         }
         files = catalog.entry_files(found, planned.root)
         sources |= {f"data/{found.files[table]['path']}": path for table, path in files.items()}
+        card = card_path(planned.dataset, planned.root)
+        sources |= {f"data/{found.card}": card} if card and card.is_file() else {}
     hashes = {name: _sha256(path.read_bytes()) for name, path in sources.items()}
     stated = {name: value for name, value in planned.parameters.items() if name not in planned.files}
     parcel = Parcel(f"notebooks/{planned.notebook.name}", stated, paths, hashes, entry, planned.identity)

@@ -75,7 +75,7 @@ def load(
     --------
     >>> data = load("house_style_curated@1.0.0", study="matching")
     >>> str(data.label), list(data.tables)
-    ('house_style_curated@1.0.0', ['truth', 'predictions', 'documents'])
+    ('house_style_curated@1.0.0', ['truth', 'predictions', 'checkers', 'documents'])
     """
     own = _study(study)
     return load_tables(data, own.SCHEMA, columns=columns, root=root, adapt=own.adapt, further=own.check, **files)

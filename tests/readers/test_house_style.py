@@ -16,7 +16,7 @@ from evalbench.text.locate import locate
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "data" / "house_style_curated" / "1.0.0"
 TEST_DATA = ROOT / "tests" / "data"
-FILES = ("documents.csv", "truth.csv", "predictions.csv", "pair_verdicts.csv", "README.md")
+FILES = ("documents.csv", "truth.csv", "predictions.csv", "pair_verdicts.csv", "checkers.csv", "README.md")
 NESTED_FILES = ("house_style_nested.jsonl", "house_style_context_spans.json")
 Rows = list[dict[str, str]]
 

@@ -22,7 +22,7 @@ from evalbench.metrics.matching import Thresholds
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Column, Table
 from evalbench.studies.matching.inputs import CONTEXT_THRESHOLD, Violations, prepare, read_weights
-from evalbench.studies.matching.items import items_of, pair_table, violation_table
+from evalbench.studies.matching.items import checker_table, items_of, pair_table, split_table, violation_table
 from evalbench.studies.matching.method import calibrated, method, remarks
 from evalbench.studies.matching.pairs import (
     ASSIGNMENT,
@@ -42,11 +42,13 @@ from evalbench.studies.matching.pairs import (
 from evalbench.studies.matching.pictures import (
     by_category,
     by_rule,
+    checkers,
     comparisons,
     documents,
     picture_checkers,
     picture_precision_recall,
     picture_score_matrix,
+    split,
     unmatched,
     worst_samples,
 )
@@ -54,8 +56,8 @@ from evalbench.studies.matching.summary import LIGHT_ON, measures, rules_of, sum
 
 __all__ = [
     "HA_WEIGHTS", "QUESTION", "SCHEMA", "STD_WEIGHTS", "Matching", "Pairs", "Thresholds", "Violations",
-    "by_category", "by_rule", "comparisons", "documents", "evaluate", "match", "measures", "picture_checkers", "picture_precision_recall",
-    "picture_score_matrix", "prepare", "score_pairs", "summarise", "unmatched", "worst_samples",
+    "by_category", "by_rule", "checkers", "comparisons", "documents", "evaluate", "match", "measures", "picture_checkers", "picture_precision_recall",
+    "picture_score_matrix", "prepare", "score_pairs", "split", "summarise", "unmatched", "worst_samples",
 ]  # fmt: skip
 
 QUESTION = "How good are the violations that a checker found, against the ground truth?"
@@ -88,6 +90,13 @@ SCHEMA: Mapping[str, Table] = {
         ),
         unique=("sample_id", "checker", "violation_id"),
         help="one row per predicted violation and checker",
+    ),
+    "checkers": Table(
+        (Column("checker", "id", help="name@version|model"), Column("description", "text", help="what it is")),
+        unique=("checker",),
+        required=False,
+        describes=True,
+        help="one row per checker; the page shows the descriptions",
     ),
     "documents": Table(
         (Column("sample_id", "id"), Column("text", "text"), Column("lang", "text", required=False, empty_ok=True)),
@@ -136,7 +145,7 @@ def evaluate(
     Parameters
     ----------
     data : Dataset
-        ``load(…, study="matching")``: tables truth, predictions, documents.
+        ``load(…, study="matching")``: tables truth, predictions, documents, checkers.
     embed, dtype : str
         Similarity of rules and texts: ``jaccard``, ``use-multilingual``, ``minilm``, a sentence-transformers name or
         ``openai/…``; what the model computes in.  See :func:`evalbench.models.similarity.embed.embedder`.
@@ -168,8 +177,8 @@ def evaluate(
     Returns
     -------
     Result
-        ``items``: one row per sample and checker.  ``tables``: ``pairs``, ``violations``, ``documents``; with several
-        checkers ``comparisons``; ``faults`` where a predicted context is not in its text.
+        ``items``: one row per sample and checker.  ``tables``: ``pairs``, ``violations``, ``documents``, ``split``,
+        ``checkers``; with several checkers ``comparisons``; ``faults`` where a predicted context is not in its text.
 
     Raises
     ------
@@ -212,6 +221,8 @@ def evaluate(
         "pairs": pair_table(pairs, std, ha),
         "violations": violation_table(pairs, std, ha),
         "documents": violations.documents,
+        "split": split_table(violations, data.card),
+        "checkers": checker_table(violations, data.get("checkers")),
     }
     some = {"comparisons": compared, "faults": violations.faults}
     return Result(

@@ -102,6 +102,12 @@ def prepare(data: Dataset, *, context_threshold: float = CONTEXT_THRESHOLD) -> V
             if count:
                 which = "1 context was" if count == 1 else f"{count} contexts were"
                 notes.append(f"{name}: {which} located in the text by {how} search, not exactly")
+    described = data.get("checkers")
+    silent = sorted(set(described["checker"]) - set(checkers)) if described is not None else []
+    if silent:
+        notes.append(
+            f"checkers: no predictions of {', '.join(silent)}, so {'it is' if len(silent) == 1 else 'they are'} not judged"
+        )
     return Violations(truth, predictions, documents, checkers, truth_spans, spans, pd.DataFrame(lost), tuple(notes))
 
 

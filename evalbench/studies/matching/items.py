@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evalbench.core.measures import ratio
+from evalbench.core.wording import counted
 from evalbench.metrics.matching import COMPONENTS, Spans
+from evalbench.studies.matching.inputs import Violations
 from evalbench.studies.matching.pairs import Matching, Pairs
 
 if TYPE_CHECKING:
@@ -88,6 +91,48 @@ def violation_table(pairs: Pairs, std: Matching, ha: Matching) -> pd.DataFrame:
     own = [f"{name}_{column}" for name in ("std", "ha") for column in ("partner", "why_unmatched")]
     first = ["sample_id", "checker", "side", "violation_id", "spans", "located", *columns[2:-1], *own]
     return pd.concat([truth, predicted], ignore_index=True)[first]
+
+
+def split_table(violations: Violations, card: Mapping[str, str]) -> pd.DataFrame:
+    """What was judged, ``about, value``: counts of texts and violations, languages, then what the data's card says."""
+    import pandas as pd
+
+    texts, truth = violations.documents, violations.truth
+    clean = int((~texts["sample_id"].isin(truth["sample_id"])).sum())
+    sizes = texts["text"].str.len()
+    categories = truth.loc[truth["category"] != "", "category"].nunique()
+    rows = {
+        "number of texts": f"{len(texts)}, {clean} of them without a true violation",
+        "length of a text": f"{sizes.min()} to {sizes.max()} characters, median {sizes.median():.0f}",
+        "true violations": f"{len(truth)}{f' in {categories} categories' if categories else ''}",
+    }
+    if "lang" in texts:
+        n_true = truth.merge(texts, on="sample_id")["lang"].value_counts()
+        counts = (
+            texts["lang"]
+            .replace("", "not stated")
+            .value_counts()
+            .sort_index()
+            .sort_values(ascending=False, kind="stable")
+        )
+        rows["languages"] = "; ".join(
+            f"{lang}: {counted(n, 'text')} with {counted(int(n_true.get(lang, 0)), 'true violation')}"
+            for lang, n in counts.items()
+        )
+    return pd.DataFrame([*rows.items(), *card.items()], columns=["about", "value"])
+
+
+def checker_table(violations: Violations, described: pd.DataFrame | None) -> pd.DataFrame:
+    """Every checker with the parts of its name, the number of its predictions and, where there is one, its description."""
+    import pandas as pd
+
+    names = pd.Series(violations.checkers, dtype=object)
+    parts = names.str.extract(r"^(?P<name>[^@]+)@(?P<version>[^|]+)\|(?P<model>.+)$")
+    counts = violations.predictions["checker"].value_counts()
+    words: Any = {} if described is None else described.set_index("checker")["description"]
+    return parts.assign(
+        checker=names, predictions=names.map(counts).astype(int), description=names.map(words).fillna("")
+    )[["checker", *parts.columns, "predictions", "description"]]
 
 
 def _span_texts(spans: Spans) -> list[str]:

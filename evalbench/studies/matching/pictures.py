@@ -38,6 +38,17 @@ def picture_checkers(result: Result, metric: str = LIGHT_ON) -> tuple[Picture, s
     )
 
 
+def split(result: Result) -> pd.DataFrame:
+    """What was judged: how many texts and violations in which languages, and what the data's own card says of them."""
+    return result.tables["split"]
+
+
+def checkers(result: Result) -> pd.DataFrame:
+    """Each checker with the number of its predictions and, where there are descriptions, its own."""
+    table = result.tables["checkers"].drop(columns="checker")
+    return table if (table["description"] != "").any() else table.drop(columns="description")
+
+
 def comparisons(result: Result) -> pd.DataFrame:
     """Every pair of checkers on the headline figures: difference, interval, Holm's p-value, the verdict in a word."""
     return shown(result.tables.get("comparisons"), "checker")
