@@ -23,40 +23,46 @@ def headline(results: Mapping[str, Any], most: int = 10) -> list[str]:
 
     The figure that decided the light says so; its metric comes first where not all have room.
     """
-    by, deciding = results["by"], deciding_row(results)
+    deciding = deciding_row(results)
     titles = {row["metric"]: title_of(row) for row in results["summary"]}
-    width = max([18, *(min(len(title), 30) for title in titles.values())])
-    metrics: dict[str, list[str]] = {}
+    metrics: dict[str, list[Mapping[str, Any]]] = {}
     for row in results["summary"]:
+        found = metrics.setdefault(row["metric"], [])
+        found.insert(0 if row is deciding else len(found), row)
+    if deciding and sum(map(len, metrics.values())) > most:
+        metrics = {deciding["metric"]: metrics[deciding["metric"]], **metrics}
+    for whole in range(len(metrics), 0, -1):
+        rows = [row for found in list(metrics.values())[:whole] for row in found]
+        left = _others([titles[name] for name in list(metrics)[whole:]])
+        if len(rows) + len(left) <= most:
+            return _lines(rows, titles, results) + left
+    first = next(iter(metrics.values()))
+    left = _others([titles[name] for name in list(metrics)[1:]])
+    shown = max(1, most - len(left) - 1)
+    more = f"  … and {len(first) - shown} more rows of {titles[next(iter(metrics))]}"
+    return [*_lines(first[:shown], titles, results), more, *left]
+
+
+def _lines(rows: Sequence[Mapping[str, Any]], titles: Mapping[str, str], results: Mapping[str, Any]) -> list[str]:
+    """A line each, in columns as wide as the titles that are printed."""
+    by, deciding = results["by"], deciding_row(results)
+    width = max([18, *(len(titles[row["metric"]]) for row in rows)])
+    lines = []
+    for row in rows:
         group = ", ".join(str(row[k]) for k in by if row.get(k)) or ("all" if by else "")
         n = f"n {row['n']} {row.get('n_of') or ''}".rstrip()
         line = f"  {titles[row['metric']]:<{width}} {_figure(row, results['summary']):<26} {n}  {group}".rstrip()
         lamp = f"  {SYMBOLS[row['light']]} {row['light']}" if row["light"] != "unlit" else ""
-        found = metrics.setdefault(row["metric"], [])
-        if row is deciding:
-            found.insert(0, f"{line}{lamp}, decides")
-        else:
-            found.append(line + lamp)
-    if sum(map(len, metrics.values())) <= most:
-        return [line for found in metrics.values() for line in found]
-    if deciding:
-        metrics = {deciding["metric"]: metrics[deciding["metric"]], **metrics}
-    for whole in range(len(metrics), 0, -1):
-        lines = [line for found in list(metrics.values())[:whole] for line in found]
-        left = _others([titles[name] for name in list(metrics)[whole:]])
-        if len(lines) + len(left) <= most:
-            return lines + left
-    first = next(iter(metrics.values()))
-    left = _others([titles[name] for name in list(metrics)[1:]])
-    shown = max(1, most - len(left) - 1)
-    return [*first[:shown], f"  … and {len(first) - shown} more rows of {titles[next(iter(metrics))]}", *left]
+        lines.append(line + lamp + (", decides" if row is deciding else ""))
+    return lines
 
 
 def _others(titles: Sequence[str]) -> list[str]:
     """The names of what is left to the page, in lines of a terminal's width."""
     if not titles:
         return []
-    said = f"… and {', '.join(titles)}: see the report"
+    comma = "; " if any("," in title for title in titles) else ", "
+    said = f"… and {comma.join(titles)}: see the report"
     return textwrap.wrap(said, _WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
 
 

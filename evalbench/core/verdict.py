@@ -139,8 +139,8 @@ class Bands:
 
     @property
     def cuts(self) -> tuple[float, ...]:
-        """Where the light changes, ascending; a cut that allows for rounding errors (0.8 − 1e-9) as it is written."""
-        return tuple(float(f"{band.high:.8g}") for band in self.bands[:-1])
+        """Where the light changes, ascending; a cut that allows for rounding errors (0.1 − 1e-9) as it is written."""
+        return tuple(round(band.high, 8) for band in self.bands[:-1])
 
     def __str__(self) -> str:
         return "; ".join(map(str, self.bands))

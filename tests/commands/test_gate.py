@@ -67,6 +67,17 @@ def test_the_figure_that_decided_is_marked_and_always_printed() -> None:
     assert lines[-2:] == ["  … and 12 more rows of recall", "  … and f1: see the report"]
 
 
+def test_long_titles_stay_in_their_column_and_apart() -> None:
+    titles = {"a": "one annotator against the mean of the others", "b": "alpha, ordinal", "c": "alpha, nominal"}
+    rows = [{**row(m, "x"), "title": title} for m, title in titles.items()]
+    lines = headline({"by": ["checker"], "summary": rows})
+    assert len({line.index(" [") for line in lines}) == 1
+    assert (
+        headline({"by": ["checker"], "summary": rows}, 2)[-1]
+        == "  … and alpha, ordinal; alpha, nominal: see the report"
+    )
+
+
 def test_no_figure_is_dropped_in_silence() -> None:
     few = {"by": ["checker"], "summary": [row(m, g) for m in ("f1", "precision", "recall") for g in "ab"]}
     assert len(headline(few)) == 6

@@ -30,6 +30,11 @@ class TestBands:
         assert (band.light(0.1 + 0.2), band.light(0.3 - 1e-12), band.light(0.29)) == ("green", "green", "red")
         assert band.cuts == (0.3,)
 
+    @pytest.mark.parametrize("cut", [0.05, 0.1, 0.4, 0.7, 45])
+    def test_a_cut_is_recorded_as_it_was_given(self, cut):
+        rules = ({"yellow_from": cut, "green_from": 2 * cut}, {"green_to": cut, "yellow_to": 2 * cut})
+        assert [bands_of(rule).cuts for rule in (*rules, [cut])] == [(cut, 2 * cut), (cut, 2 * cut), (cut,)]
+
     def test_less_is_better(self):
         assert [bands_of([0.2], higher_is_better=False).light(x) for x in (0.2, 0.21)] == ["green", "red"]
         lights = [bands_of([0.2, 0.4], higher_is_better=False).light(x) for x in (0.1, 0.2, 0.4)]
