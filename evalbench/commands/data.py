@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from evalbench.commands import completion
 from evalbench.commands.run import assignments
 from evalbench.errors import BadInput
+from evalbench.readers.renames import nested_names, renamed_columns
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evalbench.readers.schema import Table
 
 
 @click.group("data")
@@ -30,47 +38,38 @@ def list_data(root: Path | None) -> None:
 
 
 @data.command("check")
-@click.argument("path", metavar="FILE|FOLDER|NAME@VERSION", shell_complete=completion.data_sets)
+@click.argument("path", metavar="FILE|FOLDER|NAME@VERSION|-", shell_complete=completion.data_sets)
 @click.option("--study", required=True, help="The study whose tables are expected.", shell_complete=completion.studies)
 @click.option("--map", "renames", multiple=True, metavar="column=name", help="Rename a column to the one expected.")
-@click.option("-p", "files", multiple=True, metavar="table=FILE", help="A further table of the study.")
+@click.option(
+    "-p", "pairs", multiple=True, metavar="name=value", help="A further table of the study, or a parameter of the run."
+)
 @click.option(
     "--root",
     type=click.Path(path_type=Path),
     help="The workbench (default: found upwards from here, else that of the package).",
 )
-def check(path: str, study: str, renames: tuple[str, ...], files: tuple[str, ...], root: Path | None) -> None:
-    """Show how the columns of a table are understood and list all its faults."""
+def check(path: str, study: str, renames: tuple[str, ...], pairs: tuple[str, ...], root: Path | None) -> None:
+    """Show how the columns of a table are understood and list all faults for which a run would refuse it."""
     from evalbench import studies
-    from evalbench.readers.dataset import read
+    from evalbench.commands.source import table_source
+    from evalbench.readers.dataset import checked_tables, read
+    from evalbench.readers.written import numbered
+    from evalbench.runs.notebooks import known_parameters
+    from evalbench.runs.parameters import checked_values
 
     own = studies.study(study)
-    schema = own.SCHEMA
-    columns, tables = assignments(renames, "--map"), assignments(files, "-p")
-    raw = read(path, schema, root=root, **tables)
-    for name, table in schema.items():
-        frame = raw.frames.get(name)
-        if frame is None:
-            click.echo(f"table {name}: not given{'' if table.required else ' (optional)'}: {table.help}")
-            continue
-        click.echo(f"table {name} ({raw.sources[name]}, {len(frame)} rows): {table.help}")
-        back = {target: source for source, target in columns.items() if source in frame.columns}
-        present = {str(c).strip() for c in frame.columns}
-        for column in table.columns:
-            source = back.get(column.name, column.name)
-            found = source in present
-            sign = "✓" if found else "✗" if column.required else "–"
-            origin = f" (from {source})" if source != column.name else ""
-            state = "" if found else " missing:" if column.required else " missing, optional:"
-            note = f"; {column.help}" if column.help else ""
-            click.echo(f"  {sign} {column.name}{origin}:{state} {column.expected()}{note}")
-        extra = sorted(present - {c.name for c in table.columns} - set(back.values()))
-        if extra:
-            click.echo(f"  + kept as text, not read by the study: {', '.join(extra)}")
+    columns, given = assignments(renames, "--map"), assignments(pairs, "-p")
+    tables = {name: value for name, value in given.items() if name in own.SCHEMA}
+    further = {name: value for name, value in given.items() if name not in own.SCHEMA}
+    options = checked_values(known_parameters(study, root), further, study) if further else {}
+    raw = read(table_source(path), own.SCHEMA, root=root, **tables)
+    adapted = own.adapt(raw.frames) if own.adapt else raw.frames
+    for line in understood(numbered(adapted, own.SCHEMA, columns)[0], own.SCHEMA, raw.sources, columns):
+        click.echo(line)
     try:
-        dataset = studies.load(path, study=study, columns=columns, root=root, **tables)
-        if own.check:
-            own.check(dataset)
+        dataset = checked_tables(raw, own.SCHEMA, columns=columns, adapt=own.adapt, further=own.check)
+        studies.refuse(dataset, study, {**studies.defaults(study), **options})
     except BadInput as error:
         click.echo(str(error), err=True)
         sys.exit(2)
@@ -78,3 +77,33 @@ def check(path: str, study: str, renames: tuple[str, ...], files: tuple[str, ...
         if "columns that are not used" not in note:  # told above, table by table
             click.echo(f"note: {note}")
     click.echo("no faults")
+
+
+def understood(
+    frames: Mapping[str, pd.DataFrame],
+    schema: Mapping[str, Table],
+    sources: Mapping[str, str],
+    columns: Mapping[str, str],
+) -> Iterator[str]:
+    """What each column of each table is taken for."""
+    for name, table in schema.items():
+        frame = frames.get(name)
+        if frame is None:
+            yield f"table {name}: not given{'' if table.required else ' (optional)'}: {table.help}"
+            continue
+        yield f"table {name} ({sources.get(name, name)}, {len(frame)} rows): {table.help}"
+        renamed = renamed_columns(frame, columns)[0]
+        names = set(map(str, renamed.columns))
+        back = {target: source for source, target in columns.items() if target in names and source not in names}
+        for column in table.columns:
+            found = column.name in names
+            sign = "✓" if found else "✗" if column.required else "–"
+            origin = f" (from {back[column.name]})" if found and column.name in back else ""
+            state = "" if found else " missing:" if column.required else " missing, optional:"
+            note = f"; {column.help}" if column.help else ""
+            yield f"  {sign} {column.name}{origin}:{state} {column.expected()}{note}"
+        extra = sorted(names - {c.name for c in table.columns})
+        if extra:
+            yield f"  + kept as text, not read by the study: {', '.join(extra)}"
+        if inner := [path for path in nested_names(frame) if path not in columns]:
+            yield f"  + values within objects, which --map can name: {', '.join(inner)}"

@@ -12,6 +12,7 @@ import click
 
 from evalbench.commands import completion
 from evalbench.commands.parameters import OfAStudy
+from evalbench.commands.source import table_source
 from evalbench.errors import BadInput
 from evalbench.readers.runs import PAGE
 
@@ -141,8 +142,8 @@ MEMORY = click.option(
 @click.argument("target", metavar="STUDY|NOTEBOOK.ipynb", shell_complete=completion.studies)
 @click.option(
     "--data",
-    metavar="NAME@VERSION|PATH",
-    help="The data: a data set of the catalog, a file or a folder.",
+    metavar="NAME@VERSION|PATH|-",
+    help="The data: a data set of the catalog, a file or a folder; - for standard input.",
     shell_complete=completion.data_sets,
 )
 @click.option(
@@ -193,6 +194,7 @@ def run_study(
     from evalbench.core.verdict import SYMBOLS
     from evalbench.report.index import write_index
     from evalbench.runs.run import plan, run
+    from evalbench.runs.tables import refuse_tables
 
     def ends_early(status: str, code: int, error: str) -> NoReturn:
         click.echo(error if status == "interrupted" else f"evalbench: {error}", err=True)
@@ -201,7 +203,9 @@ def run_study(
         sys.exit(code)
 
     try:
-        planned = plan(target, gathered(target, data, pairs, renames, model, root), root)
+        given = gathered(target, table_source(data), pairs, renames, model, root)
+        planned = plan(target, given, root)
+        refuse_tables(planned)
         report_edits([planned])
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # what stops a run from outside is written down
         done = run(planned, out=out, timeout=timeout, memory=memory, progress=not quiet)

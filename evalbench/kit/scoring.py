@@ -131,7 +131,7 @@ def score_all(frame: pd.DataFrame, entries: Sequence[Card], options: Options, re
     """
     from evalbench.models.accounting import embeddings_counted
 
-    _check_columns(frame, entries)
+    check_columns(frame, entries)
     judge = Docket(options["judge"]) if options["judge"] else None
     with embeddings_counted() as spent:
         scored = Scored(failed=why_unscored(frame["output"], replies), judge=judge, spent=spent)
@@ -155,7 +155,8 @@ def _input_notes(scored: Scored, total: int) -> list[str]:
     return found
 
 
-def _check_columns(frame: pd.DataFrame, entries: Sequence[Card]) -> None:
+def check_columns(frame: pd.DataFrame, entries: Sequence[Card]) -> None:
+    """Refuse a table without outputs, and metrics whose columns it lacks: all of them."""
     faults = [] if "output" in frame else ["there is no column output: name prompt and model to collect outputs"]
     ready = []
     for entry in entries:

@@ -47,6 +47,23 @@ def read_bytes(path: Path) -> bytes:
     return raw
 
 
+def form_of(raw: bytes) -> str:
+    """The ending that suits the bytes of a file without a name.
+
+    Examples
+    --------
+    >>> form_of(b'[{"id": 1}]'), form_of(b'{"id": 1}'), form_of(b"id;output")
+    ('.json', '.jsonl', '.csv')
+    """
+    for mark, form in ((b"PAR1", ".parquet"), (b"PK\x03\x04", ".xlsx")):
+        if raw.startswith(mark):
+            return form
+    if raw.startswith(b"\x1f\x8b"):
+        return form_of(unpacked(Path("-.gz"), raw)) + ".gz"
+    start = raw[:1000].decode("utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig", "ignore").lstrip()
+    return ".json" if start.startswith("[") else ".jsonl" if start.startswith("{") else ".csv"
+
+
 def sha256(raw: bytes) -> str:
     return hashlib.sha256(raw).hexdigest()
 

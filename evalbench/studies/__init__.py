@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from evalbench.errors import BadInput
+from evalbench.kit.options import taken
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.dataset import load as load_tables
 from evalbench.studies.contract import Study, study_of
@@ -79,3 +80,18 @@ def load(
     """
     own = _study(study)
     return load_tables(data, own.SCHEMA, columns=columns, root=root, adapt=own.adapt, further=own.check, **files)
+
+
+def refuse(data: Dataset, study: str, options: Mapping[str, Any]) -> None:
+    """Refuse tables that a run of a study with these options refuses, before anything is asked or computed.
+
+    Raises
+    ------
+    BadInput
+        What the study's ``check`` or ``needs`` says.
+    """
+    own = _study(study)
+    if own.check is not None:
+        own.check(data)
+    if own.needs is not None:
+        own.needs(data, **{name: value for name, value in taken(own.needs, options).items() if name != "data"})

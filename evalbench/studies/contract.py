@@ -63,6 +63,9 @@ class Study:
         ``adapt(frames) -> frames``: published files of another form as the tables of ``SCHEMA``.
     check : callable, optional
         ``check(data)`` raises :class:`BadInput` for what ``SCHEMA`` cannot express.
+    needs : callable, optional
+        ``needs(data, *, …)`` raises :class:`BadInput` for tables that ``evaluate`` refuses with these options, before
+        anything is asked or computed; ``evalbench data check`` and ``evalbench run`` ask it before a kernel starts.
     UNIT : str
         The column of the items that names the resampling unit where that is not ``Result.id``, such as the document
         of a pair.
@@ -80,6 +83,7 @@ class Study:
     weighted: Callable[..., Callable[..., Mapping[Any, Any]]] | None = None
     adapt: Callable[[Mapping[str, pd.DataFrame]], Mapping[str, pd.DataFrame]] | None = None
     check: Callable[[Dataset], object] | None = None
+    needs: Callable[..., object] | None = None
     UNIT: str = ""
 
     def options(self) -> Mapping[str, inspect.Parameter]:
@@ -88,7 +92,7 @@ class Study:
 
 
 VALUES = {"QUESTION": str, "SCHEMA": dict, "UNIT": str}
-FUNCTIONS = ("evaluate", "summarise", "measures", "with_sums", "weighted", "adapt", "check")
+FUNCTIONS = ("evaluate", "summarise", "measures", "with_sums", "weighted", "adapt", "check", "needs")
 REQUIRED = ("QUESTION", "SCHEMA", "evaluate", "summarise")
 
 

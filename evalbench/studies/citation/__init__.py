@@ -26,7 +26,7 @@ from evalbench.readers.credibility import read_credibility
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.nq import questions
 from evalbench.readers.schema import Column, Table
-from evalbench.studies.citation.inputs import answers_of
+from evalbench.studies.citation.inputs import answers_of, needs
 from evalbench.studies.citation.items import CONSISTENCY, FINAL_WEIGHTS, TEXTS, WEIGHTS, items_of, judged
 from evalbench.studies.citation.method import method, notes
 from evalbench.studies.citation.pictures import annotated, faulty_citations, picture_labels, picture_scores, worst
@@ -44,6 +44,7 @@ __all__ = [
     "evaluate",
     "faulty_citations",
     "measures",
+    "needs",
     "picture_labels",
     "picture_scores",
     "summarise",

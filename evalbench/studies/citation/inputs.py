@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
     from evalbench.models.exchange import Reply
+    from evalbench.readers.dataset import Dataset
 
 _NUMBER = re.compile(r"[0-9]{1,6}")
 ENTRY = ("claim", "url", "title", "quote")
@@ -100,6 +101,20 @@ def answers_of(
     return _collected(rows, sources, model, **settings) if model else (_given(rows), [])
 
 
+def needs(data: Dataset, *, model: str, n_samples: int) -> None:
+    """Refuse a table without answers where no model is asked, and faulty lists of citations."""
+    if model:
+        return
+    rows = given(data["answers"], "model_answer", "answers")
+    if "citations" in rows and not n_samples:
+        _refuse([fault for row in rows.to_dict("records") for fault in _citations(row["citations"], str(row["id"]))[1]])
+
+
+def _refuse(faults: list[str]) -> None:
+    if faults:
+        raise BadInput.listing("lists of citations are faulty:", faults)
+
+
 def _given(rows: pd.DataFrame) -> list[Answer]:
     rows = given(rows, "model_answer", "answers")
     answers, faults = [], []
@@ -108,8 +123,7 @@ def _given(rows: pd.DataFrame) -> list[Answer]:
         faults += found
         text = None if reason else row["model_answer"]
         answers.append(_answer(row, str(row["model"]), text, () if reason else citations, reason))
-    if faults:
-        raise BadInput.listing("lists of citations are faulty:", faults)
+    _refuse(faults)
     return answers
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from evalbench.core.result import Result
-from evalbench.kit.collecting import accounting_of, asked, calls_of, collected, several
+from evalbench.kit.collecting import accounting_of, asked, calls_of, collected, given, several
 from evalbench.kit.options import Checks, stated, taken
 from evalbench.kit.sampling import sampled
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
@@ -22,19 +22,27 @@ from evalbench.metrics.reasoning import LEVELS, WEIGHTS, four_levels
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.gsm8k import WORD_PROBLEMS, adapt
 from evalbench.readers.schema import Table
-from evalbench.studies.cot_levels.items import items_of
+from evalbench.studies.cot_levels.items import check_references, items_of
 from evalbench.studies.cot_levels.pictures import annotated, picture_levels, picture_scores, reasons, worst
 from evalbench.studies.cot_levels.summary import STRICT, THRESHOLD, measures, method, notes, summarise, with_sums
 from evalbench.text.final_answers import MARKERS
 
 __all__ = [
-    "DEFAULT_WEIGHTS", "QUESTION", "SCHEMA", "adapt", "annotated", "evaluate", "measures", "picture_levels",
+    "DEFAULT_WEIGHTS", "QUESTION", "SCHEMA", "adapt", "annotated", "evaluate", "measures", "needs", "picture_levels",
     "picture_scores", "reasons", "summarise", "with_sums", "worst",
 ]  # fmt: skip
 
 QUESTION = "Does the model's chain of thought hold: is the answer right, and do the steps lead to it?"
 DEFAULT_WEIGHTS: Mapping[str, float] = dict(zip(LEVELS, WEIGHTS, strict=True))
 SCHEMA: Mapping[str, Table] = {"items": WORD_PROBLEMS}
+
+
+def needs(data: Dataset, *, model: str, n_samples: int, answer_markers: Sequence[str]) -> None:
+    """Refuse a table without responses where no model is asked, and references without an answer."""
+    if not model:
+        given(data["items"], "response", "responses")
+    if not n_samples:
+        check_references(data["items"], tuple(answer_markers))
 
 
 def evaluate(

@@ -43,7 +43,7 @@ def items_of(
     levels: Callable[..., Levels] = functools.partial(four_levels, **reading)
     ceiling = functools.cache(lambda question, reference: levels(reference, reference, question).coherence)
     rows = rows.sort_values([*KEYS], kind="stable", ignore_index=True)
-    _check_references(rows, reading["markers"])
+    check_references(rows, reading["markers"])
     records, steps, faults = [], [], []
     row: Any
     for row in rows.itertuples(index=False):
@@ -75,7 +75,8 @@ def items_of(
     }
 
 
-def _check_references(rows: pd.DataFrame, markers: Sequence[str]) -> None:
+def check_references(rows: pd.DataFrame, markers: Sequence[str]) -> None:
+    """Refuse references without an answer: all of them."""
     lacking = {text for text in rows["reference"].unique() if text and parse_solution(text, markers).strict is None}
     names = rows.loc[rows["reference"].isin(lacking), "id"].unique()
     if len(names):

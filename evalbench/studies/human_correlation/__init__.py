@@ -72,11 +72,17 @@ if TYPE_CHECKING:
 
 __all__ = [
     "QUESTION", "SCHEMA", "agreement", "best_comparisons", "disagreements", "documents_needed", "evaluate",
-    "labels_needed", "matrix", "partials", "picture_agreement", "picture_criterion", "picture_heat_map",
+    "labels_needed", "matrix", "needs", "partials", "picture_agreement", "picture_criterion", "picture_heat_map",
     "picture_scatter", "preferred", "summarise", "uncompared", "undefined", "weighted",
 ]  # fmt: skip
 
 QUESTION = "Can an automatic metric stand in for annotators?"
+
+
+def needs(data: Dataset, *, metrics: Sequence[str] | str, criteria: Sequence[str]) -> None:
+    """Refuse tables without human scores, and columns of scores that are not numbers."""
+    if not isinstance(criteria, str):
+        read(data, () if isinstance(metrics, str) else metrics, criteria)
 
 
 def evaluate(

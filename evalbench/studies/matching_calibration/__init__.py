@@ -66,6 +66,9 @@ SCHEMA: Mapping[str, Table] = {
 }  # fmt: skip
 
 
+check = matching.check
+
+
 def evaluate(
     data: Dataset,
     *,

@@ -23,7 +23,7 @@ from evalbench.kit.collecting import several
 from evalbench.kit.comparing import compare_groups
 from evalbench.kit.metric_options import methods_of, metrics_of, name_of
 from evalbench.kit.options import Checks, also_called, stated, taken
-from evalbench.kit.scoring import accounting_of, calls_of, score_all
+from evalbench.kit.scoring import accounting_of, calls_of, check_columns, score_all
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Column, Table
@@ -80,6 +80,12 @@ SCHEMA: Mapping[str, Table] = {
         help="one row per output; several models may answer one id",
     )
 }
+
+
+def needs(data: Dataset, *, prompt: str) -> None:
+    """Refuse a table without outputs where no model is asked for them."""
+    if not prompt:
+        check_columns(data["items"], ())
 
 
 @also_called(data="dataset")
