@@ -31,7 +31,7 @@ def refuse_tables(planned: Plan) -> None:
     values = planned.in_force
     source = json.loads(planned.notebook.read_text(encoding="utf-8"))["cells"]
     code = "".join("".join(cell["source"]) for cell in source if cell["cell_type"] == "code")
-    reads = re.search(rf"load\(\s*data, study=[\"']{re.escape(planned.study)}[\"']", code)
+    reads = re.search(rf"load\(\s*data,\s*study=[\"']{re.escape(planned.study)}[\"']", code)
     columns = values.get("columns") or None
     if not reads or not values.get("data") or (planned.dataset and not columns):
         return

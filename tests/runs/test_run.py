@@ -165,7 +165,7 @@ def test_bad_usage_is_one_message_and_exit_2(words, said, tmp_path):
     ("change", "said"),
     [
         (lambda f: (f / "truth.csv").write_text(""), "truth.csv: the file is empty"),
-        (lambda f: (f / "truth.csv").write_bytes("sample_id,правило\n".encode("cp1251")), "not UTF-8"),
+        (lambda f: (f / "truth.csv").write_bytes("sample_id,règle\n".encode("cp1252")), "not UTF-8"),
         (
             lambda f: (f / "truth.csv").write_text((f / "truth.csv").read_text().replace("rule", "roole", 1)),
             "column rule: is missing; expected a text; is 'roole' meant? (--map roole=rule)",
