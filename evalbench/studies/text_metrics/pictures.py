@@ -66,7 +66,7 @@ def picture_agreement(result: Result) -> tuple[Figure, str]:
         names,
         names,
         title="Which metrics rank the texts alike",
-        text=[["–" if np.isnan(v) else _without_zero(v) for v in row] for row in matrix],
+        text=[["–" if np.isnan(v) else _without_zero(v, 2 if len(names) <= 15 else 1) for v in row] for row in matrix],
         unit="Spearman; a dash: one of the two is constant",
         low=-1.0 if np.nanmin(matrix, initial=0) < 0 else 0.0,
         high=1.0,
@@ -82,8 +82,9 @@ def _without(title: str, why: str) -> tuple[Figure, str]:
     return figure, f"{title}: no picture, {why}."
 
 
-def _without_zero(value: float) -> str:
-    return signed(f"{value:.2f}").replace("0.", ".", 1)
+def _without_zero(value: float, digits: int) -> str:
+    """A cell's number; of many columns in one digit, so that neighbours do not touch."""
+    return signed(f"{value:.{digits}f}").replace("0.", ".", 1)
 
 
 def picture_models(result: Result, metric: str) -> tuple[Figure, str]:
