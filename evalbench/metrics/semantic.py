@@ -288,7 +288,7 @@ def selfcheck_nli(outputs: Texts, samples: References, *, contradict: Contradict
     ),
     reference=f"{_SELFCHECK}, with the context in place of the samples",
     category="faithfulness",
-    limitations="as good as its judge; what the context does not mention is no contradiction",
+    limitations="as good as its judge; what the context does not mention does not count",
     values="0: no sentence is contradicted; 1: all are",
 )
 def context_contradiction(
