@@ -29,17 +29,16 @@ ROUNDING = 1e-9
 
 
 def bands_of(cuts: Sequence[float] | Mapping[str, float], *, higher_is_better: bool = True) -> Bands | None:
-    """The light of a rule in words, see :func:`evalbench.kit.rules.rule_of`, or of one cut or two; of none, none.
+    """The light of a rule in words, see :func:`evalbench.kit.rules.rule_of`, or of one :func:`pass_mark`; of none, none.
 
-    A value at a threshold of a rule takes the better light.  One cut is a :func:`pass_mark`.  Two part red, yellow and
-    green; the worse light takes each.
+    A value at a threshold takes the better light.
 
     Examples
     --------
     >>> str(bands_of({"green_to": 0.1, "yellow_to": 0.3}))
     'green: ≤ 0.1; yellow: (0.1, 0.3]; red: > 0.3'
-    >>> [bands_of([0.8]).light(0.8), bands_of([0.4, 0.8]).light(0.8)]
-    ['green', 'yellow']
+    >>> bands_of([0.8]).light(0.8)
+    'green'
     """
     if not cuts:
         return None
@@ -50,10 +49,8 @@ def bands_of(cuts: Sequence[float] | Mapping[str, float], *, higher_is_better: b
             return Bands((Band("green", high=green, high_closed=True), middle, Band("red", yellow, low_closed=False)))
         green, yellow = cuts["green_from"] - ROUNDING, cuts["yellow_from"] - ROUNDING
         return Bands((Band("red", high=yellow), Band("yellow", yellow, green), Band("green", green)))
-    if len(cuts) == 2:
-        first, last = ("red", "green") if higher_is_better else ("green", "red")
-        return Bands.cut(first, float(cuts[0]), "yellow", float(cuts[1]), last)  # type: ignore[arg-type]
-    return pass_mark(cuts[0], higher_is_better=higher_is_better)
+    (mark,) = cuts
+    return pass_mark(mark, higher_is_better=higher_is_better)
 
 
 def pass_mark(mark: float, *, higher_is_better: bool = True) -> Bands:

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from evalbench.core.measures import mean_of, share_of
-from evalbench.core.verdict import RuleError
 from evalbench.kit.verdicts import NAMED, bands_of, by_group, held_back_by, reaches, worst_group
 
 MEASURES = (mean_of("score"), share_of("passed"))
@@ -37,12 +36,10 @@ class TestBands:
 
     def test_less_is_better(self):
         assert [bands_of([0.2], higher_is_better=False).light(x) for x in (0.2, 0.21)] == ["green", "red"]
-        lights = [bands_of([0.2, 0.4], higher_is_better=False).light(x) for x in (0.1, 0.2, 0.4)]
-        assert lights == ["green", "yellow", "red"]
 
-    def test_two_cuts_ascend(self):
-        with pytest.raises(RuleError, match="ascend"):
-            bands_of([0.8, 0.4])
+    def test_thresholds_of_three_lights_are_named(self):
+        with pytest.raises(ValueError, match="too many values"):
+            bands_of([0.4, 0.8])
 
     def test_no_cut_is_no_light(self):
         assert bands_of(()) is None
@@ -92,17 +89,18 @@ class TestTheWorstDecides:
 
     def test_a_measure_of_which_less_is_better(self):
         items = table({"a": [0.1] * 20, "b": [0.5] * 20})
-        found = judged(items, (mean_of("score", higher_is_better=False),), {"score": [0.2, 0.4]}).verdict
+        found = judged(items, (mean_of("score", higher_is_better=False),), {"score": {"green_to": 0.2, "yellow_to": 0.4}}).verdict
         assert (found.light, found.decided_by["model"]) == ("red", "b")
         assert found.sentence.startswith("score 0.500 [0.500, 0.500] (b); 0.100")
 
     def test_of_several_lit_measures_the_one_that_decides_is_told(self):
         items = table({"a": [0.9] * 20}).assign(other=0.1)
-        found = judged(items, (mean_of("score"), mean_of("other")), {"score": [0.4, 0.8], "other": [0.4, 0.8]}).verdict
+        lights = dict.fromkeys(("score", "other"), {"green_from": 0.8, "yellow_from": 0.4})
+        found = judged(items, (mean_of("score"), mean_of("other")), lights).verdict
         assert found.light == "red"
         assert found.sentence.startswith("other 0.1")
         assert found.rule.endswith("; the worst decides")
-        assert "score: red: ≤ 0.4" in found.rule
+        assert "score: red: < 0.4" in found.rule
 
     def test_without_thresholds_there_is_no_light(self):
         found = judged(table({"a": [1] * 20}), lights={})
