@@ -51,6 +51,7 @@ def batch(
     """Render a suite of reports, several at once; prints a table and rebuilds the index."""
     from evalbench import workbench
     from evalbench.commands.step_summary import summarise_step
+    from evalbench.core.wording import counted
     from evalbench.errors import BadInput
     from evalbench.report.outputs import escaped, fenced
     from evalbench.runs.batch import run_batch
@@ -82,7 +83,7 @@ def batch(
             watcher=watcher,
         )
     click.echo("\n".join(table(outcomes)))
-    summarise_step(f"### {len(outcomes)} runs of {escaped(suite.name)}\n\n{fenced(table(outcomes))}")
+    summarise_step(f"### {counted(len(outcomes), 'run')} of {escaped(suite.name)}\n\n{fenced(table(outcomes))}")
     click.echo(f"index   {reports / 'index.html'}")
     for line in unjudged([str(o.results["light"]) for o in outcomes if o.results], fail_on):
         click.echo(line, err=True)

@@ -17,7 +17,7 @@ import click
 from evalbench.commands.run import assignments
 from evalbench.compare import N_SUMMARIES
 from evalbench.errors import BadInput
-from evalbench.kit.verdicts import N_RESAMPLES, SEED
+from evalbench.kit.defaults import N_RESAMPLES, SEED
 from evalbench.readers.runs import FINISHED, PAGE, RUN_JSON, read_items, read_results, read_run
 
 if TYPE_CHECKING:

@@ -14,13 +14,14 @@ from evalbench.core.unscored import counted as counted_reasons
 from evalbench.core.verdict import Band, Bands, Verdict, worst
 from evalbench.core.wording import counted, estimate_text, percent, share_text
 from evalbench.judge.entail import holds_back
+from evalbench.kit import defaults
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Lights = Mapping[str, Sequence[float] | Mapping[str, float]]
 
-SEED, N_RESAMPLES, MAX_UNSCORED = 0, 2000, 0.05
+SEED, N_RESAMPLES, MAX_UNSCORED = defaults.SEED, defaults.N_RESAMPLES, defaults.MAX_UNSCORED
 """The defaults of every study's options of these names."""
 NAMED = 12
 """As many groups at most are named in a sentence; of more, the ends."""

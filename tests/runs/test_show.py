@@ -61,5 +61,5 @@ def test_a_batch_is_summed_up(bench, monkeypatch):
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(bench / "summary.md"))
     (bench / "suite.yaml").write_text("runs:\n  - study: tiny\n    parameters: {data: words.csv}\n")
     said("batch", "suite.yaml", "--workers", "1")
-    assert "### 1 runs of suite.yaml" in (bench / "summary.md").read_text()
+    assert "### 1 run of suite.yaml" in (bench / "summary.md").read_text()
     assert "1 runs: 1 ok, 0 failed" in (bench / "summary.md").read_text()
