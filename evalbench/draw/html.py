@@ -8,6 +8,7 @@ what a reader sees is what the text holds.
 from __future__ import annotations
 
 import functools
+import hashlib
 import html
 import re
 import unicodedata
@@ -153,6 +154,21 @@ def plain(text: Any) -> str:
 def attribute(text: Any) -> Html:
     """Text as the value of an HTML attribute, without its quotes."""
     return Html(html.escape(" ".join(plain(text).split())))
+
+
+def case_anchor(case: Any) -> str:
+    """The name of a case within a page, for links to it: the same wherever the case is drawn.
+
+    Examples
+    --------
+    >>> case_anchor("p-07"), case_anchor("what, when?")
+    ('case-p-07', 'case-what-when-469873d1')
+    """
+    text = str(case)
+    name = re.sub(r"[^A-Za-z0-9_.]+", "-", text).strip("-")[:40]
+    if name != text:
+        name = f"{name}-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}".lstrip("-")
+    return f"case-{name}"
 
 
 def language(text: str) -> str:

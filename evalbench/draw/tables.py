@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalbench.core.wording import count, counted, decimals_for, rounded, signed
-from evalbench.draw.html import Html, attribute, breakable, escape, language_attributes
+from evalbench.draw.html import Html, attribute, breakable, case_anchor, escape, language_attributes, without_markup
 from evalbench.draw.spans import Document, Span, documents, highlight
 from evalbench.draw.verdict import headline_table, result_html
 
@@ -39,6 +39,8 @@ NUMERIC = ' class="n"'
 # 0.71 [0.63, 0.78], < 0.001, 2026-11-22T10:00:00Z
 _FIGURE = re.compile(r"[\s\d.,:;()\[\]<>=≤≥±+−–%TZ-]*")
 NO_VALUE = Html('<span class="eb-none" title="no value">–</span>')
+HIDDEN_ROWS = 500  # rows of one table at most, the open ones among them
+HIDDEN_TEXT = 200  # characters of a text in them
 
 
 def clamped(text: str, clamp: int) -> Html:
@@ -138,13 +140,35 @@ def _width_class(present: Sequence[Any], numeric: bool) -> str:
     return ' class="w"' if texts and all(_FIGURE.fullmatch(text) for text in texts) else ""
 
 
-def _column_cells(values: Sequence[Any], clamp: int, code: str | None) -> tuple[str, list[str]]:
-    """The class of a column's cells, and the cells."""
-    present = [v for v in values if not _missing(v)]
-    numeric = bool(present) and all(_is_number(v) for v in present)
-    decimals = _column_decimals([float(v) for v in present]) if numeric else None
-    width = _width_class(present, numeric)
-    return width, [_cell(v, decimals, clamp, code, width) for v in values]
+def _column_cells(
+    values: Sequence[Any], rows: int, clamp: int, code: str | None, is_case: bool
+) -> tuple[str, list[str]]:
+    """The class of a column's cells, and the cells; long texts of those behind the first ``rows`` are cut."""
+    shown = [v for v in values[:rows] if not _missing(v)]
+    numeric = bool(shown) and all(_is_number(v) for v in values if not _missing(v))
+    decimals = _column_decimals([float(v) for v in shown]) if numeric else None
+    width = _width_class(shown, numeric)
+    whole = [_cell(v, decimals, clamp, code, width) for v in values[:rows]]
+    cells = [*whole, *(_cell(_cut(v), decimals, HIDDEN_TEXT + 1, code, width) for v in values[rows:])]
+    if not is_case:
+        return width, cells
+    return width, [_case_cell(v, cell) for v, cell in zip(values, cells, strict=True)]
+
+
+def _cut(value: Any) -> Any:
+    """A value of a hidden row: what is drawn loses its markup, and a text what is beyond its first 200 characters."""
+    if _missing(value) or _is_number(value) or _is_bool(value):
+        return value
+    text = without_markup(value) if isinstance(value, Html) else _as_text(value)
+    return text if len(text) <= HIDDEN_TEXT else f"{text[:HIDDEN_TEXT].rstrip()}…"
+
+
+def _case_cell(value: Any, cell: str) -> str:
+    """A cell with the id of a case, which a page makes into an anchor."""
+    if _missing(value) or isinstance(value, Html) or "<details" in cell:
+        return cell
+    head, _, rest = cell.removesuffix("</td>").partition(">")
+    return f'{head}><span data-case="{case_anchor(value)}">{rest}</span></td>'
 
 
 def html_table(
@@ -166,7 +190,8 @@ def html_table(
         as it is; pandas' text columns turn it into text, which is escaped.
     caption : str
     rows : int
-        At most so many rows are drawn; the rest is counted below the table.
+        So many rows are open. The next ones, 500 rows in all, are behind "show all", their texts cut to 200 characters, so that
+        a page's filter searches them; further ones are counted below the table.
     clamp : int
         Texts longer than this many characters are folded.
     lang_columns : mapping of column to ISO code, optional
@@ -189,6 +214,7 @@ def html_table(
     -----
     Numbers are right-aligned, three significant digits of the column's largest.  A dash stands for no
     value (None, NaN); an empty text leaves an empty cell; the texts ``None`` and ``NA`` stay texts.
+    In a column ``id`` each cell carries the name of its case (:func:`evalbench.draw.html.case_anchor`).
     A frame with the one column ``note`` says why there is no table: its texts become sentences, without the caption.
 
     Examples
@@ -202,25 +228,39 @@ def html_table(
         raise ValueError(f"rows={rows} and clamp={clamp} must be at least 1, total={total} at least {len(frame)}")
     if list(frame.columns) == ["note"]:
         return _in_place_of_a_table(frame["note"].tolist())
-    shown = frame.head(rows)
+    kept = frame.head(max(rows, HIDDEN_ROWS))
+    shown, hidden = min(rows, len(kept)), max(len(kept) - rows, 0)
     languages = lang_columns or {}
     columns = [
-        _column_cells(shown.iloc[:, j].tolist(), clamp, languages.get(str(name)))
+        _column_cells(kept.iloc[:, j].tolist(), rows, clamp, languages.get(str(name)), name == "id")
         for j, name in enumerate(frame.columns)
     ]
     head = "".join(
         f'<th scope="col"{width if width == NUMERIC else ""}>{escape(name)}</th>'
         for name, (width, _) in zip(frame.columns, columns, strict=True)
     )
-    body = "".join(f"<tr>{''.join(cells)}</tr>" for cells in zip(*(cells for _, cells in columns), strict=True))
-    if not len(shown):
+    lines = [f"<tr>{''.join(cells)}</tr>" for cells in zip(*(cells for _, cells in columns), strict=True)]
+    body = "".join(lines[:rows])
+    if not shown:
         body = f'<tr><td colspan="{max(len(columns), 1)}" class="eb-none">no rows</td></tr>'
+    rest = f"{REST_START}{''.join(lines[rows:])}</tbody>" if hidden else ""
     label = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
     return Html(
         f'<figure class="eb-figure">{label}<div class="eb-scroll" tabindex="0" role="group" '
         f'aria-label="{attribute(caption or "Table")}"><table class="eb-table eb-sortable">'
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{_rest(len(shown), total, file)}</figure>"
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>{rest}</table></div>"
+        f"{_show_all(len(kept), total) if hidden else ''}{_rest(shown, total, file)}</figure>"
     )
+
+
+REST_START = '<tbody class="eb-rest">'
+ALL_START = '<details class="eb-all"><summary>'
+
+
+def _show_all(kept: int, total: int) -> str:
+    """The fold that shows the hidden rows: the style sheet looks whether it is open, so that no script is needed."""
+    which = "show all" if kept == total else "show the first"
+    return f"{ALL_START}{which} {count(kept)} rows, long texts cut to {HIDDEN_TEXT} characters</summary></details>"
 
 
 def _in_place_of_a_table(notes: Sequence[Any]) -> Html:

@@ -86,7 +86,7 @@ def _figure_cells(
         f'<td class="n eb-value">{shown}{sign}</td>'
         f'<td class="eb-barcell">{interval_bar(row, domain)}</td>'
         f'<td class="n eb-interval">{interval}</td>'
-        f'<td class="n">{count(int(row.get("n") or 0))}</td>{missing}'
+        f'<td class="n">{row.get(_BEHIND) or count(int(row.get("n") or 0))}</td>{missing}'
         f"<td>{light_word(str(row.get('light') or 'unlit'))}</td>"
     )
 
@@ -127,7 +127,9 @@ def identifier(metric: str, title: str) -> str:
     return "" if title.casefold().replace(" ", "_") == metric.casefold() else metric
 
 
-def headline_table(rows: Sequence[Mapping[str, Any] | Estimate], by: Sequence[str] = (), first: int = 4) -> Html:
+def headline_table(
+    rows: Sequence[Mapping[str, Any] | Estimate], by: Sequence[str] = (), first: int = 4, items: str = ""
+) -> Html:
     """The headline figures: metric, value, interval as bar and numbers, counts, light.
 
     Parameters
@@ -140,12 +142,16 @@ def headline_table(rows: Sequence[Mapping[str, Any] | Estimate], by: Sequence[st
         So many metrics, and all with a lit light, stand open; the others are folded below them, where
         they are more than two.  Of a metric over a grid of two group columns with more rows than ``GRID`` the best
         row of each value of the last column stands open.
+    items : str
+        Where on the page the items are, ``#items``: each count of them becomes a link that searches the row's group.
 
     Returns
     -------
     Html
     """
     flat = [row if isinstance(row, Mapping) else row.row() for row in rows]
+    if items:
+        flat = [{**row, _BEHIND: _items_link(row, by, items)} for row in flat]
     metrics = _by_metric(flat)
     open_ones = [
         name
@@ -170,6 +176,16 @@ def headline_table(rows: Sequence[Mapping[str, Any] | Estimate], by: Sequence[st
         f'{top}<details class="eb-more"><summary>{escape(" and ".join(more))}</summary>'
         f"{_figures_table(folded, by, 'More figures', decimals)}</details>"
     )
+
+
+_BEHIND = "\0items"  # a key that no column has
+
+
+def _items_link(row: Mapping[str, Any], by: Sequence[str], items: str) -> Html:
+    """The count of a figure's items as a link to them."""
+    groups = [str(row[name]) for name in by if row.get(name) not in (None, "")]
+    searched = f' data-filter="{attribute(groups[0])}"' if groups else ""
+    return Html(f'<a href="{attribute(items)}" title="the items"{searched}>{count(int(row.get("n") or 0))}</a>')
 
 
 def _grid(group: Sequence[Mapping[str, Any]], by: Sequence[str]) -> tuple[str, str] | None:

@@ -154,7 +154,7 @@ def read_items(folder: Path) -> pd.DataFrame:
     BadInput
         If it has none, or they cannot be read.
     """
-    return _read_frame(_finished_file(folder, ITEMS))
+    return read_frame(_finished_file(folder, ITEMS))
 
 
 def read_table(folder: Path, name: str) -> pd.DataFrame | None:
@@ -166,7 +166,7 @@ def read_table(folder: Path, name: str) -> pd.DataFrame | None:
         If the folder is not that of a finished run, or the table's file cannot be read.
     """
     file = read_results(folder)["tables"].get(name)
-    return None if file is None else _read_frame(_finished_file(folder, file))
+    return None if file is None else read_frame(_finished_file(folder, file))
 
 
 def run_folders(reports: Path, study: str = "", hash8: str = "") -> list[Path]:
@@ -234,7 +234,7 @@ def _finished_file(folder: Path, name: str) -> Path:
     return path
 
 
-def _read_frame(path: Path) -> pd.DataFrame:
+def read_frame(path: Path) -> pd.DataFrame:
     import pandas as pd
 
     try:

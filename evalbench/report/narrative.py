@@ -93,7 +93,9 @@ def _renderer(headings: list[Heading], taken: set[str]) -> Any:
             level = min(max(level, 2), max(headings[-1].level, 1) + 1 if headings else 2)
             found = Heading(level, _slug(_bare(text), taken), _bare(text))
             headings.append(found)
-            return f'<h{level} id="{attribute(found.id)}">{text}</h{level}>\n'
+            anchor = attribute(found.id)
+            mark = f'<a class="anchor" href="#{anchor}" aria-label="Link to this section">#</a>'
+            return f'<h{level} id="{anchor}">{text}{mark}</h{level}>\n'
 
     return SafeRenderer(escape=True)
 

@@ -17,11 +17,12 @@ from evalbench.draw.verdict import data_label, headline_table, notes_html, verdi
 from evalbench.errors import BadInput
 from evalbench.readers import runs
 from evalbench.readers.parameters import Parameter
-from evalbench.readers.runs import NOTEBOOK, PAGE, RUN_JSON
+from evalbench.readers.runs import ITEMS, NOTEBOOK, PAGE, RUN_JSON
 from evalbench.report.facts import files, provenance, settings, warnings
 from evalbench.report.history import UNREADABLE
 from evalbench.report.narrative import Heading, Narrative, narrate, parameters, stopped_at, without_ansi
 from evalbench.report.page import page_html
+from evalbench.report.rows import anchored, csv_links, fitted, items_html
 
 _STATUS = {
     "failed": "The run failed",
@@ -31,7 +32,7 @@ _STATUS = {
     "running": "The run has not finished",
     UNREADABLE: "The run's files cannot be read",
 }
-_OWN_IDS = ("verdict", "figures", "about", "method", "provenance", "contents", "main")
+_OWN_IDS = ("verdict", "figures", "about", "items", "method", "provenance", "contents", "main")
 _NOTHING = Narrative("", (), Html(""), Html(""))
 
 
@@ -106,7 +107,14 @@ def render(folder: Path) -> Path:
     tables = (source.results or {}).get("tables") or {}
     context["files"] = files(folder, tables)
     context["provenance"] = provenance(source.run, source.results)
-    return runs.write_text(folder / PAGE, page_html("report.html.jinja", context))
+    context["csv"] = csv_links(folder, (ITEMS, *tables.values())) if source.results else {}
+    if source.results:
+        items = items_html(folder, source.results)
+        summary, by = source.results["summary"], source.results["by"]
+        context["headline"] = headline_table(summary, by, items="#items" if items else "")
+        context["items"] = items
+        context["contents"] = [part for part in context["contents"] if items or part.id != "items"]
+    return runs.write_text(folder / PAGE, anchored(fitted(page_html("report.html.jinja", context))))
 
 
 def _finished(source: Source, cell: tuple[Parameter, ...]) -> dict[str, Any]:
@@ -123,7 +131,6 @@ def _finished(source: Source, cell: tuple[Parameter, ...]) -> dict[str, Any]:
         "judged": results["judged"],
         "data": data_label(data),
         "band": verdict_html(results),
-        "headline": headline_table(results["summary"], results["by"]),
         "notes": notes_html(results["notes"]),
         "story": story,
         "results": results,
@@ -197,4 +204,4 @@ def _contents(story: Narrative | None) -> tuple[Heading, ...]:
         return (first, *last)
     about = (Heading(2, "about", "About this study"),) if story.intro.strip() else ()
     own = tuple(Heading(h.level, attribute(h.id), h.text) for h in story.headings if h.level == 2)
-    return (first, Heading(2, "figures", "Headline figures"), *about, *own, *last)
+    return (first, Heading(2, "figures", "Headline figures"), *about, *own, Heading(2, "items", "All items"), *last)

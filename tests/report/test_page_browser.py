@@ -24,7 +24,9 @@ HOSTILE = (
 
 @pytest.fixture
 def url(run_folder):
-    return render(run_folder(hostile=HOSTILE).path).as_uri()
+    folder = run_folder(hostile=HOSTILE)
+    folder.result.items.to_parquet(folder.path / "items.parquet")
+    return render(folder.path).as_uri()
 
 
 @pytest.fixture
@@ -147,9 +149,56 @@ def test_tables_sort_by_number_and_by_text_and_filter(browser, url):
     assert ids.first.inner_text() == "s-000"
     head.get_by_role("button").click()
     assert head.get_attribute("aria-sort") == "descending"
-    assert ids.first.inner_text() == "s-019"
-    page.get_by_label("Filter the rows of this table").fill("RULE TOO FAR")
-    assert table.locator("tbody tr:visible").count() == 5
+    assert ids.first.inner_text() == "s-023"
+    assert table.locator("tbody tr:visible").count() == 20
+    page.get_by_label("Filter the rows of this table").first.fill("RULE TOO FAR")
+    assert table.locator("tbody tr:visible").count() == 6  # two of them behind "show all"
+    assert page.locator("output.found").first.inner_text() == "6 of 24 rows"
+    page.close()
+
+
+@pytest.mark.parametrize("javascript", [True, False])
+def test_hidden_rows_are_one_click_or_one_link_away(browser, url, javascript):
+    context = browser.new_context(java_script_enabled=javascript)
+    page = context.new_page()
+    page.goto(url)
+    table = page.locator("table.eb-sortable").first
+    assert table.locator("tbody tr:visible").count() == 20
+    page.get_by_text("show all 24 rows, long texts cut to 200 characters").click()
+    assert table.locator("tbody tr:visible").count() == 24
+    page.goto(f"{url}#case-s-022")
+    page.reload()
+    assert page.locator("#case-s-022").is_visible()
+    context.close()
+
+
+def test_a_count_leads_to_the_items_of_its_group(browser, url):
+    page = browser.new_page()
+    page.goto(url)
+    page.locator("table.eb-headline a", has_text="40").first.click()
+    assert page.url.endswith("#items")
+    assert page.locator("#items input.filter").input_value() == "fern@1.0.0|oak-7b"
+    assert page.locator("#items tbody tr:visible").count() == 40
+    page.close()
+
+
+def test_a_table_is_saved_as_csv_without_a_request(browser, url):
+    page = browser.new_page()
+    page.goto(url)
+    with page.expect_download() as download:
+        page.get_by_role("link", name="items.csv").click()
+    assert download.value.suggested_filename == "items.csv"
+    text = Path(download.value.path()).read_text(encoding="utf-8-sig")
+    assert text.splitlines()[0].startswith("id,checker,")
+    assert len(text.splitlines()) == 121
+    page.close()
+
+
+def test_on_a_narrow_screen_the_light_is_in_sight(browser, url):
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.goto(url)
+    box = page.locator("table.eb-headline .eb-lamp").first.bounding_box()
+    assert box["x"] + box["width"] <= 390
     page.close()
 
 

@@ -10,8 +10,10 @@
     : typeof a !== typeof b ? (typeof a === "number" ? -1 : 1) : a.localeCompare(b);
 
   for (const table of document.querySelectorAll("table.eb-sortable")) {
-    const body = table.tBodies[0];
-    if (body.rows.length < 3) continue;
+    const bodies = [...table.tBodies];
+    const open = bodies[0].rows.length;
+    const rows = bodies.flatMap((body) => [...body.rows]);
+    if (rows.length < 3) continue;
     [...table.tHead.rows[0].cells].forEach((head, column) => {
       const button = document.createElement("button");
       button.type = "button";
@@ -22,25 +24,39 @@
         for (const other of head.parentNode.cells) other.removeAttribute("aria-sort");
         head.setAttribute("aria-sort", down ? "descending" : "ascending");
         const sign = down ? -1 : 1;
-        body.append(...[...body.rows].sort((a, b) => sign * order(key(a.cells[column]), key(b.cells[column]))));
+        rows.sort((a, b) => sign * order(key(a.cells[column]), key(b.cells[column])));
+        bodies[0].append(...rows.slice(0, open));
+        if (bodies[1]) bodies[1].append(...rows.slice(open));
       });
     });
-    if (body.rows.length < 8) continue;
+    if (rows.length < 8) continue;
     const filter = document.createElement("input");
     filter.type = "search";
     filter.className = "filter";
     filter.placeholder = "filter rows";
     filter.setAttribute("aria-label", "Filter the rows of this table");
+    const found = document.createElement("output");
+    found.className = "found eb-small";
     filter.addEventListener("input", () => {
-      const wanted = filter.value.toLocaleLowerCase();
-      for (const row of body.rows) row.hidden = !row.textContent.toLocaleLowerCase().includes(wanted);
+      const wanted = filter.value.trim().toLocaleLowerCase();
+      let n = 0;
+      for (const row of rows) n += !(row.hidden = !row.textContent.toLocaleLowerCase().includes(wanted));
+      table.closest("figure").classList.toggle("eb-filtered", wanted !== "");
+      found.textContent = wanted ? `${n} of ${rows.length} rows` : "";
     });
-    table.parentNode.before(filter);
+    table.parentNode.before(filter, found);
   }
+
+  for (const link of document.querySelectorAll("a[data-filter]")) link.addEventListener("click", () => {
+    const filter = document.querySelector("#items input.filter");
+    if (!filter) return;
+    filter.value = link.dataset.filter;
+    filter.dispatchEvent(new Event("input"));
+  });
 
   const folded = [];
   addEventListener("beforeprint", () => {
-    for (const fold of document.querySelectorAll("details:not([open])")) {
+    for (const fold of document.querySelectorAll("details:not([open], .eb-all)")) {
       fold.open = true;
       folded.push(fold);
     }
