@@ -29,6 +29,7 @@ from evalbench.core.measures import Measure, unit_sums
 from evalbench.core.result import Summary
 from evalbench.core.wording import title_of
 from evalbench.errors import BadInput
+from evalbench.kit.options import taken
 from evalbench.kit.verdicts import N_RESAMPLES, SEED
 
 if TYPE_CHECKING:
@@ -230,6 +231,9 @@ def _differences(
         if hooks.weighted
         else compare_summaries(side, reference, pairs, rest, hooks.summarise, n_resamples=sizes[1], **common)
     )
+    gone = _gone(resampled, hooks, (reference, side))
+    notes += [f"Of an older version, so not compared: {', '.join(gone)}; run the study anew."] * bool(gone)
+    resampled = {key: c for key, c in resampled.items() if key[1] not in gone}
     rows: list[Row] = []
     for i, (group, (left, right)) in enumerate(pairs):
         sums = [f for f in defined if reference.states(f.metric, left) and side.states(f.metric, right)]
@@ -321,6 +325,17 @@ def _meant(name: str, titles: Mapping[str, str]) -> str:
     of = {**{title: m for m, title in titles.items()}, **{m: m for m in titles}}
     near = get_close_matches(name, of, n=1)
     return f"; did you mean {of[near[0]]}?" if near else ""
+
+
+def _gone(found: Mapping[tuple[int, str], Comparison], hooks: Hooks, sides: Sequence[Side]) -> list[str]:
+    """Metrics of the runs that today's study states no more: an older version had other names for them."""
+    valued = {m for (_, m), c in found.items() if c.value_a is not None or c.value_b is not None}
+    without = [m for m in dict.fromkeys(m for _, m in found) if m not in valued]
+    if not without:
+        return []
+    few = taken(hooks.summarise, {"n_resamples": 1})
+    now = [hooks.summarise(s.items, **{**s.options(hooks.summarise), **few}) for s in sides]
+    return [m for m in without if not any(e.metric == m for summary in now for e in summary.estimates)]
 
 
 def _reproduced(measure: Measure, side: Side, group: Group) -> str:

@@ -134,6 +134,16 @@ def test_a_metric_that_only_one_run_states_is_named(two: Side) -> None:
     assert "Only in r1, so not compared: right." in notes
 
 
+def test_a_metric_that_only_older_code_computed_is_not_said_to_be_without_a_value(two: Side) -> None:
+    summary = [
+        {**row, "metric": "level 1 answer"} if row["metric"] == "right" else row for row in two.results["summary"]
+    ]
+    old = replace(two, results={**two.results, "summary": summary})
+    found = differences(one(old, "elm"), one(old, "oak"))
+    assert "Of an older version, so not compared: level 1 answer; run the study anew." in found.notes
+    assert "level 1 answer" not in {row.comparison.metric for row in found.rows}
+
+
 def test_runs_without_a_metric_in_common_are_refused(two: Side) -> None:
     summary = [{**row, "metric": f"old {row['metric']}"} for row in two.results["summary"]]
     old = replace(two, run_id="r0", results={**two.results, "summary": summary})
