@@ -130,8 +130,8 @@ def test_a_metric_that_only_one_run_states_is_named(two: Side) -> None:
     ]
     old = replace(two, run_id="r0", results={**two.results, "summary": summary})
     notes = differences(old, two).notes
-    assert "Only in r0, so not compared: level 1 answer." in notes
-    assert "Only in r1, so not compared: right." in notes
+    assert "Only in A, so not compared: level 1 answer." in notes
+    assert "Only in B, so not compared: right." in notes
 
 
 def test_a_metric_that_only_older_code_computed_is_not_said_to_be_without_a_value(two: Side) -> None:
