@@ -89,13 +89,15 @@ class TestTheWorstDecides:
 
     def test_a_measure_of_which_less_is_better(self):
         items = table({"a": [0.1] * 20, "b": [0.5] * 20})
-        found = judged(items, (mean_of("score", higher_is_better=False),), {"score": {"green_to": 0.2, "yellow_to": 0.4}}).verdict
+        found = judged(
+            items, (mean_of("score", higher_is_better=False),), {"score": {"green_to": 0.2, "yellow_to": 0.4}}
+        ).verdict
         assert (found.light, found.decided_by["model"]) == ("red", "b")
         assert found.sentence.startswith("score 0.500 [0.500, 0.500] (b); 0.100")
 
     def test_of_several_lit_measures_the_one_that_decides_is_told(self):
         items = table({"a": [0.9] * 20}).assign(other=0.1)
-        lights = dict.fromkeys(("score", "other"), {"green_from": 0.8, "yellow_from": 0.4})
+        lights = {name: {"green_from": 0.8, "yellow_from": 0.4} for name in ("score", "other")}
         found = judged(items, (mean_of("score"), mean_of("other")), lights).verdict
         assert found.light == "red"
         assert found.sentence.startswith("other 0.1")
