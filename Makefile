@@ -1,4 +1,4 @@
-# make demo | setup | lab | test | check | gallery | notebooks | lint      (nothing is needed beforehand but Python >= 3.11 and make)
+# make demo | setup | lab | test | check | gallery | notebooks | lint | wheel      (nothing is needed beforehand but Python >= 3.11 and make)
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
@@ -19,7 +19,7 @@ TESTED := pytest xdist hypothesis scipy.stats sklearn.metrics statsmodels.api nl
 WORKERS ?= 3
 PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist worksteal
 
-.PHONY: demo setup lab test check bench gallery notebooks lint clean
+.PHONY: demo setup lab test check bench gallery notebooks lint wheel clean
 
 $(BIN)/uv:
 	$(PYTHON) -c 'import sys; sys.exit("evalbench needs Python 3.11 or newer: make PYTHON=python3.12 …" if sys.version_info < (3, 11) else 0)'
@@ -46,11 +46,10 @@ demo: $(VENV)/.base
 
 setup: $(VENV)/.all
 
-# Copies: a study's own notebook stays as it was released.
+# A workbench of one's own: the notebooks of the studies stay as they were released.
 lab: $(VENV)/.all
-	mkdir -p lab
-	for notebook in notebooks/*.ipynb; do [ -e lab/$${notebook##*/} ] || cp $$notebook lab/; done
-	$(BIN)/jupyter lab lab
+	[ -e lab/data/catalog.yaml ] || $(BIN)/evalbench init lab
+	cd lab && jupyter lab
 
 # The parameters cell and the call of every study's notebook, from the signature and docstring of its evaluate.
 notebooks: $(VENV)/.base
@@ -73,5 +72,10 @@ lint: $(VENV)/.dev
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# dist/evalbench-VERSION-py3-none-any.whl, with notebooks and sample data; what an earlier build left must not get into it.
+wheel: $(BIN)/uv
+	rm -rf build/lib build/bdist.* dist
+	$(BIN)/uv build --quiet --wheel --out-dir dist
+
 clean:
-	rm -rf $(VENV) build *.egg-info
+	rm -rf $(VENV) build dist *.egg-info

@@ -13,6 +13,7 @@ import click
 
 _COMMANDS = {
     "list": "evalbench.commands.listing:list_studies",
+    "init": "evalbench.commands.init:init",
     "run": "evalbench.commands.run:run_study",
     "show": "evalbench.commands.show:show",
     "batch": "evalbench.commands.batch:batch",

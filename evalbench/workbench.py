@@ -7,14 +7,17 @@ from pathlib import Path
 
 from evalbench.errors import BadInput
 
-_OWN = Path(__file__).resolve().parents[1]
+# What a workbench holds of the package's own; the wheel has it in `shipped` (setup.py), a checkout beside the package.
+SHIPPED = ("notebooks/*.ipynb", "data/**/*", "docs/methods.md", "docs/recipes.md", "docs/run.schema.json")
+_PACKAGE = Path(__file__).resolve().parent
+_OWN = _PACKAGE / "shipped" if (_PACKAGE / "shipped").is_dir() else _PACKAGE.parent
 
 
 def root(given: str | Path | None = None) -> Path:
     """The workbench's root: given, from ``EVALBENCH_ROOT``, found upwards from the current folder, or the package's own.
 
-    The package's own is the checkout that it was installed from (``pip install -e``), so that its data sets and studies
-    are found from any folder.
+    The package's own is what its wheel brought, or the checkout that it was installed from (``pip install -e``), so
+    that its data sets and studies are found from any folder.
 
     Raises
     ------
@@ -31,7 +34,8 @@ def root(given: str | Path | None = None) -> Path:
     found = _upwards(current) or (_OWN if is_root(_OWN) else None)
     if found is None:
         raise BadInput(
-            f"no workbench found upwards from {current}: change into a clone of evalbench, or name it with --root or EVALBENCH_ROOT"
+            f"no workbench found upwards from {current}: change into a clone of evalbench or a folder made by `evalbench init`, "
+            "or name it with --root or EVALBENCH_ROOT"
         )
     return found
 
@@ -52,6 +56,22 @@ def here(given: str | Path | None = None) -> Path:
 def reports(given: str | Path | None = None) -> Path:
     """The folder for reports, see :func:`here`."""
     return here(given) / "reports"
+
+
+def own_files() -> dict[str, Path]:
+    """Notebooks, data and documents of the package's own workbench: path within it → file.
+
+    Raises
+    ------
+    BadInput
+        If the package came without them.
+    """
+    found = {path for pattern in SHIPPED for path in _OWN.glob(pattern) if path.is_file()}
+    if not is_root(_OWN):
+        raise BadInput(
+            f"{_OWN}: this installation of evalbench has no notebooks and no data: install its wheel or a clone"
+        )
+    return {path.relative_to(_OWN).as_posix(): path for path in sorted(found)}
 
 
 def _upwards(current: Path) -> Path | None:

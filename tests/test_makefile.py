@@ -50,6 +50,14 @@ def test_notebooks_are_made_though_a_folder_has_the_name() -> None:
     assert "scripts/notebooks.py" in recipe("notebooks")
 
 
+def test_lab_is_a_workbench_that_is_laid_out_once() -> None:
+    assert "[ -e lab/data/catalog.yaml ] || .venv/bin/evalbench init lab\ncd lab && jupyter lab" in recipe("lab")
+
+
+def test_a_wheel_holds_nothing_of_an_earlier_build() -> None:
+    assert recipe("wheel").startswith("rm -rf build/lib build/bdist.* dist\n")
+
+
 def test_bench_runs_the_large_ones_by_hand_only() -> None:
     assert 'pytest -q tests/benchmarks -m "not large" --budget 300' in recipe("bench")
     everything = recipe("bench", "ALL=1")

@@ -31,10 +31,10 @@ def bytes_hash(path: Path) -> str:
 
 @functools.cache
 def package_hash() -> str:
-    """SHA-256 of everything the package consists of: code, templates, prompts, tables."""
+    """SHA-256 of everything the package consists of: code, templates, prompts, tables; equal in checkout and wheel."""
     digest = hashlib.sha256()
     for file in sorted(PACKAGE.rglob("*")):
-        if file.is_file() and "__pycache__" not in file.parts:
+        if file.is_file() and not {"__pycache__", "shipped"} & set(file.relative_to(PACKAGE).parts):
             digest.update(f"{file.relative_to(PACKAGE).as_posix()}\0".encode() + file.read_bytes() + b"\n")
     return digest.hexdigest()
 

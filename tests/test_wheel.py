@@ -1,0 +1,86 @@
+"""A wheel gives everything to run: in a bare environment, away from the checkout.  An editable clone is found beside itself."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from evalbench.workbench import own_files
+
+ROOT = Path(__file__).resolve().parents[1]
+UV = Path(sys.executable).parent / "uv"
+NOT_THE_CHECKOUT_S = shutil.ignore_patterns(
+    ".git", ".venv", "reports", "lab", "build", "dist", "*.egg-info", "__pycache__"
+)
+
+
+def environment() -> dict[str, str]:
+    """Nothing of evalbench's, of make's or of this environment; offline folders of wheels as the Makefile names them."""
+    left = ("EVALBENCH_", "PYTHON", "VIRTUAL_ENV", "MAKE", "MFLAGS")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(left)}
+    if "PIP_FIND_LINKS" in kept:
+        kept.setdefault("UV_FIND_LINKS", kept["PIP_FIND_LINKS"])
+    return {**kept, "HF_HUB_OFFLINE": "1"}
+
+
+def done(*words: str | Path, cwd: Path) -> str:
+    ran = subprocess.run(
+        [str(w) for w in words], cwd=cwd, env=environment(), capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, f"{words}\n{ran.stdout[-2000:]}\n{ran.stderr[-4000:]}"
+    return ran.stdout
+
+
+def test_the_folder_above_a_clone_imports_the_package(tmp_path: Path) -> None:
+    (tmp_path / "evalbench").symlink_to(ROOT)
+    code = "import evalbench; print(evalbench.__file__); from evalbench import load, matching"
+    found = done(sys.executable, "-c", code, cwd=tmp_path).strip()
+    assert Path(found).resolve() == ROOT / "evalbench" / "__init__.py"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not (shutil.which("make") and UV.exists()), reason="not on this platform: there is no make or uv")
+def test_an_installed_wheel_lays_out_runs_and_compares(tmp_path: Path) -> None:
+    clone = tmp_path / "clone"
+    shutil.copytree(ROOT, clone, ignore=NOT_THE_CHECKOUT_S)
+    (clone / "build" / "lib" / "evalbench").mkdir(parents=True)
+    (clone / "build" / "lib" / "evalbench" / "of_an_earlier_build.py").write_text("")
+    done("make", "wheel", f"VENV={UV.parents[1]}", cwd=clone)
+    (wheel,) = (clone / "dist").glob("*.whl")
+    shutil.copy(clone / "constraints.txt", tmp_path)
+    shutil.move(wheel, tmp_path)
+    shutil.rmtree(clone)
+
+    bare, python = tmp_path / "bare", tmp_path / "bare" / "bin" / "python"
+    done(UV, "venv", "--quiet", "--python", sys.executable, bare, cwd=tmp_path)
+    install = [UV, "pip", "install", "--quiet", "--python", python, "-c", "constraints.txt"]
+    done(*install, tmp_path / wheel.name, cwd=tmp_path)
+    shipped = Path(done(python, "-c", "import evalbench.workbench as w; print(w.root())", cwd=tmp_path).strip())
+    assert shipped.is_relative_to(bare)
+    listed = {p.relative_to(shipped).as_posix(): p.read_bytes() for p in shipped.rglob("*") if p.is_file()}
+    assert listed == {name: path.read_bytes() for name, path in own_files().items()}
+    assert not (shipped.parent / "of_an_earlier_build.py").exists()
+    hashed = "from evalbench.runs.provenance import package_hash as h; print(h())"
+    assert done(python, "-c", hashed, cwd=tmp_path) == done(sys.executable, "-c", hashed, cwd=tmp_path)
+
+    evalbench = bare / "bin" / "evalbench"
+    outside = json.loads(done(evalbench, "run", "matching", "-p", "embed=jaccard", "--json", cwd=tmp_path))
+    assert Path(outside["folder"]).is_relative_to(tmp_path / "reports")
+    done(evalbench, "init", "bench", cwd=tmp_path)
+    bench = tmp_path / "bench"
+    assert done(evalbench, "list", cwd=bench).count("@1.0.0") >= 6
+    run = json.loads(done(evalbench, "run", "matching", "--json", cwd=bench))
+    assert Path(run["folder"]).is_relative_to(bench / "reports" / "matching")
+    batch = done(evalbench, "batch", "suite.yaml", "--workers", "2", cwd=bench)
+    assert "4 runs: 4 ok, 0 failed" in batch
+    left, right = sorted((bench / "reports" / "matching").iterdir())[:2]
+    assert "comparison" in done(evalbench, "compare", left, right, cwd=bench)
+    assert "index.html" in done(evalbench, "index", cwd=bench)
+    page = Path(run["folder"]) / "report.html"
+    assert page.stat().st_size > 50_000
