@@ -10,7 +10,14 @@ from setuptools.command.build_py import build_py
 
 ROOT = Path(__file__).resolve().parent
 # As in evalbench/workbench.py; tests/test_wheel.py compares what both lead to.
-SHIPPED = ("notebooks/*.ipynb", "data/**/*", "docs/methods.md", "docs/recipes.md", "docs/run.schema.json")
+SHIPPED = (
+    "notebooks/*.ipynb",
+    "data/**/*",
+    "docs/methods.md",
+    "docs/recipes.md",
+    "docs/run.schema.json",
+    "scripts/metrics/*.py",
+)
 
 
 class WithShipped(build_py):

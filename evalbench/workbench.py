@@ -8,7 +8,14 @@ from pathlib import Path
 from evalbench.errors import BadInput
 
 # What a workbench holds of the package's own; the wheel has it in `shipped` (setup.py), a checkout beside the package.
-SHIPPED = ("notebooks/*.ipynb", "data/**/*", "docs/methods.md", "docs/recipes.md", "docs/run.schema.json")
+SHIPPED = (
+    "notebooks/*.ipynb",
+    "data/**/*",
+    "docs/methods.md",
+    "docs/recipes.md",
+    "docs/run.schema.json",
+    "scripts/metrics/*.py",
+)
 _PACKAGE = Path(__file__).resolve().parent
 _OWN = _PACKAGE / "shipped" if (_PACKAGE / "shipped").is_dir() else _PACKAGE.parent
 

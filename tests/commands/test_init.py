@@ -37,7 +37,7 @@ def test_it_lays_out_everything_and_says_what_to_do_next(tmp_path, monkeypatch):
     assert "cd new/bench\n  evalbench list\n  evalbench run matching" in done.output
     made = tmp_path / "new" / "bench"
     top = {path.name for path in made.iterdir()}
-    assert top == {"notebooks", "data", "docs", "README.md", "environment.yml", "suite.yaml", ".gitignore"}
+    assert top == {"notebooks", "data", "docs", "scripts", "README.md", "environment.yml", "suite.yaml", ".gitignore"}
     assert {p.name for p in (made / "notebooks").iterdir()} == {p.name for p in (ROOT / "notebooks").glob("*.ipynb")}
     for name, source in workbench.own_files().items():
         assert (made / name).read_bytes() == source.read_bytes(), name
