@@ -228,7 +228,7 @@ def test_the_agreement_of_annotators_alone():
 
 def test_neither_a_metric_nor_a_second_annotator_is_nothing_to_compare():
     frame, ratings = panel()
-    with pytest.raises(BadInput, match="neither a metric nor a judge is named, and there is one human score"):
+    with pytest.raises(BadInput, match="neither a metric nor a judge is there, and there is one human score"):
         evaluate(frame, ratings[ratings.annotator == "a0"], metrics=[])
 
 

@@ -178,6 +178,15 @@ class TestMetricsByDefault:
         items, _ = self.rated(human=np.arange(len(panel()[0])))
         assert "human" not in self.run(items, criteria=["human"]).parameters["metrics"]
 
+    def test_where_nothing_is_left_to_compare_the_reason_and_a_way_out_are_said(self):
+        items = pd.DataFrame({"doc_id": ["1", "2"], "better": ["a b", "c"], "worse": ["d", "e"]})
+        with pytest.raises(
+            BadInput, match=r"""nothing to compare; what needs the output alone: -p 'metrics=\["length"\]'"""
+        ):
+            self.run(items)
+        with pytest.raises(BadInput, match="Not asked: meteor, sacrebleu, rouge1 "):
+            self.run(items)
+
     def test_criteria_that_are_columns_are_suggested(self):
         with pytest.raises(BadInput, match=r"-p 'criteria=\[\"good\""):
             self.run(panel()[0])
