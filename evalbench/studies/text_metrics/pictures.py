@@ -164,7 +164,7 @@ def comparison(result: Result) -> pd.DataFrame:
 
 
 def metric_cards(result: Result) -> pd.DataFrame:
-    """What to know of each metric before believing it."""
+    """What to know of each metric before believing it; what it is and its source are in the method."""
     import pandas as pd
 
     entries = [card(name) for name in result.parameters["metrics"]]
@@ -172,14 +172,11 @@ def metric_cards(result: Result) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "metric": [e.name for e in entries],
-            "what it is": [e.summary for e in entries],
-            "unit": [e.unit for e in entries],
-            "direction": [direction[e.higher_is_better] for e in entries],
             "category": [e.category for e in entries],
-            "values": [e.values for e in entries],
+            "direction": [direction[e.higher_is_better] for e in entries],
+            "values": [e.values or e.unit for e in entries],
             "limitations": [e.limitations for e in entries],
             "languages": [e.languages for e in entries],
-            "source": [e.reference for e in entries],
         }
     )
 
