@@ -194,7 +194,7 @@ def compare(
     folder.mkdir(parents=True, exist_ok=True)
     folders = {f.name: f for f in (run_folder(name, reports) for name in runs)}
     links = {i: Path(os.path.relpath(f / PAGE, folder.resolve())).as_posix() for i, f in folders.items()}
-    page = write(found, folder, links)
+    page = write(found, folder, links, keep=out is not None)
     for one in found:
         by = f"{judged_by(one)}, " if judged_by(one) else ""
         click.echo(f"{ARROWS[outcome(one)]} {outcome(one)}  {by}{one.side.name} against {one.reference.name}")

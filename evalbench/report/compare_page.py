@@ -12,6 +12,7 @@ from evalbench.core.wording import count, counted, p_equals
 from evalbench.draw.html import Html, escape
 from evalbench.draw.tables import html_table
 from evalbench.draw.verdict import data_label, notes_html, synthetic_label
+from evalbench.errors import BadInput
 from evalbench.readers.runs import write_text
 from evalbench.report.compare_table import ARROWS, COLOUR, figures_table
 from evalbench.report.facts import literal_html, value_html
@@ -281,9 +282,9 @@ def _method(found: Sequence[Differences]) -> list[str]:
 def _contents(found: Sequence[Differences]) -> tuple[Heading, ...]:
     parts = (
         ("verdict", "Verdict"),
+        ("differ", "What differs"),
         ("figures", "Figures"),
         ("changes", "Units that changed"),
-        ("differ", "What differs"),
         ("method", "How it was computed"),
     )
     return tuple(Heading(2, anchor, text) for anchor, text in parts)
@@ -322,16 +323,25 @@ def _side_json(side: Side) -> dict[str, Any]:
     return {"name": side.name, "run_id": side.run_id, "selected": dict(side.selected), "data": side.results["data"]}
 
 
-def write(found: Sequence[Differences], folder: Path, links: Mapping[str, str]) -> Path:
-    """Write page, JSON and the changes of all units into a folder; returns the page's path."""
+def write(found: Sequence[Differences], folder: Path, links: Mapping[str, str], *, keep: bool = False) -> Path:
+    """Write page, JSON and the changes of all units into a folder; returns the page's path.
+
+    Raises
+    ------
+    BadInput
+        With ``keep``, if the folder holds another comparison.
+    """
     import json
 
     import pandas as pd
 
+    text = json.dumps(to_json(found), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
+    kept = folder / FIGURES
+    if keep and kept.is_file() and kept.read_text(encoding="utf-8", errors="replace") != text:
+        raise BadInput(f"{folder} holds another comparison, which is kept: name another folder with --out")
     folder.mkdir(parents=True, exist_ok=True)
     tables = [d.changes.table.assign(compared=d.side.name) for d in found if d.changes]
     if tables:
         pd.concat(tables, ignore_index=True).to_parquet(folder / CHANGES, index=False)
-    text = json.dumps(to_json(found), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
     write_text(folder / FIGURES, text)
     return write_text(folder / PAGE, page(found, links))

@@ -61,7 +61,23 @@ def test_fail_on_worse(reports: Path, tmp_path: Path) -> None:
     arguments = (reports / "low", reports / "high", "--metric", "match_score")
     assert called(*arguments, out=tmp_path).exit_code == 0
     assert called(*arguments, "--fail-on", "worse", out=tmp_path).exit_code == 3
-    assert called(*arguments[1::-1], *arguments[2:], "--fail-on", "worse", out=tmp_path).exit_code == 0
+    assert called(*arguments[1::-1], *arguments[2:], "--fail-on", "worse", out=tmp_path / "other").exit_code == 0
+
+
+def test_another_comparison_in_the_folder_is_kept(reports: Path, tmp_path: Path) -> None:
+    assert called(reports / "high", reports / "low", out=tmp_path).exit_code == 0
+    before = (tmp_path / "comparison.html").read_bytes()
+    done = called(reports / "low", reports / "high", out=tmp_path)
+    assert isinstance(done.exception, BadInput)
+    assert "holds another comparison, which is kept: name another folder with --out" in str(done.exception)
+    assert (tmp_path / "comparison.html").read_bytes() == before
+    assert called(reports / "high", reports / "low", out=tmp_path).exit_code == 0
+
+
+def test_what_differs_comes_before_the_figures(reports: Path, tmp_path: Path) -> None:
+    called(reports / "high", reports / "low", out=tmp_path)
+    page = (tmp_path / "comparison.html").read_text(encoding="utf-8")
+    assert page.index('id="sides"') < page.index('id="differ"') < page.index('id="figures"')
 
 
 def refused(*words: object, out: Path) -> str:

@@ -293,6 +293,11 @@ def test_two_thousand_runs_open_in_a_second_and_pass_axe(tmp_path, browser):
         "#table td.n[data-v]:nth-child(7)", "cells => cells.slice(0, 50).map(c => +c.dataset.v)"
     )
     assert values == sorted(values)
+    for _ in range(2):  # up and down
+        page.get_by_role("button", name="started").click()
+        failed = page.eval_on_selector_all("#table tbody tr", "rows => rows.map(r => +!!r.querySelector('.error'))")
+        assert failed == sorted(failed)
+        assert sum(failed) > 0
     for width in (1400, 400):
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth") <= width

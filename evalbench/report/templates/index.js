@@ -62,6 +62,7 @@
     const text = cell ? (cell.dataset.v ?? cell.textContent.trim()) : "";
     return text === "" || Number.isNaN(Number(text)) ? text : Number(text);
   };
+  const failed = (row) => row.querySelector(".error") ? 1 : 0;
   const order = (a, b) => a === b ? 0 : a === "" ? 1 : b === "" ? -1
     : typeof a === typeof b ? (typeof a === "number" ? a - b : a.localeCompare(b)) : typeof a === "number" ? -1 : 1;
   [...table.tHead.rows[0].cells].forEach((head, column) => {
@@ -74,7 +75,8 @@
       for (const other of head.parentNode.cells) other.removeAttribute("aria-sort");
       head.setAttribute("aria-sort", down ? "descending" : "ascending");
       const keyed = rows.map((run) => [key(run.row, column), run.row]);
-      keyed.sort((a, b) => a[0] === "" || b[0] === "" ? order(a[0], b[0]) : (down ? -1 : 1) * order(a[0], b[0]));
+      // Runs without a verdict come last, whatever is sorted and in which direction.
+      keyed.sort((a, b) => failed(a[1]) - failed(b[1]) || (a[0] === "" || b[0] === "" ? order(a[0], b[0]) : (down ? -1 : 1) * order(a[0], b[0])));
       body.append(...keyed.map((pair) => pair[1]));
     });
   });
