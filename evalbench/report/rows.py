@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evalbench.draw.html import Html, case_anchor, escape
+from evalbench.draw.html import Html, escape
 from evalbench.draw.tables import ALL_START, REST_START, html_table
 from evalbench.errors import BadInput
 from evalbench.readers import runs
@@ -158,14 +158,3 @@ def _harmless(value: Any) -> Any:
     if isinstance(value, (list, dict)):
         value = json.dumps(value, ensure_ascii=False, default=str)
     return f"'{value}" if isinstance(value, str) and value.lstrip(" \n").startswith(_FORMULA) else value
-
-
-def case_link(page: str, case: Any) -> str:
-    """The address of a case on a report page.
-
-    Examples
-    --------
-    >>> case_link("../a/report.html", "p1")
-    '../a/report.html#case-p1'
-    """
-    return f"{page}#{case_anchor(case)}"
