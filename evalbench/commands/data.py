@@ -54,14 +54,15 @@ def check(path: str, study: str, renames: tuple[str, ...], pairs: tuple[str, ...
     from evalbench import studies
     from evalbench.commands.source import table_source
     from evalbench.readers.dataset import checked_tables, read
+    from evalbench.readers.schema import file_names
     from evalbench.readers.written import numbered
     from evalbench.runs.notebooks import known_parameters
     from evalbench.runs.parameters import checked_values
 
     own = studies.study(study)
     columns, given = assignments(renames, "--map"), assignments(pairs, "-p")
-    tables = {name: value for name, value in given.items() if name in own.SCHEMA}
-    further = {name: value for name, value in given.items() if name not in own.SCHEMA}
+    tables = {name: value for name, value in given.items() if name in file_names(own.SCHEMA)}
+    further = {name: value for name, value in given.items() if name not in tables}
     options = checked_values(known_parameters(study, root), further, study) if further else {}
     raw = read(table_source(path), own.SCHEMA, root=root, **tables)
     adapted = own.adapt(raw.frames) if own.adapt else raw.frames

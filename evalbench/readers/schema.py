@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -73,6 +74,11 @@ class Column:
         elif self.high is not None:
             words += f", at most {self.high:g}"
         return words + (" (may be empty)" if self.empty_ok else "")
+
+
+def file_names(schema: Mapping[str, Table]) -> tuple[str, ...]:
+    """The parameters that name a file of a table: the tables', and those of files that are read instead of the data."""
+    return (*schema, *(table.alone for table in schema.values() if table.alone))
 
 
 @dataclass(frozen=True)

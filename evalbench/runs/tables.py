@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from evalbench import studies
 from evalbench.errors import BadInput
 from evalbench.models.redact import redactor
+from evalbench.readers.schema import file_names
 
 if TYPE_CHECKING:
     from evalbench.runs.run import Plan
@@ -35,13 +36,13 @@ def refuse_tables(planned: Plan) -> None:
     columns = values.get("columns") or None
     if not reads or not values.get("data") or (planned.dataset and not columns):
         return
-    schema = studies.study(planned.study).SCHEMA
-    paths = [path for name, path in planned.files.items() if name in schema or name == "data"]
+    known = file_names(studies.study(planned.study).SCHEMA)
+    further = {name: path for name, path in planned.files.items() if name in known}
+    paths = [*further.values(), *(path for name, path in planned.files.items() if name == "data")]
     sizes = [f.stat().st_size for p in paths for f in ([p] if p.is_file() else p.rglob("*")) if f.is_file()]
     if sum(sizes) > MOST_BYTES:
         return
-    data = values["data"] if planned.dataset else planned.files["data"]
-    further = {name: path for name, path in planned.files.items() if name in schema}
+    data = planned.files.get("data", values["data"])
     try:
         tables = studies.load(data, study=planned.study, columns=columns, root=planned.root, **further)
         studies.refuse(tables, planned.study, values)

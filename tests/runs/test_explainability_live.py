@@ -11,6 +11,8 @@ from chat import chat_endpoint, solve
 
 from evalbench import explainability, load
 from evalbench.errors import BadInput
+from evalbench.runs.run import plan
+from evalbench.runs.tables import refuse_tables
 
 ROOT = Path(__file__).parents[2]
 PROBLEM = "Ann packs 6 boxes of 9 pens and sells 14, day {}. How many are left?"
@@ -89,6 +91,14 @@ def test_options_reach_the_half_that_they_are_of(files):
     assert result.judged == f"model {cot.name} and {cite.name}"
     assert result.tables["cot_items"]["final"].tolist() == [1, 1, 1]
     assert result.tables["citation_items"]["final"].isin([0, 0.5, 1]).all()
+
+
+def test_a_bad_file_of_one_half_is_refused_before_the_run(files, tmp_path):
+    (files / "bad.csv").write_text("id,answer\n1,2\n")
+    planned = plan("explainability", {"cot_data": "bad.csv", "citation_data": "nq.parquet"}, base=files)
+    assert planned.dataset == ""
+    with pytest.raises(BadInput, match=r"bad\.csv: .*question"):
+        refuse_tables(planned)
 
 
 def test_a_file_alone_is_read_instead_of_the_data_set(files):
