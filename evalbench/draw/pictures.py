@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from evalbench.core.wording import aligned, count, signed
 from evalbench.draw.lines import Line, lines
+from evalbench.draw.plots import seaborn
 from evalbench.draw.style import (
     ACCENT,
     BAD,
@@ -150,9 +151,7 @@ def interval_bars(
 
 def _dots(ax: Axes, x: Sequence[float], y: Sequence[float]) -> None:
     """Values' dots, whole also at the end of the scale."""
-    import seaborn as sns
-
-    sns.scatterplot(x=x, y=y, ax=ax, color=ACCENT, s=36, edgecolor=PAPER, linewidth=0.8, clip_on=False, zorder=3)
+    seaborn().scatterplot(x=x, y=y, ax=ax, color=ACCENT, s=36, edgecolor=PAPER, linewidth=0.8, clip_on=False, zorder=3)
 
 
 def estimate_bars(labels: Sequence[str], rows: Sequence[Estimate], **words: Any) -> tuple[Figure, str]:
@@ -192,8 +191,6 @@ def heat_map(
     ValueError
         If the matrix does not have one row per name and one column per name.
     """
-    import seaborn as sns
-
     cells = np.asarray(matrix, dtype=float)
     if cells.shape != (len(rows), len(cols)) or not cells.size:
         raise ValueError(f"a matrix of shape {cells.shape} for {len(rows)} row and {len(cols)} column names")
@@ -204,7 +201,7 @@ def heat_map(
     known = cells[np.isfinite(cells)]
     floor = float(known.min()) if low is None and known.size else (low or 0.0)
     ceiling = float(known.max()) if high is None and known.size else (1.0 if high is None else high)
-    sns.heatmap(
+    seaborn().heatmap(
         cells,
         ax=ax,
         cmap=_fading(),
@@ -278,8 +275,6 @@ def distribution(
     ValueError
         If there is no group.
     """
-    import seaborn as sns
-
     if not values_by_group:
         raise ValueError("a distribution needs at least one group")
     groups = {name: np.asarray(v, dtype=float) for name, v in values_by_group.items()}
@@ -312,7 +307,7 @@ def distribution(
             continue
         # Each row has a scale of its own, the highest bar as high as the row.
         row = ax.inset_axes((0, (len(finite) - y - 0.86) / len(finite), 1, 0.72 / len(finite)), zorder=1)
-        sns.histplot(x=values, bins=edges, ax=row, element="step", color=ACCENT, alpha=0.32, linewidth=0)
+        seaborn().histplot(x=values, bins=edges, ax=row, element="step", color=ACCENT, alpha=0.32, linewidth=0)
         row.set(xlim=ax.get_xlim())
         row.margins(y=0)
         row.set_axis_off()

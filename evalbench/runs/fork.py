@@ -24,7 +24,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from evalbench.runs.sockets import short_folder
@@ -32,9 +33,9 @@ from evalbench.runs.threads import one_thread
 
 PRELOADED = (
     "ipykernel.kernelapp", "ipykernel.zmqshell", "ipykernel.ipkernel", "ipykernel.debugger", "IPython.core.completerlib",
-    "IPython.core.debugger", "IPython.core.oinspect", "IPython.extensions.storemagic", "numpy", "pandas", "pyarrow.parquet", "scipy.stats",
+    "IPython.core.debugger", "IPython.core.oinspect", "IPython.extensions.storemagic", "numpy", "pandas", "pyarrow.parquet",
     "scipy.optimize", "yaml", "pandera.pandas", "matplotlib.figure", "matplotlib.backends.backend_svg",
-    "matplotlib.backends.backend_agg", "seaborn", "evalbench.draw.show", "evalbench.draw.pictures", "evalbench.draw.tables",
+    "matplotlib.backends.backend_agg", "evalbench.draw.show", "evalbench.draw.pictures", "evalbench.draw.tables",
     "evalbench.runs.record",
 )  # fmt: skip
 _BACKEND = "module://matplotlib_inline.backend_inline"  # what a kernel sets before anything imports matplotlib
@@ -145,6 +146,7 @@ class Preloader:
             [sys.executable, "-P", "-m", "evalbench.runs.fork", str(listener.fileno()), str(theirs.fileno())],
             pass_fds=(listener.fileno(), theirs.fileno()),
             stdin=subprocess.DEVNULL,
+            process_group=0,  # an interrupt from the keyboard is for whoever started it
             env={
                 **os.environ,
                 **one_thread(),
@@ -157,6 +159,7 @@ class Preloader:
     def close(self) -> None:
         """End it; forks that are connected go on until they are left."""
         self._lifeline.close()
+        self._process.kill()  # it may still import
         self._process.wait()
         shutil.rmtree(self._folder, ignore_errors=True)
 
@@ -220,6 +223,16 @@ class Preloaded:
         self._channel.close()
 
 
+@contextmanager
+def preloading(wanted: bool = True) -> Iterator[str]:
+    """Address of a process that imports while the block goes on; empty where none is wanted or nothing forks safely."""
+    if not wanted or not can_fork():
+        yield ""
+        return
+    with Preloader() as preloader:
+        yield preloader.address
+
+
 _shared = ""
 _own: list[Preloader] = []
 _connected: list[Preloaded] = []
@@ -268,9 +281,12 @@ def forking_manager() -> type[Any]:
 
 
 def _preload(listener: socket.socket, lifeline: socket.socket) -> None:
+    from evalbench.draw.plots import seaborn
+
     os.environ.setdefault("MPLBACKEND", _BACKEND)
     for name in PRELOADED:
         importlib.import_module(name)
+    seaborn()
     if threading.active_count() > 1:
         raise RuntimeError(f"a preloaded module started threads: {threading.enumerate()}")
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from evalbench.core.imports import import_without
 from evalbench.models.redact import redactor
 from evalbench.report.narrative import without_ansi
 from evalbench.runs.sockets import short_folder
@@ -24,6 +25,7 @@ _QUIET = "--IPKernelApp.log_level=CRITICAL"
 
 
 _LAST_WORDS = 500
+_SAVE_EVERY = 5.0
 # What Python, Arrow, PyTorch and the system say when memory is refused.
 _NO_MEMORY = re.compile(r"MemoryError|bad_alloc|[Cc]annot allocate memory|not enough memory|can't start new thread")
 _LONGEST_TIMEOUT = 365 * 86_400
@@ -145,6 +147,7 @@ def _execute(
     memory: int | None,
     peaks: list[float],
 ) -> Ended:
+    import_without("jsonschema", "rfc3987_syntax")  # a second for a grammar of addresses, which notebooks have none of
     import nbformat
     from nbclient.exceptions import CellTimeoutError, DeadKernelError
     from papermill.exceptions import PapermillExecutionError
@@ -252,6 +255,20 @@ def peak_memory_mb(pid: int) -> float | None:
         return None
 
 
+def _save_seldom(manager: Any) -> None:
+    """papermill writes the whole notebook twice a cell; once in a while will do until it ends, however it ends."""
+    save = manager.save
+    written = time.monotonic()
+
+    def seldom(**options: Any) -> None:
+        nonlocal written
+        if time.monotonic() - written > _SAVE_EVERY or manager.end_time is not None:
+            save(**options)
+            written = time.monotonic()
+
+    manager.save = seldom
+
+
 def _engine() -> str:
     """papermill's engine with a kernel environment and one deadline for all cells, registered once."""
     from papermill.clientwrap import PapermillNotebookClient
@@ -297,6 +314,7 @@ def _engine() -> str:
             def kernel() -> int | None:
                 return getattr(getattr(client.km, "provisioner", None), "pid", None)
 
+            _save_seldom(nb_man)
             with _watched(kernel, peaks):
                 return client.execute(env=kernel_env, stdout=said, stderr=said)
 

@@ -9,10 +9,12 @@ import secrets
 import shutil
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -254,8 +256,6 @@ def run(
     BadInput
         If the notebook refused its data; its folder is removed again.  Or if the folder cannot be made.
     """
-    from evalbench.runs.closing import close
-
     if timeout is not None and (fault := timeout_fault(timeout)):
         raise BadInput(f"timeout: {fault}")
     if fault := memory_fault(memory):
@@ -263,6 +263,7 @@ def run(
     reports = out or planned.reports
     folder = folders.create(reports.resolve(), planned.study, planned.hash8)
     clock = time.monotonic()
+    threading.Thread(target=_import_for_the_page, name="page", daemon=True).start()
     begun = {**provenance_of(planned, folder, folders.now(), attempt), **(about or {})}
     key = secrets.token_hex(16)
     env = {
@@ -277,12 +278,12 @@ def run(
     except BaseException as error:
         stopped = "interrupted (Ctrl-C or a signal)"
         said = stopped if isinstance(error, KeyboardInterrupt) else f"{type(error).__name__}: {error}"
-        close(folder, begun, Ended("failed", said), time.monotonic() - clock, key)
+        _close(folder, begun, Ended("failed", said), time.monotonic() - clock, key)
         raise
     if ended.kind in REFUSALS:
         shutil.rmtree(folder)
         raise BadInput(redactor()(ended.error.removeprefix(f"{ended.kind}: ")))
-    ended = close(folder, begun, ended, time.monotonic() - clock, key)
+    ended = _close(folder, begun, ended, time.monotonic() - clock, key)
     results = read_results(folder) if ended.status == "ok" else None
     return Run(folder, ended.status, ended.error, results)
 
@@ -295,6 +296,16 @@ def _progress(name: str, env: dict[str, str]) -> Iterator[None]:
         env[progressing.FILE] = str(file)
         with progressing.Shown(lambda: progressing.told(file), sys.stderr, name):
             yield
+def _import_for_the_page() -> None:
+    """What the page is made with, imported while the kernel works."""
+    for name in ("evalbench.runs.closing", "mistune", "jinja2", "pygments.lexers.python"):
+        import_module(name)
+
+
+def _close(folder: Path, begun: Mapping[str, Any], ended: Ended, seconds: float, key: str) -> Ended:
+    from evalbench.runs.closing import close
+
+    return close(folder, begun, ended, seconds, key)
 
 
 def provenance_of(planned: Plan, folder: Path, started: str, attempt: int) -> dict[str, Any]:
