@@ -189,11 +189,10 @@ def run_study(
     quiet: bool,
 ) -> None:
     """Render one study into a report; prints its light, headline figures and where the page is."""
-    from evalbench.runs.fork import preloading, share
+    from evalbench.runs.fork import forking
 
     # Before anything else: the kernel's imports take longer than all that comes before its start.
-    preloaded = click.get_current_context().with_resource(preloading())
-    share(preloaded)
+    fork = click.get_current_context().with_resource(forking())
     from evalbench.commands.printed import headline, run_object
     from evalbench.commands.step_summary import summarise_run
     from evalbench.core.verdict import SYMBOLS
@@ -213,7 +212,7 @@ def run_study(
         refuse_tables(planned)
         report_edits([planned])
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # what stops a run from outside is written down
-        done = run(planned, out=out, timeout=timeout, memory=memory, progress=not quiet, fork=bool(preloaded))
+        done = run(planned, out=out, timeout=timeout, memory=memory, progress=not quiet, fork=fork)
     except BadInput as error:
         ends_early("refused", 2, str(error))
     except KeyboardInterrupt:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, get_args
@@ -12,6 +13,7 @@ import numpy.typing as npt
 from evalbench.core.arrays import Floats, Indices
 from evalbench.core.correlation import Kind, midranker
 from evalbench.core.kendall import kendall_kernel
+from evalbench.core.linearised import kendall_replicates, ranked_replicates
 
 Level = Literal["summary", "dataset", "system"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -23,6 +25,7 @@ _ROUNDING = 1e-12
 _DOCUMENTS_FOR_BLOCKS = 500
 _ROWS_FOR_BLOCKS = 6000
 _CELLS_AT_ONCE = 1 << 22
+_IN_FULL = 40
 _PAIRS_AT_ONCE = 1 << 24
 
 
@@ -148,12 +151,41 @@ def _ranked(part: Part, counts: Floats, *, fixed_system: bool, ranks: bool) -> C
     return _finished(*_with_points(counts, chunked), n)
 
 
+def linearised(part: Part, counts: Floats, kind: str) -> Correlations:
+    """Any coefficient at dataset level but Pearson's, which needs it not, with replicates to first order.
+
+    Their mean is off by what is left out; some resamples that are computed in full show by how much.
+    """
+    n = len(part.x)
+    exact = COMPUTE["dataset", kind](part, counts[:_IN_FULL])
+    found = _to_first_order(part, counts, kind)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # a pair without any value
+        shift = np.nanmean(exact.replicates - found[:_IN_FULL], axis=0) if len(counts) else np.zeros(exact.values.shape)
+    return _finished(exact.values, np.clip(found + shift, -1, 1), n)
+
+
+def _to_first_order(part: Part, counts: Floats, kind: str) -> Floats:
+    if kind == "kendall":
+        return kendall_replicates(part.x, part.y, part.document, counts)
+    if kind == "residual_spearman":
+        part = _residuals(part)
+    group = part.system if kind in ("partial_spearman", "partial_pearson") else np.zeros(len(part.x), np.intp)
+    x, y = _scaled(part.x), _scaled(part.y)
+    return ranked_replicates(x, y, group, part.document, counts, ranks=kind != "partial_pearson")
+
+
 def _residual_spearman(part: Part, counts: Floats) -> Correlations:
     """Spearman of what is left of the values themselves when every system's mean is taken off.
 
     The means are those of the whole table in every resample: to rank anew each resample's residuals would cost a sort
     for each of them, and moves the interval's ends little (``tests/core/test_correlation_table.py``).
     """
+    return _ranked(_residuals(part), counts, fixed_system=False, ranks=True)
+
+
+def _residuals(part: Part) -> Part:
+    """Columns with every system's mean taken off."""
     member = (part.system == np.arange(part.systems_drawn.shape[1])[:, None]).astype(float)
     rows = np.maximum(member.sum(axis=1, keepdims=True), 1)
 
@@ -162,7 +194,7 @@ def _residual_spearman(part: Part, counts: Floats) -> Correlations:
         # Residuals that differ by rounding alone are tied.
         return np.asarray(np.round(scaled - (member @ scaled / rows)[part.system], 12))
 
-    return _ranked(replace(part, x=left(part.x), y=left(part.y)), counts, fixed_system=False, ranks=True)
+    return replace(part, x=left(part.x), y=left(part.y))
 
 
 def _dataset_kendall(part: Part, counts: Floats) -> Correlations:

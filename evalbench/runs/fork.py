@@ -245,6 +245,20 @@ def share(address: str) -> None:
     _shared = address
 
 
+@contextmanager
+def forking() -> Iterator[bool]:
+    """This process forks its kernels from one that begins to import at once; False where nothing forks safely."""
+    with preloading() as address:
+        share(address)
+        try:
+            yield bool(address)
+        finally:
+            share("")
+            with _lock:
+                while _connected:
+                    _connected.pop().close()
+
+
 def preloaded() -> Preloaded:
     """The connection of this process; a preloaded process is started where none is shared, or it is gone."""
     with _lock:

@@ -90,7 +90,7 @@ def test_nothing_outlives_its_owner():
         assert wait_until(lambda: gone(kernel.pid))
         assert wait_until(lambda: gone(forked.pid))
         process = preloader._process
-    assert process.returncode == 0
+    assert process.returncode is not None
     assert not Path(preloader.address).exists()
     with pytest.raises(OSError):
         Preloaded(preloader.address)
@@ -104,3 +104,12 @@ def test_a_kernel_that_leads_no_group_yet_is_ended_too():
 
 def test_one_connection_serves_a_process():
     assert preloaded() is preloaded()
+
+
+def test_a_process_that_forks_for_a_while_leaves_nothing_behind(tmp_path):
+    with fork.forking() as forks:
+        assert forks
+        assert run(tmp_path, "print(1)")[0].status == "ok"
+        address = fork._shared
+    assert not Path(address).exists()
+    assert run(tmp_path, "print(1)")[0].status == "ok"
