@@ -19,16 +19,7 @@ import numpy.typing as npt
 
 from evalbench.core.arrays import Bools, Floats, Indices
 from evalbench.core.correlation import FEWEST_ROWS, Kind
-from evalbench.core.correlation_levels import (
-    COMPUTE,
-    KINDS,
-    LEVELS,
-    PARTIAL,
-    Correlations,
-    Level,
-    Part,
-    linearised,
-)
+from evalbench.core.correlation_levels import COMPUTE, KINDS, LEVELS, PARTIAL, Correlations, Level, Part, linearised
 from evalbench.core.seeds import rng
 from evalbench.core.stats import resample_counts
 

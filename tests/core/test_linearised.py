@@ -21,7 +21,9 @@ def table(levels: bool):
     of_document, of_system = rng.standard_normal(DOCUMENTS)[document], rng.standard_normal(SYSTEMS)[system]
     latent = 0.7 * of_document + 0.5 * of_system + rng.standard_normal(len(document))
     y = np.clip(np.round(latent + 3), 1, 5) if levels else np.exp(latent)
-    x = np.stack([latent + rng.standard_normal(len(latent)), np.round(latent + rng.standard_normal(len(latent)))], axis=1)
+    x = np.stack(
+        [latent + rng.standard_normal(len(latent)), np.round(latent + rng.standard_normal(len(latent)))], axis=1
+    )
     x[:, 0] += of_document
     return x, y[:, None], document, system
 

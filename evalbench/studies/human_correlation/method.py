@@ -7,7 +7,6 @@ from evalbench.core.correlation_table import is_linearised
 from evalbench.studies.human_correlation.panel import Panel, Terms
 from evalbench.studies.human_correlation.tables import DEFINITIONS
 
-
 _LINEARISED = (
     "At dataset level the resamples of Spearman, Kendall and the partial correlations are computed to first order from "
     "influence functions, as of all tables of more than 5000 outputs of at least 1000 documents: the ends of the intervals "

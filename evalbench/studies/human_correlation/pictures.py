@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
     from evalbench.core.result import Result
 
+# More outputs than so many are drawn as cells: a page of dots would be megabytes.
+_MOST_DOTS = 2000
+
 
 def picture_heat_map(result: Result, level: str = "", coefficient: str = "") -> tuple[Figure, str] | None:
     """Metric × criterion with intervals in the cells; the best metric on top.  None without a metric."""
@@ -130,14 +133,20 @@ def picture_scatter(result: Result, scorer: str = "", criterion: str = "") -> tu
     ratings = rows[[c for c in rows.columns if str(c).startswith("rating_")]].to_numpy(dtype=float)
     figure, ax = new_figure(7.2, 4.2)
     x, y = rows["score"].to_numpy(dtype=float), rows["human"].to_numpy(dtype=float)
-    if several and len(rows):
+    many = len(rows) > _MOST_DOTS
+    if many:
+        cells = ax.hexbin(x, y, gridsize=(48, 20), mincnt=1, linewidths=0)
+        counts = np.log1p(np.asarray(cells.get_array(), dtype=float))
+        cells.set(array=None, facecolor=ACCENT, alpha=0.1 + 0.9 * counts / counts.max())
+    elif several and len(rows):
         ax.vlines(x, np.nanmin(ratings, axis=1), np.nanmax(ratings, axis=1), color=ACCENT, alpha=0.18, linewidth=1)
-    ax.plot(x, y, "o", color=ACCENT, markersize=4, alpha=0.6, markeredgewidth=0)
-    spans = " (lines: lowest to highest)" if several else ""
+    if not many:
+        ax.plot(x, y, "o", color=ACCENT, markersize=4, alpha=0.6, markeredgewidth=0)
+    spans = " (lines: lowest to highest)" if several and not many else ""
     ax.set(xlabel=f"{scorer}", ylabel=f"{criterion}, {_human(result)}{spans}")
     title_at_top(figure, f"{scorer} against {criterion}")
     level, kind = level_of(result), result.parameters["coefficient"]
     found = result.estimate(f"{kind}_{level}", scorer=scorer, criterion=criterion)
     value = f"{kind} {found.value:.2f} at {level} level" if found.value is not None else f"no correlation: {found.note}"
-    spread = "; lines span the annotators" if several else ""
+    spread = "; the darker, the more outputs" if many else "; lines span the annotators" if several else ""
     return figure, f"{scorer} (across) against {criterion} (up) of {len(rows)} outputs{spread}. {value}."
