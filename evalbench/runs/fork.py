@@ -25,7 +25,6 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from evalbench.runs.sockets import short_folder
@@ -35,8 +34,8 @@ PRELOADED = (
     "ipykernel.kernelapp", "ipykernel.zmqshell", "ipykernel.ipkernel", "ipykernel.debugger", "IPython.core.completerlib",
     "IPython.core.debugger", "IPython.core.oinspect", "IPython.extensions.storemagic", "numpy", "pandas", "pyarrow.parquet",
     "scipy.optimize", "yaml", "pandera.pandas", "matplotlib.figure", "matplotlib.backends.backend_svg",
-    "matplotlib.backends.backend_agg", "evalbench.draw.show", "evalbench.draw.pictures", "evalbench.draw.tables",
-    "evalbench.runs.record",
+    "matplotlib.backends.backend_agg", "evalbench.draw.show", "evalbench.draw.pictures",
+    "evalbench.draw.tables", "evalbench.runs.record",
 )  # fmt: skip
 _BACKEND = "module://matplotlib_inline.backend_inline"  # what a kernel sets before anything imports matplotlib
 
@@ -147,11 +146,8 @@ class Preloader:
             pass_fds=(listener.fileno(), theirs.fileno()),
             stdin=subprocess.DEVNULL,
             process_group=0,  # an interrupt from the keyboard is for whoever started it
-            env={
-                **os.environ,
-                **one_thread(),
-                "PYDEVD_DISABLE_FILE_VALIDATION": "1",
-            },  # a debugger that nobody uses would warn
+            # A debugger that nobody uses would warn.
+            env={**os.environ, **one_thread(), "PYDEVD_DISABLE_FILE_VALIDATION": "1"},
         )
         listener.close()
         theirs.close()
@@ -223,7 +219,7 @@ class Preloaded:
         self._channel.close()
 
 
-@contextmanager
+@contextlib.contextmanager
 def preloading(wanted: bool = True) -> Iterator[str]:
     """Address of a process that imports while the block goes on; empty where none is wanted or nothing forks safely."""
     if not wanted or not can_fork():
@@ -245,7 +241,7 @@ def share(address: str) -> None:
     _shared = address
 
 
-@contextmanager
+@contextlib.contextmanager
 def forking() -> Iterator[bool]:
     """This process forks its kernels from one that begins to import at once; False where nothing forks safely."""
     with preloading() as address:
@@ -254,9 +250,8 @@ def forking() -> Iterator[bool]:
             yield bool(address)
         finally:
             share("")
-            with _lock:
-                while _connected:
-                    _connected.pop().close()
+            while _connected:
+                _connected.pop().close()
 
 
 def preloaded() -> Preloaded:

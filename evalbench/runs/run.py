@@ -296,6 +296,8 @@ def _progress(name: str, env: dict[str, str]) -> Iterator[None]:
         env[progressing.FILE] = str(file)
         with progressing.Shown(lambda: progressing.told(file), sys.stderr, name):
             yield
+
+
 def _import_for_the_page() -> None:
     """What the page is made with, imported while the kernel works."""
     for name in ("evalbench.runs.closing", "mistune", "jinja2", "pygments.lexers.python"):

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 
-from evalbench.readers.load import load
+from evalbench import load
 from evalbench.studies import human_correlation
 
 DOCUMENTS, SYSTEMS = 1000, 6
@@ -26,7 +26,12 @@ def result():
         }
     )
     return human_correlation.evaluate(
-        load(frame, study="human_correlation"), metrics=["metric"], criteria=["quality"], trusted=["quality"], level="dataset", n_resamples=50
+        load(frame, study="human_correlation"),
+        metrics=["metric"],
+        criteria=["quality"],
+        trusted=["quality"],
+        level="dataset",
+        n_resamples=50,
     )
 
 
