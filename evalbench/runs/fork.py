@@ -146,7 +146,6 @@ class Preloader:
             pass_fds=(listener.fileno(), theirs.fileno()),
             stdin=subprocess.DEVNULL,
             process_group=0,  # an interrupt from the keyboard is for whoever started it
-            # A debugger that nobody uses would warn.
             env={**os.environ, **one_thread(), "PYDEVD_DISABLE_FILE_VALIDATION": "1"},
         )
         listener.close()
