@@ -69,6 +69,8 @@ def imported() -> dict[str, str]:
         for node in ast.walk(ast.parse(path.read_text())):
             names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
             names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "import_without":
+                names += [ast.literal_eval(node.args[0])] if isinstance(node.args[0], ast.Constant) else []
             found |= {name.partition(".")[0]: path.name for name in names}
     return {name: file for name, file in found.items() if name not in {*sys.stdlib_module_names, "__main__"}}
 
