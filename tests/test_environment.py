@@ -57,6 +57,7 @@ BROUGHT = {
     "httpx2": "openai",
     "cycler": "matplotlib",
     "datasets": "evaluate",
+    "jsonschema": "nbformat",
     "tornado": "distributed",
     "zmq": "jupyter-client",
 }
