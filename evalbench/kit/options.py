@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from evalbench.errors import BadInput
@@ -89,8 +90,15 @@ def also_called(**names: str) -> Callable[[F], F]:
 class Checks:
     """Faults of options, gathered and refused in one message.
 
+    Parameters
+    ----------
+    options : mapping, optional
+        Those of them that mean the same in every study are checked at once: samples, calls of models, pass mark, resamples.
+
     Examples
     --------
+    >>> Checks({"n_resamples": 1, "cot_n_samples": -1, "common_constants": "none"}).faults
+    ['n_resamples must be at least 2, got 1', 'cot_n_samples must be at least 0, got -1']
     >>> checks = Checks()
     >>> checks.share(threshold=2)
     >>> checks.choice("level", "x", ("a", "b"))
@@ -98,8 +106,16 @@ class Checks:
     ['threshold must be between 0 and 1, got 2', "level must be one of a, b; got 'x'"]
     """
 
-    def __init__(self) -> None:
+    def __init__(self, options: Mapping[str, Any] = MappingProxyType({})) -> None:
         self.faults: list[str] = []
+        for name, value in options.items():
+            if name.endswith("sample_method"):
+                self.choice(name, value, ("first", "random"))
+            if name in ("threshold", "max_unscored"):
+                self.share(**{name: value})
+            for ending, least in (("n_resamples", 2), ("n_samples", 0), ("temperature", 0), ("max_tokens", 1)):
+                if name.endswith(ending):
+                    self.at_least(least, **{name: value})
 
     def that(self, holds: object, fault: str) -> None:
         """``fault`` unless it holds."""
@@ -123,25 +139,6 @@ class Checks:
         """Numbers from ``least`` on."""
         for name, value in values.items():
             self.that(_is_number(value) and value >= least, f"{name} must be at least {least:g}, got {value!r}")
-
-    def usual(self, options: Mapping[str, Any]) -> None:
-        """Those of the options that mean the same in every study: samples, calls of models, pass mark, resamples.
-
-        Examples
-        --------
-        >>> checks = Checks()
-        >>> checks.usual({"n_resamples": 1, "cot_n_samples": -1, "common_constants": "none"})
-        >>> checks.faults
-        ['n_resamples must be at least 2, got 1', 'cot_n_samples must be at least 0, got -1']
-        """
-        for name, value in options.items():
-            if name.endswith("sample_method"):
-                self.choice(name, value, ("first", "random"))
-            if name in ("threshold", "max_unscored"):
-                self.share(**{name: value})
-            for ending, least in (("n_resamples", 2), ("n_samples", 0), ("temperature", 0), ("max_tokens", 1)):
-                if name.endswith(ending):
-                    self.at_least(least, **{name: value})
 
     def texts(self, name: str, value: Iterable[Any]) -> None:
         """One text or more, none of them blank."""

@@ -40,8 +40,7 @@ def sample_ids(ids: Sequence[str], sample_method: str, n_samples: int, random_st
     >>> sample_ids(["a", "b", "b", "c"], "first", 2, 0)
     ['a', 'b']
     """
-    checks = Checks()
-    checks.usual({"sample_method": sample_method, "n_samples": n_samples})
+    checks = Checks({"sample_method": sample_method, "n_samples": n_samples})
     checks.refuse("sample")
     distinct = list(dict.fromkeys(ids))
     if n_samples == 0 or n_samples >= len(distinct):

@@ -32,22 +32,21 @@ def test_a_function_is_handed_the_options_that_it_takes() -> None:
 
 
 def test_all_faults_are_refused_in_one_message() -> None:
-    checks = Checks()
+    checks = Checks({"n_resamples": 1})
     checks.that(False, "k is odd")
     checks.choice("level", "x", ("a", "b"))
     checks.share(threshold=2, max_unscored="0.1", fine=1)
-    checks.usual({"n_resamples": 1})
     checks.weights("weights", {"a": 1}, ("a", "b"))
     checks.weights("final_weights", {"a": 0, "b": 0}, ("a", "b"))
     with pytest.raises(BadInput) as refused:
         checks.refuse("matching")
     assert str(refused.value).split("\n  - ") == [
         "matching: invalid options:",
+        "n_resamples must be at least 2, got 1",
         "k is odd",
         "level must be one of a, b; got 'x'",
         "threshold must be between 0 and 1, got 2",
         "max_unscored must be between 0 and 1, got '0.1'",
-        "n_resamples must be at least 2, got 1",
         "weights must have exactly the keys a, b; got a",
         "final_weights must be non-negative and not all zero",
     ]
@@ -63,8 +62,7 @@ def test_texts_are_one_or_more_and_none_is_blank(value: list[object]) -> None:
 
 
 def test_options_that_mean_the_same_in_every_study_are_checked_by_their_names() -> None:
-    checks = Checks()
-    checks.usual({
+    checks = Checks({
         "sample_method": "last", "cot_n_samples": -1, "temperature": -0.1, "judge_max_tokens": 0, "threshold": 2,
         "max_unscored": "0.1", "n_resamples": 1, "common_constants": "none", "context_threshold": None,
     })  # fmt: skip
@@ -77,8 +75,8 @@ def test_options_that_mean_the_same_in_every_study_are_checked_by_their_names() 
         "max_unscored must be between 0 and 1, got '0.1'",
         "n_resamples must be at least 2, got 1",
     ]
-    checks.usual({"sample_method": "first", "n_samples": 0, "temperature": 0.0, "max_tokens": 1, "n_resamples": 2})
-    assert len(checks.faults) == 7
+    fine = {"sample_method": "first", "n_samples": 0, "temperature": 0.0, "max_tokens": 1, "n_resamples": 2}
+    assert Checks(fine).faults == []
 
 
 @pytest.mark.parametrize("value", [-0.1, 1.1, float("nan"), None, "1", True])

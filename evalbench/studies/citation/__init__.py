@@ -170,12 +170,11 @@ def evaluate(
         For faults of the options or of lists of citations, all at once.
     """
     parameters = stated(evaluate, locals())
-    checks = Checks()
+    checks = Checks(parameters)
     checks.choice("support_on", support_on, ("support", CONSISTENCY))
     checks.weights("weights", weights, WEIGHTS)
     checks.weights("final_weights", final_weights, FINAL_WEIGHTS)
     checks.share(quote_threshold=quote_threshold)
-    checks.usual(parameters)
     checks.refuse("citation")
     credibility = read_credibility(credibility_file)
     rows, supplied = sampled(data["answers"], sample_method, n_samples, random_state), data.get("sources")

@@ -106,8 +106,7 @@ def evaluate(
         For faults of the options or references without an answer, all at once.
     """
     options = stated(evaluate, locals())
-    checks = Checks()
-    checks.usual(options)
+    checks = Checks(options)
     checks.choice("answer_extractor", answer_extractor, (STRICT, "flexible"))
     checks.texts("answer_markers", answer_markers)
     checks.weights("weights", weights, LEVELS)

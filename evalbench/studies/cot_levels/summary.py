@@ -86,10 +86,7 @@ def notes(
     out = [f"Responses of {model} were collected with the prompt word_problem."] if model else []
     out += remarks(items)
     if renormalised := int((items["undefined"] == NO_EQUATION).sum()):
-        out.append(
-            "Responses without an equation, so that level 4 is undefined and the final score is the mean of the others: "
-            f"{renormalised}."
-        )
+        out.append(f"Responses without an equation, whose final score is the mean of the other levels: {renormalised}.")
     if unread := int(items["n_unread"].sum()):
         details = faults.loc[faults["kind"] == "unread", "detail"].value_counts()
         named = ", ".join(f"{detail} ({n})" for detail, n in details.head(3).items())

@@ -167,8 +167,7 @@ def evaluate(
     options = dict(locals())
     del options["data"]
     parameters = stated(evaluate, options)
-    checks = Checks()
-    checks.usual({name: value for name, value in parameters.items() if value is not None})
+    checks = Checks({name: value for name, value in parameters.items() if value is not None})
     checks.weights("cot_weights", cot_weights, cot_levels.DEFAULT_WEIGHTS)
     checks.weights("citation_weights", citation_weights, citation.DEFAULT_WEIGHTS)
     checks.weights("citation_final_weights", citation_final_weights, citation.DEFAULT_FINAL_WEIGHTS)

@@ -174,7 +174,7 @@ def evaluate(
     """
     judge_criteria, own_criterion = judge_criteria or {}, own_criterion or {}
     parameters = stated(evaluate, locals())
-    checks = Checks()
+    checks = Checks(parameters)
     for name in ("metrics", "judges", "criteria", "trusted", "lower_is_better"):
         value = parameters[name]
         listed = not isinstance(value, str) or (name, value) == ("metrics", AUTO)
@@ -184,7 +184,6 @@ def evaluate(
     checks.tried(lambda: thresholds(green_from, yellow_from))
     checks.at_least(-1, trust_from=trust_from)
     checks.at_least(0, max_ci_width=max_ci_width)
-    checks.usual(parameters)
     checks.refuse("human_correlation")
     options = {**parameters, "judge": judge}
     metrics, chosen = automatic(data, criteria, options) if isinstance(metrics, str) else (metrics, ())

@@ -191,7 +191,7 @@ def evaluate(
     limits = {name: options[f"{name}_threshold"] for name in Thresholds._fields}
     weights = {name: options[name] for name in ("std_weights", "ha_weights")}
     how = {name: options[name] for name in ("assignment", "filter", "missing")}
-    checks = Checks()
+    checks = Checks(options)
     checks.share(context_threshold=context_threshold, **{f"{name}_threshold": value for name, value in limits.items()})
     for name, value in options["ha_thresholds"].items():
         if name in limits:
@@ -200,7 +200,6 @@ def evaluate(
             checks.choice("ha_thresholds", name, limits)
     check_options(checks, weights, **how)
     checks.tried(lambda: rules_of(**taken(rules_of, options)))
-    checks.usual(options)
     checks.refuse("matching")
     of_std, of_ha = Thresholds(**limits), Thresholds(**{**limits, **options["ha_thresholds"]})
     violations = prepare(data, context_threshold=context_threshold)

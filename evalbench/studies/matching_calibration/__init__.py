@@ -120,7 +120,7 @@ def evaluate(
         For faults of the tables, the verdicts or the options, all at once.
     """
     options = stated(evaluate, locals())
-    checks = Checks()
+    checks = Checks(options)
     checks.choice("score", score, WEIGHTS)
     checks.choice("objective", objective, OBJECTIVES)
     checks.choice("consensus", consensus, CONSENSUS)
@@ -129,7 +129,6 @@ def evaluate(
         checks.choice("thresholds", threshold, SEARCHED)
     checks.share(context_threshold=context_threshold)
     checks.at_least(2, n_folds=n_folds)
-    checks.usual(options)
     checks.refuse("matching_calibration")
     pairs = matching.score_pairs(matching.prepare(data, context_threshold=context_threshold), embed=embed, dtype=dtype)
     judged = judged_pairs(pairs.frame(), data["pair_verdicts"], consensus)

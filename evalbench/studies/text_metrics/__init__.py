@@ -180,10 +180,9 @@ def evaluate(
         from evalbench.readers.dataset import load
 
         dataset = load(dataset, SCHEMA)
-    checks = Checks()
+    checks = Checks(options)
     checks.that(metrics, "metrics: none was named")
     checks.that(bool(prompt) == bool(model), "set both prompt and model, or neither")
-    checks.usual(options)
     columns = {*dataset["items"].columns, *(("output", "prompt") if prompt else ())}
     chosen, not_asked = allowed(columns, options) if metrics == AUTO else (metrics, ())
     cards = checks.tried(lambda: metrics_of(chosen, options)) or []
