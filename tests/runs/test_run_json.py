@@ -86,8 +86,13 @@ def test_a_run_that_fails_names_its_page(tmp_path: Path, bench: Path) -> None:
 def test_an_interrupted_run_is_an_object(bench: Path) -> None:
     words = ["run", "notebooks/tiny.ipynb", "-p", "data=words.csv", "-p", "sleep=60", "--json"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "evalbench.cli", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=bench
-    )  # fmt: skip
+        [sys.executable, "-m", "evalbench.cli", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=bench,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background jobs ignore it
+    )
     until = time.monotonic() + 60
     while not list(bench.glob("reports/tiny/*/notebook.ipynb")) and time.monotonic() < until:
         time.sleep(0.1)
