@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _LINES = 3
-"""Of more pairs than so many, only those of neighbouring rank are told in words."""
+"""Of more pairs than so many, only those of neighbouring rank are put into words."""
 
 
 def compare_groups(

@@ -208,7 +208,7 @@ def worst_group(
     deciding = [i for i, e in enumerate(found) if e.group] or list(range(len(found)))
     lit = [i for i in deciding if found[i].metric in rules]
     light = worst([shown[i].light for i in lit])
-    # Held back to grey, the verdict tells what the figures alone would give; what is bad all the same is bad.
+    # Held back to grey, the verdict names the light of the figures alone; a group's own red or yellow stays.
     basis = found if light == "grey" else shown
     alone = worst([basis[i].light for i in lit])
     decided = decisive([basis[i] for i in lit]) if lit else None

@@ -85,7 +85,7 @@ def _found(path: Path, text: str, expected: str) -> Rows:
             except csv.Error:
                 continue
     whole = [other for other in others if len(other.header) > 1 and not other.uneven]
-    if not whole and len(rows.header) == 1:  # its rows are told by the separator that its header has
+    if not whole and len(rows.header) == 1:  # its rows are reported by the separator of its header
         whole = [other for other in others if len(other.header) > 1]
     return max(whole, key=lambda other: len(other.header), default=rows)
 

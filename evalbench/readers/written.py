@@ -157,7 +157,7 @@ def numbered(
 
 
 def _several(frame: pd.DataFrame, table: Table, key: Column, renames: Mapping[str, str]) -> bool:
-    """Whether rows are of several groups, or are told apart by a second identifier."""
+    """Whether rows are of several groups, or have a second identifier."""
     for name in frame.columns:
         own = str(name).strip()
         column = table.column(renames.get(own, own))

@@ -1,4 +1,4 @@
-"""Completion: what a shell is told, and the line that bash, zsh and fish make of it."""
+"""Completion: what a shell receives, and the line that bash, zsh and fish make of it."""
 
 from __future__ import annotations
 

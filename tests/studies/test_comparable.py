@@ -23,7 +23,7 @@ def test_no_statistic_is_left_to_resampling_the_summary(name: str) -> None:
     ("name", "own"), [("citation", {"threshold": 0.95}), ("explainability", {"weight_cot": 0.0, "cot_threshold": 0.95})]
 )
 def test_each_side_keeps_its_own_options(name: str, own: dict[str, float]) -> None:
-    """A threshold or a weight of the other run is no fault of the definition."""
+    """A threshold or a weight of the other run is not a fault of the definition."""
     found = compared(name, side(name, whole(name).items, **own), n_summaries=0)
     assert not any("not compared" in note for note in found.notes)
     assert any(row.comparison.difference for row in found.rows)
