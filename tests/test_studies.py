@@ -83,6 +83,7 @@ def test_a_light_names_the_figure_that_decided_it(finished: tuple[str, Run]) -> 
 ON_THE_EDGE = {
     "citation": lambda v: {"threshold": v},
     "cot_levels": lambda v: {"threshold": v},
+    "dialogue": lambda v: {"lights": {"answers": {"green_to": v, "yellow_to": v + 0.05}}},
     "explainability": lambda v: {"threshold": v},
     "human_correlation": lambda v: {"yellow_from": v - 0.02, "green_from": v},
     "matching": lambda v: {"yellow_from": v - 0.02, "green_from": v + 0.02},

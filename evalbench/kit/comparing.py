@@ -28,6 +28,7 @@ def compare_groups(
     *,
     units: str = "id",
     rank_by: str = "",
+    paired: bool = True,
     seed: int = SEED,
     n_resamples: int = N_RESAMPLES,
 ) -> pd.DataFrame:
@@ -42,6 +43,8 @@ def compare_groups(
     rank_by : str
         The measure that orders the groups: the better one of a pair is the first.  By default every measure picks the
         best of many for itself, and pairs are in order of their names.
+    paired : bool
+        False where the groups have units of their own, such as the sessions of two models: independent samples.
     seed, n_resamples : int
 
     Returns
@@ -82,6 +85,7 @@ def compare_groups(
             units_b=rows[b][units],
             seed=seed,
             names=(a, b),
+            paired=paired,
             n_resamples=n_resamples,
         )
         found += [((a, b), c) for c in compared.comparisons]

@@ -1,0 +1,213 @@
+"""The table of turns: who speaks, in which order, and what is odd about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from evalbench.errors import BadInput
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MODEL_ROLES = ("assistant", "ai", "bot", "chatbot", "gpt", "llm", "model", "ассистент", "бот", "модель", "助手")
+USER_ROLES = ("user", "human", "client", "customer", "клиент", "пользователь", "用户")
+UNNAMED = "unnamed"
+"""The model's name where the table names none."""
+LISTS = ("messages", "conversation", "conversations")
+KEY = ["session_id", "turn", "role"]
+
+
+class Turns(NamedTuple):
+    """The turns of all sessions in their order.
+
+    Attributes
+    ----------
+    turns : DataFrame
+        With ``speaker`` (``model``, ``user`` or ``other``), ``answer`` (whether the turn counts) and ``model``, empty
+        where a session has several and the turn names none.
+    roles : DataFrame
+        Each role: how it is read and how many turns it has.
+    guessed : bool
+        Whether the model's roles were found by their names.
+    counts : mapping of str to int
+        What is odd, for the notes.
+    """
+
+    turns: pd.DataFrame
+    roles: pd.DataFrame
+    guessed: bool
+    counts: Mapping[str, int]
+
+
+def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
+    """Sessions that list their messages (``role`` and ``content``, or ``from`` and ``value``) as one row per message."""
+    frame = frames.get("turns")
+    listed = None if frame is None or "role" in frame else next((name for name in LISTS if name in frame), None)
+    if frame is None or listed is None or frame.columns.has_duplicates or not len(frame):
+        return frames
+    if not frame[listed].map(_is_messages).all():
+        return frames
+    return {**frames, "turns": _unfolded(frame, listed)}
+
+
+def _is_messages(cell: Any) -> bool:
+    return isinstance(cell, list) and all(isinstance(m, dict) and ("role" in m or "from" in m) for m in cell)
+
+
+def _unfolded(frame: pd.DataFrame, listed: str) -> pd.DataFrame:
+    import pandas as pd
+
+    first = next((name for name in ("session_id", "id", "conversation_id") if name in frame), None)
+    rows = []
+    for number, (_, row) in enumerate(frame.iterrows(), 1):
+        own = {name: row[name] for name in ("resolved", "model", "ts") if name in frame}
+        for turn, message in enumerate(row[listed], 1):
+            text = next((message[name] for name in ("content", "value", "text") if name in message), None)
+            known = {name: message[name] for name in ("ts", "model", "resolved") if name in message}
+            name = row[first] if first else f"s{number:04}"
+            role = message.get("role", message.get("from"))
+            rows.append({"session_id": name, "turn": turn, "role": role, **own, "text": text, **known})
+    return pd.DataFrame(rows, dtype=object)
+
+
+def check_zone(name: str) -> None:
+    """Refuse a time zone that does not exist."""
+    from zoneinfo import ZoneInfo
+
+    try:
+        ZoneInfo(name)
+    except (KeyError, ValueError, OSError, TypeError) as error:
+        raise BadInput(f"time_zone {name!r} is not a time zone; one is Europe/Moscow, another UTC") from error
+
+
+def check_repeats(turns: pd.DataFrame) -> None:
+    """Refuse rows of one session, model, turn and role that differ; equal ones are one row that was written twice."""
+    if "turn" not in turns:
+        return
+    place = [*KEY, *(["model"] if "model" in turns else [])]
+    distinct = turns[[name for name in turns if name in {*place, "text", "ts", "resolved"}]].drop_duplicates()
+    odd = distinct[distinct.duplicated(place)].drop_duplicates(KEY)
+    if len(odd):
+        head = (
+            f"{len(odd)} turns appear more than once, with other content; number the turns of a session from 1, or rename "
+            "the column turn, so that the order of times or rows counts:"
+        )
+        lines = zip(odd["session_id"], odd["turn"], odd["role"], strict=True)
+        raise BadInput.listing(head, [f"session {s}, turn {t:g}, role {r}" for s, t, r in lines])
+
+
+def roles_of(column: Iterable[str], model_roles: Sequence[str], user_roles: Sequence[str]) -> dict[str, str]:
+    """How each role is read: ``model``, ``user`` or ``other``.
+
+    Parameters
+    ----------
+    column : iterable of str
+    model_roles, user_roles : sequence of str
+        Upper and lower case are equal; by default the usual names.
+
+    Raises
+    ------
+    BadInput
+        If no role is the model's, if a role that was named is not in the table, or is named for both.
+
+    Examples
+    --------
+    >>> roles_of(["User", "assistant", "system"], [], [])
+    {'User': 'user', 'assistant': 'model', 'system': 'other'}
+    """
+    import pandas as pd
+
+    counts = pd.Series(column, dtype=object).value_counts()
+    names = sorted(map(str, counts.index))
+    present = {name.casefold() for name in names}
+    of_model, of_user = ({str(role).casefold() for role in given} for given in (model_roles, user_roles))
+    faults = [f"role {role!r} is named as the model's and as the user's" for role in sorted(of_model & of_user)]
+    faults += [f"no turn has the role {role!r}" for role in sorted((of_model | of_user) - present)]
+    of_model = of_model or ({*MODEL_ROLES} - of_user)
+    of_user = of_user or ({*USER_ROLES} - of_model)
+    if not of_model & present:
+        listed = ", ".join(f"{name} ({counts[name]})" for name in names[:12])
+        faults.append(
+            f"no role is known as the model's; there are {listed}: -p 'model_roles=[\"{names[0]}\"]' names it"
+        )
+    if faults:
+        raise BadInput.listing("roles:", faults)
+    return {n: "model" if n.casefold() in of_model else "user" if n.casefold() in of_user else "other" for n in names}
+
+
+def prepared(table: pd.DataFrame, model_roles: Sequence[str], user_roles: Sequence[str]) -> Turns:
+    """The turns in their order, each with its speaker and its session's model; rows that were written twice once."""
+    import pandas as pd
+
+    check_repeats(table)
+    known = [name for name in (*KEY, "ts", "resolved", "model", "text") if name in table]
+    turns = table[known].reset_index(drop=True)
+    counts: dict[str, int] = {}
+    if "text" in turns and not turns["text"].map(lambda text: bool(text)).any():
+        turns = turns.drop(columns="text")
+        counts["no text at all"] = 1
+    if "turn" in turns:
+        once = turns.drop_duplicates()
+        counts["repeated"] = len(turns) - len(once)
+        turns = once
+    read = roles_of(turns["role"], model_roles, user_roles)
+    turns["speaker"] = turns["role"].map(read)
+    turns["model"], counts["shared"] = _models(turns)
+    by_time = "turn" not in turns
+    rank = turns["speaker"].map({"other": 0, "user": 1, "model": 2})
+    order = turns.assign(_rank=rank, _text=turns["text"].fillna("") if "text" in turns else "")
+    first = ["ts"] if "ts" in turns else []
+    keys = ["session_id", *(first if by_time else ["turn", *first, "_rank", "_text"])]
+    turns = turns.loc[order.sort_values(keys, kind="stable", na_position="first").index].reset_index(drop=True)
+    if by_time:
+        counts["unnumbered"] = 2 if "ts" in turns else 1
+        turns.insert(1, "turn", turns.groupby("session_id", sort=False).cumcount() + 1)
+    spoken = turns["speaker"] == "model"
+    silent = spoken & (turns["text"].isna() if "text" in turns else False)
+    turns["answer"] = spoken & ~silent
+    counts["silent"] = int(silent.sum())
+    counts |= _order(turns)
+    table_of_roles = pd.DataFrame(
+        {
+            "role": list(read),
+            "read as": ["neither" if how == "other" else f"the {how}" for how in read.values()],
+            "turns": [int(n) for n in turns["role"].value_counts().reindex(list(read))],
+        }
+    )
+    return Turns(turns, table_of_roles, not model_roles, counts)
+
+
+def _models(turns: pd.DataFrame) -> tuple[pd.Series, int]:
+    """Each turn's model, a turn that names none in the only one of its session; and how many sessions have several."""
+    import pandas as pd
+
+    if "model" not in turns:
+        return pd.Series(UNNAMED, turns.index, dtype=object), 0
+    model = turns["model"].astype(object).where(turns["model"].notna(), "")
+    named = pd.DataFrame({"session_id": turns["session_id"], "model": model})[model != ""].drop_duplicates()
+    several = named["session_id"].duplicated(keep=False)
+    only = named[~several].set_index("session_id")["model"]
+    mixed = set(named.loc[several, "session_id"])
+    of_session = turns["session_id"].map(only)
+    of_session = of_session.where(of_session.notna(), turns["session_id"].isin(mixed).map({True: "", False: UNNAMED}))
+    return model.where(model != "", of_session), len(mixed)
+
+
+def _order(turns: pd.DataFrame) -> dict[str, int]:
+    """How many sessions have times against their order, gaps in their numbers, answers in a row, outcomes that differ."""
+    same = turns["session_id"].eq(turns["session_id"].shift()).to_numpy()
+    session = turns["session_id"]
+    found: dict[str, int] = {}
+    if "ts" in turns:
+        back = turns["ts"].diff().dt.total_seconds().to_numpy() < 0
+        found["times"] = session[same & back].nunique()
+    step = np.diff(turns["turn"].to_numpy(float), prepend=np.nan)
+    found["gaps"] = session[same & (step > 1)].nunique()
+    answers = turns["answer"].to_numpy()
+    found["in a row"] = session[same & answers & np.roll(answers, 1)].nunique()
+    if "resolved" in turns:
+        found["outcomes"] = int((turns.groupby("session_id", sort=False)["resolved"].nunique() > 1).sum())
+    return found

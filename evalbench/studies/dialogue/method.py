@@ -1,0 +1,85 @@
+"""What a reader must know of the sessions, and how the figures were computed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from evalbench.core.wording import counted, p_equals
+from evalbench.kit.answers import remarks
+from evalbench.studies.dialogue.summary import measures
+from evalbench.studies.dialogue.weeks import ALPHA
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evalbench.studies.dialogue.inputs import Turns
+
+_LISTED = 8
+
+
+def notes(found: Turns, items: pd.DataFrame, by_week: pd.DataFrame) -> list[str]:
+    """How roles were read, what is odd about the sessions, and the weeks that differ."""
+    out, counts = [], found.counts
+    roles = {how: own["role"].tolist() for how, own in found.roles.groupby("read as")}
+    if found.guessed:
+        names = ", ".join(roles["the model"])
+        out.append(f"Read as the model's by their names: turns of the role {names}; model_roles says otherwise.")
+    if "neither" in roles:
+        own = found.roles[found.roles["read as"] == "neither"]
+        listed = ", ".join(f"{r} ({n})" for r, n in zip(own["role"][:_LISTED], own["turns"][:_LISTED], strict=True))
+        out.append(f"Neither the model's nor the user's, so not counted: turns of the role {listed}.")
+    if lost := int((items["unscored"] != "").sum()):
+        out.append(f"Sessions without an answer of the model, which are in no mean: {lost} of {len(items)}.")
+    said = {
+        "repeated": "Rows that repeat another one and were left out: {n}.",
+        "silent": "Turns of the model without a text (null), such as calls of tools, which are not answers: {n}.",
+        "shared": "Sessions with several models, in which each has its own answers: {n}.",
+        "times": "Sessions whose times go back although their turns go on; the turns' numbers count: {n}.",
+        "gaps": "Sessions that lack numbers between their turns, so that answers may be missing: {n}.",
+        "in a row": "Sessions in which answers follow each other without a user's turn; each counts: {n}.",
+        "outcomes": "Sessions whose rows differ in resolved; the last one's counts: {n}.",
+    }
+    out += [words.format(n=counts[what]) for what, words in said.items() if counts.get(what)]
+    if counts.get("no text at all"):
+        out.append("The column text is empty throughout and was not read.")
+    if how := counts.get("unnumbered", 0):
+        out.append(f"Turns have no numbers; their order is that of {'times' if how == 2 else 'the rows'}.")
+    dated = items["week"] != ""
+    if dated.any() and not dated.all():
+        out.append(f"Sessions without a time, which are in no week: {int((~dated).sum())} of {len(items)}.")
+    if len(by_week):
+        odd = by_week[by_week["p_holm"] <= ALPHA].sort_values(["p_holm", "model", "week"])
+        row: Any
+        for row in odd.head(_LISTED).itertuples():
+            way = "longer" if row.difference > 0 else "shorter"
+            out.append(
+                f"{row.week}, {row.model}: sessions are {way} than in the other weeks by {abs(row.difference):.1f} answers "
+                f"({row.mean:.1f}, {counted(row.n, 'session')}; p {p_equals(row.p_holm)}, Holm over {len(by_week)} weeks)."
+            )
+    return [*out, *(line for line in remarks(items) if not lost or not line.startswith("Unscored"))]
+
+
+def method(
+    orientation: str, lights: Mapping[str, Mapping[str, float]], time_zone: str, paired: bool
+) -> tuple[str, ...]:
+    """The formula, the thresholds and their source."""
+    bands = measures(orientation, lights)[0].bands
+    source = "set by lights" if lights.get("answers") else "of the document"
+    lines = [
+        "Length of a session = number of the model's turns in it, two in a row too; the figure is the mean over sessions that "
+        "have at least one. A model's turn whose text is null is not an answer; an empty text is one.",
+        f"Thresholds {source}: {bands}. Source: handbook (docs/methods.md), «Спецификация Chat: средняя длина диалога»; it "
+        "takes sessions of the past.",
+        "Abandoned: resolved is 0. A session of unknown end is in the mean of all, not in the two others.",
+        f"A session belongs to the ISO week (Monday first, {time_zone}) of its first turn; intervals of weeks are Student's. "
+        "A week of ten sessions and more is compared with the model's other weeks: sessions dealt to weeks at random, Holm over all.",
+        "Models are compared on the sessions that both have." if paired else "Models are compared as independent samples of sessions.",
+        "Intervals resample sessions.",
+    ]  # fmt: skip
+    if orientation == "goal":
+        lines.insert(
+            3,
+            "The thresholds hold for resolved sessions too, where they are known (ours): sessions that were given up shorten the mean of all.",
+        )
+    return tuple(lines)

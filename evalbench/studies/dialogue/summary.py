@@ -1,0 +1,135 @@
+"""Sessions to headline figures and their light."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from evalbench.core.measures import Measure, mean_of, share_of
+from evalbench.core.result import Summary
+from evalbench.core.verdict import Band, Bands
+from evalbench.core.wording import counted, percent
+from evalbench.kit.options import Checks
+from evalbench.kit.rules import rule_of
+from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, bands_of, worst_group
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ORIENTATIONS = ("goal", "discussion")
+ORIENTATION = "goal"
+SHORT, LONG = 3.0, 5.0
+_BETWEEN = Band("yellow", SHORT, LONG, high_closed=True)
+# As the document prints them: 3 and 5 themselves are yellow, whatever the sessions are for.
+DOCUMENT: Mapping[str, Bands] = {
+    "goal": Bands((Band("green", high=SHORT), _BETWEEN, Band("red", LONG, low_closed=False))),
+    "discussion": Bands((Band("red", high=SHORT), _BETWEEN, Band("green", LONG, low_closed=False))),
+}
+
+
+def rules_of(orientation: str, lights: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
+    """The checked thresholds that were stated.
+
+    Raises
+    ------
+    BadInput
+        Lists thresholds that are no rule, and figures that have none.
+
+    Examples
+    --------
+    >>> rules_of("goal", {"answers": {"green_to": 4, "yellow_to": 6}})
+    {'answers': {'green_to': 4, 'yellow_to': 6}}
+    """
+    known, checks = {m.metric: m for m in _figures(orientation)}, Checks()
+    found: dict[str, dict[str, float]] = {}
+    for name, rule in lights.items():
+        if name not in known:
+            checks.choice("lights", name, known)
+            continue
+        more: dict[str, Any] = {
+            "higher_is_better": known[name].higher_is_better,
+            "within": (0, 1 if name == "resolved" else math.inf),
+            "of": name,
+        }
+        found[name] = checks.tried(lambda rule=rule, more=more: rule_of(rule, **more)) or {}  # type: ignore[misc]
+    checks.refuse("dialogue")
+    return found
+
+
+def _figures(orientation: str) -> tuple[Measure, ...]:
+    longer = orientation == "discussion"
+    answers: dict[str, Any] = {"unit": "answers", "worst": 0.0 if longer else None}
+    return (
+        mean_of("answers", title="answers per session", higher_is_better=longer, undefined="no session has an answer", **answers),
+        share_of("resolved", title="resolved sessions", undefined="it is not known how any session ended"),
+        mean_of(
+            "answers_resolved", title="answers per resolved session", higher_is_better=longer,
+            undefined="no session was resolved", **answers,
+        ),
+        mean_of(
+            "answers_abandoned", title="answers per abandoned session", higher_is_better=None, unit="answers", worst=None,
+            undefined="no session was abandoned",
+        ),
+    )  # fmt: skip
+
+
+def measures(orientation: str = ORIENTATION, lights: Mapping[str, Mapping[str, float]] = {}) -> tuple[Measure, ...]:
+    """The headline figures with their lights.
+
+    Of sessions with a goal the rule of all sessions holds for the resolved ones too: those that were given up make the mean
+    shorter, and must not make it green.
+    """
+    rules = rules_of(orientation, lights)
+    lit = ("answers", "answers_resolved") if orientation == "goal" else ("answers",)
+    found = []
+    for measure in _figures(orientation):
+        name = measure.metric
+        rule = rules.get(name) or (rules.get("answers", {}) if name in lit else {})
+        bands = bands_of(rule, higher_is_better=measure.higher_is_better is not False)
+        found.append(replace(measure, bands=bands or (DOCUMENT[orientation] if name in lit else None)))
+    return tuple(found)
+
+
+def summarise(
+    items: pd.DataFrame,
+    *,
+    orientation: str = ORIENTATION,
+    lights: Mapping[str, Mapping[str, float]] = {},
+    max_unscored: float = MAX_UNSCORED,
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
+) -> Summary:
+    """The figures of every model and the verdict; options as of ``evaluate``."""
+    known = bool(items["resolved"].notna().any())
+    own = measures(orientation, lights)
+    found = worst_group(
+        items,
+        own if known else own[:1],
+        "model",
+        over=counted(items["session_id"].nunique(), "session"),
+        remark=outcome(items) if known else NO_OUTCOME[orientation],
+        max_unscored=max_unscored,
+        units="session_id",
+        seed=seed,
+        n_resamples=n_resamples,
+    )
+    said = found.verdict.sentence
+    return replace(found, verdict=replace(found.verdict, sentence=f"{said[:1].upper()}{said[1:]}"))
+
+
+NO_OUTCOME = {
+    "goal": "Which sessions were resolved is not known, so a short one may have been given up.",
+    "discussion": "Which sessions were resolved is not known.",
+}
+
+
+def outcome(items: pd.DataFrame) -> str:
+    """How long resolved and abandoned sessions are, a sentence."""
+    share = items["resolved"].mean()
+    means = {how: items[f"answers_{how}"].mean() for how in ("resolved", "abandoned")}
+    said = [f"{how} sessions {mean:.2f}" for how, mean in means.items() if mean == mean]
+    unknown = int((items["resolved"].isna() & (items["unscored"] == "")).sum())
+    beside = f", {unknown} of unknown end" if unknown else ""
+    return f"On average {', '.join(said)} ({percent(share)} resolved{beside})."
