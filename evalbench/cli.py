@@ -49,7 +49,8 @@ class _Lazy(click.Group):
 def group() -> None:
     """evalbench: judge language-model systems so that people can trust the judgement.
 
-    Exit codes: 0 done; 1 a run failed; 2 usage or bad input; 3 a light reached --fail-on; 4 it was grey.
+    Exit codes: 0 done; 1 a run failed; 2 usage or bad input; 3 a light reached --fail-on, or a figure got worse; 4 it
+    was grey; 5 no evidence either way.
     """
 
 

@@ -13,6 +13,7 @@ SHIPPED = (
     "data/**/*",
     "docs/methods.md",
     "docs/recipes.md",
+    "docs/batch.schema.json",
     "docs/run.schema.json",
     "scripts/metrics/*.py",
 )

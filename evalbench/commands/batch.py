@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,9 +14,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evalbench.commands.run import FAIL_ON, MEMORY, exit_code, report_edits, unjudged
+from evalbench.core import progress as progressing
 from evalbench.readers.runs import PAGE
 
 if TYPE_CHECKING:
+    from evalbench.commands.against import Against
+    from evalbench.core.progress import State
     from evalbench.runs.batch import Outcome, Watcher
     from evalbench.runs.suite import Job
 
@@ -34,6 +39,20 @@ _LABEL_WIDTH = 52
     type=click.Path(path_type=Path),
     help="The workbench (default: found upwards from here, else that of the package).",
 )
+@click.option(
+    "--against",
+    type=click.Choice(["previous"]),
+    help="Compare each run with its previous comparable one, paired, with Holm's adjustment over the suite: exit with 3 "
+    "where a figure got worse, with 5 where there is no evidence either way.",
+)
+@click.option(
+    "--margin",
+    "margin",
+    multiple=True,
+    metavar="metric=number",
+    help="With --against: this metric counts, and being worse by less than number does not matter; may be repeated "
+    "(default: the first metric of each run, without a margin).",
+)
 @MEMORY
 @FAIL_ON
 def batch(
@@ -46,10 +65,14 @@ def batch(
     memory: int | None,
     out: Path | None,
     root: Path | None,
+    against: str | None,
+    margin: tuple[str, ...],
     fail_on: tuple[str, ...],
 ) -> None:
     """Render a suite of reports, several at once; prints a table and rebuilds the index."""
     from evalbench import workbench
+    from evalbench.commands.against import CODES, against_lines, against_previous, state_of, unknown_margins
+    from evalbench.commands.compare import margins
     from evalbench.commands.step_summary import summarise_step
     from evalbench.core.wording import counted
     from evalbench.errors import BadInput
@@ -58,7 +81,11 @@ def batch(
     from evalbench.runs.cluster import checked_address
     from evalbench.runs.kernel import memory_fault
     from evalbench.runs.suite import read_suite
+    from evalbench.runs.tables import refuse_suite
 
+    if margin and not against:
+        raise BadInput("--margin goes with --against previous")
+    stated = margins(margin)
     if scheduler is not None:
         if workers is not None:
             raise BadInput(
@@ -68,6 +95,7 @@ def batch(
     if fault := memory_fault(memory):
         raise BadInput(f"--memory: {fault}")
     jobs = read_suite(suite, root)
+    refuse_suite(jobs, str(suite))
     report_edits([job.plan for job in jobs])
     reports = out or workbench.reports(root)
     with _progress(jobs) as watcher:
@@ -82,12 +110,73 @@ def batch(
             resume=resume,
             watcher=watcher,
         )
-    click.echo("\n".join(table(outcomes)))
-    summarise_step(f"### {counted(len(outcomes), 'run')} of {escaped(suite.name)}\n\n{fenced(table(outcomes))}")
+    lines = table(outcomes)
+    click.echo("\n".join(lines))
+    found, faults, code = [], [], suite_exit_code(outcomes, fail_on)
+    if against:
+        found = against_previous(outcomes, stated, reports)
+        faults = unknown_margins(stated, [o.results for o in outcomes if o.results])
+        labels = {outcome.job.number: outcome.job.label for outcome in outcomes}
+        said = against_lines(found, labels, state_of(found, faults), faults)
+        click.echo("\n".join(said))
+        lines += ["", *said]
+        code = first_code(code, CODES[state_of(found, faults)])
+    summarise_step(f"### {counted(len(outcomes), 'run')} of {escaped(suite.name)}\n\n{fenced(lines)}")
+    gate = {"state": state_of(found, faults), "faults": faults, "margins": stated} if against else None
+    click.echo(f"summary {_summarised(suite, outcomes, found, gate, code, reports)}")
     click.echo(f"index   {reports / 'index.html'}")
     for line in unjudged([str(o.results["light"]) for o in outcomes if o.results], fail_on):
         click.echo(line, err=True)
-    sys.exit(suite_exit_code(outcomes, fail_on))
+    sys.exit(code)
+
+
+def first_code(*codes: int) -> int:
+    """Of several exit codes the one that says most: 1 (a run failed), 3 (red or worse), 4 (grey), 5 (inconclusive), 0.
+
+    Examples
+    --------
+    >>> first_code(0, 5), first_code(4, 5), first_code(1, 3)
+    (5, 4, 1)
+    """
+    return min((code for code in codes if code), default=0)
+
+
+def _summarised(
+    suite: Path,
+    outcomes: Sequence[Outcome],
+    found: Sequence[Against],
+    gate: Mapping[str, Any] | None,
+    code: int,
+    reports: Path,
+) -> Path:
+    """Write ``batch.json`` and its page; the path of the page."""
+    from evalbench.report.batch_page import FOLDER, write_summary
+    from evalbench.runs import folder as folders
+
+    folder = folders.create(reports, FOLDER, suite.stem)
+    by_number = {one.number: one for one in found}
+    rows = []
+    for o in outcomes:
+        one = by_number.get(o.job.number)
+        page = o.folder / PAGE
+        rows.append({
+            "number": o.job.number, "label": o.job.label, "study": o.job.plan.study, "run_id": o.folder.name,
+            "report": Path(os.path.relpath(page, folder)).as_posix() if page.is_file() else None,
+            "status": str(o.run["status"]), "error": str(o.run.get("error") or ""), "resumed": o.resumed,
+            "light": str(o.results["light"]) if o.results else None, "headline": _figure(o),
+            "seconds": o.run.get("seconds"), "against": one.row(folder) if one else None,
+        })  # fmt: skip
+    tests = {figure.comparison.n_tests for one in found for figure in one.figures}
+    return write_summary(
+        folder,
+        {
+            "suite": suite.name,
+            "finished": folders.now(),
+            "exit_code": code,
+            "runs": rows,
+            "against": None if gate is None else {**gate, "n_tests": max(tests, default=0)},
+        },
+    )
 
 
 def suite_exit_code(outcomes: Sequence[Outcome], fail_on: Sequence[str]) -> int:
@@ -129,13 +218,18 @@ def _state(outcome: Outcome) -> str:
 
 
 def _headline(outcome: Outcome) -> str:
+    return _short(_figure(outcome))
+
+
+def _figure(outcome: Outcome) -> str:
+    """The headline figure in words; empty without one."""
     from evalbench.report.history import headline
 
     figure = headline(outcome.results) if outcome.results else None
     if figure is None:
         return ""
     group = f" of {figure.group}" if figure.group else ""
-    return _short(f"{figure.title} {f'{figure.shown} {figure.interval}'.rstrip()}{group}")
+    return f"{figure.title} {f'{figure.shown} {figure.interval}'.rstrip()}{group}"
 
 
 def _short(label: str) -> str:
@@ -149,11 +243,12 @@ def _duration(seconds: float | None) -> str:
 
 
 class Progress:
-    """What runs, what is done and how long it may take: on stderr, a bar on a terminal, lines elsewhere."""
+    """What runs and is at, what is done and how long it may take: on stderr, a bar on a terminal, lines elsewhere."""
 
     def __init__(self, n_jobs: int, bar: Any = None) -> None:
         self.n_jobs = n_jobs
         self.running: dict[int, str] = {}
+        self.states: dict[int, State] = {}
         self.n_done = 0
         self.n_run = 0
         self.bar = bar
@@ -163,14 +258,31 @@ class Progress:
         self.running[job.number] = job.label
         self._show()
 
+    def at(self, job: Job, state: State) -> None:
+        if job.number in self.running:
+            self.states[job.number] = state
+            self._show()
+
     def ended(self, outcome: Outcome) -> None:
         self.running.pop(outcome.job.number, None)
+        self.states.pop(outcome.job.number, None)
         self.n_done += 1
         self.n_run += not outcome.resumed
         self.say(f"{self._place()}  {_state(outcome):<11} {outcome.job.label}  {_headline(outcome)}".rstrip())
         if self.bar is not None:
             self.bar.update()
         self._show()
+
+    def lines(self) -> list[str]:
+        """What each run that says so is at."""
+        at = {number: progressing.line(state) for number, state in list(self.states.items()) if state}
+        return [f"{self.running.get(number, '')}: {said}" for number, said in sorted(at.items()) if said]
+
+    def follow(self, ended: threading.Event) -> None:
+        """Write a line for each of :meth:`lines` every half minute."""
+        while not ended.wait(progressing.EVERY_S):
+            for said in self.lines():
+                self.say(said)
 
     def left(self) -> str:
         """The time left, from the runs so far."""
@@ -191,7 +303,11 @@ class Progress:
 
     def _show(self) -> None:
         if self.bar is not None:
-            shown = ", ".join(_short(label) for label in self.running.values())
+            told = {number: progressing.line(state) for number, state in list(self.states.items())}
+            shown = " · ".join(
+                _short(label) + (f": {told[number]}" if told.get(number) else "")
+                for number, label in list(self.running.items())
+            )
             self.bar.set_description_str(f"{self.left()} · {shown}" if self.left() else shown)
 
 
@@ -208,8 +324,12 @@ def _progress(jobs: Sequence[Job]) -> Iterator[Watcher]:
         else None
     )
     progress = Progress(len(jobs), bar)
+    ended = threading.Event()
+    if bar is None:
+        threading.Thread(target=progress.follow, args=(ended,), name="evalbench-progress", daemon=True).start()
     try:
-        yield Watcher(progress.started, progress.ended, progress.say)
+        yield Watcher(progress.started, progress.ended, progress.say, progress.at)
     finally:
+        ended.set()
         if bar is not None:
             bar.close()

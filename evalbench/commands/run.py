@@ -195,6 +195,7 @@ def run_study(
     fork = click.get_current_context().with_resource(forking())
     from evalbench.commands.printed import headline, run_object
     from evalbench.commands.step_summary import summarise_run
+    from evalbench.core.progress import Shown
     from evalbench.core.verdict import SYMBOLS
     from evalbench.report.index import write_index
     from evalbench.runs.run import plan, run
@@ -212,7 +213,8 @@ def run_study(
         refuse_tables(planned)
         report_edits([planned])
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # what stops a run from outside is written down
-        done = run(planned, out=out, timeout=timeout, memory=memory, progress=not quiet, fork=fork)
+        follow = None if quiet else lambda read: Shown(read, sys.stderr, planned.study)
+        done = run(planned, out=out, timeout=timeout, memory=memory, progress=follow, fork=fork)
     except BadInput as error:
         ends_early("refused", 2, str(error))
     except KeyboardInterrupt:

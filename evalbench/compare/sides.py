@@ -69,19 +69,25 @@ class Side:
             kept &= self.items[column].astype(str).to_numpy() == value
         return self.items[kept]
 
-    def recorded(self, metric: str, group: Group) -> float | None:
-        """The run's own value of a figure; NaN where it recorded none for this group."""
+    def stated(self, metric: str, group: Group) -> Mapping[str, Any] | None:
+        """The run's own row of a figure for a group; None where it has none."""
         wanted = {**self.selected, **group}
         for row in self.results["summary"]:
             own = {c: row[c] for c in self.results["by"] if row.get(c) is not None}
             if row["metric"] == metric and own == wanted:
-                return None if row["value"] is None else float(row["value"])
-        return math.nan
+                return dict(row)
+        return None
+
+    def recorded(self, metric: str, group: Group) -> float | None:
+        """The run's own value of a figure; NaN where it recorded none for this group."""
+        row = self.stated(metric, group)
+        if row is None:
+            return math.nan
+        return None if row["value"] is None else float(row["value"])
 
     def states(self, metric: str, group: Group) -> bool:
         """Whether the run states a figure for this group, were it without a value."""
-        value = self.recorded(metric, group)
-        return value is None or not math.isnan(value)
+        return self.stated(metric, group) is not None
 
     def options(self, function: Callable[..., Any]) -> dict[str, Any]:
         """The run's parameters that a function takes, without the size and seed of its own resampling."""

@@ -7,7 +7,7 @@ those that only resample or rename (:data:`NOT_COUNTED`); and to the same figure
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -103,6 +103,8 @@ class Run(NamedTuple):
         The run's page, relative to the index; empty where it has none.
     settings : mapping
         Parameters but for those of :data:`NOT_COUNTED`.
+    seed : object
+        The parameter of this name.
     """
 
     study: str
@@ -120,6 +122,7 @@ class Run(NamedTuple):
     comparable: str = ""
     href: str = ""
     settings: Mapping[str, Any] = MappingProxyType({})
+    seed: Any = None
 
 
 class Line(NamedTuple):
@@ -181,6 +184,7 @@ def _with_results(run: Run, results: Mapping[str, Any]) -> Run:
         headlines={(f.metric, f.group): f for f in headlines},
         comparable=json.dumps(key, sort_keys=True) if shown and shown.value is not None else "",
         settings=settings,
+        seed=results["parameters"].get("seed"),
     )
 
 
@@ -258,6 +262,46 @@ def lines(runs: Sequence[Run]) -> list[Line]:
         if run.comparable:
             last[run.comparable] = run
     return found[::-1]
+
+
+def previous(runs: Sequence[Run], run: Run, besides: Collection[str] = ()) -> tuple[Run | None, str]:
+    """The last comparable run before a run: of those with its seed, else of all; or why there is none.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        Newest first.
+    run : Run
+    besides : collection of str
+        Ids of runs that do not count, such as those of the same suite.
+    """
+    if not run.comparable:
+        return None, "its headline figure has no value"
+    before = [
+        r
+        for r in runs
+        if r.comparable and r.run_id not in besides and (r.started, r.run_id) < (run.started, run.run_id)
+    ]
+    alike = [r for r in before if r.comparable == run.comparable]
+    if alike:
+        return next((r for r in alike if r.seed == run.seed), alike[0]), ""
+    return None, _not_comparable([r for r in before if r.study == run.study], run)
+
+
+def _not_comparable(before: Sequence[Run], run: Run) -> str:
+    """How the earlier runs of a study differ from a run: the last ones with its data, else the last one."""
+    if not before:
+        return f"no earlier run of {run.study}"
+    _, judged, data, settings = json.loads(run.comparable)
+    others = [(r.run_id, *json.loads(r.comparable)[1:]) for r in before]
+    run_id, subject, sha256, stated = next((o for o in others if o[2] == data), others[0])
+    if sha256 != data:
+        return (
+            f"other data than in all earlier runs of {run.study}, such as {run_id}: they are not compared unit by unit"
+        )
+    differing = [name for name in {**settings, **stated} if settings.get(name) != stated.get(name)]
+    what = [f"{subject} was judged"] * (subject != judged) + [f"{name} differs" for name in differing]
+    return f"no earlier run is comparable; in the last on these data, {run_id}, {', '.join(what)}"
 
 
 def _varying(runs: Sequence[Run]) -> dict[tuple[str, str], list[str]]:

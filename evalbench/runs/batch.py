@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from evalbench.core.progress import State
 from evalbench.errors import BadInput
 from evalbench.models.chat.kept import merge_calls
 from evalbench.readers.runs import CALLS, NOTEBOOK, RUN_JSON, read_json, read_results, read_run, write_json
@@ -23,7 +24,17 @@ from evalbench.runs.kernel import Ended
 from evalbench.runs.parcel import Parcel, pack, write_folder
 from evalbench.runs.run import provenance_of
 from evalbench.runs.suite import Job
-from evalbench.runs.worker import TOPIC, Returned, Task, blobs_plugin, own_folder, own_versions, run_away, run_here
+from evalbench.runs.worker import (
+    PROGRESS,
+    TOPIC,
+    Returned,
+    Task,
+    blobs_plugin,
+    own_folder,
+    own_versions,
+    run_away,
+    run_here,
+)
 
 _INNOCENT_TRIES = 5  # how often a run may lose its worker before it has started
 
@@ -55,11 +66,12 @@ class Outcome(NamedTuple):
 
 
 class Watcher(NamedTuple):
-    """Whom a batch tells what happens: a job has started (on a worker), has ended; anything else worth a line."""
+    """Whom a batch tells what happens: a job has started (on a worker), is at something, has ended; else worth a line."""
 
     started: Callable[[Job, str], None] = lambda job, worker: None
     ended: Callable[[Outcome], None] = lambda outcome: None
     say: Callable[[str], None] = lambda text: None
+    at: Callable[[Job, State], None] = lambda job, state: None
 
 
 def run_batch(
@@ -206,6 +218,7 @@ class _Batch:
         from distributed.scheduler import KilledWorker
 
         client.subscribe_topic(TOPIC, self._note_start)
+        client.subscribe_topic(PROGRESS, self._note_progress)
         submit = self._submitter(client, away)
         tries = dict.fromkeys(self.jobs, 1)
         futures = {submit(number, 1): number for number in self.jobs}
@@ -261,6 +274,11 @@ class _Batch:
         if message["batch"] == self.name:
             self.started.add(message["number"])
             self.watcher.started(self.jobs[message["number"]], str(message["worker"]))
+
+    def _note_progress(self, event: tuple[float, Mapping[str, Any]]) -> None:
+        message = event[1]
+        if message["batch"] == self.name:
+            self.watcher.at(self.jobs[message["number"]], message["state"])
 
     def _arrived(self, returned: Returned) -> Outcome:
         job = self.jobs[returned.number]

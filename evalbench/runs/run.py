@@ -7,12 +7,11 @@ import json
 import os
 import secrets
 import shutil
-import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -33,6 +32,8 @@ from evalbench.runs.notebooks import notebook_path, read_notebook
 from evalbench.runs.parameters import INSTEAD, checked_values, edited_defaults, file_parameters, for_other_data
 from evalbench.workbench import reports as reports_folder
 from evalbench.workbench import root as find_root
+
+Follow = Callable[[Callable[[], progressing.State]], AbstractContextManager[object]]
 
 # BadInput and its kinds, as a kernel names them.
 REFUSALS = ("BadInput", "ModelUnavailable", "EndpointFault")
@@ -221,7 +222,7 @@ def run(
     out: Path | None = None,
     timeout: float | None = None,
     attempt: int = 1,
-    progress: bool = False,
+    progress: Follow | None = None,
     fork: bool = False,
     memory: int | None = None,
     about: Mapping[str, Any] | None = None,
@@ -237,8 +238,9 @@ def run(
         Seconds for the whole notebook.
     attempt : int
         Counted in ``run.json``.
-    progress : bool
-        Write to standard error what the run is at.
+    progress : callable, optional
+        Given a function that tells what the run is at, a context to hold while it runs, such as
+        :class:`evalbench.core.progress.Shown`.
     fork : bool
         Fork the kernel from a preloaded process.
     memory : int, optional
@@ -273,7 +275,7 @@ def run(
     }
     try:
         write_json(folder / RUN_JSON, begun)
-        with _progress(planned.study, env) if progress else nullcontext():
+        with _progress(progress, env) if progress else nullcontext():
             ended = execute(planned.notebook, folder / NOTEBOOK, planned.parameters, env, timeout, fork, memory)
     except BaseException as error:
         stopped = "interrupted (Ctrl-C or a signal)"
@@ -289,12 +291,12 @@ def run(
 
 
 @contextmanager
-def _progress(name: str, env: dict[str, str]) -> Iterator[None]:
-    """Show what a kernel with this environment is at."""
+def _progress(follow: Follow, env: dict[str, str]) -> Iterator[None]:
+    """Follow what a kernel with this environment is at."""
     with tempfile.TemporaryDirectory(prefix="evalbench-") as folder:
         file = Path(folder) / "progress.json"
         env[progressing.FILE] = str(file)
-        with progressing.Shown(lambda: progressing.told(file), sys.stderr, name):
+        with follow(lambda: progressing.told(file)):
             yield
 
 

@@ -1,10 +1,11 @@
-"""The tables of a run, looked at before its kernel starts."""
+"""The tables of runs, looked at before their kernels start."""
 
 from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalbench import studies
 from evalbench.errors import BadInput
@@ -12,10 +13,23 @@ from evalbench.models.redact import redactor
 from evalbench.readers.schema import file_names
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from evalbench.runs.run import Plan
+    from evalbench.runs.suite import Job
 
 MOST_BYTES = 30_000_000
 """Larger files are read once only, by the notebook."""
+
+
+class _Source(NamedTuple):
+    """What a run reads: equal ones give equal tables."""
+
+    study: str
+    data: Any
+    columns: Mapping[str, str] | None
+    files: Mapping[str, Path]
+    root: Path | None
 
 
 def refuse_tables(planned: Plan) -> None:
@@ -29,22 +43,79 @@ def refuse_tables(planned: Plan) -> None:
     BadInput
         As the notebook would say it.
     """
+    if faults := _faults([planned]):
+        raise faults[0]
+
+
+def refuse_suite(jobs: Sequence[Job], suite: str) -> None:
+    """:func:`refuse_tables` for all runs of a suite at once; tables that several runs read are read once.
+
+    Raises
+    ------
+    BadInput
+        Every run whose tables are refused, with its place in the file.
+    """
+    alike: dict[str, list[Job]] = {}
+    for at, error in sorted(_faults([job.plan for job in jobs]).items()):
+        alike.setdefault(str(error), []).append(jobs[at])
+    if alike:
+        raise BadInput.listing(
+            f"{suite}: nothing was started:", [f"{_places(those)}: {_indented(text)}" for text, those in alike.items()]
+        )
+
+
+def _places(jobs: Sequence[Job]) -> str:
+    """Where the runs stand in the file: the run's label, or how many they are."""
+    entries = dict.fromkeys(f"entry {job.entry} (line {job.line})" for job in jobs)
+    return f"{', '.join(entries)}: {jobs[0].label if len(jobs) == 1 else f'{len(jobs)} runs'}"
+
+
+def _indented(text: str) -> str:
+    return text.replace("\n", "\n  ")
+
+
+def _faults(plans: Sequence[Plan]) -> dict[int, BadInput]:
+    """Which plans are refused, and why; the tables of one source are held at a time."""
+    sources: dict[str, tuple[_Source, list[int]]] = {}
+    for at, planned in enumerate(plans):
+        source = _source(planned)
+        if source is not None:
+            key = json.dumps([source.study, source.data, source.columns, source.files], default=str, sort_keys=True)
+            sources.setdefault(key, (source, []))[1].append(at)
+    found: dict[int, BadInput] = {}
+    for source, places in sources.values():
+        try:
+            tables = studies.load(
+                source.data, study=source.study, columns=source.columns, root=source.root, **source.files
+            )
+        except BadInput as error:
+            found |= dict.fromkeys(places, _redacted(error))
+            continue
+        for at in places:
+            try:
+                studies.refuse(tables, source.study, plans[at].in_force)
+            except BadInput as error:
+                found[at] = _redacted(error)
+    return found
+
+
+def _redacted(error: BadInput) -> BadInput:
+    return BadInput(redactor()(str(error)))
+
+
+def _source(planned: Plan) -> _Source | None:
+    """What is looked at; None where it is nothing."""
     values = planned.in_force
     source = json.loads(planned.notebook.read_text(encoding="utf-8"))["cells"]
     code = "".join("".join(cell["source"]) for cell in source if cell["cell_type"] == "code")
     reads = re.search(rf"load\(\s*data,\s*study=[\"']{re.escape(planned.study)}[\"']", code)
     columns = values.get("columns") or None
     if not reads or not values.get("data") or (planned.dataset and not columns):
-        return
+        return None
     known = file_names(studies.study(planned.study).SCHEMA)
     further = {name: path for name, path in planned.files.items() if name in known}
     paths = [*further.values(), *(path for name, path in planned.files.items() if name == "data")]
     sizes = [f.stat().st_size for p in paths for f in ([p] if p.is_file() else p.rglob("*")) if f.is_file()]
     if sum(sizes) > MOST_BYTES:
-        return
-    data = planned.files.get("data", values["data"])
-    try:
-        tables = studies.load(data, study=planned.study, columns=columns, root=planned.root, **further)
-        studies.refuse(tables, planned.study, values)
-    except BadInput as error:
-        raise BadInput(redactor()(str(error))) from None
+        return None
+    return _Source(planned.study, planned.files.get("data", values["data"]), columns, further, planned.root)

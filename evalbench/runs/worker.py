@@ -10,10 +10,13 @@ import functools
 import hashlib
 import os
 import shutil
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from evalbench.core.progress import State
 from evalbench.errors import BadInput
 from evalbench.models.redact import redactor
 from evalbench.models.wire.limits import LIMIT_SHARE
@@ -23,7 +26,8 @@ from evalbench.runs.fork import can_fork, share
 from evalbench.runs.parcel import Parcel, folder_bytes, unpack
 from evalbench.runs.run import Plan, run
 
-TOPIC = "evalbench-started"
+TOPIC, PROGRESS = "evalbench-started", "evalbench-progress"
+_TOLD_EVERY_S = 1.0
 # The part of the rate limits that this process was given before any task shared it among workers.
 _OWN_SHARE = float(os.environ.get(LIMIT_SHARE) or 1)
 
@@ -87,6 +91,7 @@ def run_here(task: Task, planned: Plan, reports: str) -> Returned:
             attempt=task.attempt,
             fork=task.fork and can_fork(),
             memory=task.memory,
+            progress=lambda read: _told(task, read),
             about={"batch": task.batch},
         )
     except BadInput as error:
@@ -147,6 +152,30 @@ def _announce(task: Task) -> None:
 
     worker = get_worker()
     worker.log_event(TOPIC, {"number": task.number, "batch": task.batch, "worker": worker.address})
+
+
+@contextmanager
+def _told(task: Task, read: Callable[[], State]) -> Iterator[None]:
+    """While the block runs, the client hears what the run is at, at most once a second."""
+    from distributed import get_worker
+
+    worker, ended = get_worker(), threading.Event()
+
+    def follow() -> None:
+        before: State = {}
+        while not ended.wait(_TOLD_EVERY_S):
+            state = read()
+            if state != before:
+                before = state
+                worker.log_event(PROGRESS, {"number": task.number, "batch": task.batch, "state": state})
+
+    thread = threading.Thread(target=follow, name="evalbench-progress", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
 
 
 def _worker_folder() -> Path:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import nbformat
 import pytest
 
@@ -24,7 +26,7 @@ def test_steps_of_a_kernel_are_lines_on_standard_error(bench, monkeypatch, capfd
     monkeypatch.chdir(bench)
     code = "from evalbench.core.progress import at\nat('scoring by rouge1', 3, 11)\ntime.sleep(1.5)"
     planned = plan(str(following(bench / "notebooks" / "tiny.ipynb", code)), {"data": "words.csv"})
-    done = run(planned, progress=True)
+    done = run(planned, progress=lambda read: progress.Shown(read, sys.stderr, planned.study))
     assert done.status == "ok", done.error
     said = capfd.readouterr().err
     assert "min: scoring by rouge1, 3 of 11\n" in said
@@ -56,3 +58,48 @@ def test_a_script_without_a_terminal_says_it_now_and_then(monkeypatch, capsys):
     said = capsys.readouterr().err
     assert " of 40 replies" in said
     assert "\r" not in said
+
+
+@pytest.mark.slow
+def test_a_batch_shows_what_its_runs_are_at(bench, monkeypatch, capsys):
+    from evalbench.commands.batch import Progress
+    from evalbench.runs.batch import Watcher, run_batch
+    from evalbench.runs.suite import read_suite
+
+    state = "{'what': 'asking x', 'done': 3, 'total': 9, 'unit': 'replies', 'fresh': 3, 'failed': 0, 'since': time.time(), 'tokens': 5, 'cost': None}"
+    following(
+        bench / "notebooks" / "tiny.ipynb", f"from evalbench.core.progress import tell\ntell({state})\ntime.sleep(3)"
+    )
+    (bench / "suite.yaml").write_text("runs:\n  - {study: tiny, data: words.csv}\n", encoding="utf-8")
+    monkeypatch.chdir(bench)
+    shown = Progress(1)
+    heard: list[str] = []
+
+    def at(job, told):
+        shown.at(job, told)
+        heard.extend(shown.lines())
+
+    jobs = read_suite(bench / "suite.yaml", bench)
+    (done,) = run_batch(
+        jobs, reports=bench / "reports", workers=1, watcher=Watcher(shown.started, shown.ended, shown.say, at)
+    )
+    assert done.ok, done.run
+    assert heard
+    assert heard[0].startswith("tiny: asking x, 3 of 9 replies, 5 tokens, ")
+    assert shown.lines() == []
+
+
+def test_lines_of_a_batch_come_now_and_then_where_there_is_no_terminal(monkeypatch, capsys):
+    import threading
+
+    from evalbench.commands.batch import Progress
+
+    monkeypatch.setattr(progress, "EVERY_S", 0.05)
+    shown, ended = Progress(2), threading.Event()
+    shown.running, shown.states = {1: "one", 2: "two"}, {1: {"what": "scoring", "done": 1, "total": 2}, 2: {}}
+    thread = threading.Thread(target=shown.follow, args=(ended,))
+    thread.start()
+    ended.wait(0.2)
+    ended.set()
+    thread.join()
+    assert set(capsys.readouterr().err.splitlines()) == {"one: scoring, 1 of 2"}
