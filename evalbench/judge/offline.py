@@ -9,12 +9,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from evalbench.core.unscored import Unscored
 from evalbench.errors import BadInput
 from evalbench.judge.entail import BASELINE, LABELS, entailer
-from evalbench.judge.recorded import read_recorded
+from evalbench.judge.recorded import Recording, read_recorded
 from evalbench.judge.rows import Judgement, Judgements, labelled
-from evalbench.judge.tasks import Task
+from evalbench.judge.tasks import Task, parts_of
 from evalbench.models import llm
 
 InProcess = Callable[[dict[str, Any]], object]
@@ -40,9 +42,7 @@ def _local(
                 "purpose": task.name,
                 "sample": row.sample,
                 "reply": reply,
-                "parsed": json.dumps({task.answer: row.label, "reason": row.reason}, ensure_ascii=False)
-                if row.label
-                else "",
+                "parsed": _parsed(task, row),
                 "unscored": row.unscored,
                 "detail": row.detail,
                 "model": judge_name,
@@ -63,7 +63,12 @@ def _local(
     return Judgements(judge=judge_name, task=task, rows=tuple(rows), calls=calls, accounting=total)
 
 
-def judge_name(by: str | InProcess) -> str:
+def _parsed(task: Task, row: Judgement) -> str:
+    verdict = {task.answer: row.label, "reason": row.reason} if row.label else {}
+    return "" if row.unscored else json.dumps({**verdict, **row.parts}, ensure_ascii=False)
+
+
+def judge_name(by: str | Recording | InProcess) -> str:
     """A judge's name in results: ``function:NAME`` for a function.
 
     Examples
@@ -71,6 +76,8 @@ def judge_name(by: str | InProcess) -> str:
     >>> judge_name("baseline/lexical"), judge_name(len)
     ('baseline/lexical', 'function:len')
     """
+    if isinstance(by, Recording):
+        return by.name
     return by if isinstance(by, str) else f"function:{getattr(by, '__name__', type(by).__name__)}"
 
 
@@ -88,46 +95,46 @@ def in_process(items: list[dict[str, Any]], by: InProcess, task: Task) -> Judgem
 def _of_given(task: Task, item_id: str, given: Mapping[str, Any]) -> Judgement:
     if given.get("unscored"):
         return Judgement(id=item_id, unscored=str(given["unscored"]), detail=str(given.get("detail", "")))
-    label = task.label(given.get("label", given.get("mark")))
+    label = task.label(given.get("label", given.get("mark"))) if task.labels else ""
     if label is None:
         raise ValueError(f"item {item_id!r}: the judge's function gave {given!r}; labels are {', '.join(task.labels)}")
-    return labelled(
-        task, item_id, label, reason=str(given.get("reason", "")), probability=float(given.get("probability", math.nan))
-    )
+    reason, probability = str(given.get("reason", "")), float(given.get("probability", math.nan))
+    return labelled(task, item_id, label, reason=reason, probability=probability, parts=parts_of(task, given))
 
 
-def recorded(items: list[dict[str, Any]], by: str, task: Task) -> Judgements:
-    kept = read_recorded(by.removeprefix(RECORDED), task)
+def recorded(items: list[dict[str, Any]], by: str | Recording, task: Task) -> Judgements:
+    kept = read_recorded(by.removeprefix(RECORDED) if isinstance(by, str) else by, task)
     rows, replies = [], []
     for item in items:
         entries = kept.get(item["id"], ())
         for entry in entries:
-            rows.append(labelled(task, item["id"], entry.label, sample=entry.sample, reason=entry.reason))
+            said = {"sample": entry.sample, "reason": entry.reason, "parts": entry.parts}
+            rows.append(labelled(task, item["id"], entry.label, **said))
             replies.append(entry.raw)
         if not entries:
             rows.append(Judgement(id=item["id"], unscored=NOT_RECORDED, detail="the file has no verdict on this item"))
             replies.append("")
-    return _local(by, task, rows, replies)
+    return _local(judge_name(by), task, rows, replies)
 
 
 def baseline(items: list[dict[str, Any]], task: Task) -> Judgements:
     started = time.perf_counter()
-    if task.name == "entailment":
-        verdicts = _entailed(items, BASELINE, task)
-    elif task.name == "correctness":
+    if task.name == "correctness":
         verdicts = _equivalent(items, task)
+    elif task.name in _BY_ENTAILMENT:
+        verdicts = _BY_ENTAILMENT[task.name](items, BASELINE, task)
     else:
         raise BadInput(f"{BASELINE} compares texts; it cannot judge {task.name!r}: choose a language model")
     return _local(BASELINE, task, verdicts, [row.reason for row in verdicts], time.perf_counter() - started)
 
 
 def cross_encoder(items: list[dict[str, Any]], by: str, task: Task) -> Judgements:
-    if task.name != "entailment":
+    if task.name not in _BY_ENTAILMENT:
         raise BadInput(
             f"{by!r} is not a language model ({llm.FORMS}), and a cross-encoder only judges entailment, not {task.name!r}"
         )
     started = time.perf_counter()
-    verdicts = _entailed(items, by, task)
+    verdicts = _BY_ENTAILMENT[task.name](items, by, task)
     return _local(by, task, verdicts, [row.reason for row in verdicts], time.perf_counter() - started)
 
 
@@ -166,3 +173,37 @@ def _equivalent(items: list[dict[str, Any]], task: Task) -> list[Judgement]:
         )
         for item, p in zip(items, same, strict=True)
     ]
+
+
+def _supported(items: list[dict[str, Any]], by: str, task: Task) -> list[Judgement]:
+    """Which passages entail each statement, passage by passage."""
+    pairs = [(passage, item["statement"]) for item in items for passage in item["passages"]]
+    found = entailer(by).probabilities([p for p, _ in pairs], [s for _, s in pairs])
+    ends = np.cumsum([len(item["passages"]) for item in items])[:-1]
+    verdicts = []
+    for item, rows in zip(items, np.split(found, ends), strict=True):
+        likeliest = rows.argmax(axis=1)
+        carrying = (np.flatnonzero(likeliest == 0) + 1).tolist()
+        denied = bool((likeliest == LABELS.index("CONTRADICTION")).any())
+        label = "SUPPORTED" if carrying else "CONTRADICTED" if denied else "NOT_SUPPORTED"
+        best = rows[rows[:, 0].argmax()]
+        said = {"probability": float(best[0]), "reason": _likelihoods(by, best), "parts": {"passages": carrying}}
+        verdicts.append(labelled(task, item["id"], label, **said))
+    return verdicts
+
+
+def _relevant(items: list[dict[str, Any]], by: str, task: Task) -> list[Judgement]:
+    """A passage is relevant if it entails a fact; never partially, which only a reader can see."""
+    pairs = [(item["passage"], fact) for item in items for fact in item["facts"]]
+    found = entailer(by).probabilities([p for p, _ in pairs], [f for _, f in pairs])
+    ends = np.cumsum([len(item["facts"]) for item in items])[:-1]
+    verdicts = []
+    for item, rows in zip(items, np.split(found, ends), strict=True):
+        best = rows[rows[:, 0].argmax()]
+        label = "RELEVANT" if (rows.argmax(axis=1) == 0).any() else "IRRELEVANT"
+        verdicts.append(labelled(task, item["id"], label, probability=float(best[0]), reason=_likelihoods(by, best)))
+    return verdicts
+
+
+_BY_ENTAILMENT = {"entailment": _entailed, "support": _supported, "relevance": _relevant}
+"""The tasks that a model of entailment can do, and how."""

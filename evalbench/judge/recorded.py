@@ -1,18 +1,36 @@
-"""Judgements from a file: people's, or those of an earlier run."""
+"""Judgements from a file or a table: people's, or those of an earlier run."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from evalbench.errors import BadInput
-from evalbench.judge.tasks import Task
+from evalbench.judge.tasks import Task, parts_of
 from evalbench.readers.files import parsed_json
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
+
+
+@dataclass(frozen=True)
+class Recording:
+    """Recorded judgements that were read already: a table of the data set, say.
+
+    Attributes
+    ----------
+    rows : sequence of mapping
+        As the rows of a file, see :func:`read_recorded`.
+    name : str
+        What results call the judge.
+    """
+
+    rows: Sequence[Mapping[str, Any]]
+    name: str = "recorded"
 
 
 class RecordedJudgement(NamedTuple):
@@ -22,28 +40,39 @@ class RecordedJudgement(NamedTuple):
     label: str
     reason: str
     raw: str
+    parts: Mapping[str, Any]
 
 
-def read_recorded(path: str, task: Task) -> dict[str, tuple[RecordedJudgement, ...]]:
+def read_recorded(source: str | Recording, task: Task) -> dict[str, tuple[RecordedJudgement, ...]]:
     """Judgements by item id, in the order of their samples.
 
     Parameters
     ----------
-    path : str
-        CSV, TSV or JSON Lines with ``id`` (or ``item_id``), ``label`` (or ``mark``), and if wanted ``reason`` and
-        ``sample``.
+    source : str or Recording
+        CSV, TSV or JSON Lines with ``id`` (or ``item_id``), ``label`` (or ``mark``), and if wanted ``reason``, ``sample`` and
+        ``task``: a row of another task is passed over.  What the task's reply holds besides (:attr:`Task.parts`) is in
+        columns of these names or, as a JSON object, in ``reply``.
+    task : Task
 
     Raises
     ------
     BadInput
-        If the file cannot be read, or with all faulty rows at once: no id, an unknown label, a verdict given twice.
+        If the file cannot be read, or with all faulty rows at once: no id, an unknown label, a part that is missing or of another
+        type, a verdict given twice.
     """
-    file = Path(path)
+    rows: Sequence[Mapping[Any, Any]] = source.rows if isinstance(source, Recording) else _rows(Path(source))
     kept: dict[str, dict[int, RecordedJudgement]] = {}
     faults = []
-    for place, row in enumerate(_rows(file), start=1):
+    for place, row in enumerate(rows, start=1):
+        if row.get("task") not in (None, "", task.name):
+            continue
         item_id, said, sample = _first(row, "id", "item_id"), _first(row, "label", "mark"), _sample(row)
-        label = task.label(said)
+        label = task.label(said) if task.labels else ""
+        try:
+            parts = parts_of(task, _with_reply(row))
+        except ValueError as error:
+            faults.append(f"row {place} ({item_id}): {error}")
+            continue
         if item_id in (None, ""):
             faults.append(f"row {place}: no id")
         elif not isinstance(item_id, str):
@@ -57,12 +86,29 @@ def read_recorded(path: str, task: Task) -> dict[str, tuple[RecordedJudgement, .
         elif sample in kept.get(item_id, {}):
             faults.append(f"row {place} ({item_id}): a second verdict for sample {sample}")
         else:
-            raw = json.dumps(row, ensure_ascii=False, sort_keys=True)
-            verdict = RecordedJudgement(sample, label, str(row.get("reason") or ""), raw)
+            raw = json.dumps(row, ensure_ascii=False, sort_keys=True, default=str)
+            verdict = RecordedJudgement(sample, label, str(row.get("reason") or ""), raw, parts)
             kept.setdefault(item_id, {})[sample] = verdict
     if faults:
-        raise BadInput.listing(f"recorded verdicts in {file} are invalid:", faults)
+        where = f"of the table {source.name}" if isinstance(source, Recording) else f"in {Path(source)}"
+        raise BadInput.listing(f"recorded verdicts {where} are invalid:", faults)
     return {item_id: tuple(v for _, v in sorted(samples.items())) for item_id, samples in kept.items()}
+
+
+def _with_reply(row: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """The row with what its ``reply`` holds; a cell of a CSV that looks like JSON is read as such."""
+    reply = _read(row.get("reply"))
+    cells = {name: _read(cell) for name, cell in row.items() if cell not in (None, "")}
+    return {**cells, **reply} if isinstance(reply, Mapping) else cells
+
+
+def _read(cell: Any) -> Any:
+    if not isinstance(cell, str) or cell[:1] not in ("[", "{"):
+        return cell
+    try:
+        return parsed_json(cell)
+    except ValueError:
+        return cell
 
 
 def _rows(file: Path) -> list[dict[str, Any]]:
@@ -89,11 +135,11 @@ def _object(file: Path, place: int, line: str) -> dict[str, Any]:
     return row
 
 
-def _first(row: dict[str, Any], *names: str) -> Any:
+def _first(row: Mapping[Any, Any], *names: str) -> Any:
     return next((row[name] for name in names if row.get(name) is not None), None)
 
 
-def _sample(row: dict[str, Any]) -> int | None:
+def _sample(row: Mapping[Any, Any]) -> int | None:
     given = row.get("sample")
     if given in (None, ""):
         return 0

@@ -32,6 +32,8 @@ class Judgement:
     probabilities : tuple of float
         Of all the task's labels in their order, where the judge gives them; else empty.
     reason : str
+    parts : mapping
+        What else the reply holds, as the task says; empty where unscored.
     unscored : str
         Why there is no verdict; empty where there is one.
     detail : str
@@ -45,6 +47,7 @@ class Judgement:
     probability: float = math.nan
     probabilities: tuple[float, ...] = ()
     reason: str = ""
+    parts: Mapping[str, Any] = field(default_factory=dict)
     unscored: str = ""
     detail: str = ""
 
@@ -77,12 +80,12 @@ class Judgements:
         return holds_back(self.judge)
 
     def frame(self) -> pd.DataFrame:
-        """One row per verdict: id, sample, label, value, probability, probabilities, reason, unscored, detail."""
+        """One row per verdict: id, sample, label, value, probability, probabilities, reason, parts, unscored, detail."""
         import pandas as pd
 
         return pd.DataFrame([asdict(row) for row in self.rows], columns=list(Judgement.__dataclass_fields__))
 
 
 def labelled(task: Task, item_id: str, label: str, **more: Any) -> Judgement:
-    """A verdict with a label of the task and its value."""
-    return Judgement(id=item_id, label=label, value=task.labels[label], **more)
+    """A verdict with a label of the task and its value; no label where the task has none."""
+    return Judgement(id=item_id, label=label, value=task.labels.get(label, math.nan), **more)

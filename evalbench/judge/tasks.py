@@ -24,7 +24,8 @@ class Task:
     fields : tuple of str
         What every item must have; a text each, ``gold`` one text or several.
     labels : mapping of str to float
-        Each label and its value.
+        Each label and its value; NaN for one that says that there is nothing to judge.  Empty where the reply is no verdict
+        but a text or texts, in its ``parts``.
     optional : tuple of str
         What an item may have besides; an empty text where it is missing.
     answer : str
@@ -33,6 +34,10 @@ class Task:
         Further values for the prompt, equal for all items.
     prompt : str
         The prompt's name where it is another one.
+    lists : tuple of str
+        Those of the fields that are several texts; a single text is a list of one.
+    parts : mapping of str to (type, str)
+        What the reply holds besides reason and label: the type as pydantic reads it, and the description for the model.
     """
 
     name: str
@@ -42,6 +47,8 @@ class Task:
     answer: Literal["label", "mark"] = "label"
     context: Mapping[str, Any] = field(default_factory=dict)
     prompt: str = ""
+    lists: tuple[str, ...] = ()
+    parts: Mapping[str, tuple[Any, str]] = field(default_factory=dict)
 
     def label(self, given: object) -> str | None:
         """The label that is meant, whatever its case and blanks; None if it is none.
@@ -60,7 +67,10 @@ class Task:
 
 ENTAILMENT = Task("entailment", ("premise", "hypothesis"), {"ENTAILMENT": 1.0, "NEUTRAL": 0.5, "CONTRADICTION": 0.0})
 CORRECTNESS = Task(
-    "correctness", ("question", "gold", "answer"), {"CORRECT": 1.0, "PARTIALLY_CORRECT": 0.5, "INCORRECT": 0.0}
+    "correctness",
+    ("question", "gold", "answer"),
+    {"CORRECT": 1.0, "PARTIALLY_CORRECT": 0.5, "INCORRECT": 0.0},
+    lists=("gold",),
 )
 TASKS: Mapping[str, Task] = {task.name: task for task in (ENTAILMENT, CORRECTNESS)}
 
@@ -140,13 +150,44 @@ def task_of(task: str | Task) -> Task:
 
 def reply_schema(task: Task) -> type[BaseModel]:
     """The schema of a judge's reply: the reason first, so that the verdict follows from it."""
-    return _schema(tuple(task.labels), task.answer)
+    return _schema(tuple(task.labels), task.answer, tuple(task.parts.items()))
+
+
+def parts_of(task: Task, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The parts of a reply as JSON values.
+
+    Raises
+    ------
+    ValueError
+        If one is missing or of another type, in words.
+
+    Examples
+    --------
+    >>> cited = Task("cited", ("text",), {"YES": 1.0, "NO": 0.0}, parts={"places": (list[int], "where")})
+    >>> parts_of(cited, {"label": "YES", "places": ["2"]})
+    {'places': [2]}
+    """
+    from pydantic import ValidationError
+
+    if not task.parts:
+        return {}
+    schema = _schema((), task.answer, tuple(task.parts.items()))
+    try:
+        return schema.model_validate({name: given[name] for name in task.parts if name in given}).model_dump(
+            mode="json"
+        )
+    except ValidationError as error:
+        said = (f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()[:3])
+        raise ValueError("; ".join(said)) from None
 
 
 @functools.cache
-def _schema(labels: tuple[str, ...], answer: str) -> type[BaseModel]:
+def _schema(labels: tuple[str, ...], answer: str, parts: tuple[tuple[str, tuple[Any, str]], ...]) -> type[BaseModel]:
     from pydantic import BeforeValidator, Field, create_model
 
+    own: dict[str, Any] = {name: (kind, Field(description=words)) for name, (kind, words) in parts}
+    if not labels:
+        return create_model("Reply", **own)
     task = Task("", (), dict.fromkeys(labels, 0.0))
 
     def tidied(given: object) -> object:
@@ -157,6 +198,7 @@ def _schema(labels: tuple[str, ...], answer: str) -> type[BaseModel]:
     tidy = BeforeValidator(_whole if answer == "mark" else tidied)
     fields: dict[str, Any] = {
         "reason": (str, Field(description="why, in one or two sentences")),
+        **own,
         answer: (Annotated[options, tidy], Field(description="the verdict")),
     }
     return create_model("Verdict", **fields)

@@ -7,6 +7,7 @@
 ``baseline/lexical``        words, numbers and vectors; never says CONTRADICTION; its verdict is at best grey
 a folder or hub name        a cross-encoder with three labels, for entailment
 ``recorded:FILE``           verdicts of people or of an earlier run, by id (CSV, TSV, JSON Lines)
+a :class:`Recording`        such verdicts out of a table of the data set
 a function                  ``item → label``, or ``{"label": …, "reason": …}``: tests and simulations
 ==========================  ==========================================================================
 """
@@ -21,6 +22,7 @@ from evalbench.errors import BadInput
 from evalbench.judge import offline
 from evalbench.judge.entail import BASELINE, holds_back
 from evalbench.judge.offline import NOT_RECORDED, RECORDED, InProcess, judge_name
+from evalbench.judge.recorded import Recording
 from evalbench.judge.rows import Judgement, Judgements, labelled
 from evalbench.judge.tasks import Task, mark_task, reply_schema, task_of
 from evalbench.models.llm import is_model_name
@@ -38,6 +40,7 @@ __all__ = [
     "InProcess",
     "Judgement",
     "Judgements",
+    "Recording",
     "Task",
     "holds_back",
     "judge",
@@ -51,7 +54,7 @@ Item = Mapping[str, Any]
 def judge(
     items: Sequence[Item] | pd.DataFrame,
     *,
-    by: str | InProcess,
+    by: str | Recording | InProcess,
     task: str | Task,
     language: str = "en",
     prompt: str = "",
@@ -67,7 +70,7 @@ def judge(
     ----------
     items : sequence of mapping, or pandas.DataFrame
         Each with a unique ``id`` and the task's fields.
-    by : str or callable
+    by : str, Recording or callable
         See the table above.
     task : str or Task
         ``"entailment"`` (premise, hypothesis), ``"correctness"`` (question, gold, answer), or a :class:`Task`.
@@ -103,7 +106,7 @@ def judge(
         raise BadInput(f"samples is {samples}; at least 1")
     if callable(by):
         return offline.in_process(checked, by, chosen)
-    if by.startswith(RECORDED):
+    if isinstance(by, Recording) or by.startswith(RECORDED):
         return offline.recorded(checked, by, chosen)
     if by == BASELINE:
         return offline.baseline(checked, chosen)
@@ -126,24 +129,23 @@ def _checked_items(items: Sequence[Item] | pd.DataFrame, task: Task) -> list[dic
         else:
             seen.add(name)
         for key in (*task.fields, *(k for k in task.optional if k in item)):
-            fault = _field_fault(key, item.get(key))
+            fault = _field_fault(key, item.get(key), several=key in task.lists)
             if fault:
                 faults.append(f"item {name!r}: {fault}")
     if faults:
         raise BadInput.listing(f"items for the task {task.name!r} need {', '.join(('id', *task.fields))}:", faults)
-    return [{**dict.fromkeys(task.optional, ""), **item, **_gold_as_list(item)} for item in given]
+    return [{**dict.fromkeys(task.optional, ""), **item, **_as_lists(item, task)} for item in given]
 
 
-def _field_fault(key: str, value: object) -> str:
-    if key == "gold" and not isinstance(value, str):
+def _field_fault(key: str, value: object, *, several: bool) -> str:
+    if several and not isinstance(value, str):
         is_texts = isinstance(value, Sequence) and len(value) > 0 and all(isinstance(v, str) for v in value)
-        return "" if is_texts else f"gold is {value!r}, not a text or texts"
+        return "" if is_texts else f"{key} is {value!r}, not a text or texts"
     return "" if isinstance(value, str) else f"{key} is {value!r}, not a text"
 
 
-def _gold_as_list(item: Item) -> dict[str, Any]:
-    gold = item.get("gold")
-    return {} if gold is None else {"gold": [gold] if isinstance(gold, str) else list(gold)}
+def _as_lists(item: Item, task: Task) -> dict[str, Any]:
+    return {key: [item[key]] if isinstance(item[key], str) else list(item[key]) for key in task.lists if key in item}
 
 
 # Language models -----------------------------------------------------------------------------------------------------
@@ -199,5 +201,7 @@ def _of_reply(task: Task, reply: Reply) -> Judgement:
     item_id, sample = reply.request.item_id, reply.request.sample
     if reply.value is None:
         return Judgement(id=item_id, sample=sample, unscored=reply.unscored, detail=reply.detail)
-    label = str(getattr(reply.value, task.answer))
-    return labelled(task, item_id, label, sample=sample, reason=reply.value.reason)  # type: ignore[attr-defined]
+    said = reply.value.model_dump(mode="json")
+    label = str(said[task.answer]) if task.labels else ""
+    parts = {name: said[name] for name in task.parts}
+    return labelled(task, item_id, label, sample=sample, reason=said.get("reason", ""), parts=parts)

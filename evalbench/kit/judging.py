@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalbench.judge.tasks import Task, task_of
-from evalbench.judge.verdicts import InProcess, Judgement, Judgements, judge, judge_name
+from evalbench.judge.verdicts import InProcess, Judgement, Judgements, Recording, judge, judge_name
 from evalbench.models.accounting import merged
 from evalbench.models.prompts import prompt_language
 
@@ -66,7 +66,7 @@ class Docket:
 
     Parameters
     ----------
-    by : str or callable
+    by : str, Recording or callable
         As in :func:`evalbench.judge.verdicts.judge`.
     prompt : str
         A prompt file or folder of one's own.
@@ -83,7 +83,7 @@ class Docket:
     1
     """
 
-    def __init__(self, by: str | InProcess, *, prompt: str = "", **settings: Any) -> None:
+    def __init__(self, by: str | Recording | InProcess, *, prompt: str = "", **settings: Any) -> None:
         self.by, self.prompt, self.settings = by, prompt, settings
         self._known: dict[str, tuple[Question, Judgement]] = {}
         self._rounds: list[Judgements] = []

@@ -1,0 +1,78 @@
+"""What a judge is asked of an answer from retrieved contexts: its claims, their support, the contexts' relevance, its questions."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from typing import Annotated
+
+from evalbench.judge.tasks import Task
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim of a text.
+
+    Attributes
+    ----------
+    sentence : int
+        The number of the sentence that makes it, from 1.
+    claim : str
+        It alone, understood without its neighbours.
+    """
+
+    sentence: int
+    claim: str
+
+
+CLAIMS = Task(
+    "claims",
+    ("question", "sentences"),
+    {},
+    lists=("sentences",),
+    parts={"claims": (list[Claim], "every claim once, in the order of the sentences")},
+)
+"""The claims of a text; ``sentences`` in their order."""
+
+SUPPORT = Task(
+    "support",
+    ("passages", "statement"),
+    {"SUPPORTED": 1.0, "NOT_SUPPORTED": 0.0, "CONTRADICTED": 0.0, "NO_CLAIM": math.nan},
+    lists=("passages",),
+    parts={"passages": (list[int], "the numbers of the passages that support it; empty where none does")},
+)
+"""Whether one of several passages supports a statement, and which."""
+
+RELEVANCE = Task(
+    "relevance",
+    ("question", "facts", "passage"),
+    {"RELEVANT": 1.0, "PARTIALLY_RELEVANT": 0.0, "IRRELEVANT": 0.0},
+    lists=("facts",),
+)
+"""Whether a passage helps to answer a question whose right answer is known."""
+
+
+@functools.cache
+def questions(n: int) -> Task:
+    """``n`` questions that an answer answers, and whether it is non-committal.
+
+    Examples
+    --------
+    >>> questions(3).context
+    {'n': 3}
+    """
+    from annotated_types import Len
+    from pydantic import StringConstraints
+
+    one = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+    return Task(
+        "questions",
+        ("answer",),
+        {},
+        context={"n": n},
+        parts={
+            "questions": (Annotated[list[one], Len(n, n)], f"exactly {n} different questions"),
+            "noncommittal": (bool, "whether the answer evades the question"),
+        },
+    )

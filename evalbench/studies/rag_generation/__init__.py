@@ -1,0 +1,199 @@
+"""Is an answer from retrieved contexts faithful to them, right, and to the point, and was the right thing retrieved?
+
+Input: questions with answers, the contexts that each was made from, by rank, and ground truths where there are any; several
+models may stand in one table.
+
+Figures (method document ``ragnotes``; Es et al. 2024; Ru et al. 2024), all from verdicts of one judge, each with its reason and the
+passage that it rests on: faithfulness, answer relevance, context recall, context precision, answer correctness; beside them the share of relevant
+contexts, precision and recall of claims, non-committal answers, claims that were invented and facts that the retriever lost.
+No figure has a threshold of its own, so the light is unlit until ``lights`` gives it one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from evalbench.core.progress import at
+from evalbench.core.result import Result
+from evalbench.judge.entail import BASELINE
+from evalbench.kit.choosing import AUTO
+from evalbench.kit.collecting import accounting_of, calls_of, several
+from evalbench.kit.comparing import compare_groups
+from evalbench.kit.judging import Docket
+from evalbench.kit.options import Checks, stated, taken
+from evalbench.kit.sampling import sampled
+from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
+from evalbench.models.accounting import embeddings_counted, merged
+from evalbench.readers.dataset import Dataset
+from evalbench.readers.schema import Column, Table
+from evalbench.studies.rag_generation.inputs import METRICS, SPLITS, answers_of, judge_of, metrics_of
+from evalbench.studies.rag_generation.items import items_of, tables_of
+from evalbench.studies.rag_generation.judged import compared, judged
+from evalbench.studies.rag_generation.method import method, notes
+from evalbench.studies.rag_generation.pictures import (
+    annotated,
+    comparison,
+    missing_facts,
+    picture_confusion,
+    picture_fates,
+    picture_groups,
+    picture_scores,
+    unsupported,
+    worst,
+)
+from evalbench.studies.rag_generation.summary import measures, rules_of, summarise
+
+__all__ = [
+    "QUESTION", "SCHEMA", "annotated", "comparison", "evaluate", "measures", "missing_facts",
+    "picture_confusion", "picture_fates", "picture_groups", "picture_scores", "summarise", "unsupported", "worst",
+]  # fmt: skip
+
+QUESTION = (
+    "Is an answer from retrieved contexts faithful to them, right, and to the point, and was the right thing retrieved?"
+)
+
+_TASKS = ("claims", "support", "relevance", "questions")
+_LABELS = (
+    *("SUPPORTED", "NOT_SUPPORTED", "CONTRADICTED", "NO_CLAIM"),
+    *("RELEVANT", "PARTIALLY_RELEVANT", "IRRELEVANT"),
+)
+SCHEMA: Mapping[str, Table] = {
+    "answers": Table(
+        (
+            Column("id", "id", help="the question"),
+            Column("question", "text"),
+            Column("answer", "text", empty_ok=True, keep_null=True, help="null: unscored"),
+            Column("contexts", "texts", empty_ok=True, help="what was retrieved, by rank; none: undefined"),
+            Column("ground_truth", "text", required=False, empty_ok=True, help="the right answer; null: undefined"),
+            Column("model", "id", groups=True, required=False, help="who answered, where there are several"),
+            Column("lang", "text", required=False, empty_ok=True, help="ISO 639-1 code"),
+            Column("group", "text", required=False, empty_ok=True, help="such as the country of a law"),
+        ),
+        unique=("id", "model"),
+        help="one row per question and model",
+    ),
+    "verdicts": Table(
+        (
+            Column("id", "id", help="of what was asked: column item_id of the table calls"),
+            Column("task", "text", choices=_TASKS),
+            Column("label", "text", required=False, empty_ok=True, choices=_LABELS),
+            Column("reason", "text", required=False, empty_ok=True),
+            Column("reply", "json", required=False, empty_ok=True, help="what else was said, an object"),
+        ),
+        unique=("task", "id"),
+        required=False,
+        help="verdicts that were given before, for judge=recorded",
+    ),
+}
+
+
+def evaluate(
+    data: Dataset,
+    *,
+    metrics: Sequence[str] | str = AUTO,
+    judge: str | Callable[[dict[str, Any]], object] = BASELINE,
+    judge_prompt: str = "",
+    judge_max_tokens: int = 1024,
+    split: str = "sentences",
+    n_questions: int = 3,
+    embed: str = "use-multilingual",
+    sample_method: str = "first",
+    n_samples: int = 0,
+    random_state: int = 0,
+    lights: Mapping[str, Mapping[str, float]] | None = None,
+    max_unscored: float = MAX_UNSCORED,
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
+) -> Result:
+    """Judge answers from retrieved contexts.
+
+    Parameters
+    ----------
+    data : Dataset
+        ``load(…, study="rag_generation")``: tables answers, verdicts.
+    metrics : "auto" or sequence of str
+        ``auto``: all that the judge can give, or some of faithfulness, answer_relevance, context_recall,
+        context_precision, answer_correctness.
+    judge : str or callable
+        Who judges: a chat model, ``recorded`` (the data set's own table of verdicts), ``recorded:FILE``, the folder of a
+        cross-encoder or ``baseline/lexical``, see :func:`evalbench.judge.verdicts.judge`.
+    judge_prompt : str
+        A folder of your own prompts ``claims``, ``support``, ``relevance``, ``questions``.
+    judge_max_tokens : int
+        Longest reply of a language model that judges.
+    split : {"sentences", "claims"}
+        What is judged of a text: its ``sentences``, or the ``claims`` that the judge finds in them.
+    n_questions : int
+        How many questions are written from each answer.
+    embed : str
+        Embedding model of the cosines; see :func:`evalbench.models.similarity.embed.embedder`.
+    sample_method, n_samples, random_state
+        See :func:`evalbench.kit.sampling.sample_ids`.
+    lights : mapping of str to mapping, optional
+        Figure → its thresholds, e.g. ``{"faithfulness": {"green_from": 0.9, "yellow_from": 0.7}}``, at or above; where less
+        is better ``green_to`` and ``yellow_to``, at or below.
+    max_unscored : float
+        More unscored answers than this share make a figure's light grey.
+    seed, n_resamples : int
+
+    Returns
+    -------
+    Result
+        ``items``: one row per answer, also with the lists ``TP``, ``FP``, ``FN`` of facts.  ``tables``: ``statements``, ``facts``,
+        ``contexts``, ``questions`` (with embeddings and cosines), ``correctness`` (the two JSON objects of ragnotes), ``texts``, ``calls``, and
+        ``comparison`` where there are several models.
+
+    Raises
+    ------
+    BadInput
+        For faults of the options, all at once, and a data set without the verdicts that ``recorded`` reads.
+
+    Examples
+    --------
+    >>> from evalbench.studies import load
+    >>> rows = {"id": ["1"], "question": ["How far may it go?"], "answer": ["At most 5 km. It is red."]}
+    >>> rows |= {"contexts": [["A boat goes at most 5 km."]], "ground_truth": ["It goes at most 5 km."]}
+    >>> import pandas as pd
+    >>> result = evaluate(load(pd.DataFrame(rows), study="rag_generation"), metrics=["faithfulness"])
+    >>> result.tables["statements"][["statement", "support_label"]].to_numpy().tolist()
+    [['At most 5 km.', 'SUPPORTED'], ['It is red.', 'NOT_SUPPORTED']]
+    """
+    parameters = stated(evaluate, locals())
+    checks = Checks(parameters)
+    checks.choice("split", split, SPLITS)
+    checks.at_least(1, n_questions=n_questions)
+    chosen, left_out = metrics_of(metrics, judge, split, checks)
+    rules = checks.tried(lambda: rules_of(lights or {}, chosen)) if chosen else {}
+    checks.refuse("rag_generation")
+    by = judge_of(judge, data)
+    parameters |= {"metrics": chosen, "lights": rules}
+    answers = answers_of(sampled(data["answers"], sample_method, n_samples, random_state))
+    docket = Docket(by, prompt=judge_prompt, seed=seed, max_tokens=judge_max_tokens)
+    cases = judged(answers, docket, chosen, split=split, n_questions=n_questions)
+    with embeddings_counted() as spent:
+        embedded = compared(cases, embed)
+    heard = docket.heard()
+    items = items_of(cases, chosen)
+    at(f"intervals, {n_resamples} resamples")
+    headline = [m for m in measures(chosen) if m.metric in METRICS]
+    tables = {
+        **tables_of(cases, chosen),
+        "comparison": compare_groups(items, headline, "model", seed=seed, n_resamples=n_resamples),
+        **calls_of([], [heard]),
+    }
+    return Result(
+        study="rag_generation",
+        question=QUESTION,
+        judged=several("model", items["model"]),
+        parameters=parameters,
+        data=data.label,
+        id="id",
+        by=("model",),
+        items=items,
+        summary=summarise(items, **taken(summarise, parameters)),
+        tables={name: table for name, table in tables.items() if len(table) or name != "comparison"},
+        notes=(*data.notes, *left_out, *embedded, *notes(cases, items, parameters)),
+        method=method(parameters),
+        accounting=merged([accounting_of([], [heard]), *spent]),
+    )

@@ -1,0 +1,121 @@
+"""The answers that are judged, and what the options ask of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from evalbench.errors import BadInput
+from evalbench.judge.recorded import Recording
+from evalbench.judge.verdicts import RECORDED
+from evalbench.kit.answers import why_unscored
+from evalbench.kit.choosing import AUTO
+from evalbench.kit.collecting import given
+from evalbench.kit.options import Checks
+from evalbench.models.llm import is_model_name
+from evalbench.readers.dataset import Dataset
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+METRICS = ("faithfulness", "answer_relevance", "context_recall", "context_precision", "answer_correctness")
+KEYS = ["id", "model"]
+OWN_TABLE = "recorded"
+SPLITS = ("sentences", "claims")
+
+Judge = str | Callable[[dict[str, Any]], object]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer with what it was made from.
+
+    Attributes
+    ----------
+    id, model, lang, group, question : str
+    text : str or None
+        None where there is no answer.
+    contexts : tuple of str
+        By rank; none where nothing but blanks was retrieved.
+    truth : str
+        Empty where there is no ground truth.
+    unscored : str
+        Why there is no answer; empty where there is one.
+    """
+
+    id: str
+    model: str
+    lang: str
+    group: str
+    question: str
+    text: str | None
+    contexts: tuple[str, ...]
+    truth: str
+    unscored: str
+
+
+def answers_of(rows: pd.DataFrame) -> list[Answer]:
+    """The answers in the order of their ids and models."""
+    rows = given(rows, "answer", "answers").sort_values(KEYS, kind="stable", ignore_index=True)
+    reasons = why_unscored(rows["answer"])
+    return [_answer(row, str(reason)) for row, reason in zip(rows.to_dict("records"), reasons, strict=True)]
+
+
+def _answer(row: dict[Any, Any], reason: str) -> Answer:
+    contexts = tuple(row["contexts"]) if any(text.strip() for text in row["contexts"]) else ()
+    truth = str(row.get("ground_truth") or "").strip()
+    return Answer(
+        id=str(row["id"]),
+        model=str(row["model"]),
+        lang=str(row.get("lang") or "en"),
+        group=str(row.get("group") or ""),
+        question=row["question"],
+        text=None if reason else row["answer"],
+        contexts=contexts,
+        truth=truth,
+        unscored=reason,
+    )
+
+
+def only_compares(judge: Judge) -> bool:
+    """Whether the judge compares texts and can neither split one nor write questions: a baseline or a cross-encoder."""
+    return isinstance(judge, str) and judge != OWN_TABLE and not judge.startswith(RECORDED) and not is_model_name(judge)
+
+
+def judge_of(judge: Judge, data: Dataset) -> Judge | Recording:
+    """The judge that is asked: for ``recorded`` the verdicts of the data set.
+
+    Raises
+    ------
+    BadInput
+        If the data set has none.
+    """
+    if judge != OWN_TABLE:
+        return judge
+    table = data.get("verdicts")
+    if table is None:
+        raise BadInput(
+            "judge='recorded' reads the verdicts of the data set, which has no table verdicts: give one (-p verdicts=FILE), or "
+            "another judge: a chat model (openai/MODEL, local/smollm2-135m), recorded:FILE or baseline/lexical"
+        )
+    rows: list[Any] = table.to_dict("records")
+    return Recording(rows, OWN_TABLE)
+
+
+def metrics_of(metrics: Sequence[str] | str, judge: Judge, split: str, checks: Checks) -> tuple[list[str], list[str]]:
+    """The metrics that are computed, in our order, and a note on what the judge cannot do."""
+    compares = only_compares(judge)
+    blind = f"{judge} compares texts and writes none: choose a chat model (openai/MODEL, local/smollm2-135m) or recorded:FILE"
+    checks.that(not (compares and split == "claims"), f"split='claims' needs a judge that writes; {blind}")
+    if metrics == AUTO:
+        known = [name for name in METRICS if not (compares and name == "answer_relevance")]
+        return known, [
+            f"answer_relevance is not computed: its questions are written by the judge, and {blind}."
+        ] * compares
+    named = [metrics] if isinstance(metrics, str) else list(metrics)
+    strangers = [str(name) for name in named if name not in METRICS]
+    checks.that(named, f"metrics: none was named; there are {', '.join(METRICS)}")
+    checks.that(not strangers, f"metrics: {', '.join(strangers)} unknown; there are {', '.join(METRICS)}")
+    checks.that(not (compares and "answer_relevance" in named), f"metrics: answer_relevance needs questions; {blind}")
+    return [name for name in METRICS if name in named], []

@@ -1,0 +1,91 @@
+"""What a result says of its method, and the notes on what was judged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from evalbench.judge.entail import holds_back
+from evalbench.kit.answers import remarks
+from evalbench.studies.rag_generation.inputs import METRICS, only_compares
+from evalbench.studies.rag_generation.judged import Case
+from evalbench.text.sentences import splitter
+
+
+def notes(cases: Sequence[Case], items: Any, options: Mapping[str, Any]) -> list[str]:
+    """What a reader should know of this run's answers and verdicts."""
+    without = sum(not case.answer.contexts for case in cases)
+    unnamed = sum(
+        says.label == "SUPPORTED" and not says.parts["passages"]
+        for case in cases
+        for says in (*case.supported, *case.carried)
+    )
+    idle = sum(says.label == "NO_CLAIM" for case in cases for says in case.supported)
+    said = (
+        (
+            without,
+            f"Answers without contexts (none recorded, or nothing retrieved): {without} of {len(cases)}. Faithfulness and "
+            "the metrics of contexts are undefined there.",
+        ),
+        (
+            idle,
+            f"Statements that claim nothing (a greeting, a question, words that the answer is not known), left out: {idle}.",
+        ),
+        (unnamed, f"Verdicts of support for which the judge named no passage: {unnamed}."),
+    )
+    cutters = sorted({f"{splitter(case.answer.lang)} ({case.answer.lang})" for case in cases})
+    return [*remarks(items), *(text for holds, text in said if holds), f"Sentences were cut by {', '.join(cutters)}."]
+
+
+def method(options: Mapping[str, Any]) -> tuple[str, ...]:
+    """How every figure is computed, with its source."""
+    judge, n = options["judge"], options["n_questions"]
+    compares = only_compares(judge)
+    claims = options["split"] == "claims"
+    blind = " It never says contradicted, and its light is at best grey." if holds_back(judge) else ""
+    lines = {
+        "": (
+            f"Texts are split into {options['split']}{', by the judge' if claims else ''}; each is one statement of an "
+            "answer, or one fact of a ground truth. A statement that claims nothing counts nowhere. The judge is "
+            f"{judge}.{blind}"
+        ),
+        "faithfulness": (
+            "Faithfulness = statements that the contexts support / all statements. What an answer leaves out does not "
+            "lower it. An answer that states nothing has no value."
+        ),
+        "answer_relevance": (
+            f"Answer relevance = mean cosine ({options['embed']}) of the question with {n} questions that the judge "
+            "writes from the answer without seeing the question. Non-committal answers are flagged and keep their value; an "
+            "empty answer has 0."
+        ),
+        "context_recall": (
+            "Context recall = facts of the ground truth that can be attributed to the contexts / all facts."
+        ),
+        "context_precision": (
+            "Context precision = Σ precision@k · v_k / relevant contexts, k = 1 … all; 1 where the relevant ones come "
+            "first, 0 where none is relevant. "
+            + (
+                "A context is relevant if it entails a fact of the ground truth."
+                if compares
+                else "v_k is 1 for a relevant context; a partially relevant one counts 0."
+            )
+            + " Relevant share: the same verdicts without their ranks (RAGChecker's context precision)."
+        ),
+        "answer_correctness": (
+            "Answer correctness = TP / (TP + ½(FP + FN)): statements and facts are paired one to one, as many as possible; TP are "
+            "pairs, FP statements alone, FN facts alone. Claim precision = statements that the ground truth states / all; "
+            "claim recall = facts that the answer states / all (RAGChecker), without pairing."
+        ),
+        "invented": (
+            "Claims invented: neither stated by the ground truth nor supported by the contexts, of all claims with both "
+            "verdicts (RAGChecker: hallucination). A true detail that the ground truth leaves out counts too. Facts lost by the retriever: neither "
+            "in the answer nor in the contexts."
+        ),
+    }
+    computed = {"", *options["metrics"], *(["invented"] if "answer_correctness" in options["metrics"] else [])}
+    order = ("", *METRICS, "invented")
+    sources = (
+        "Formulas: ragnotes (docs/methods.md); Es et al. 2024, RAGAS; Ru et al. 2024, RAGChecker. Means are over answers, "
+        "intervals resample questions."
+    )
+    return (*(lines[name] for name in order if name in computed), sources)

@@ -1,0 +1,255 @@
+"""Pictures, tables and annotated answers of a result."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalbench.draw.html import Html, escape, language_attributes
+from evalbench.draw.pictures import estimate_bars, heat_map
+from evalbench.draw.tables import clamped, folded, html_table, text_block
+from evalbench.kit.cases import Show, in_turn, rows_of, score_text, sheet, shown, worst_cases
+from evalbench.kit.comparing import shown as compared
+from evalbench.studies.rag_generation.inputs import KEYS, METRICS
+from evalbench.studies.rag_generation.items import CONFUSION, FATES
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure as Picture
+
+    from evalbench.core.result import Result
+
+_WORDS = {
+    "SUPPORTED": "supported",
+    "NOT_SUPPORTED": "not supported",
+    "CONTRADICTED": "contradicted",
+    "NO_CLAIM": "claims nothing",
+    "RELEVANT": "relevant",
+    "PARTIALLY_RELEVANT": "partially relevant: counts 0",
+    "IRRELEVANT": "irrelevant",
+    "": "no verdict",
+}
+_STATED = {**_WORDS, "SUPPORTED": "stated", "NOT_SUPPORTED": "not stated"}
+_CARRIED = {**_WORDS, "SUPPORTED": "carried", "NOT_SUPPORTED": "not carried"}
+_CLAIMS = dict(
+    zip(CONFUSION, ("right, supported", "right, unsupported", "wrong, supported", "wrong, unsupported"), strict=True)
+)
+_FACTS = dict(zip(FATES, ("stated, carried", "stated, lost", "missed, carried", "missed, lost"), strict=True))
+
+
+def picture_scores(result: Result) -> tuple[Picture, str]:
+    """Every figure with its interval, figure by figure, so that the models stand beside each other."""
+    found = result.summary.estimates
+    order = list(dict.fromkeys(e.metric for e in found))
+    rows = sorted(found, key=lambda e: (order.index(e.metric), e.group["model"]))
+    several = len({e.group["model"] for e in rows}) > 1
+    low = min([0.0, *(x for e in rows for x in (e.value, e.ci_low) if x is not None)])
+    return estimate_bars(
+        [f"{e.title}, {e.group['model']}" if several else e.title for e in rows],
+        rows,
+        title="Answers and what was retrieved for them",
+        xlabel="0–1; relevance: cosine; of non-committal, invented and lost less is better",
+        domain=(low, 1),
+    )
+
+
+def picture_confusion(result: Result) -> tuple[Picture, str]:
+    """The answers' claims: right or wrong by the ground truth, supported by the contexts or not."""
+    return _counts(result, _CLAIMS, "Claims of the answers, by ground truth and by contexts", "claims")
+
+
+def picture_fates(result: Result) -> tuple[Picture, str]:
+    """What became of the ground truth's facts: in the answer or not, in the contexts or not."""
+    return _counts(result, _FACTS, "Facts of the ground truth, by answer and by contexts", "facts")
+
+
+def _counts(result: Result, names: Mapping[str, str], title: str, unit: str) -> tuple[Picture, str]:
+    models = sorted(set(result.items["model"]))
+    matrix = np.full((len(models), len(names)), math.nan)
+    for i, model in enumerate(models):
+        own = result.items[result.items["model"] == model]
+        for j, name in enumerate(names):
+            if f"n_{name}" in own and own[f"n_{name}"].notna().any():
+                matrix[i, j] = own[f"n_{name}"].sum()
+    text = [["–" if math.isnan(v) else f"{v:.0f}" for v in row] for row in matrix]
+    return heat_map(matrix, models, list(names.values()), title=title, text=text, unit=f"number of {unit}", low=0)
+
+
+def picture_groups(result: Result) -> tuple[Picture, str]:
+    """The mean of every metric by model and group."""
+    metrics, items = result.parameters["metrics"], result.items
+    means = items.groupby(["group", "model"], sort=True)[metrics].mean()
+    names = [", ".join(filter(None, map(str, pair))) for pair in means.index]
+    return heat_map(
+        means.to_numpy(float),
+        names,
+        [name.replace("_", " ") for name in metrics],
+        title="Mean scores by group and model",
+        unit="mean over answers; a dash: no value",
+        low=0,
+        high=1,
+    )
+
+
+def comparison(result: Result) -> pd.DataFrame:
+    """Every pair of models on every metric, paired by question."""
+    return compared(result.tables.get("comparison"), "model")
+
+
+def unsupported(result: Result, rows: int = 20) -> pd.DataFrame:
+    """Statements that the contexts contradict or do not support, the models in turn."""
+    found = result.tables["statements"]
+    found = found[found["support_label"].isin(["CONTRADICTED", "NOT_SUPPORTED"])]
+    found = in_turn(found.sort_values(["support_label", *KEYS, "n"], kind="stable"), "model", rows)
+    cells: Show = {
+        "id": "id",
+        "model": "model",
+        "statement": "statement",
+        "by the contexts": lambda row: _said(row, "support", _WORDS),
+        "by the ground truth": lambda row: _said(row, "truth", _STATED),
+    }
+    return shown(found, cells)
+
+
+def missing_facts(result: Result, rows: int = 20) -> pd.DataFrame:
+    """Facts of the ground truth that the answer lacks, and whether the contexts had them; the models in turn."""
+    found = result.tables["facts"]
+    asked = result.items.get("answer_correctness")
+    if asked is None:
+        found = found.head(0)
+    else:
+        scored = result.items[asked.notna()][KEYS]
+        found = found[found["pair"] == 0].merge(scored, on=KEYS)
+    found = in_turn(found.sort_values([*KEYS, "n"], kind="stable"), "model", rows)
+    cells: Show = {
+        "id": "id",
+        "model": "model",
+        "missing fact": "fact",
+        "by the contexts": lambda row: _said(row, "carried", _CARRIED),
+        "who lost it": lambda row: _loser(row["carried_label"]),
+    }
+    return shown(found, cells)
+
+
+def _loser(label: str) -> str:
+    return "the generator" if label == "SUPPORTED" else "the retriever" if label else "not known"
+
+
+def _said(row: Mapping[str, Any], name: str, words: Mapping[str, str]) -> Html:
+    """A verdict in words, the numbers that it names, and why."""
+    label, why = row[f"{name}_label"], row[f"{name}_reason"] or row[f"{name}_detail"]
+    numbers = row.get({"support": "supporting", "truth": "stating", "carried": "carrying"}[name], "")
+    named = f" ({escape(('fact ' if name == 'truth' else 'context ') + numbers)})" if numbers else ""
+    reason = row[f"{name}_unscored"]
+    verdict = f"<strong>{escape(words[label])}</strong>{named}"
+    more = ": ".join(filter(None, [reason.replace("-", " "), why]))
+    return Html(f"{verdict}{f'<br>{escape(more)}' if more else ''}")
+
+
+def worst(result: Result, rows: int = 10) -> pd.DataFrame:
+    """The answers with the lowest scores, by the mean of the metrics that they have."""
+    metrics = result.parameters["metrics"]
+    mean = result.items[metrics].mean(axis=1)
+    texts = {"question": _asked, "the answer and its scores": lambda row: _answered(row, metrics)}
+    columns = {"id": "id", "model": "model", "mean": "mean"}
+    return worst_cases(
+        result.items.assign(mean=mean),
+        "mean",
+        keys=KEYS,
+        n=rows,
+        texts=result.tables["texts"].drop(columns="group"),
+        show={**columns, **texts},
+    )
+
+
+def _asked(row: dict[str, Any]) -> Html:
+    lang = language_attributes(row["question"], row["lang"])
+    truth = f"<q>{clamped(row['ground_truth'], 200)}</q>" if row["ground_truth"] else "no ground truth is given"
+    return Html(f"<div{lang}>{clamped(row['question'], 200)}<br>{truth}</div>")
+
+
+def _answered(row: dict[str, Any], metrics: Sequence[str]) -> Html:
+    scores = ", ".join(f"{name.replace('_', ' ')} {score_text(row[name])}" for name in metrics)
+    text = text_block(row["answer"], code=row["lang"]) if isinstance(row["answer"], str) else Html("<em>no answer</em>")
+    return Html(f"{text}<strong>{escape(scores)}</strong>")
+
+
+def annotated(result: Result, n: int = 6) -> Html:
+    """Answers with everything that was judged of them, the lowest means first, the models in turn."""
+    mean = result.items[result.parameters["metrics"]].mean(axis=1)
+    ordered = worst_cases(result.items.assign(mean=mean), "mean", keys=KEYS, n=None, unscored=True)
+    chosen = in_turn(ordered, "model", n)
+    return Html("".join(_annotated_one(result, item) for item in chosen.to_dict("records")))
+
+
+def _annotated_one(result: Result, item: dict[Any, Any]) -> Html:
+    own = {name: rows_of(result.tables[name], item, KEYS) for name in ("statements", "facts", "contexts", "texts")}
+    text, judge = own["texts"].iloc[0], result.parameters["judge"]
+    metrics = [name for name in METRICS if name in result.parameters["metrics"]]
+    scores = ", ".join(f"{name.replace('_', ' ')} {score_text(item[name])}" for name in metrics)
+    name, code = f"{item['id']}, {item['model']}", text["lang"]
+    contexts = dict(zip(own["contexts"]["rank"], own["contexts"]["context"], strict=True))
+    answer: Show = {
+        "n": "n",
+        "statement": "statement",
+        "by the contexts": lambda row: _with_passage(_said(row, "support", _WORDS), row["supporting"], contexts),
+        "by the ground truth": lambda row: _said(row, "truth", _STATED),
+        "paired with fact": lambda row: str(row["pair"] or "–"),
+    }
+    truth: Show = {
+        "n": "n",
+        "fact": "fact",
+        "by the contexts": lambda row: _with_passage(_said(row, "carried", _CARRIED), row["carrying"], contexts),
+        "in the answer": lambda row: f"statement {row['pair']}" if row["pair"] else "–",
+    }
+    retrieved: Show = {
+        "rank": "rank",
+        "context": "context",
+        "relevance": lambda row: Html(
+            f"<strong>{escape(_WORDS[row['label']])}</strong><br>{escape(row['reason'] or row['detail'])}"
+        ),
+        "precision@k": "precision_at_k",
+    }
+    if "answer_correctness" not in metrics:
+        del answer["by the ground truth"], answer["paired with fact"], truth["in the answer"]
+    said = [
+        html_table(
+            shown(own["statements"], answer),
+            caption=f"Statements of {name}, judged by {judge}",
+            lang_columns={"statement": code},
+        ),
+        html_table(
+            shown(own["facts"], truth), caption=f"Facts of the ground truth of {name}", lang_columns={"fact": code}
+        ),
+        html_table(
+            shown(own["contexts"], retrieved),
+            caption=f"What was retrieved for {name}",
+            lang_columns={"context": code},
+            clamp=200,
+        ),
+    ]
+    filled = [part for part, rows in zip(said, ("statements", "facts", "contexts"), strict=True) if len(own[rows])]
+    head = _answered({**item, "answer": text["answer"], "lang": code}, metrics)
+    return sheet(f"{name}: {scores}", text["question"], head, *filled, *_written(result, item), code=code)
+
+
+def _with_passage(verdict: Html, numbers: str, contexts: Mapping[int, str]) -> Html:
+    passages = [contexts.get(int(number), "") for number in numbers.split(", ") if number]
+    return Html(verdict + "".join(folded("its text", text) for text in passages if text))
+
+
+def _written(result: Result, item: dict[Any, Any]) -> list[Html]:
+    """The questions that were written from an answer, and the two objects of its facts."""
+    parts = []
+    if "questions" in result.tables and len(rows := rows_of(result.tables["questions"], item, KEYS)):
+        flag = ", which is non-committal" if item.get("noncommittal") == 1 else ""
+        columns: Show = {"question": "question", "cosine with the one that was asked": "cosine"}
+        written = shown(rows[rows["kind"] == "written"], columns)
+        parts.append(html_table(written, caption=f"Questions written from the answer{flag}"))
+    if "correctness" in result.tables:
+        for row in rows_of(result.tables["correctness"], item, KEYS).to_dict("records"):
+            parts.append(folded("TP, FP and FN as JSON", f"{row['facts']}\n{row['result']}"))
+    return parts

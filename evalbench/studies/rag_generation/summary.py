@@ -1,0 +1,164 @@
+"""Items to estimates, verdict and its sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from evalbench.core.measures import Measure, mean_of, ratio, share_of
+from evalbench.core.result import Summary
+from evalbench.core.wording import counted
+from evalbench.judge.entail import BASELINE, holds_back
+from evalbench.kit.options import Checks
+from evalbench.kit.rules import rule_of
+from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, by_group, with_light, worst_group
+from evalbench.metrics.registry import card
+from evalbench.studies.rag_generation.inputs import METRICS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Figure → the metrics whose questions it rests on.
+PARENTS: Mapping[str, tuple[str, ...]] = {
+    **{name: (name,) for name in METRICS},
+    "noncommittal": ("answer_relevance",),
+    "context_relevant_share": ("context_precision",),
+    "claim_precision": ("answer_correctness",),
+    "claim_recall": ("answer_correctness",),
+    "invented": ("faithfulness", "answer_correctness"),
+    "lost": ("context_recall", "answer_correctness"),
+}
+_WHY = {
+    "faithfulness": "no answer claims anything beside contexts",
+    "answer_relevance": "there is no answer",
+    "context_recall": "there is no ground truth beside contexts",
+    "context_precision": "there is no ground truth beside contexts",
+    "answer_correctness": "there is no ground truth",
+    "context_relevant_share": "there is no ground truth beside contexts",
+    "claim_precision": "no answer with a ground truth claims anything",
+    "claim_recall": "there is no ground truth",
+}
+
+
+def measures(metrics: Sequence[str] = ()) -> tuple[Measure, ...]:
+    """The means of the metrics over answers, and what stands beside them."""
+    chosen = set(metrics or METRICS)
+    share = {"higher_is_better": False, "interval": "counts"}
+    known = (
+        *(_mean(name) for name in METRICS),
+        _mean("context_relevant_share"),
+        _mean("claim_precision"),
+        _mean("claim_recall"),
+        share_of("noncommittal", title="non-committal answers", higher_is_better=False, undefined="there is no answer"),
+        Measure(
+            "invented",
+            ("n_wrong_unsupported", "n_claims"),
+            ratio,
+            title="claims invented",
+            undefined="no claim has both verdicts",
+            **share,  # type: ignore[arg-type]
+        ),
+        Measure(
+            "lost",
+            ("n_missed_uncarried", "n_truths"),
+            ratio,
+            title="facts lost by the retriever",
+            undefined="no fact has both verdicts",
+            **share,  # type: ignore[arg-type]
+        ),
+    )
+    return tuple(m for m in known if chosen >= set(PARENTS[m.metric]))
+
+
+def _mean(name: str) -> Measure:
+    entry = card(name)
+    return mean_of(name, title=name.replace("_", " "), unit=entry.unit, worst=entry.range[0], undefined=_WHY[name])
+
+
+def rules_of(lights: Mapping[str, Any], metrics: Sequence[str]) -> dict[str, dict[str, float]]:
+    """The checked thresholds of each figure that has a light.
+
+    Raises
+    ------
+    BadInput
+        Lists lights of figures that are not computed, and thresholds that are no rule.
+    """
+    checks, found = Checks(), {}
+    known = {m.metric: m for m in measures(metrics)}
+    for name, rule in lights.items():
+        checks.that(name in known, f"lights: {name} is not among the figures; there are {', '.join(known)}")
+        if name in known:
+            low = (
+                card(name).range[0]
+                if name in (*METRICS, "context_relevant_share", "claim_precision", "claim_recall")
+                else 0.0
+            )
+            options: dict[str, Any] = {
+                "higher_is_better": known[name].higher_is_better,
+                "within": (low, 1.0),
+                "of": name,
+            }
+            found[name] = checks.tried(lambda rule=rule, options=options: rule_of(rule, **options)) or {}  # type: ignore[misc]
+    checks.refuse("rag_generation")
+    return {name: rule for name, rule in found.items() if rule}
+
+
+def summarise(
+    items: pd.DataFrame,
+    *,
+    metrics: Sequence[str] = (),
+    lights: Mapping[str, Mapping[str, float]] | None = None,
+    max_unscored: float = MAX_UNSCORED,
+    judge: str = BASELINE,
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
+) -> Summary:
+    """Estimates per model and the verdict.
+
+    Parameters
+    ----------
+    items : DataFrame
+        One row per answer.
+    metrics : sequence of str
+        Those that were computed; by default all.
+    lights, max_unscored, seed, n_resamples
+        See :func:`~evalbench.studies.rag_generation.evaluate`.
+    judge : str
+        Who judged: on ``baseline/lexical`` the light stays grey.
+    """
+    known = measures(metrics)
+    rules = lights or {}
+    options: dict[str, Any] = {"seed": seed, "n_resamples": n_resamples}
+    found = [
+        e
+        for m in known
+        for e in by_group(
+            with_reasons(items, m.metric), [with_light(m, rules if m.metric in rules else {})], "model", **options
+        )
+    ]
+    return worst_group(
+        items,
+        known,
+        "model",
+        lights=rules,
+        over=counted(items["id"].nunique(), "question"),
+        held_back=f"The judge is {judge}, which compares words" if holds_back(judge) else "",
+        max_unscored=max_unscored,
+        remark=_lost_references(items),
+        estimates=sorted(found, key=lambda e: e.group["model"]),
+        **options,
+    )
+
+
+def with_reasons(items: pd.DataFrame, figure: str) -> pd.DataFrame:
+    """The items with the reasons of one figure as ``unscored`` and ``undefined``."""
+    columns: dict[str, Any] = {}
+    for kind in ("unscored", "undefined"):
+        told = [items[f"{name}_{kind}"] for name in PARENTS[figure]]
+        columns[kind] = [next(filter(None, reasons), "") for reasons in zip(*told, strict=True)]
+    return items.assign(**columns)
+
+
+def _lost_references(items: pd.DataFrame) -> str:
+    lacking = items["undefined"].str.contains("no contexts", regex=False)
+    return f"{counted(int(lacking.sum()), 'answer')} without contexts." if lacking.any() else ""
