@@ -107,7 +107,9 @@ def split(judge: Invented, question: str, cut: list[str], claims: list[tuple[int
 class System:
     """One system's answer to one question, and the verdicts on it."""
 
-    def __init__(self, lines: list[str], asked: dict, articles: dict, facts: list, judge: Invented, written: list) -> None:
+    def __init__(
+        self, lines: list[str], asked: dict, articles: dict, facts: list, judge: Invented, written: list
+    ) -> None:
         self.name, listed = (part.strip() for part in lines[0].split("|"))
         self.asked, self.facts, self.why = asked, facts, REASONS[asked["lang"]]
         names = [n if "-" in n else f"{asked['group']}-{n}" for n in listed.split()]
@@ -145,7 +147,11 @@ class System:
         if self.asked["doc_id"] not in self.names:
             return {"label": "NOT_SUPPORTED", "reason": self.why["none"], "passages": []}
         k = self.names.index(self.asked["doc_id"]) + 1
-        return {"label": "SUPPORTED", "reason": self.why["says"].format(k=k, text=self.asked["passage"]), "passages": [k]}
+        return {
+            "label": "SUPPORTED",
+            "reason": self.why["says"].format(k=k, text=self.asked["passage"]),
+            "passages": [k],
+        }
 
     def by_contexts(self, code: str) -> dict:
         parts = CODE.fullmatch(code)
@@ -160,7 +166,9 @@ class System:
         if parts["against"] and self.asked["doc_id"] in self.names:
             reason = self.why["against"].format(text=self.asked["passage"])
             return {"label": "CONTRADICTED", "reason": reason, "passages": []}
-        return self.carried() if parts["fact"] else {"label": "NOT_SUPPORTED", "reason": self.why["none"], "passages": []}
+        return (
+            self.carried() if parts["fact"] else {"label": "NOT_SUPPORTED", "reason": self.why["none"], "passages": []}
+        )
 
     def by_facts(self, code: str) -> dict:
         parts = CODE.fullmatch(code)

@@ -88,6 +88,12 @@ ON_THE_EDGE = {
     "human_correlation": lambda v: {"yellow_from": v - 0.02, "green_from": v},
     "matching": lambda v: {"yellow_from": v - 0.02, "green_from": v + 0.02},
     "matching_calibration": lambda v: {},
+    "rag_generation": lambda v: {
+        "lights": {
+            "faithfulness": {"green_from": v + 0.1, "yellow_from": v - 0.1},
+            "answer_correctness": {"green_from": v + 0.02, "yellow_from": v - 0.02},
+        }
+    },
     "text_metrics": lambda v: {
         "lights": {
             "rouge1": {"green_from": v + 0.05, "yellow_from": v - 0.05},

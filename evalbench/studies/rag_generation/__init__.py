@@ -28,7 +28,7 @@ from evalbench.models.accounting import embeddings_counted, merged
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Column, Table
 from evalbench.studies.rag_generation.inputs import METRICS, SPLITS, answers_of, judge_of, metrics_of
-from evalbench.studies.rag_generation.items import items_of, tables_of
+from evalbench.studies.rag_generation.items import confusion_of, items_of, tables_of
 from evalbench.studies.rag_generation.judged import compared, judged
 from evalbench.studies.rag_generation.method import method, notes
 from evalbench.studies.rag_generation.pictures import (
@@ -141,8 +141,8 @@ def evaluate(
     -------
     Result
         ``items``: one row per answer, also with the lists ``TP``, ``FP``, ``FN`` of facts.  ``tables``: ``statements``, ``facts``,
-        ``contexts``, ``questions`` (with embeddings and cosines), ``correctness`` (the two JSON objects of ragnotes), ``texts``, ``calls``, and
-        ``comparison`` where there are several models.
+        ``contexts``, ``questions`` (with embeddings and cosines), ``correctness`` (the two JSON objects of ragnotes), ``confusion``,
+        ``texts``, ``calls``, and ``comparison`` where there are several models.
 
     Raises
     ------
@@ -179,6 +179,7 @@ def evaluate(
     headline = [m for m in measures(chosen) if m.metric in METRICS]
     tables = {
         **tables_of(cases, chosen),
+        "confusion": confusion_of(items),
         "comparison": compare_groups(items, headline, "model", seed=seed, n_resamples=n_resamples),
         **calls_of([], [heard]),
     }

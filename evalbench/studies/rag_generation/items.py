@@ -205,6 +205,13 @@ def _counted(kinds: Sequence[str], names: Sequence[str], total: str, *, known: b
     return counts if known else dict.fromkeys(counts, math.nan)
 
 
+def confusion_of(items: pd.DataFrame) -> pd.DataFrame:
+    """How many claims and facts of each model are of which kind; kinds that were not judged are left out."""
+    names = [f"n_{name}" for name in (*CONFUSION, *FATES) if f"n_{name}" in items]
+    counts = items.groupby("model", sort=True)[names].sum(min_count=1)
+    return counts.rename(columns=lambda name: name.removeprefix("n_")).reset_index()
+
+
 # -- the finer tables ---------------------------------------------------------------------------------
 
 

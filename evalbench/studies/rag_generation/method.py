@@ -7,7 +7,7 @@ from typing import Any
 
 from evalbench.judge.entail import holds_back
 from evalbench.kit.answers import remarks
-from evalbench.studies.rag_generation.inputs import METRICS, only_compares
+from evalbench.studies.rag_generation.inputs import METRICS, OWN_TABLE, only_compares
 from evalbench.studies.rag_generation.judged import Case
 from evalbench.text.sentences import splitter
 
@@ -34,7 +34,14 @@ def notes(cases: Sequence[Case], items: Any, options: Mapping[str, Any]) -> list
         (unnamed, f"Verdicts of support for which the judge named no passage: {unnamed}."),
     )
     cutters = sorted({f"{splitter(case.answer.lang)} ({case.answer.lang})" for case in cases})
-    return [*remarks(items), *(text for holds, text in said if holds), f"Sentences were cut by {', '.join(cutters)}."]
+    before = "The verdicts came with the data set (table verdicts): no judge was asked in this run."
+    given = [before] if options["judge"] == OWN_TABLE else []
+    return [
+        *given,
+        *remarks(items),
+        *(text for holds, text in said if holds),
+        f"Sentences were cut by {', '.join(cutters)}.",
+    ]
 
 
 def method(options: Mapping[str, Any]) -> tuple[str, ...]:

@@ -6,8 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from evalbench.draw.html import Html, escape, language_attributes
 from evalbench.draw.pictures import estimate_bars, heat_map
 from evalbench.draw.tables import clamped, folded, html_table, text_block
@@ -67,13 +65,9 @@ def picture_fates(result: Result) -> tuple[Picture, str]:
 
 
 def _counts(result: Result, names: Mapping[str, str], title: str, unit: str) -> tuple[Picture, str]:
-    models = sorted(set(result.items["model"]))
-    matrix = np.full((len(models), len(names)), math.nan)
-    for i, model in enumerate(models):
-        own = result.items[result.items["model"] == model]
-        for j, name in enumerate(names):
-            if f"n_{name}" in own and own[f"n_{name}"].notna().any():
-                matrix[i, j] = own[f"n_{name}"].sum()
+    table = result.tables["confusion"]
+    models = table["model"].tolist()
+    matrix = table.reindex(columns=list(names)).to_numpy(float)
     text = [["–" if math.isnan(v) else f"{v:.0f}" for v in row] for row in matrix]
     return heat_map(matrix, models, list(names.values()), title=title, text=text, unit=f"number of {unit}", low=0)
 
@@ -173,8 +167,11 @@ def _asked(row: dict[str, Any]) -> Html:
 
 def _answered(row: dict[str, Any], metrics: Sequence[str]) -> Html:
     scores = ", ".join(f"{name.replace('_', ' ')} {score_text(row[name])}" for name in metrics)
-    text = text_block(row["answer"], code=row["lang"]) if isinstance(row["answer"], str) else Html("<em>no answer</em>")
-    return Html(f"{text}<strong>{escape(scores)}</strong>")
+    return Html(f"{_answer(row['answer'], row['lang'])}<strong>{escape(scores)}</strong>")
+
+
+def _answer(text: Any, code: str) -> Html:
+    return text_block(text, 600, code) if isinstance(text, str) else Html("<div><em>no answer</em></div>")
 
 
 def annotated(result: Result, n: int = 6) -> Html:
@@ -232,7 +229,7 @@ def _annotated_one(result: Result, item: dict[Any, Any]) -> Html:
         ),
     ]
     filled = [part for part, rows in zip(said, ("statements", "facts", "contexts"), strict=True) if len(own[rows])]
-    head = _answered({**item, "answer": text["answer"], "lang": code}, metrics)
+    head = _answer(text["answer"], code)
     return sheet(f"{name}: {scores}", text["question"], head, *filled, *_written(result, item), code=code)
 
 
