@@ -24,7 +24,7 @@ _ROUNDING = 1e-12
 # Kendall between whole documents costs documents², row by row it costs rows · log(levels).
 _DOCUMENTS_FOR_BLOCKS = 500
 _ROWS_FOR_BLOCKS = 6000
-_CELLS_AT_ONCE = 1 << 22
+_CELLS_AT_ONCE = 1 << 20
 _IN_FULL = 40
 _PAIRS_AT_ONCE = 1 << 24
 

@@ -66,9 +66,10 @@ def worst_cases(
     order = [*by, *(key for key in keys if key not in by)]
     ascending = [name not in set(highest) for name in order]
     known = rows if unscored else rows[rows[by[0]].notna()]
-    found = known.sort_values(order, ascending=ascending, kind="stable", ignore_index=True).head(n or len(known))
+    places = known[order].reset_index(drop=True).sort_values(order, ascending=ascending, kind="stable").index
+    found = known.iloc[places[: n or None]].reset_index(drop=True)
     if texts is not None:
-        own = texts[[*keys, *(name for name in texts if name not in found)]]
+        own = texts.loc[texts[keys[0]].isin(found[keys[0]]), [*keys, *(name for name in texts if name not in found)]]
         found = found.merge(own, on=list(keys), how="left", validate="many_to_one")
     return found if show is None else shown(found, show)
 

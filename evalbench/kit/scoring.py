@@ -186,7 +186,7 @@ def _score_one(frame: pd.DataFrame, entry: Card, options: Options, scored: Score
     ready = np.flatnonzero((unscored == "") & (undefined == ""))
     if not len(ready):
         return
-    rows = frame.iloc[ready]
+    rows = frame if len(ready) == n else frame.iloc[ready]
     try:
         columns = {INPUTS[column]: rows[column].tolist() for column in needed}
         values = score(entry, rows["output"].tolist(), **columns, **_arguments(entry, options, scored))

@@ -171,6 +171,7 @@ def rouge(
             raise ValueError(f"no ROUGE type {name!r}; choose from rouge1 … rouge9, rougeL, rougeLsum")
     if several not in ("best", "mean"):
         raise ValueError(f"several is {several!r}; best or mean")
+    between_blanks = tokenize is alphanumeric_runs
     tokenize = stemmed(tokenize, language) if stem else tokenize
     over_references = best_of if several == "best" else mean_of_pairs
     flat = pairs(outputs, references)
@@ -178,7 +179,8 @@ def rouge(
     for start in range(0, max(len(flat.outputs), 1), PAIRS_AT_ONCE):
         left = flat.outputs[start : start + PAIRS_AT_ONCE]
         right = flat.references[start : start + PAIRS_AT_ONCE]
-        tokens = token_ids([*left, *right] if set(types) != {"rougeLsum"} else [], tokenize)
+        cut = [*left, *right] if set(types) != {"rougeLsum"} else []
+        tokens = token_ids(cut, tokenize, between_blanks=between_blanks)
         for name in types:
             if name == "rougeLsum":
                 split = _lines if sentence_split == "newline" else lambda text: sentences(text, language)

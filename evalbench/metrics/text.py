@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,7 +65,8 @@ def checked_texts(values: Sequence[Any], name: str, n: int | None = None) -> lis
     column = list(values)
     if n is not None and len(column) != n:
         raise BadInput(f"{len(column)} {name} for {n} outputs")
-    wrong = [i for i, value in enumerate(column) if not isinstance(value, str)]
+    plain = set(map(type, column)) <= {str}
+    wrong = [] if plain else [i for i, value in enumerate(column) if not isinstance(value, str)]
     if wrong:
         shown = ", ".join(f"row {i}: {column[i]!r}" for i in wrong[:5])
         raise BadInput(f"{name}: {len(wrong)} of {len(column)} are not text ({shown})")
@@ -84,6 +86,9 @@ def checked_lists(values: Sequence[Any], name: str, n: int, *, empty_ok: bool = 
     if len(values) != n:
         raise BadInput(f"{len(values)} {name} for {n} outputs")
     column = [[value] if isinstance(value, str) else value for value in values]
+    kinds = set(map(type, column))
+    if kinds <= {list} and (empty_ok or all(column)) and set(map(type, chain.from_iterable(column))) <= {str}:
+        return [list(texts) for texts in column]
     wrong = [
         i
         for i, texts in enumerate(column)

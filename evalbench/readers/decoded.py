@@ -83,6 +83,12 @@ def decoded(path: Path, raw: bytes) -> tuple[str, list[str]]:
         ) from error
 
 
+def in_utf8(path: Path, raw: bytes) -> tuple[bytes, list[str]]:
+    """The bytes of a file in UTF-8, and a note where its encoding was guessed; see :func:`decoded`."""
+    text, notes = decoded(path, raw)
+    return (text.encode() if notes else raw.removeprefix(codecs.BOM_UTF8)), notes
+
+
 def _russian(raw: bytes, start: int) -> bool:
     """Whether bytes are Windows-1251: in other encodings these words would be of mixed letters, or in odd capitals."""
     try:

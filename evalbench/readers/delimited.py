@@ -26,8 +26,8 @@ class Rows(NamedTuple):
     separator: str
 
 
-def delimited_frame(path: Path, text: str, expected: str) -> tuple[pd.DataFrame, list[str]]:
-    """The cells of a delimited text, and a note where another separator than the ending's was found.
+def delimited_frame(path: Path, raw: bytes, expected: str) -> tuple[pd.DataFrame, list[str]]:
+    """The cells of a delimited text in UTF-8, and a note where another separator than the ending's was found.
 
     Raises
     ------
@@ -36,9 +36,9 @@ def delimited_frame(path: Path, text: str, expected: str) -> tuple[pd.DataFrame,
     """
     import pandas as pd
 
-    declared = _EXCEL.match(text)
-    text = text[declared.end() :] if declared else text
-    rows = _found(path, text, declared[1] if declared else expected)
+    declared = _EXCEL.match(raw[:16].decode("utf-8", "ignore"))
+    raw = raw[len(declared[0].encode()) :] if declared else raw
+    rows = _found(path, raw, declared[1] if declared else expected)
     if rows.uneven:
         raise BadInput.listing(
             f"{path}: the header has {len(rows.header)} cells, these rows have more or fewer (quote a cell that holds "
@@ -47,7 +47,7 @@ def delimited_frame(path: Path, text: str, expected: str) -> tuple[pd.DataFrame,
         )
     try:
         frame = pd.read_csv(
-            io.StringIO(text),
+            io.BytesIO(raw),
             sep=rows.separator,
             dtype=str,
             keep_default_na=False,
@@ -68,11 +68,11 @@ def delimited_frame(path: Path, text: str, expected: str) -> tuple[pd.DataFrame,
     return frame, [] if rows.separator == expected else [f"its cells are separated by {named}"]
 
 
-def _found(path: Path, text: str, expected: str) -> Rows:
+def _found(path: Path, raw: bytes, expected: str) -> Rows:
     """The rows by the expected separator, or by another that divides the header where that one does not fit."""
-    csv.field_size_limit(max(len(text), csv.field_size_limit()))
+    csv.field_size_limit(max(len(raw), csv.field_size_limit()))
     try:
-        rows = _rows(text, expected)
+        rows = _rows(raw, expected)
     except csv.Error as error:
         raise BadInput(f"{path}: not a table: {error}") from error
     if len(rows.header) > 1 and not rows.uneven:
@@ -81,7 +81,7 @@ def _found(path: Path, text: str, expected: str) -> Rows:
     for separator in SEPARATORS:
         if separator != expected and any(separator in cell for cell in rows.header):
             try:
-                others.append(_rows(text, separator))
+                others.append(_rows(raw, separator))
             except csv.Error:
                 continue
     whole = [other for other in others if len(other.header) > 1 and not other.uneven]
@@ -90,11 +90,12 @@ def _found(path: Path, text: str, expected: str) -> Rows:
     return max(whole, key=lambda other: len(other.header), default=rows)
 
 
-def _rows(text: str, separator: str) -> Rows:
+def _rows(raw: bytes, separator: str) -> Rows:
     """Counted before pandas reads them, which cuts long rows off and fills up short ones."""
     uneven: list[str] = []
     header: list[str] = []
-    for number, row in enumerate(csv.reader(io.StringIO(text, newline=""), delimiter=separator), start=1):
+    lines = io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8", newline="")
+    for number, row in enumerate(csv.reader(lines, delimiter=separator), start=1):
         header = header or row
         if len(row) != len(header) and "".join(row).strip():
             uneven.append(f"row {number}: {len(row)}")

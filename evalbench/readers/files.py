@@ -11,11 +11,12 @@ import hashlib
 import json
 import re
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalbench.errors import BadInput
-from evalbench.readers.decoded import decoded, ending, unpacked
+from evalbench.readers.decoded import decoded, ending, in_utf8, unpacked
 from evalbench.readers.delimited import delimited_frame
 from evalbench.readers.frames import half_character
 
@@ -95,10 +96,11 @@ def raw_table(path: Path, raw: bytes) -> tuple[pd.DataFrame, list[str]]:
         from evalbench.readers.excel import excel_frame
 
         return excel_frame(path, raw)
-    text, notes = decoded(path, raw)
     if form in DELIMITED:
-        frame, found = delimited_frame(path, text, DELIMITED[form])
+        plain, notes = in_utf8(path, raw)
+        frame, found = delimited_frame(path, plain, DELIMITED[form])
         return frame, notes + found
+    text, notes = decoded(path, raw)
     records, rows, found = _json_records(path, text) if form == ".json" else _json_lines(path, text)
     return records_frame(records, rows), notes + found
 
@@ -120,7 +122,7 @@ Records = tuple[list[dict[str, Any]], list[int], list[str]]
 def _json_lines(path: Path, text: str) -> Records:
     """Objects, their lines, and a note where the file is one list instead."""
     records, rows, faults = [], [], []
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in enumerate(_lines(text), start=1):
         if not line.strip():
             continue
         try:
@@ -140,6 +142,15 @@ def _json_lines(path: Path, text: str) -> Records:
     if faults:
         raise BadInput.listing(f"{path}: not JSON Lines:", faults)
     return records, rows, []
+
+
+def _lines(text: str) -> Iterator[str]:
+    """The lines of a text, one at a time, since all of them take as much memory as it."""
+    start = 0
+    while (end := text.find("\n", start)) >= 0:
+        yield text[start:end]
+        start = end + 1
+    yield text[start:]
 
 
 def _whole(text: str) -> Records | None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 import string
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple
 
+import numpy as np
 import regex
 
 from evalbench.errors import BadInput
 from evalbench.text.stopwords import stop_words
-from evalbench.text.words import UNSPACED, words
+from evalbench.text.words import UNSPACED, TokenIds, token_ids, words
 
 Normalisation = str
 _MODES = ("full", "squad", "none")
@@ -64,6 +67,51 @@ def tokenizer(normalise: Normalisation = "full", language: str = "en") -> Callab
     >>> tokenizer("squad")("The state-of-the-art")
     ['stateoftheart']
     """
+    cut, removed, otherwise = _rule(normalise, language)
+
+    def tokens(text: str) -> list[str]:
+        found = cut(text)
+        return [token for token in found if token.lower() not in removed] or found or otherwise(text)
+
+    return tokens
+
+
+def normalised_ids(texts: Sequence[str], normalise: Normalisation = "full", language: str = "en") -> TokenIds:
+    """The tokens of :func:`tokenizer` of many texts.
+
+    Examples
+    --------
+    >>> found = normalised_ids(["It is NOT it!", "!!!", "not"])
+    >>> found.ids.tolist(), found.offsets.tolist()
+    ([2, 3, 2], [0, 1, 2, 3])
+    """
+    cut, removed, otherwise = _rule(normalise, language)
+    found = token_ids(texts, cut, between_blanks=True)
+    kept = ~np.array([token.lower() in removed for token in found.vocabulary], bool)[found.ids]
+    left = np.bincount(found.rows[kept], minlength=len(found))
+    kept |= (left == 0)[found.rows]
+    lengths = np.where(left == 0, found.lengths, left)
+    ids, vocabulary = found.ids[kept], found.vocabulary
+    bare = [i for i in np.flatnonzero(lengths == 0).tolist() if texts[i].strip()]
+    if bare:
+        rest = token_ids([texts[i] for i in bare], otherwise)
+        vocabulary = tuple(dict.fromkeys([*vocabulary, *rest.vocabulary]))
+        places = {token: i for i, token in enumerate(vocabulary)}
+        own = np.array([places[token] for token in rest.vocabulary], np.int64)[rest.ids]
+        ids = np.insert(ids, np.repeat(np.cumsum(lengths)[bare], rest.lengths), own)
+        lengths[bare] = rest.lengths
+    return TokenIds(ids, np.concatenate([[0], np.cumsum(lengths)]), vocabulary)
+
+
+class _Rule(NamedTuple):
+    """The tokens of what stands between blanks, those that are left out, and the tokens of a text that has none."""
+
+    cut: Callable[[str], list[str]]
+    removed: frozenset[str] = frozenset()
+    otherwise: Callable[[str], list[str]] = str.split
+
+
+def _rule(normalise: Normalisation, language: str) -> _Rule:
     mode, *left_out = normalise.split("-")
     if mode not in _MODES or not set(left_out) <= (set(_STEPS) if mode == "full" else set()):
         raise BadInput(
@@ -71,17 +119,13 @@ def tokenizer(normalise: Normalisation = "full", language: str = "en") -> Callab
             f"{', '.join(_STEPS)}, as in full-stop_words"
         )
     if normalise == "squad":
-        return _squad_tokens
+        return _Rule(_squad_tokens, otherwise=lambda _: [])
     if normalise == "none":
-        return lambda text: words(text) or text.split()
+        return _Rule(words)
     lower, bare = "lower" not in left_out, "punctuation" not in left_out
+    between = partial(_between_blanks, lower=lower)
     removed = frozenset() if "stop_words" in left_out else stop_words(language)
-
-    def tokens(text: str) -> list[str]:
-        found = _words_and_symbols(text, lower) if bare else _between_blanks(text, lower)
-        return [token for token in found if token.lower() not in removed] or found or _between_blanks(text, lower)
-
-    return tokens
+    return _Rule(partial(_words_and_symbols, lower=lower) if bare else between, removed, between)
 
 
 def normalised(text: str, normalise: Normalisation = "full", language: str = "en") -> str:

@@ -34,6 +34,7 @@ _RUN = regex.compile(rf"{_ONE_CHARACTER}|{_ALNUM}[[\p{{L}}\p{{M}}\p{{N}}]--[{UNS
 _ASCII_WORD = re.compile(r"_*[A-Za-z0-9]\w*(?:(?:(?<=[A-Za-z])['.](?=[A-Za-z])|(?<=\d)['.,](?=\d))\w+)*", re.ASCII)
 _BETWEEN = "\0"
 _ASCII_WORD_OR_MARK = re.compile(f"{_ASCII_WORD.pattern}|{_BETWEEN}", re.ASCII)
+_TEXTS_AT_ONCE = 10_000
 _ASCII_RUN = re.compile(r"[A-Za-z0-9]+")
 
 
@@ -125,7 +126,9 @@ class TokenIds:
         return np.repeat(np.arange(len(self)), self.lengths)
 
 
-def token_ids(texts: Iterable[str], tokenize: Callable[[str], list[str]] = words) -> TokenIds:
+def token_ids(
+    texts: Iterable[str], tokenize: Callable[[str], list[str]] = words, *, between_blanks: bool = False
+) -> TokenIds:
     """Tokenise many texts into one ragged integer array.
 
     Parameters
@@ -134,6 +137,9 @@ def token_ids(texts: Iterable[str], tokenize: Callable[[str], list[str]] = words
         Equal texts are tokenised once.
     tokenize : callable
         One text to its tokens.
+    between_blanks : bool
+        No token depends on what is beyond a blank, as in :func:`words`: whatever stands between blanks is then tokenised
+        once, however often it occurs, which is several times as fast.
 
     Returns
     -------
@@ -144,7 +150,11 @@ def token_ids(texts: Iterable[str], tokenize: Callable[[str], list[str]] = words
     >>> t = token_ids(["a b a", "", "b"])
     >>> t.ids.tolist(), t.offsets.tolist(), t.vocabulary
     ([0, 1, 0, 1], [0, 3, 3, 4], ('a', 'b'))
+    >>> token_ids(["a, b-c", "c b"], between_blanks=True).ids.tolist()
+    [0, 1, 2, 2, 1]
     """
+    if between_blanks:
+        return _in_tokens(_between_blanks(list(texts)), tokenize)
     index: defaultdict[str, int] = defaultdict()
     index.default_factory = index.__len__
     number = index.__getitem__
@@ -158,6 +168,49 @@ def token_ids(texts: Iterable[str], tokenize: Callable[[str], list[str]] = words
     lengths = np.fromiter(chain([0], map(len, pieces)), np.int64, len(pieces) + 1)
     flat = np.fromiter(chain.from_iterable(pieces), np.int64, int(lengths.sum()))
     return TokenIds(flat, np.cumsum(lengths), tuple(index))
+
+
+def word_counts(texts: Sequence[str]) -> npt.NDArray[np.int64]:
+    """How many words each text has, ``(n_texts,)``.
+
+    Examples
+    --------
+    >>> word_counts(["one two, three", "我的家", ""]).tolist()
+    [3, 3, 0]
+    """
+    counts = [np.zeros(0, np.int64)]
+    for start in range(0, len(texts), _TEXTS_AT_ONCE):
+        runs = _between_blanks(list(texts[start : start + _TEXTS_AT_ONCE]))
+        sizes = np.fromiter((len(words(run)) for run in runs.vocabulary), np.int64, len(runs.vocabulary))
+        counts.append(np.diff(np.concatenate([[0], np.cumsum(sizes[runs.ids])])[runs.offsets]))
+    return np.concatenate(counts)
+
+
+def _between_blanks(texts: list[str]) -> TokenIds:
+    """What stands between blanks, by Arrow; a text may begin or end with an empty run."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        runs = pc.utf8_split_whitespace(pa.array(texts, pa.large_string()))
+    except UnicodeEncodeError:  # half a character
+        return token_ids(texts, str.split)
+    found = runs.flatten().dictionary_encode()
+    return TokenIds(
+        found.indices.to_numpy().astype(np.int64),
+        runs.offsets.to_numpy().astype(np.int64),
+        tuple(found.dictionary.to_pylist()),
+    )
+
+
+def _in_tokens(runs: TokenIds, tokenize: Callable[[str], list[str]]) -> TokenIds:
+    """The tokens of texts out of what stands between their blanks."""
+    parts = token_ids(runs.vocabulary, tokenize)
+    sizes = parts.lengths[runs.ids]
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    # Token k of a run is at its first token's place plus k.
+    places = np.arange(offsets[-1]) + np.repeat(parts.offsets[runs.ids] - offsets[:-1], sizes)
+    return TokenIds(parts.ids[places], offsets[runs.offsets], parts.vocabulary)
 
 
 def word_ids(texts: Sequence[str], *, lower: bool = False) -> TokenIds:

@@ -8,6 +8,7 @@ from benchmark_table import against, at_most
 from peak_memory import peak_bytes
 from scipy import stats
 from timing import Race, alone, least, race, seconds
+from zipf_texts import texts
 
 from evalbench.core.correlation_table import correlation_table
 from evalbench.metrics.character_ngrams import chrf
@@ -19,22 +20,6 @@ pytestmark = pytest.mark.benchmark
 TYPES = ["rouge1", "rouge2", "rougeL"]
 PAIRS, FEW = 20_000, 1_000
 LEAST_OF_ROUGE_SCORE, LEAST_OF_SACREBLEU, LEAST_OF_SCIPY = 5, 5, 5
-
-
-def texts(n, seed=0, low=15, high=60):
-    """English-like texts: words by Zipf's law, a third of each pair shared."""
-    rng = np.random.default_rng(seed)
-    vocabulary = np.array([f"word{i}" for i in range(20_000)])
-
-    def some(size):
-        return vocabulary[np.minimum(rng.zipf(1.3, size), len(vocabulary)) - 1].tolist()
-
-    outputs, references = [], []
-    for _ in range(n):
-        shared = some(int(rng.integers(low, high)) // 3)
-        outputs.append(" ".join(some(int(rng.integers(low, high)) * 2 // 3) + shared))
-        references.append(" ".join(shared + some(int(rng.integers(low, high)) * 2 // 3)))
-    return outputs, references
 
 
 def rouge_against_rouge_score():

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalbench.errors import BadInput
-from evalbench.text.normalise import normalised, tokenizer
+from evalbench.text.normalise import normalised, normalised_ids, tokenizer
 from evalbench.text.sentences import sentences, splitter
 from evalbench.text.stopwords import detect_language, stop_words
 
@@ -91,6 +91,18 @@ def test_squad_tokens_of_unspaced_scripts_are_characters():
 @given(st.text(max_size=40))
 def test_normalising_never_empties_a_text(text):
     assert bool(tokenizer("full", "en")(text)) == bool(text.strip())
+
+
+beside_blanks = st.text(alphabet=st.sampled_from("theA 's \n\xa0-−3.,!?=\u0338€%👍’…Σσяи再的"), max_size=14)
+
+
+@pytest.mark.parametrize("normalise", ["full", "full-lower", "full-punctuation", "full-stop_words", "squad", "none"])
+@given(
+    st.lists(st.one_of(beside_blanks, st.sampled_from(["the", "the a", "!!!", " ", "", "it is", "C++ -5"])), max_size=6)
+)
+def test_a_column_has_the_tokens_of_its_texts(normalise, texts):
+    found, tokens = normalised_ids(texts, normalise, "en"), tokenizer(normalise, "en")
+    assert [[found.vocabulary[i] for i in found[k]] for k in range(len(found))] == [tokens(text) for text in texts]
 
 
 def test_languages_are_detected_only_with_evidence():

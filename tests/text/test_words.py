@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalbench.text import words as module
-from evalbench.text.words import alphanumeric_runs, token_ids, word_ids, words
+from evalbench.text.words import alphanumeric_runs, token_ids, word_counts, word_ids, words
 
 
 @pytest.mark.parametrize(
@@ -82,3 +82,22 @@ def test_a_column_cut_in_one_pass_is_cut_as_text_by_text(texts):
     assert one_pass.vocabulary == singly.vocabulary
     assert one_pass.ids.tolist() == singly.ids.tolist()
     assert one_pass.offsets.tolist() == singly.offsets.tolist()
+
+
+def listed(found):
+    return [[found.vocabulary[i] for i in found[k]] for k in range(len(found))]
+
+
+# Blanks of all kinds beside what is composed, cased by its neighbours, or joined to them.
+beside_blanks = st.text(
+    alphabet=st.sampled_from("aB'’3._- \n\t\x1f\x85\xa0\u2003\u2028\u3000\u200d\u0301\u0338=ΣσςяИ\u0306再ーวั\ud800"),
+    max_size=14,
+)
+
+
+@given(st.lists(st.one_of(beside_blanks, st.text(max_size=12)), max_size=5))
+def test_a_column_cut_between_blanks_is_cut_as_text_by_text(texts):
+    for tokenize in (words, lambda text: words(text, lower=True), alphanumeric_runs):
+        found = token_ids(texts, tokenize, between_blanks=True)
+        assert listed(found) == [tokenize(text) for text in texts]
+    assert word_counts(texts).tolist() == [len(words(text)) for text in texts]

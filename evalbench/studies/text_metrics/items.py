@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalbench.kit.scoring import Scored
-from evalbench.text.words import words
+from evalbench.text.words import word_counts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +27,9 @@ def items_of(frame: pd.DataFrame, scored: Scored) -> pd.DataFrame:
     import pandas as pd
 
     keys = {key: frame[key].to_numpy() for key in ("id", "model") if key in frame}
-    lengths = {"output_words": [np.nan if text is None else len(words(text)) for text in frame["output"]]}
+    outputs = frame["output"]
+    counts = word_counts(["" if text is None else text for text in outputs])
+    lengths = {"output_words": np.where(outputs.isna(), np.nan, counts)}
     reasons = {
         f"{name}_{kind}": why
         for kind, of in (("unscored", scored.unscored), ("undefined", scored.undefined))
