@@ -104,7 +104,7 @@ def normalised_ids(texts: Sequence[str], normalise: Normalisation = "full", lang
 
 
 class _Rule(NamedTuple):
-    """The tokens of what stands between blanks, those that are left out, and the tokens of a text that has none."""
+    """The tokens of what is between blanks, those that are left out, and the tokens of a text that has none."""
 
     cut: Callable[[str], list[str]]
     removed: frozenset[str] = frozenset()

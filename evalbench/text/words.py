@@ -138,7 +138,7 @@ def token_ids(
     tokenize : callable
         One text to its tokens.
     between_blanks : bool
-        No token depends on what is beyond a blank, as in :func:`words`: whatever stands between blanks is then tokenised
+        No token depends on what is beyond a blank, as in :func:`words`: what is between blanks is then tokenised
         once, however often it occurs, which is several times as fast.
 
     Returns
@@ -187,7 +187,7 @@ def word_counts(texts: Sequence[str]) -> npt.NDArray[np.int64]:
 
 
 def _between_blanks(texts: list[str]) -> TokenIds:
-    """What stands between blanks, by Arrow; a text may begin or end with an empty run."""
+    """What is between blanks, by Arrow; a text may begin or end with an empty run."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -204,7 +204,7 @@ def _between_blanks(texts: list[str]) -> TokenIds:
 
 
 def _in_tokens(runs: TokenIds, tokenize: Callable[[str], list[str]]) -> TokenIds:
-    """The tokens of texts out of what stands between their blanks."""
+    """The tokens of texts out of what is between their blanks."""
     parts = token_ids(runs.vocabulary, tokenize)
     sizes = parts.lengths[runs.ids]
     offsets = np.concatenate([[0], np.cumsum(sizes)])
