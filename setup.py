@@ -13,6 +13,8 @@ ROOT = Path(__file__).resolve().parent
 SHIPPED = (
     "notebooks/*.ipynb",
     "data/**/*",
+    "docs/comparison.schema.json",
+    "docs/glossary.md",
     "docs/methods.md",
     "docs/recipes.md",
     "docs/batch.schema.json",

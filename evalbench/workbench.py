@@ -11,6 +11,8 @@ from evalbench.errors import BadInput
 SHIPPED = (
     "notebooks/*.ipynb",
     "data/**/*",
+    "docs/comparison.schema.json",
+    "docs/glossary.md",
     "docs/methods.md",
     "docs/recipes.md",
     "docs/batch.schema.json",

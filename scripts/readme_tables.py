@@ -1,6 +1,6 @@
-"""The generated tables of README.md: studies, metrics, commands.
+"""The generated tables of README.md (studies, metrics, commands) and docs/glossary.md.
 
-``python scripts/readme_tables.py`` rewrites them between their markers; a test fails where they are stale.
+``python scripts/readme_tables.py`` rewrites them; a test fails where they are stale.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
+GLOSSARY = ROOT / "docs" / "glossary.md"
 
 
 def studies_table() -> str:
@@ -77,8 +78,16 @@ def with_tables(text: str) -> str:
     return text
 
 
+def glossary() -> str:
+    """The terms of the pages."""
+    from evalbench.report.glossary import glossary_markdown
+
+    return glossary_markdown()
+
+
 if __name__ == "__main__":
-    made = with_tables(README.read_text(encoding="utf-8"))
-    stale = made != README.read_text(encoding="utf-8")
-    README.write_text(made, encoding="utf-8")
+    made = {README: with_tables(README.read_text(encoding="utf-8")), GLOSSARY: glossary()}
+    stale = any(not path.is_file() or text != path.read_text(encoding="utf-8") for path, text in made.items())
+    for path, text in made.items():
+        path.write_text(text, encoding="utf-8")
     sys.exit(0 if "--check" not in sys.argv else int(stale))

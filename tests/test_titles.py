@@ -11,13 +11,15 @@ import pandas as pd
 import pytest
 
 from evalbench.commands.printed import headline as printed
+from evalbench.compare.matrix import Pairs
 from evalbench.compare.runs import Hooks, compare
 from evalbench.compare.sides import Side, with_names
 from evalbench.core.measures import estimate, mean_of
 from evalbench.core.result import Summary
 from evalbench.core.verdict import Verdict
 from evalbench.draw.verdict import headline_table
-from evalbench.report.compare_page import page, sentences
+from evalbench.report.compare_page import page
+from evalbench.report.compare_words import sentences
 from evalbench.report.history import headline
 from evalbench.report.index import sparkline
 
@@ -56,7 +58,7 @@ def test_tables_lines_index_and_comparisons_show_the_title() -> None:
     (found,) = compare(
         left, [right], hooks, n_resamples=200, metric="citation_recall", margins={"citation_recall": 0.01}
     )
-    whole = page([found], {})
+    whole = page(Pairs.against_the_first([found]), {})
     assert all(line.startswith(TITLE) for line in sentences(found))
     assert f"<p>{TITLE} of single units" in whole
     assert f"({TITLE} ±0.01)" in whole

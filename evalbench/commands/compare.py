@@ -61,7 +61,7 @@ def read_side(folder: Path) -> Side:
     run = read_run(folder) if (folder / RUN_JSON).is_file() else {}
     if run.get("status") not in FINISHED:
         raise BadInput(f"{folder}: not the folder of a finished run (status {run.get('status', 'unknown')})")
-    return Side(folder.name, read_results(folder), run, read_items(folder))
+    return Side(folder.name, read_results(folder), run, read_items(folder), folder=folder)
 
 
 def selected(side: Side, wanted: dict[str, str], option: str) -> Side:
@@ -149,7 +149,11 @@ def target(sides: Sequence[Side], options: object, reports: Path) -> Path:
     type=click.Path(path_type=Path),
     help="The workbench (default: found upwards from here, else that of the package).",
 )
-@click.option("--fail-on", type=click.Choice(["worse"]), help="Exit with 3 if the first metric got worse.")
+@click.option(
+    "--fail-on",
+    type=click.Choice(["worse"]),
+    help="Exit with 3 if the first metric is worse in a later run than in the first.",
+)
 def compare(
     runs: tuple[str, ...],
     left: tuple[str, ...],
@@ -164,24 +168,25 @@ def compare(
     root: Path | None,
     fail_on: str | None,
 ) -> None:
-    """Compare runs of one study with the first of them, or two groups of a run: RUN is a run's folder or id.
+    """Compare two runs of one study, each two of several, or two groups of a run: RUN is a run's folder or id.
 
     \b
     evalbench compare reports/matching/A reports/matching/B
+    evalbench compare reports/matching/A reports/matching/B reports/matching/C
     evalbench compare reports/matching/A --left checker=fern --right checker=moss
     """
     from evalbench import studies, workbench
+    from evalbench.compare.matrix import compare_pairs
     from evalbench.compare.runs import Hooks
-    from evalbench.compare.runs import compare as differences_of
-    from evalbench.report.compare_page import headline, judged_by, outcome, sentences, write
+    from evalbench.report.compare_files import write
     from evalbench.report.compare_table import ARROWS
+    from evalbench.report.compare_words import headline, judged_by, outcome, sentences
 
     reports = workbench.reports(root)
     sides = _sides(runs, left, right, reports)
     study = str(sides[0].results["study"])
-    found = differences_of(
-        sides[0],
-        sides[1:],
+    pairs = compare_pairs(
+        sides,
         Hooks.of(studies.study(study)),
         paired=not unpaired,
         metric=metric,
@@ -192,15 +197,18 @@ def compare(
     )
     folder = out or target(sides, [unpaired, metric, sorted(margin), seed, n_resamples, n_summaries], reports)
     folder.mkdir(parents=True, exist_ok=True)
-    folders = {f.name: f for f in (run_folder(name, reports) for name in runs)}
+    folders = {s.run_id: s.folder for s in sides if s.folder}
     links = {i: Path(os.path.relpath(f / PAGE, folder.resolve())).as_posix() for i, f in folders.items()}
-    page = write(found, folder, links, keep=out is not None)
-    for one in found:
+    page = write(pairs, folder, links, keep=out is not None)
+    for one in pairs.found:
         by = f"{judged_by(one)}, " if judged_by(one) else ""
         click.echo(f"{ARROWS[outcome(one)]} {outcome(one)}  {by}{one.side.name} against {one.reference.name}")
         click.echo("\n".join([*(f"  {line}" for line in sentences(one)), *(f"  note: {note}" for note in one.notes)]))
+    for pair in pairs.refused:
+        click.echo(f"– not compared  {pair.side.name} against {pair.reference.name}: {pair.reason}")
     click.echo(f"page  {page}")
-    if fail_on and any(row.comparison.outcome == "worse" for one in found for row in headline(one)):
+    first = [one for one in pairs.found if one.reference.name == sides[0].name]
+    if fail_on and any(row.comparison.outcome == "worse" for one in first for row in headline(one)):
         sys.exit(3)
 
 

@@ -153,7 +153,7 @@ def compare(
         _differences(reference, side, hooks, paired, metric, margins or {}, seed, (n_resamples, n_summaries))
         for side in others
     ]
-    return _one_family(found)
+    return one_family(found)
 
 
 def _comparable(reference: Side, others: Sequence[Side], *, paired: bool) -> None:
@@ -365,7 +365,7 @@ def _counts(side: pd.Series, reference: pd.Series) -> _Counts:
     return _Counts(len(own & theirs), len(theirs - own), len(own - theirs))
 
 
-def _one_family(found: Sequence[Differences]) -> tuple[Differences, ...]:
+def one_family(found: Sequence[Differences]) -> tuple[Differences, ...]:
     """Holm's adjustment over the headline figures of all sides and groups, and over all others."""
     adjusted: dict[tuple[int, int], Comparison] = {}
     for headline in (True, False):

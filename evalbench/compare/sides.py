@@ -12,6 +12,8 @@ import numpy as np
 from evalbench.kit.options import taken
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pandas as pd
 
 Group = Mapping[str, str]
@@ -32,6 +34,8 @@ class Side:
         Group columns that were fixed to a value.
     name : str
         What the side is called in sentences.
+    folder : Path or None
+        Of the run, where its tables can be read.
     """
 
     run_id: str
@@ -40,6 +44,7 @@ class Side:
     items: pd.DataFrame
     selected: Mapping[str, str] = field(default_factory=dict)
     name: str = ""
+    folder: Path | None = None
 
     @property
     def by(self) -> list[str]:
@@ -51,6 +56,12 @@ class Side:
         if not self.by:
             return [()]
         return sorted(set(map(tuple, self.items[self.by].astype(str).to_numpy())))
+
+    def whose(self) -> dict[str, str]:
+        """The group that the side is of: the selected one, or the only one that there is; nothing where there are several."""
+        groups = self.groups()
+        only = dict(zip(self.by, groups[0], strict=True)) if len(groups) == 1 else {}
+        return {**self.selected, **only}
 
     def partial_groups(self) -> list[Group]:
         """Groups of some, not all, of the free columns for which the run states figures, in its order."""
@@ -105,15 +116,23 @@ def surroundings(run: Mapping[str, Any]) -> dict[str, Any]:
     git, sha = run.get("git") or {}, run.get("sha256") or {}
     flat = {"commit": git.get("commit"), "notebook SHA-256": sha.get("notebook"), "package SHA-256": sha.get("package")}
     flat |= {f"version of {name}": version for name, version in (run.get("versions") or {}).items()}
-    models = run.get("models") or {}
-    if isinstance(models, Mapping):
-        return flat | {f"model, {use}": model for use, model in models.items()}
-    return flat | {"models": ", ".join(models)}
+    return flat | asked(run)
+
+
+def asked(run: Mapping[str, Any]) -> dict[str, Any]:
+    """Models and prompts of a run, flat."""
+    models, prompts = run.get("models") or {}, run.get("prompt_hashes") or []
+    named = (
+        {f"model, {use}": model for use, model in models.items()}
+        if isinstance(models, Mapping)
+        else {"models": ", ".join(models)}
+    )
+    return named | {"prompts, SHA-256": ", ".join(sorted(map(str, prompts)))}
 
 
 def with_names(sides: Sequence[Side]) -> tuple[Side, ...]:
     """Sides with the shortest names that tell them apart: their group, the one parameter that differs, or a letter."""
-    groups = [", ".join(map(str, {**s.selected, **_only_group(s)}.values())) for s in sides]
+    groups = [", ".join(map(str, s.whose().values())) for s in sides]
     differing = {
         name for s in sides[1:] for name, _, _ in unequal(sides[0].results["parameters"], s.results["parameters"])
     }
@@ -127,8 +146,3 @@ def with_names(sides: Sequence[Side]) -> tuple[Side, ...]:
         if len(set(names)) == len(sides) and all(0 < len(n) <= 60 for n in names):
             return tuple(replace(s, name=n) for s, n in zip(sides, names, strict=True))
     return tuple(replace(s, name=n) for s, n in zip(sides, letters, strict=True))
-
-
-def _only_group(side: Side) -> dict[str, str]:
-    groups = side.groups()
-    return dict(zip(side.by, groups[0], strict=True)) if len(groups) == 1 else {}

@@ -131,13 +131,15 @@ def _cell(value: Any, decimals: int | None, clamp: int, code: str | None, width:
 
 
 def _width_class(present: Sequence[Any], numeric: bool) -> str:
-    """Numbers are right-aligned; figures with intervals and dates do not break; prose gets room."""
+    """Numbers are right-aligned; figures with intervals and dates do not break; prose and longer names get room."""
     if numeric:
         return NUMERIC
     texts = [_as_text(v) for v in present if not isinstance(v, Html)]
     if len(texts) < len(present) or max(map(len, texts), default=0) > 60:
         return ' class="l"'
-    return ' class="w"' if texts and all(_FIGURE.fullmatch(text) for text in texts) else ""
+    if texts and all(_FIGURE.fullmatch(text) for text in texts):
+        return ' class="w"'
+    return ' class="m"' if max(map(len, texts), default=0) > 12 else ""
 
 
 def _column_cells(

@@ -128,7 +128,11 @@ def identifier(metric: str, title: str) -> str:
 
 
 def headline_table(
-    rows: Sequence[Mapping[str, Any] | Estimate], by: Sequence[str] = (), first: int = 4, items: str = ""
+    rows: Sequence[Mapping[str, Any] | Estimate],
+    by: Sequence[str] = (),
+    first: int = 4,
+    items: str = "",
+    terms: str = "",
 ) -> Html:
     """The headline figures: metric, value, interval as bar and numbers, counts, light.
 
@@ -144,6 +148,8 @@ def headline_table(
         row of each value of the last column stands open.
     items : str
         Where on the page the items are, ``#items``: each count of them becomes a link that searches the row's group.
+    terms : str
+        Where the page explains its words, ``#term-``: the heads of the columns become links to them.
 
     Returns
     -------
@@ -165,7 +171,7 @@ def headline_table(
     said = {name: f"the best {other} of each {each}" for name, (other, each) in grids.items()}
     # Those of all rows of the metric, shown or folded: the sentence and every other place round as the table does.
     decimals = {name: shared_decimals(group) for name, group in metrics.items()}
-    top = _figures_table(shown, by, "Headline figures", decimals, said)
+    top = _figures_table(shown, by, "Headline figures", decimals, terms, said)
     unshown = len(metrics) - len(open_ones)
     more = [f"all {count(len(metrics[name]))} values of {title_of(metrics[name][0])}" for name in grids]
     more += [counted(unshown, "more figure")] * bool(unshown)
@@ -174,7 +180,7 @@ def headline_table(
     folded = [row for name in metrics if name in grids or name not in open_ones for row in metrics[name]]
     return Html(
         f'{top}<details class="eb-more"><summary>{escape(" and ".join(more))}</summary>'
-        f"{_figures_table(folded, by, 'More figures', decimals)}</details>"
+        f"{_figures_table(folded, by, 'More figures', decimals, terms)}</details>"
     )
 
 
@@ -220,6 +226,7 @@ def _figures_table(
     by: Sequence[str],
     label: str,
     decimals: Mapping[str, int | None],
+    terms: str,
     said: Mapping[str, str] | None = None,
 ) -> Html:
     by = [name for name in by if any(row.get(name) not in (None, "") for row in flat)]
@@ -232,11 +239,26 @@ def _figures_table(
     return Html(
         f'<div class="eb-scroll" tabindex="0" role="group" aria-label="{attribute(label)}">'
         f'<table class="eb-table eb-headline"><thead><tr>{heads}'
-        '<th scope="col" class="n">value</th><th scope="colgroup" colspan="2">95 % interval</th>'
-        '<th scope="col" class="n">n</th><th scope="col" class="n">unscored</th>'
-        '<th scope="col" class="n">undefined</th><th scope="col">light</th></tr></thead>'
+        f'<th scope="col" class="n">value</th><th scope="colgroup" colspan="2">{_term("95 % interval", terms)}</th>'
+        f'<th scope="col" class="n">{_term("n", terms)}</th><th scope="col" class="n">{_term("unscored", terms)}</th>'
+        f'<th scope="col" class="n">{_term("undefined", terms)}</th><th scope="col">{_term("light", terms)}</th></tr></thead>'
         f"{body}</table></div>{_footnotes(marks)}"
     )
+
+
+def _term(name: str, terms: str) -> str:
+    return f'<a class="eb-term" href="{attribute(term_anchor(name, terms))}">{name}</a>' if terms else name
+
+
+def term_anchor(name: str, prefix: str = "term-") -> str:
+    """The name of a term's place on a page, for links to it.
+
+    Examples
+    --------
+    >>> term_anchor("95 % interval")
+    'term-95-interval'
+    """
+    return prefix + re.sub(r"[^a-z0-9]+", "-", name.casefold()).strip("-")
 
 
 def _metric_rows(

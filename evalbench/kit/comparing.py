@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -134,13 +134,19 @@ def shown(table: pd.DataFrame | None, by: str) -> pd.DataFrame:
     """The table as a notebook shows it: difference with its interval, Holm's p-value, the verdict and why none is shown.
 
     The last column is the smallest difference that so many units show with 80 % power when it is tested alone; a dash
-    where a difference as large was found and not shown.
+    where a difference as large was found and not shown.  A pair that cannot be compared on any of several figures is one
+    row, many such pairs too; where no pair can be, a sentence takes the place of the table.
     """
     import pandas as pd
 
     numbers = dict.fromkeys(("difference", "ci_low", "ci_high", "p_holm", "smallest"), float)
     rows = [] if table is None or table.empty else table.astype(numbers).to_dict("records")
     columns = ("figure", by, "against", "difference", "p, Holm", "verdict", "units", "80 % power for")
+    lost = _incomparable(rows, by)
+    if lost and len(lost) * len({r["metric"] for r in rows}) == len(rows):
+        names = sorted({str(name) for pair in lost for name in pair})
+        said = ", ".join(names) if len(names) <= 10 else f"{len(names)} {by}s"
+        return pd.DataFrame({"note": [f"No two of {said} can be compared: {'; '.join(dict.fromkeys(lost.values()))}"]})
     cells = [
         (
             r["title"],
@@ -155,8 +161,32 @@ def shown(table: pd.DataFrame | None, by: str) -> pd.DataFrame:
             f"{r['smallest']:.2g}" if abs(r["difference"]) < r["smallest"] or r["p_holm"] <= ALPHA else "–",
         )
         for r in rows
+        if (r[f"{by}_a"], r[f"{by}_b"]) not in lost
     ]
-    return pd.DataFrame(cells, columns=columns)
+    return pd.DataFrame([*cells, *_folded(lost, len({r["metric"] for r in rows}))], columns=columns)
+
+
+def _incomparable(rows: Sequence[dict[Any, Any]], by: str) -> dict[tuple[str, str], str]:
+    """The pairs that have no figure to compare, of several, each with its reason; none where a figure has its own."""
+    reasons: dict[tuple[str, str], set[str]] = {}
+    for r in rows:
+        said = r["note"] if r["outcome"] == "undefined" else ""
+        reasons.setdefault((r[f"{by}_a"], r[f"{by}_b"]), set()).add(said)
+    several = len({r["metric"] for r in rows}) > 1 or len(reasons) > 1
+    return {pair: said.pop() for pair, said in reasons.items() if several and len(said) == 1 and all(said)}
+
+
+def _folded(lost: dict[tuple[str, str], str], n_figures: int) -> list[tuple[Any, ...]]:
+    """One row a pair; of many pairs with one reason, one row."""
+    pairs: dict[str, list[tuple[str, str]]] = {}
+    for pair, why in lost.items():
+        pairs.setdefault(why, []).append(pair)
+    figures = "the figure" if n_figures == 1 else f"all {n_figures} figures"
+    return [
+        (figures, *names, "–", "–", _with_reason("undefined", why), 0, "–")
+        for why, found in pairs.items()
+        for names in (found if len(found) <= _LINES else [(f"{len(found)} pairs", "")])
+    ]
 
 
 def _with_reason(outcome: str, why: str) -> str:

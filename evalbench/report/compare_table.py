@@ -30,23 +30,25 @@ class Line(NamedTuple):
 def figures_table(found: Sequence[Differences]) -> Html:
     """Headline figures open, the others folded."""
     several = len(found) > 1
-    summaries = [one.results["summary"] for one in (found[0].reference, *(d.side for d in found))]
+    summaries = [one.results["summary"] for d in found for one in (d.reference, d.side)]
     cuts = {row["metric"]: tuple(row["cuts"]) for rows in summaries for row in rows if row.get("cuts")}
     lines: dict[bool, dict[str, list[Line]]] = {True: {}, False: {}}
     for d in found:
         for row in d.rows:
-            label = ", ".join(([d.side.name] if several else []) + list(row.group.values()))
+            pair = [f"{d.side.name} against {d.reference.name}"] * several
+            label = ", ".join([*pair, *row.group.values()])
             lines[row.headline].setdefault(row.comparison.metric, []).append(
                 Line(label, row.comparison, cuts.get(row.comparison.metric, ()))
             )
-    reference, side = found[0].reference.name, "the other" if several else found[0].side.name
-    top = _table(lines[True], reference, side, "Headline figures")
+    reference, side = ("reference", "compared") if several else (found[0].reference.name, found[0].side.name)
+    named = "pair" if several else "group"
+    top = _table(lines[True], reference, side, "Headline figures", named)
     if not lines[False]:
         return top
     more = f"{counted(len(lines[False]), 'more figure')}, a family of tests of their own"
     return Html(
         f'{top}<details class="eb-more"><summary>{more}</summary>'
-        f"{_table(lines[False], reference, side, 'More figures')}</details>"
+        f"{_table(lines[False], reference, side, 'More figures', named)}</details>"
     )
 
 
@@ -55,13 +57,13 @@ _LEGEND = (
 )
 
 
-def _table(metrics: Mapping[str, Sequence[Line]], reference: str, side: str, label: str) -> Html:
+def _table(metrics: Mapping[str, Sequence[Line]], reference: str, side: str, label: str, named: str) -> Html:
     grouped = any(line.label for lines in metrics.values() for line in lines)
     body = "".join(_metric_rows(lines, grouped) for lines in metrics.values())
     return Html(
         f'<div class="eb-scroll" tabindex="0" role="group" aria-label="{attribute(label)}">'
         '<table class="eb-table eb-headline eb-compare"><thead><tr>'
-        f'<th scope="col">{"group" if grouped else "figure"}</th><th scope="col" class="n">{_head(reference)}</th>'
+        f'<th scope="col">{named if grouped else "figure"}</th><th scope="col" class="n">{_head(reference)}</th>'
         f'<th scope="col" class="n">{_head(side)}</th>'
         '<th scope="colgroup" colspan="3">difference, 95 % interval</th><th scope="col" class="n">p, Holm</th>'
         f'<th scope="col">verdict</th></tr></thead>{body}</table></div>{_LEGEND if "eb-power" in body else ""}'

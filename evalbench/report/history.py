@@ -105,6 +105,8 @@ class Run(NamedTuple):
         Parameters but for those of :data:`NOT_COUNTED`.
     seed : object
         The parameter of this name.
+    sha256 : str
+        Of the data; empty where unknown.
     """
 
     study: str
@@ -123,14 +125,19 @@ class Run(NamedTuple):
     href: str = ""
     settings: Mapping[str, Any] = MappingProxyType({})
     seed: Any = None
+    sha256: str = ""
 
 
 class Line(NamedTuple):
-    """A run, what changed, and the parameters that tell it from the other runs of its study on its data."""
+    """A run, what changed, and the parameters that tell it from the other runs of its study on its data.
+
+    ``replaced``: it failed, and there is a newer run of its study on its data.
+    """
 
     run: Run
     change: Change | None
     differs: str = ""
+    replaced: bool = False
 
 
 class Standing(NamedTuple):
@@ -185,6 +192,7 @@ def _with_results(run: Run, results: Mapping[str, Any]) -> Run:
         comparable=json.dumps(key, sort_keys=True) if shown and shown.value is not None else "",
         settings=settings,
         seed=results["parameters"].get("seed"),
+        sha256=str(data["sha256"]),
     )
 
 
@@ -251,6 +259,7 @@ def lines(runs: Sequence[Run]) -> list[Line]:
     last: dict[str, Run] = {}
     found = []
     varying = _varying(runs)
+    newest = {(run.study, run.data): run for run in reversed(runs)}
     for run in reversed(runs):
         before = last.get(run.comparable) if run.comparable else None
         differs = ", ".join(
@@ -258,7 +267,9 @@ def lines(runs: Sequence[Run]) -> list[Line]:
             for name in varying.get((run.study, run.data), ())
             if name in run.settings
         )
-        found.append(Line(run, _change(run, before) if before else None, differs))
+        failed = not run.light and run.status != "running"
+        replaced = failed and newest[run.study, run.data] is not run
+        found.append(Line(run, _change(run, before) if before else None, differs, replaced))
         if run.comparable:
             last[run.comparable] = run
     return found[::-1]

@@ -10,7 +10,8 @@ from importlib import resources
 from typing import Any
 
 from evalbench.core.wording import count, counted
-from evalbench.draw.html import attribute, css, escape
+from evalbench.draw.html import Html, attribute, css, escape
+from evalbench.report.glossary import MARK, with_glossary
 
 
 def _template_text(name: str) -> str:
@@ -44,7 +45,7 @@ def policy(script: str) -> str:
 
 
 def page_html(template: str, context: Mapping[str, Any]) -> str:
-    """A page as text.
+    """A page as text, with the terms that appear on it.
 
     Parameters
     ----------
@@ -53,12 +54,16 @@ def page_html(template: str, context: Mapping[str, Any]) -> str:
     context : mapping
         Its values.
     """
-    from evalbench.draw.html import Html
-
     script = _template_text("page.js").strip()
     html = (
         environment()
         .get_template(template)
-        .render(**context, policy=policy(script), script=Html(script), style=Html(css() + _template_text("page.css")))
+        .render(
+            **context,
+            policy=policy(script),
+            script=Html(script),
+            style=Html(css() + _template_text("page.css")),
+            terms=Html(MARK),
+        )
     )
-    return str(html)
+    return with_glossary(str(html))

@@ -22,7 +22,7 @@ from evalbench.report.facts import files, provenance, settings, warnings
 from evalbench.report.history import UNREADABLE
 from evalbench.report.narrative import Heading, Narrative, narrate, parameters, stopped_at, without_ansi
 from evalbench.report.page import page_html
-from evalbench.report.rows import anchored, csv_links, fitted, items_html
+from evalbench.report.rows import anchored, csv_links, fitted, items_of, with_items_behind
 
 _STATUS = {
     "failed": "The run failed",
@@ -32,7 +32,7 @@ _STATUS = {
     "running": "The run has not finished",
     UNREADABLE: "The run's files cannot be read",
 }
-_OWN_IDS = ("verdict", "figures", "about", "items", "method", "provenance", "contents", "main")
+_OWN_IDS = ("verdict", "figures", "about", "items", "method", "provenance", "contents", "main", "terms")
 _NOTHING = Narrative("", (), Html(""), Html(""))
 
 
@@ -108,13 +108,18 @@ def render(folder: Path) -> Path:
     context["files"] = files(folder, tables)
     context["provenance"] = provenance(source.run, source.results)
     context["csv"] = csv_links(folder, (ITEMS, *tables.values())) if source.results else {}
-    if source.results:
-        items = items_html(folder, source.results)
-        summary, by = source.results["summary"], source.results["by"]
-        context["headline"] = headline_table(summary, by, items="#items" if items else "")
-        context["items"] = items
-        context["contents"] = [part for part in context["contents"] if items or part.id != "items"]
-    return runs.write_text(folder / PAGE, anchored(fitted(page_html("report.html.jinja", context))))
+    if not source.results:
+        return runs.write_text(folder / PAGE, anchored(page_html("report.html.jinja", context)))
+    items, (summary, by) = items_of(folder, source.results), (source.results[key] for key in ("summary", "by"))
+    place = "#items" if items.table else ""
+    context["headline"] = headline_table(summary, by, items=place, terms="#term-")
+    context["items"] = items.table
+    context["contents"] = [part for part in context["contents"] if place or part.id != "items"]
+    page = page_html("report.html.jinja", context)
+    if place:
+        groups = dict.fromkeys(str(row[name]) for name in by for row in summary if row.get(name) not in (None, ""))
+        page = with_items_behind(page, list(groups), place)
+    return runs.write_text(folder / PAGE, anchored(fitted(page), items.names))
 
 
 def _finished(source: Source, cell: tuple[Parameter, ...]) -> dict[str, Any]:
@@ -199,9 +204,10 @@ def _error_text(error: Any) -> str:
 def _contents(story: Narrative | None) -> tuple[Heading, ...]:
     """Sections of the page in its order; the notebook's own in the middle."""
     first = Heading(2, "verdict", "Verdict")
-    last = (Heading(2, "method", "How it was computed"), Heading(2, "provenance", "Where it came from"))
+    method, provenance = Heading(2, "method", "How it was computed"), Heading(2, "provenance", "Where it came from")
     if story is None:
-        return (first, *last)
+        return (first, method, provenance)
+    last = (method, Heading(2, "terms", "Terms"), provenance)
     about = (Heading(2, "about", "About this study"),) if story.intro.strip() else ()
     own = tuple(Heading(h.level, attribute(h.id), h.text) for h in story.headings if h.level == 2)
     return (first, Heading(2, "figures", "Headline figures"), *about, *own, Heading(2, "items", "All items"), *last)

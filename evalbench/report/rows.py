@@ -6,13 +6,14 @@ A page keeps to :data:`PAGE_BYTES` where its open part does: hidden rows are lef
 from __future__ import annotations
 
 import base64
+import html
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evalbench.draw.html import Html, escape
+from evalbench.draw.html import Html, attribute, case_anchor, escape
 from evalbench.draw.tables import ALL_START, REST_START, html_table
 from evalbench.errors import BadInput
 from evalbench.readers import runs
@@ -28,6 +29,10 @@ _ANCHORS = 20_000  # bytes that anchors may add
 _REST = re.compile(f"{re.escape(REST_START)}.*?</tbody>", re.DOTALL)
 _ALL = re.compile(f"{re.escape(ALL_START)}[^<]*</summary></details>")
 _CASE = re.compile(r'<span data-case="(case-[\w.-]+)">(.*?)</span></td>', re.DOTALL)
+_TITLE = '<p class="eb-doc-title">'
+_END_OF_NAME = re.compile(r"[,:·\s]|$")
+_PICTURE = re.compile(r'(<figure class="eb-figure eb-picture">(?:(?!</figure>).)*)</figure>', re.DOTALL)
+_MOST_GROUPS = 6  # that a picture leads to
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 
 
@@ -56,29 +61,70 @@ def fitted(page: str, most: int = PAGE_BYTES) -> str:
     return page
 
 
-def anchored(page: str) -> str:
-    """A page on which each case has an anchor where it appears first, and links to it elsewhere.
+def anchored(page: str, cases: Collection[str] = ()) -> str:
+    """A page on which each case has an anchor, and links to it elsewhere: where its full texts are, or else where it appears first.
+
+    Parameters
+    ----------
+    page : str
+    cases : collection of str
+        The cases whose full texts may be on the page, each under a title that begins with its name.
 
     Examples
     --------
     >>> anchored('<td><span data-case="case-p1">p1</span></td>')
     '<td><a class="case" id="case-p1" href="#case-p1">p1</a></td>'
+    >>> anchored('<p class="eb-doc-title">p1, fern</p>', ["p1"])
+    '<p class="eb-doc-title"><a class="case" id="case-p1" href="#case-p1">p1</a>, fern</p>'
     """
     seen: set[str] = set()
 
-    def link(found: re.Match[str]) -> str:
-        anchor = found[1]
+    def link(anchor: str, name: str) -> str:
         own = "" if anchor in seen else f' id="{anchor}"'
         seen.add(anchor)
-        return f'<a class="case"{own} href="#{anchor}">{found[2]}</a></td>'
+        return f'<a class="case"{own} href="#{anchor}">{name}</a>'
 
-    return _CASE.sub(link, page)
+    def title(found: re.Match[str]) -> str:
+        text = html.unescape(found[1])
+        ends = [at.start() for at in _END_OF_NAME.finditer(text)]
+        name = next((text[:end] for end in reversed(ends) if text[:end] in cases), "")
+        rest = escape(text[len(name) :])
+        return f"{_TITLE}{link(case_anchor(name), escape(name))}{rest}</p>" if name else found[0]
+
+    page = re.sub(f"{re.escape(_TITLE)}([^<]*)</p>", title, page)
+    return _CASE.sub(lambda found: f"{link(found[1], found[2])}</td>", page)
+
+
+def with_items_behind(page: str, groups: Sequence[str], items: str) -> str:
+    """A page on which each picture leads to the items that it shows: of the groups that it names, or else to all.
+
+    Examples
+    --------
+    >>> with_items_behind('<figure class="eb-figure eb-picture"><text>fern</text></figure>', ["fern", "oak"], "#items")
+    '<figure class="eb-figure eb-picture"><text>fern</text><p class="eb-small eb-behind">items: <a href="#items" data-filter="fern">fern</a></p></figure>'
+    """
+
+    def behind(found: re.Match[str]) -> str:
+        named = [group for group in groups if f">{escape(group)}</text>" in found[0]]
+        links = [f'<a href="{items}" data-filter="{attribute(name)}">{escape(name)}</a>' for name in named]
+        if not 0 < len(links) <= _MOST_GROUPS:
+            links = [f'<a href="{items}" data-filter="">all</a>']
+        return f'{found[1]}<p class="eb-small eb-behind">items: {" · ".join(links)}</p></figure>'
+
+    return _PICTURE.sub(behind, page)
 
 
 # -- all items ------------------------------------------------------------------------------------
 
 
-def items_html(folder: Path, results: Mapping[str, Any]) -> Html:
+class Items(NamedTuple):
+    """The table of all items, and their names."""
+
+    table: Html
+    names: frozenset[str]
+
+
+def items_of(folder: Path, results: Mapping[str, Any]) -> Items:
     """The items of a run, up to 500 of them to search: id, groups, the first figures, why there are none.
 
     Nothing where the items cannot be read: the page is then made without them.
@@ -86,7 +132,7 @@ def items_html(folder: Path, results: Mapping[str, Any]) -> Html:
     try:
         items = runs.read_items(folder)
     except BadInput:
-        return Html("")
+        return Items(Html(""), frozenset())
     keys = [name for name in (results["id"], *results["by"]) if name in items]
     measured = dict.fromkeys(str(row["metric"]) for row in results["summary"])
     why = [name for name in ("unscored", "undefined") if name in items and items[name].astype(bool).any()]
@@ -96,7 +142,9 @@ def items_html(folder: Path, results: Mapping[str, Any]) -> Html:
     shown = items[[*keys, *figures[:_FIGURES], *why]].rename(columns={results["id"]: "id"})
     others = f" {len(figures) - _FIGURES} more columns are in {runs.ITEMS}." if len(figures) > _FIGURES else ""
     caption = f"Every item, to search and sort.{others}"
-    return html_table(shown, caption=caption, rows=OPEN_ITEMS, file=runs.ITEMS) if len(items) else Html("")
+    names = frozenset(items[results["id"]].astype(str)) if results["id"] in items else frozenset()
+    table = html_table(shown, caption=caption, rows=OPEN_ITEMS, file=runs.ITEMS) if len(items) else Html("")
+    return Items(table, names)
 
 
 # -- CSV ------------------------------------------------------------------------------------------

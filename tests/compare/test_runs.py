@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from toy_runs import MEASURES, N, differences, items, one, run, summarise
 
+from evalbench.compare.matrix import Pairs
 from evalbench.compare.runs import Hooks, compare
 from evalbench.compare.sides import Side, with_names
 from evalbench.core.measures import Measure, estimate
@@ -18,7 +19,9 @@ from evalbench.core.result import Summary
 from evalbench.core.verdict import Verdict
 from evalbench.core.wording import rounded_parts
 from evalbench.errors import BadInput
-from evalbench.report.compare_page import judged_by, outcome, page, sentences, to_json, told_otherwise, write
+from evalbench.report.compare_files import to_json, write
+from evalbench.report.compare_page import page
+from evalbench.report.compare_words import judged_by, outcome, sentences, told_otherwise
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +117,7 @@ def test_a_run_with_itself_says_so_with_difference_0(two: Side) -> None:
     assert sentences(found) == ["Both sides are the same run, r1: every difference is 0."]
     assert found.parameters == ()
     assert set(found.changes.counts) == {"same"}
-    assert "every difference is 0" in page([found], {})
+    assert "every difference is 0" in page(Pairs.against_the_first([found]), {})
 
 
 def test_two_runs_with_equal_items_are_told_apart_from_the_same_run(two: Side) -> None:
@@ -186,7 +189,7 @@ def test_no_difference_beside_an_interval_without_zero_says_what_made_it_so() ->
     assert (row.p, row.outcome) == (0.125, "no difference shown")
     why = "the two differ on 4 units only, and over so few p is never below 0.12"
     assert any(why in said for said in sentences(found, "right"))
-    assert f"{why}</span>" in page([found], {})
+    assert f"{why}</span>" in page(Pairs.against_the_first([found]), {})
 
 
 def test_a_value_on_the_page_has_the_digits_that_tell_it_from_its_threshold(two: Side) -> None:
@@ -199,15 +202,15 @@ def test_a_value_on_the_page_has_the_digits_that_tell_it_from_its_threshold(two:
     longer = rounded_parts(c.value_b, c.ci_low, c.ci_high, cuts=[float(usual)])[0]
     assert (float(longer) > float(usual)) == (c.value_b > float(usual))
     assert len(longer) > len(usual)
-    assert f'<td class="n">{longer}</td>' in page([differences(lit, other)], {})
-    assert f'<td class="n">{longer}</td>' not in page([plain], {})
+    assert f'<td class="n">{longer}</td>' in page(Pairs.against_the_first([differences(lit, other)]), {})
+    assert f'<td class="n">{longer}</td>' not in page(Pairs.against_the_first([plain]), {})
 
 
 def test_units_of_one_side_alone_are_counted(two: Side) -> None:
     part = two.items[~(two.items["id"] == "t003")]
     found = differences(two, run(part, "r2"))
     assert (found.n_shared, found.only_reference, found.only_side) == (39, 1, 0)
-    assert "1 only in A" in page([found], {})
+    assert "1 only in A" in page(Pairs.against_the_first([found]), {})
 
 
 def test_changed_units_are_ordered_and_say_what_moved(two: Side) -> None:
@@ -322,8 +325,8 @@ def test_several_runs_against_the_first(two: Side) -> None:
     )
     found = compare(sides[0], sides[1:], MEASURES, n_resamples=200, n_summaries=8)
     assert [d.side.name for d in found] == ["B", "C"]
-    text = page(found, {})
-    assert "B and C against A" in text
+    text = page(Pairs.against_the_first(found), {})
+    assert "C against A" in text
 
 
 # -- the page ---------------------------------------------------------------------------------------
@@ -335,7 +338,7 @@ def test_the_page_is_whole_escaped_and_asks_nobody(two: Side, tmp_path) -> None:
     side = run(hostile)
     a, b = sorted(hostile["checker"].unique())
     found = differences(one(side, a), one(side, b))
-    path = write([found], tmp_path / "out", {"r1": "../r1/report.html"})
+    path = write(Pairs.against_the_first([found]), tmp_path / "out", {"r1": "../r1/report.html"})
     text = path.read_text()
     assert "<script>alert" not in text
     assert "<img" not in text
@@ -353,15 +356,15 @@ def test_the_json_holds_every_number_and_the_same_inputs_the_same_bytes(two: Sid
     first, again = (differences(left, right) for _ in range(2))
     shuffled = replace(right, items=right.items.sample(frac=1, random_state=1))
     other = differences(left, shuffled)
-    texts = [json.dumps(to_json([d]), allow_nan=False) for d in (first, again, other)]
+    texts = [json.dumps(to_json(Pairs.against_the_first([d])), allow_nan=False) for d in (first, again, other)]
     assert texts[0] == texts[1] == texts[2]
     rows = json.loads(texts[0])["comparisons"][0]["rows"]
     assert {"metric", "difference", "ci_low", "ci_high", "p", "p_holm", "smallest", "words", "headline"} <= set(rows[0])
-    assert page([first], {}) == page([other], {})
+    assert page(Pairs.against_the_first([first]), {}) == page(Pairs.against_the_first([other]), {})
 
 
 def test_more_than_twenty_changes_are_counted_not_drawn() -> None:
     side = run(items({"elm": 0.0, "oak": 0.15}, n=120))
     found = differences(one(side, "elm"), one(side, "oak"))
-    text = page([found], {})
+    text = page(Pairs.against_the_first([found]), {})
     assert re.search(r"first 20 of 1\d\d rows, the rest is in changes.parquet", text)

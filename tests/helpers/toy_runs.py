@@ -57,9 +57,9 @@ def run(
     frame: pd.DataFrame, run_id: str = "r1", *, sha: str = "0" * 64, study: str = "toy", **parameters: object
 ) -> Side:
     stated = {"power": 1.0, "seed": 0, "n_resamples": 200, **parameters}
-    summary = summarise(frame, **{k: v for k, v in stated.items() if k != "limit"})
+    summary = summarise(frame, **{k: v for k, v in stated.items() if k in ("power", "seed", "n_resamples")})
     results = {
-        "study": study, "question": "Which is better?", "judged": "checkers", "by": ["checker"], "id": "id", "light": "unlit",
+        "study": study, "question": "Which is better?", "judged": "checkers", "by": ["checker"], "id": "id", "light": "unlit", "tables": {},
         "parameters": stated, "summary": [e.row() for e in summary.estimates],
         "data": {"name": "set", "version": "1", "sha256": sha, "synthetic": True},
     }  # fmt: skip

@@ -110,3 +110,35 @@ def test_the_page_says_why_no_difference_is_shown():
     assert (row["verdict"], row["units"]) == ("no difference shown: the interval excludes 0", items["id"].nunique())
     assert row["80 % power for"] == "99"
     assert shown(found.assign(smallest=1e-9), "model")["80 % power for"].tolist() == ["–"]
+
+
+def disjoint(n_models: int, n_metrics: int = 2) -> pd.DataFrame:
+    """Models that share no text, but for the first two, which share all of theirs."""
+    frames = [
+        pd.DataFrame(
+            {
+                "id": [f"{max(m, 1)}-{i}" for i in range(8)],
+                "model": f"m{m}",
+                **{f"x{k}": [0.1 * m] * 8 for k in range(n_metrics)},
+            }
+        )
+        for m in range(n_models)
+    ]
+    return compare_groups(pd.concat(frames), [mean_of(f"x{k}") for k in range(n_metrics)], "model", n_resamples=100)
+
+
+def test_a_pair_without_a_common_unit_is_one_row() -> None:
+    table = shown(disjoint(3), "model")
+    assert table["figure"].tolist() == ["x0", "x1", "all 2 figures", "all 2 figures"]
+    assert table["verdict"].tolist()[2:] == ["undefined: no unit has a value on both sides"] * 2
+
+
+def test_many_pairs_without_a_common_unit_are_one_row() -> None:
+    table = shown(disjoint(5), "model")
+    assert table[["figure", "model", "against"]].to_numpy().tolist()[2:] == [["all 2 figures", "9 pairs", ""]]
+
+
+def test_where_no_pair_can_be_compared_a_sentence_takes_the_place_of_the_table() -> None:
+    found = disjoint(3)
+    table = shown(found[~((found["model_a"] == "m0") & (found["model_b"] == "m1"))], "model")
+    assert table["note"].tolist() == ["No two of m0, m1, m2 can be compared: no unit has a value on both sides"]

@@ -120,7 +120,7 @@ def test_no_damaged_field_stops_the_index_or_a_page(tmp_path):
     assert len(runs) == len(cases)
     assert all(run.error for run in runs if run.status == UNREADABLE)
     index = write_index(tmp_path).read_text(encoding="utf-8")
-    assert index.count("<tr>") > len(cases)
+    assert index.count("</tr>") > len(cases)
     assert sum(run.status == UNREADABLE for run in runs) > len(cases) // 4
 
 

@@ -82,7 +82,7 @@ def test_the_page_answers_in_order(run_folder):
     ids = re.findall(r'<h[1-6][^>]*id="([^"]+)"', html)
     assert ids == [
         "verdict-title", "figures-title", "about-title", "the-pictures", "the-cases-to-look-at", "texts-with-their-marks",
-        "the-lowest-scores", "method-title", "provenance-title",
+        "the-lowest-scores", "method-title", "terms-title", "provenance-title",
     ]  # fmt: skip
     assert "<h1>Violation matching</h1>" in html
     assert "SYNTHETIC DATA" in html

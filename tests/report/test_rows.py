@@ -12,7 +12,7 @@ from evalbench.draw.html import case_anchor
 from evalbench.draw.marks import is_safe
 from evalbench.draw.tables import Html, html_table
 from evalbench.report.render import render
-from evalbench.report.rows import CSV_BYTES, PAGE_BYTES, anchored, csv_links, csv_text, fitted
+from evalbench.report.rows import CSV_BYTES, PAGE_BYTES, anchored, csv_links, csv_text, fitted, with_items_behind
 
 
 def test_rows_behind_the_open_ones_are_there_with_texts_cut():
@@ -98,3 +98,26 @@ def test_a_page_of_many_items_keeps_to_its_size(run_folder):
     page = render(folder).read_bytes()
     assert b'id="items"' not in page
     assert b'"#items"' not in page
+
+
+def test_a_sheet_with_the_full_texts_has_the_anchor_of_its_case():
+    frame = pd.DataFrame({"id": ["p, 1", "<x>"]})
+    title = '<p class="eb-doc-title">{}</p>'
+    sheets = [title.format(t) for t in ("p, 1, fern: final 0.5", "p, 1, oak", "&lt;x&gt;, oak", "someone else, oak")]
+    out = anchored(html_table(frame) + "".join(sheets), {"p, 1", "<x>", "p"})
+    first = f'<a class="case" id="{case_anchor("p, 1")}" href="#{case_anchor("p, 1")}">p, 1</a>'
+    assert f'<p class="eb-doc-title">{first}, fern: final 0.5</p>' in out
+    again = re.sub(' id="[^"]*"', "", first)
+    assert f'<p class="eb-doc-title">{again}, oak</p>' in out
+    assert re.findall(r' id="([^"]+)"', out) == [case_anchor("p, 1"), case_anchor("<x>")]
+    assert '<p class="eb-doc-title">someone else, oak</p>' in out
+
+
+def test_a_picture_leads_to_the_items_of_the_groups_that_it_names():
+    figure = '<figure class="eb-figure eb-picture"><svg><text>{}</text><text>a &lt;b&gt;</text></svg></figure>'
+    out = with_items_behind(figure.format("oak") + figure.format("0.5"), ["oak", "a <b>", "elm"], "#items")
+    assert re.findall('data-filter="([^"]*)"', out) == ["oak", "a &lt;b&gt;", "a &lt;b&gt;"]
+    assert is_safe(out)
+    many = [f"m{i}" for i in range(9)]
+    named = figure.format("</text><text>".join(many))
+    assert re.findall('data-filter="([^"]*)"', with_items_behind(named, many, "#items")) == [""]

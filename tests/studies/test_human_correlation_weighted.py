@@ -14,7 +14,7 @@ from evalbench.compare.sides import Side, with_names
 from evalbench.core.seeds import rng
 from evalbench.core.stats import percentile_interval, resample_counts
 from evalbench.readers.dataset import load
-from evalbench.report.compare_page import sentences
+from evalbench.report.compare_words import sentences
 from evalbench.studies import human_correlation as study
 from evalbench.studies.contract import study_of
 

@@ -302,14 +302,12 @@ class TestModels:
 
 class TestNothingToDraw:
     @pytest.mark.parametrize("metrics", [["length"], ["verbosity_ratio"], ["bertscore"], ["rougeL"]])
-    def test_pictures_say_why_there_is_none(self, metrics):
+    def test_a_picture_of_several_metrics_is_none_for_one(self, metrics):
         result = evaluate(frame(reference=""), metrics)
-        for picture in (study.picture_panels, study.picture_distributions, study.picture_agreement):
-            assert picture(result)[1]
-        assert "fewer than two metrics have a value" in study.picture_agreement(result)[1]
-        assert ("no metric has a bounded range" in study.picture_panels(result)[1]) == (
-            metrics[0] in ("length", "verbosity_ratio")
-        )
+        assert study.picture_panels(result) is None
+        assert study.picture_agreement(result) is None
+        assert (study.picture_distributions(result) is None) == (metrics != ["rougeL"] and metrics != ["bertscore"])
+        assert study.worst_texts(result, metrics[0], besides=metrics[0]).empty
 
 
 def test_what_cuts_sentences_is_named():

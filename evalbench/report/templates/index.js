@@ -1,4 +1,4 @@
-// Filtering and sorting of the runs: a help, never a need.
+// Filtering, sorting and picking of the runs: a help, never a need.
 (() => {
   const table = document.getElementById("table");
   if (!table) return;
@@ -34,6 +34,14 @@
   const words = document.createElement("input");
   words.type = "search";
   field("text", words);
+  const replaced = body.querySelectorAll("tr.replaced").length;
+  const hide = document.createElement("input");
+  hide.type = "checkbox";
+  if (replaced) {
+    field(`hide ${replaced} failed, since run anew on the same data`, hide).parentNode.className = "switch";
+    hide.name = "hide";
+    hide.value = "failed";
+  }
   const count = document.createElement("output");
   bar.append(count);
   table.parentNode.before(bar);
@@ -42,17 +50,19 @@
     const wanted = words.value.trim().toLocaleLowerCase();
     let shown = 0;
     for (const run of rows) {
-      const fits = choices.every((c) => !c.value || run[c.name] === c.value) && run.text.includes(wanted);
+      const fits = choices.every((c) => !c.value || run[c.name] === c.value) && run.text.includes(wanted)
+        && !(hide.checked && run.row.className === "replaced");
       run.row.hidden = !fits;
       shown += fits;
     }
     count.textContent = shown === rows.length ? `${shown} runs` : `${shown} of ${rows.length} runs`;
-    const kept = new URLSearchParams([...choices, words].filter((c) => c.value).map((c) => [c.name, c.value]));
+    const kept = new URLSearchParams([...choices, words, hide].filter((c) => c === hide ? c.checked : c.value).map((c) => [c.name, c.value]));
     history.replaceState(null, "", kept.size ? `#${kept}` : location.pathname + location.search);
   };
   const asked = new URLSearchParams(location.hash.slice(1));
-  for (const control of [...choices, words]) {
-    if (asked.has(control.name)) control.value = asked.get(control.name);
+  hide.checked = asked.has("hide");
+  for (const control of [...choices, words, hide]) {
+    if (control !== hide && asked.has(control.name)) control.value = asked.get(control.name);
     control.addEventListener("input", show);
   }
   if (location.hash.includes("=")) show(); else count.textContent = `${rows.length} runs`;
@@ -80,4 +90,49 @@
       body.append(...keyed.map((pair) => pair[1]));
     });
   });
+
+  // Two runs ticked give the line that compares them, the older first; a page from a disk knows their folders.
+  const folder = location.protocol === "file:" ? decodeURIComponent(location.pathname).replace(/[^/]*$/, "").replace(/^\/(?=[A-Za-z]:)/, "") : "";
+  const quoted = (word) => /^[\w@%+=:,.\/-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+  const picking = document.createElement("div");
+  picking.className = "picking";
+  picking.setAttribute("role", "region");
+  picking.setAttribute("aria-label", "Compare runs");
+  const said = document.createElement("output");
+  const line = document.createElement("input");
+  line.readOnly = true;
+  line.setAttribute("aria-label", "Command that compares the ticked runs");
+  const copy = document.createElement("button");
+  copy.type = "button";
+  copy.append("copy");
+  picking.append(said, line, copy);
+  bar.after(picking);
+  const boxes = rows.filter((run) => run.row.dataset.run).map((run) => {
+    const box = document.createElement("input");
+    box.type = "checkbox";
+    box.className = "pick";
+    box.setAttribute("aria-label", `compare the run of ${run.study}, ${run.row.cells[0].textContent.trim()}`);
+    run.row.cells[0].prepend(box);
+    return { box, ...run };
+  });
+  const pick = () => {
+    const picked = boxes.filter((one) => one.box.checked).sort((a, b) => a.row.cells[0].dataset.v < b.row.cells[0].dataset.v ? -1 : 1);
+    const several = new Set(picked.map((one) => one.study)).size > 1;
+    const data = new Set(picked.map((one) => one.row.dataset.of)).size > 1;
+    const ready = picked.length > 1 && !several;
+    line.hidden = copy.hidden = !ready;
+    said.value = several ? "Only runs of one study can be compared."
+      : picked.length < 2 ? "Tick two runs, or more, to compare them."
+      : `${picked.length} runs${data ? " on different data, as independent samples" : ""}:`;
+    const names = picked.map((one) => quoted(folder ? folder + one.row.dataset.run : one.row.dataset.run.replace(/^.*\//, "")));
+    line.value = ready ? ["evalbench compare", ...names, ...(data ? ["--unpaired"] : [])].join(" ") : "";
+    copy.firstChild.data = "copy";
+  };
+  body.addEventListener("change", pick);
+  copy.addEventListener("click", async () => {
+    line.select();
+    try { await navigator.clipboard.writeText(line.value); } catch { document.execCommand("copy"); }
+    copy.firstChild.data = "copied";
+  });
+  pick();
 })();

@@ -31,15 +31,15 @@ if TYPE_CHECKING:
     from evalbench.core.result import Result
 
 
-def picture_distributions(result: Result) -> tuple[Figure, str]:
-    """How the scores of every bounded metric are spread, each on its own range brought to 0–1."""
+def picture_distributions(result: Result) -> tuple[Figure, str] | None:
+    """How the scores of every bounded metric are spread, each on its own range brought to 0–1; nothing where none is."""
     groups = {}
     for name in result.parameters["metrics"]:
         low, high = card(name).range
         if np.isfinite(high):
             groups[name] = (result.items[name].to_numpy(dtype=float) - low) / (high - low)
     if not groups:
-        return _without("How each metric spreads over the texts", "no metric has a bounded range")
+        return None
     return distribution(
         groups,
         title="How each metric spreads over the texts",
@@ -50,11 +50,11 @@ def picture_distributions(result: Result) -> tuple[Figure, str]:
     )
 
 
-def picture_agreement(result: Result) -> tuple[Figure, str]:
-    """Which metrics say the same: Spearman of every two over the texts."""
+def picture_agreement(result: Result) -> tuple[Figure, str] | None:
+    """Which metrics say the same: Spearman of every two over the texts; nothing where fewer than two have a value."""
     names = [n for n in result.parameters["metrics"] if result.items[n].notna().any()]
     if len(names) < 2:
-        return _without("Which metrics rank the texts alike", "fewer than two metrics have a value")
+        return None
     table = result.items[names].to_numpy(dtype=float)
     matrix = np.full((len(names), len(names)), np.nan)
     for i in range(len(names)):
@@ -71,15 +71,6 @@ def picture_agreement(result: Result) -> tuple[Figure, str]:
         low=-1.0 if np.nanmin(matrix, initial=0) < 0 else 0.0,
         high=1.0,
     )
-
-
-def _without(title: str, why: str) -> tuple[Figure, str]:
-    """A picture's place, and why there is none."""
-    figure, ax = new_figure(7.2, 0.8)
-    ax.set_axis_off()
-    ax.text(0, 0.5, why, transform=ax.transAxes, color=MUTED, fontsize=9, va="center")
-    title_at_top(figure, title)
-    return figure, f"{title}: no picture, {why}."
 
 
 def _without_zero(value: float, digits: int) -> str:
@@ -101,11 +92,11 @@ def picture_models(result: Result, metric: str) -> tuple[Figure, str]:
     )
 
 
-def picture_panels(result: Result) -> tuple[Figure, str]:
-    """Every bounded metric in a panel of its own: a row per model, dot and interval."""
+def picture_panels(result: Result) -> tuple[Figure, str] | None:
+    """Every bounded metric in a panel of its own: a row per model, dot and interval; nothing for a single metric."""
     names = [n for n in result.parameters["metrics"] if np.isfinite(card(n).range[1])]
-    if not names:
-        return _without("Each metric on its own range", "no metric has a bounded range")
+    if not names or len(result.parameters["metrics"]) == 1:
+        return None
     models = sorted({e.group.get("model", "") for e in result.summary.estimates})
     columns = min(4, len(names))
     rows = -(-len(names) // columns)
@@ -136,14 +127,17 @@ def picture_panels(result: Result) -> tuple[Figure, str]:
     return figure, f"A panel per metric, a row per model, means with 95 % intervals: {'; '.join(said)}."
 
 
-def worst_texts(result: Result, metric: str, rows: int = 10) -> pd.DataFrame:
-    """The texts with the worst scores of one metric, beside their references."""
+def worst_texts(result: Result, metric: str, rows: int = 10, *, besides: str = "") -> pd.DataFrame:
+    """The texts with the worst scores of one metric, beside their references; none where they are those of ``besides``."""
     entry = card(metric)
+    if besides and card(besides).name == entry.name:
+        rows = 0
     keys, texts = [result.id, *result.by], result.tables["texts"]
     own = {name: texts[name].to_numpy() for name in ("output", "reference", "prompt") if name in texts}
     highest = [entry.name] if entry.higher_is_better is False else ()
     show = [*keys, entry.name, *own]
-    return worst_cases(result.items.assign(**own), entry.name, keys=keys, n=rows, highest=highest, show=show)
+    found = worst_cases(result.items.assign(**own), entry.name, keys=keys, n=rows or 1, highest=highest, show=show)
+    return found.head(rows)
 
 
 def contradictions(result: Result, rows: int = 20) -> pd.DataFrame:
