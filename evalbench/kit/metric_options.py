@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, get_args
 
 from evalbench.errors import BadInput
-from evalbench.metrics.registry import Card, card, options_of
+from evalbench.metrics.registry import MODULE, Card, card, options_of
 from evalbench.metrics.rouge import SentenceSplit, Several
 from evalbench.metrics.translation import NO_WORDNET, meteor_stages, wordnet_folder, wordnet_version
 from evalbench.text.normalise import tokenizer
@@ -63,7 +63,8 @@ def metrics_of(names: Sequence[str], options: Options) -> list[Card]:
     Parameters
     ----------
     names : sequence of str
-        None is allowed: then options that no metric takes are refused all the same.
+        None is allowed: then options that no metric takes are refused all the same.  ``evaluate:NAME``, ``evaluate:FOLDER``
+        and ``evaluate:FILE.py`` are modules, each of whose numbers is a metric, see :mod:`evalbench.kit.modules`.
     options : mapping
 
     Raises
@@ -85,8 +86,10 @@ def metrics_of(names: Sequence[str], options: Options) -> list[Card]:
     faults = []
     for metric in names:
         try:
-            name = name_of(metric, options)
-            found[name] = card(name)
+            for entry in _cards_of(metric, options):
+                known = found.setdefault(entry.name, entry)
+                if known.source != entry.source:
+                    faults.append(f"{metric}: another module has the name {entry.name}; rename one of the two")
         except BadInput as error:
             faults.append(str(error))
     faults += [*_synonyms_faults(found, options), *_rouge_faults(found, options)]
@@ -97,6 +100,15 @@ def metrics_of(names: Sequence[str], options: Options) -> list[Card]:
     if faults:
         raise BadInput.listing("metrics:", faults)
     return list(found.values())
+
+
+def _cards_of(metric: str, options: Options) -> list[Card]:
+    """The card of a name, or those of a module, see :mod:`evalbench.kit.modules`."""
+    if metric.startswith(MODULE):
+        from evalbench.kit.modules import cards_of
+
+        return cards_of(metric.removeprefix(MODULE))
+    return [card(name_of(metric, options))]
 
 
 def _synonyms_faults(names: Iterable[str], options: Options) -> list[str]:

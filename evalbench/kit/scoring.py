@@ -18,7 +18,7 @@ from evalbench.kit.answers import why_unscored
 from evalbench.kit.choosing import COLUMNS as _NEED
 from evalbench.kit.judging import Docket, Heard, contradictions, contradictions_table
 from evalbench.kit.metric_options import Options, arguments_of, lines_note
-from evalbench.metrics.registry import Card
+from evalbench.metrics.registry import Card, card
 from evalbench.metrics.text import Unavailable, score
 from evalbench.text.sentences import sentences
 
@@ -189,7 +189,7 @@ def _score_one(frame: pd.DataFrame, entry: Card, options: Options, scored: Score
     rows = frame if len(ready) == n else frame.iloc[ready]
     try:
         columns = {INPUTS[column]: rows[column].tolist() for column in needed}
-        values = score(entry, rows["output"].tolist(), **columns, **_arguments(entry, options, scored))
+        values = score(entry, rows["output"].tolist(), **columns, **_arguments(entry, options, scored, rows))
     except (Unavailable, ModelUnavailable) as error:
         unscored[ready], details[ready] = error.unscored, str(error)
         scored.notes.append(f"{name} is unscored: {error}")
@@ -209,9 +209,11 @@ def _score_one(frame: pd.DataFrame, entry: Card, options: Options, scored: Score
             details[i] = "the judge gave no judgement"
 
 
-def _arguments(entry: Card, options: Options, scored: Scored) -> dict[str, Any]:
+def _arguments(entry: Card, options: Options, scored: Scored, rows: pd.DataFrame) -> dict[str, Any]:
     """The options that a metric takes, models as callables."""
     arguments = arguments_of(entry, options)
+    if entry.source:
+        arguments["groups"] = next((rows[name].tolist() for name in ("model", "system") if name in rows), None)
     if "embed" in entry.needs:
         from evalbench.models.similarity.embed import embed
 
@@ -252,7 +254,12 @@ def accounting_of(
         "judging": ", ".join(sorted({each.judge for each in judged})),
     }
     counted = merged([collecting.accounting_of(replies, judged), *scored.spent])
-    return {**counted, "models": {role: name for role, name in named.items() if name}}
+    modules = {name: sha256 for name in scored.unscored if (sha256 := card(name).source)}
+    return {
+        **counted,
+        "models": {role: name for role, name in named.items() if name},
+        **({"metric_modules": modules} if modules else {}),
+    }
 
 
 def calls_of(scored: Scored, *, replies: Sequence[Reply] = (), heard: Sequence[Heard] = ()) -> dict[str, pd.DataFrame]:

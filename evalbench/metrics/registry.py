@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import math
 import pkgutil
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +17,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 COLUMNS = ("references", "contexts", "requests", "samples")
 # What a text metric is a sign of, in the order of the lists.
 CATEGORIES = ("accuracy", "syntactic", "semantic", "faithfulness", "quality")
+# How the name of a metric begins that a module of Hugging Face evaluate computes, see evalbench.kit.modules.
+MODULE = "evaluate:"
+_MODULE_NAME = re.compile(rf"{MODULE}\w+(\.\w+)?")
 _TEXTS = {*COLUMNS, "outputs", "output", "reference"}
 
 
@@ -52,6 +57,8 @@ class Card:
         What it does not see.
     values : str
         What its values mean.
+    source : str
+        SHA-256 of the files of a module; empty for our own.
     """
 
     name: str
@@ -69,6 +76,7 @@ class Card:
     category: str = ""
     limitations: str = ""
     values: str = ""
+    source: str = ""
 
     def __repr__(self) -> str:
         direction = {True: ", higher is better", False: ", lower is better", None: ""}[self.higher_is_better]
@@ -78,6 +86,7 @@ class Card:
 
 _CARDS: dict[str, Card] = {}
 _ALIASES: dict[str, str] = {}
+_MADE: dict[str, Card] = {}
 
 
 def metric(
@@ -143,14 +152,47 @@ def cards() -> tuple[Card, ...]:
     return tuple(_CARDS[name] for name in sorted(_CARDS))
 
 
+def made(entry: Card) -> Card:
+    """Keep the card of a metric that a run made, so that :func:`card` finds it; it is not among :func:`cards`."""
+    _MADE[entry.name] = entry
+    return entry
+
+
+def _elsewhere(name: str) -> Card | None:
+    """What is known of a module's metric where the module was not loaded: its name."""
+    if not _MODULE_NAME.fullmatch(name) or name.endswith(("_unscored", "_undefined")):
+        return None
+
+    def not_loaded(**_: Any) -> Any:
+        raise KeyError(f"the module of {name} was not loaded in this process")
+
+    return Card(
+        name=name,
+        function=not_loaded,
+        kind="texts",
+        range=(-math.inf, math.inf),
+        higher_is_better=None,
+        needs=(),
+        summary="a metric of a module of Hugging Face evaluate",
+        unit="",
+    )
+
+
 def card(name: str) -> Card:
-    """The card of a metric by its name or alias.
+    """The card of a metric by its name or alias; of a module's metric what is known of it.
 
     Raises
     ------
     KeyError
         If there is none; the message names the nearest.
+
+    Examples
+    --------
+    >>> card("f1score").name, card("evaluate:wer").higher_is_better
+    ('f1_score', None)
     """
+    if name.startswith(MODULE) and (found := _MADE.get(name) or _elsewhere(name)):
+        return found
     _load_all()
     found = _CARDS.get(_ALIASES.get(name, name))
     if found is None:

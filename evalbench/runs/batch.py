@@ -287,7 +287,8 @@ class _Batch:
         if returned.files is None:
             return _outcome(job, Path(returned.folder))
         folder = folders.claim(self.reports, job.plan.study, Path(returned.folder).name)
-        renamed = {theirs: str(job.plan.files[name]) for name, theirs in (returned.paths or {}).items()}
+        ours = {**job.plan.files, **job.plan.modules}
+        renamed = {theirs: str(ours[name]) for name, theirs in (returned.paths or {}).items()}
         write_folder(folder, returned.files, {returned.folder: str(folder), **renamed})
         drawn = _drawn_here(returned.files, folder)
         said = folders.update_run(folder, drawn=drawn, run_id=folder.name, parameters=dict(job.plan.in_force))

@@ -17,6 +17,7 @@ from evalbench.errors import BadInput
 from evalbench.readers import catalog
 from evalbench.readers.cards import card_path
 from evalbench.readers.runs import NOTEBOOK, RESULTS_JSON, RUN_JSON
+from evalbench.runs.modules import absolute, sent
 from evalbench.runs.run import Plan, plan
 
 _TEXTS = (RUN_JSON, RESULTS_JSON, NOTEBOOK)  # where paths of the worker may stand
@@ -39,6 +40,8 @@ class Parcel(NamedTuple):
         The data set's entry of the catalog by its label, or nothing.
     identity : str
         Of the plan.
+    modules : mapping of str to str
+        Metrics that are modules of files → path in the workbench.
     """
 
     notebook: str
@@ -47,6 +50,7 @@ class Parcel(NamedTuple):
     files: Mapping[str, str]
     entry: Mapping[str, Any]
     identity: str
+    modules: Mapping[str, str]
 
 
 def pack(planned: Plan) -> tuple[Parcel, dict[str, Path]]:
@@ -74,9 +78,11 @@ def pack(planned: Plan) -> tuple[Parcel, dict[str, Path]]:
         sources |= {f"data/{found.files[table]['path']}": path for table, path in files.items()}
         card = card_path(planned.dataset, planned.root)
         sources |= {f"data/{found.card}": card} if card and card.is_file() else {}
+    modules, files = sent(planned.modules)
+    sources |= files
     hashes = {name: _sha256(path.read_bytes()) for name, path in sources.items()}
     stated = {name: value for name, value in planned.parameters.items() if name not in planned.files}
-    parcel = Parcel(f"notebooks/{planned.notebook.name}", stated, paths, hashes, entry, planned.identity)
+    parcel = Parcel(f"notebooks/{planned.notebook.name}", stated, paths, hashes, entry, planned.identity, modules)
     return parcel, {hashes[name]: path for name, path in sources.items()}
 
 
@@ -111,7 +117,8 @@ def unpack(parcel: Parcel, blob: Callable[[str], bytes], where: Path) -> Plan:
     # JSON is YAML.
     (where / "data" / "catalog.yaml").write_text(json.dumps(parcel.entry), encoding="utf-8")
     paths = {name: str(where / path) for name, path in parcel.paths.items()}
-    planned = plan(str(where / parcel.notebook), {**parcel.parameters, **paths}, where)
+    stated = absolute(parcel.parameters, {name: where / path for name, path in parcel.modules.items()})
+    planned = plan(str(where / parcel.notebook), {**stated, **paths}, where)
     if planned.identity != parcel.identity:
         raise BadInput("the run is not the same here: package or data differ from the client's")
     return planned

@@ -108,6 +108,7 @@ def command_line(result: Result, variables: Mapping[str, Any] | None = None) -> 
     variables : mapping, optional
         The notebook's variables; by default those of ``__main__``.
     """
+    from evalbench.runs.modules import METRICS, named
     from evalbench.runs.notebooks import known_parameters
     from evalbench.runs.run import file_paths
 
@@ -118,6 +119,8 @@ def command_line(result: Result, variables: Mapping[str, Any] | None = None) -> 
     known = known_parameters(result.study)
     given = {name: value for name, value in variables.items() if name in known and _is_json(value)}
     told = {name: value for name, value in result.parameters.items() if name in known and _is_json(value)}
+    if named(told):  # metrics by the names that they have there, without their files
+        told.pop(METRICS)
     # Results hold the bare names of files; the variables hold their paths.
     paths, _ = file_paths(
         result.study, {**told, **given, "data": _data_of(result, given.get("data"))}, None, Path.cwd()

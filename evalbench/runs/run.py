@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,7 +26,7 @@ from evalbench.readers import catalog
 from evalbench.readers.parameters import notebook_parameters
 from evalbench.readers.runs import NOTEBOOK, RUN_JSON, read_results, write_json
 from evalbench.runs import folder as folders
-from evalbench.runs import provenance
+from evalbench.runs import modules, provenance
 from evalbench.runs.kernel import Ended, execute, memory_fault, timeout_fault
 from evalbench.runs.notebooks import notebook_path, read_notebook
 from evalbench.runs.parameters import INSTEAD, checked_values, edited_defaults, file_parameters, for_other_data
@@ -64,6 +64,8 @@ class Plan:
         ``name@version`` where the data come from the catalog, else empty.
     reports : Path
         Where the folder of its run goes unless another is named.
+    modules : mapping
+        The metrics that are files or folders with modules, with their absolute paths.
     """
 
     study: str
@@ -76,6 +78,7 @@ class Plan:
     files: Mapping[str, Path]
     dataset: str
     reports: Path
+    modules: Mapping[str, Path] = field(default_factory=dict)
 
     @property
     def is_at_home(self) -> bool:
@@ -147,7 +150,10 @@ def plan(
     except BadInput:
         workbench = None
     paths, faults = file_paths(study, full, workbench, base)
+    found, module_faults = modules.local_modules(full, base)
+    faults += module_faults
     values |= {name: str(path) for name, path in paths.items()}
+    values |= {name: value for name, value in modules.absolute(full, found).items() if value != full[name]}
     faults += [
         f"{name}: {path}: no such file or folder{_meant(str(full[name]), workbench)}"
         for name, path in paths.items()
@@ -155,7 +161,7 @@ def plan(
     ]
     if faults:
         raise BadInput.listing(f"{study}: the run cannot start:", faults)
-    identity = _identity(study, full, paths, notebook, workbench)
+    identity = _identity(study, modules.by_content(full, found), paths, notebook, workbench)
     edited = edited_defaults(known, studies.defaults(study))
     return Plan(
         study=study,
@@ -168,6 +174,9 @@ def plan(
         files=paths,
         dataset=_dataset(full, paths),
         reports=reports_folder(root),
+        modules={
+            modules.absolute({modules.METRICS: [name]}, found)[modules.METRICS][0]: path for name, path in found.items()
+        },
     )
 
 

@@ -119,7 +119,7 @@ def run_away(task: Task, parcel: Parcel, versions: Mapping[str, str]) -> Returne
         shutil.rmtree(where, ignore_errors=True)
     if returned.refused:
         return returned
-    paths = {name: str(where.resolve() / path) for name, path in parcel.paths.items()}
+    paths = {name: str(where.resolve() / path) for name, path in {**parcel.paths, **parcel.modules}.items()}
     return returned._replace(files=folder_bytes(Path(returned.folder)), paths=paths)
 
 

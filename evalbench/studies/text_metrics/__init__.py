@@ -118,7 +118,9 @@ def evaluate(
     dataset : Dataset, or what :func:`evalbench.load` takes
         Also called ``data``.  Table ``items``: id, output, reference (a text or a list), optional context, prompt, samples, model.
     metrics : "auto" or sequence of str
-        ``auto``: every metric that the table and this machine allow, or names or aliases, see ``evalbench metrics list``.
+        ``auto``: every metric that the table and this machine allow, or names or aliases, see ``evalbench metrics list``;
+        ``evaluate:NAME``, ``evaluate:FOLDER`` or ``evaluate:FILE.py``: a module of Hugging Face evaluate on this machine,
+        each of whose numbers is a metric, see :mod:`evalbench.kit.modules`.
         Notes list what ``auto`` did not ask, and why.
     prompt : str
         A template over the table's columns, e.g. ``"Answer briefly: {{ prompt }}"``; with it ``model`` answers first.
@@ -197,7 +199,7 @@ def evaluate(
     items = items_of(frame, scored)
     by = ("model",) if "model" in items else ()
     models = sorted(set(items["model"]) - {""}) if by else []
-    headline = [m for m in measures(names) if m.metric in names]
+    headline = [m for m in measures(names, rules) if m.metric in names]
     tables = {
         "texts": frame,
         "comparison": compare_groups(items, headline, "model", seed=seed, n_resamples=n_resamples)

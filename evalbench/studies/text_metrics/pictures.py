@@ -23,6 +23,7 @@ from evalbench.draw.pictures import (
 from evalbench.kit.cases import worst_cases
 from evalbench.kit.comparing import shown
 from evalbench.metrics.registry import card
+from evalbench.studies.text_metrics.summary import directed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -129,7 +130,7 @@ def picture_panels(result: Result) -> tuple[Figure, str] | None:
 
 def worst_texts(result: Result, metric: str, rows: int = 10, *, besides: str = "") -> pd.DataFrame:
     """The texts with the worst scores of one metric, beside their references; none where they are those of ``besides``."""
-    entry = card(metric)
+    entry = directed(metric, result.parameters["lights"])
     if besides and card(besides).name == entry.name:
         rows = 0
     keys, texts = [result.id, *result.by], result.tables["texts"]
@@ -161,7 +162,7 @@ def metric_cards(result: Result) -> pd.DataFrame:
     """What to know of each metric before believing it; what it is and its source are in the method."""
     import pandas as pd
 
-    entries = [card(name) for name in result.parameters["metrics"]]
+    entries = [directed(name, result.parameters["lights"]) for name in result.parameters["metrics"]]
     direction = {True: "higher is better", False: "lower is better", None: "no better direction"}
     return pd.DataFrame(
         {

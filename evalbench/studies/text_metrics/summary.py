@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evalbench.core.measures import Measure, mean_of
@@ -12,7 +13,7 @@ from evalbench.core.wording import counted
 from evalbench.kit.options import Checks
 from evalbench.kit.rules import rule_of
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, by_group, with_light, worst_group
-from evalbench.metrics.registry import Card, card
+from evalbench.metrics.registry import MODULE, Card, card
 from evalbench.metrics.translation import BLEU_COUNTS, corpus_bleu
 from evalbench.studies.text_metrics.items import with_reasons
 
@@ -32,16 +33,33 @@ def rules_of(lights: Mapping[str, Any], metrics: Sequence[str]) -> dict[str, dic
     found = {}
     for name, rule in lights.items():
         checks.that(name in metrics, f"lights: {name} is not among the metrics")
-        entry = card(name)
+        entry = directed(name, lights)
         options: dict[str, Any] = {"higher_is_better": entry.higher_is_better, "within": entry.range, "of": name}
         found[name] = checks.tried(lambda rule=rule, options=options: rule_of(rule, **options)) or {}  # type: ignore[misc]
     checks.refuse("text_metrics")
     return found
 
 
-def measures(metrics: Sequence[str]) -> tuple[Measure, ...]:
+def directed(metric: str, lights: Mapping[str, Any]) -> Card:
+    """The card of a metric; of a module's metric with the direction that its thresholds state.
+
+    Examples
+    --------
+    >>> directed("evaluate:wer", {"evaluate:wer": {"green_to": 0.1, "yellow_to": 0.3}}).higher_is_better
+    False
+    """
+    entry, rule = card(metric), lights.get(metric)
+    if not metric.startswith(MODULE) or not isinstance(rule, Mapping):
+        return entry
+    words = set(rule)
+    if words and words <= {"green_from", "yellow_from"}:
+        return replace(entry, higher_is_better=True)
+    return replace(entry, higher_is_better=False) if words and words <= {"green_to", "yellow_to"} else entry
+
+
+def measures(metrics: Sequence[str], lights: Mapping[str, Any] | None = None) -> tuple[Measure, ...]:
     """The mean of each metric over texts (of one that is 0 or 1, a proportion), and corpus BLEU beside sacrebleu's."""
-    return tuple(measure for name in metrics for measure in _measures_of(card(name)))
+    return tuple(measure for name in metrics for measure in _measures_of(directed(name, lights or {})))
 
 
 def _measures_of(entry: Card) -> tuple[Measure, ...]:
@@ -88,7 +106,7 @@ def summarise(
     """
     names = list(metrics) or metrics_in(items)
     lights = lights or {}
-    known = [m for m in measures(names) if all(column.removeprefix("#") in items for column in m.sums)]
+    known = [m for m in measures(names, lights) if all(column.removeprefix("#") in items for column in m.sums)]
     options: dict[str, Any] = {"seed": seed, "n_resamples": n_resamples}
     found = [
         e
