@@ -1,4 +1,4 @@
-"""``evalbench data``: what there is, and how a table is understood."""
+"""``evalbench data``: what there is, how a table is understood, and questions made from documents."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from evalbench.commands import completion
+from evalbench.commands.generate import generate
 from evalbench.commands.run import assignments
 from evalbench.errors import BadInput
 from evalbench.readers.renames import nested_names, renamed_columns
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
 
 @click.group("data")
 def data() -> None:
-    """List data sets; check how a table is understood."""
+    """List data sets; check how a table is understood; make questions from documents."""
+
+
+data.add_command(generate)
 
 
 @data.command("list")
