@@ -94,7 +94,9 @@ def sentence_spans(text: str, language: str = "en") -> list[Span]:
 
 def packed(text: str, pieces: Sequence[Span], size: int, overlap: int) -> list[Span]:
     """Chunks of pieces that are already found; see :func:`chunk_spans`."""
-    pieces = [part for piece in pieces for part in ([piece] if piece.end - piece.start <= size else _cut(text, piece, size))]
+    pieces = [
+        part for piece in pieces for part in ([piece] if piece.end - piece.start <= size else _cut(text, piece, size))
+    ]
     chunks: list[Span] = []
     first = 0  # of the chunk
     new = 0  # the first piece that no chunk holds
@@ -113,7 +115,9 @@ def _repeated(pieces: Sequence[Span], first: int, last: int, size: int, overlap:
     """The piece with which the next chunk begins: its start is about ``overlap`` before the end of the last one."""
     end = pieces[last].end
     start = last + 1
-    while start - 1 > first and abs(end - pieces[start - 1].start - overlap) < abs(_length(pieces, start, end) - overlap):
+    while start - 1 > first and abs(end - pieces[start - 1].start - overlap) < abs(
+        _length(pieces, start, end) - overlap
+    ):
         start -= 1
     while pieces[last + 1].end - pieces[start].start > size:
         start += 1
@@ -128,7 +132,7 @@ def _cut(text: str, piece: Span, size: int) -> Iterator[Span]:
     """A sentence that is longer than a chunk, in parts of whole words where there are blanks."""
     start, end = piece
     while end - start > size:
-        blanks = [found for found in BLANK.finditer(text, start + 1, start + size + 1)]
+        blanks = list(BLANK.finditer(text, start + 1, start + size + 1))
         if blanks:
             cut, after = blanks[-1].start(), blanks[-1].end()
         else:

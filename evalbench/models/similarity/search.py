@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -40,8 +41,12 @@ class Nearest(NamedTuple):
     scores: npt.NDArray[np.float64]
 
 
+Search = Callable[["npt.ArrayLike", int], Nearest]
+"""Queries and ``k`` in, the nearest of some vectors out."""
+
+
 def exact_nearest(vectors: npt.ArrayLike, queries: npt.ArrayLike, k: int) -> Nearest:
-    """The ``k`` vectors with the highest cosine to each query; of equal ones the first.
+    """The ``k`` vectors with the highest cosine to each query; of equal ones (to 1e-7) the first.
 
     The cosines of a block of vectors are computed at once, and only those above a query's k-th best so far are looked
     at again, so that the search costs little more than the matrix product and some 30 MB beside the vectors.
@@ -133,20 +138,23 @@ def _in_order(table: Vectors, queries: Vectors, places: npt.NDArray[np.int64]) -
     return Nearest(np.take_along_axis(places, order, 1), np.take_along_axis(scores, order, 1).clip(-1.0, 1.0))
 
 
-def graph_nearest(
-    vectors: npt.ArrayLike, queries: npt.ArrayLike, k: int, *, expansion_search: int = EXPANSION_SEARCH
-) -> Nearest:
-    """As :func:`exact_nearest`, by usearch's graph (HNSW; Malkov and Yashunin 2018): most of the nearest, not always all.
+def graph_of(vectors: npt.ArrayLike, *, expansion_search: int = EXPANSION_SEARCH) -> Search:
+    """A search as :func:`exact_nearest`, by usearch's graph (HNSW; Malkov and Yashunin 2018): most of the nearest, not all.
 
     The graph is built by one thread, in the order of the vectors, so that a second run finds the same; the distances
     within it are of 8-bit numbers, and what is found is put in order by its exact cosines.
 
     Parameters
     ----------
-    vectors, queries, k
-        See :func:`exact_nearest`.
+    vectors : (n, d) array
+        As for :func:`exact_nearest`.
     expansion_search : int
         Candidates of a search: more find more, slower.
+
+    Returns
+    -------
+    callable
+        ``search(queries, k) -> Nearest``.
 
     Raises
     ------
@@ -158,29 +166,42 @@ def graph_nearest(
     Examples
     --------
     >>> table = np.eye(4, dtype=np.float32)
-    >>> graph_nearest(table, table[[2]], k=1).places.tolist()
+    >>> graph_of(table)(table[[2]], k=1).places.tolist()
     [[2]]
     """
-    table, asked = _checked(vectors, queries, k)
+    table, _ = _checked(vectors, np.empty((0, np.shape(vectors)[-1] if np.ndim(vectors) else 0)), 1)
     if find_spec("usearch") is None:
-        raise ModelUnavailable("searching by a graph needs usearch: pip install 'evalbench[ml]'")
+        raise ModelUnavailable("searching by a graph needs usearch: pip install 'evalbench[ml]'", "not-installed")
     from usearch.index import Index
 
-    kept = min(k, len(table))
-    if not kept or not len(asked):
-        return Nearest(np.empty((len(asked), kept), np.int64), np.empty((len(asked), kept)))
     index = Index(
-        ndim=table.shape[1], metric="cos", dtype="i8", connectivity=CONNECTIVITY, expansion_add=EXPANSION_ADD,
-        expansion_search=max(expansion_search, 4 * kept),
-    )  # fmt: skip
+        ndim=table.shape[1],
+        metric="cos",
+        dtype="i8",
+        connectivity=CONNECTIVITY,
+        expansion_add=EXPANSION_ADD,
+        expansion_search=expansion_search,
+    )
     keys = np.arange(len(table), dtype=np.uint64)
     for start in range(0, len(table), _PER_ADD):
         at("building the graph of the vectors", min(start + _PER_ADD, len(table)), len(table))
-        index.add(keys[start : start + _PER_ADD], table[start : start + _PER_ADD], threads=1, copy=True)
-    wider = min(len(table), max(2 * kept, kept + 10))
-    found: Any = index.search(asked, wider, threads=1)
-    places = np.asarray(found.keys).reshape(len(asked), wider).astype(np.int64)
-    return Nearest(*(part[:, :kept] for part in _in_order(table, asked, places)))
+        index.add(keys[start : start + _PER_ADD], table[start : start + _PER_ADD], threads=1)
+
+    def search(queries: npt.ArrayLike, k: int) -> Nearest:
+        _, asked = _checked(table, queries, k)
+        kept = min(k, len(table))
+        if not kept or not len(asked):
+            return Nearest(np.empty((len(asked), kept), np.int64), np.empty((len(asked), kept)))
+        wider = min(len(table), kept + max(kept, 10))
+        found: Any = index.search(asked, wider, threads=1)
+        places = np.asarray(found.keys).reshape(len(asked), wider).astype(np.int64)
+        counts = np.asarray(found.counts).reshape(len(asked))
+        if (counts < wider).any():  # a graph with unreachable vectors, as of many equal ones
+            return exact_nearest(table, asked, k)
+        ordered = _in_order(table, asked, places)
+        return Nearest(ordered.places[:, :kept], ordered.scores[:, :kept])
+
+    return search
 
 
 def shared_share(found: npt.ArrayLike, true: npt.ArrayLike) -> float:
@@ -214,7 +235,9 @@ def _checked(vectors: npt.ArrayLike, queries: npt.ArrayLike, k: int) -> tuple[Ve
         if array.ndim != 2:
             faults.append(f"{name} must be a table of rows, got an array of {array.ndim} dimensions")
         elif not np.isfinite(np.einsum("ij->i", array)).all():
-            faults.append(f"{name}: {int((~np.isfinite(array)).any(axis=1).sum())} rows hold numbers that are not finite")
+            faults.append(
+                f"{name}: {int((~np.isfinite(array)).any(axis=1).sum())} rows hold numbers that are not finite"
+            )
     if not faults and table.shape[1] != asked.shape[1]:
         faults.append(f"vectors of {table.shape[1]} and queries of {asked.shape[1]} numbers")
     if faults:

@@ -1,0 +1,316 @@
+"""How should a RAG be tuned: how many chunks, of what size, by which embedding, with one query or several?
+
+A small real RAG runs inside: documents, chunks, vectors, search, answers by a model; every part can be a function of the user's own.
+
+Input: documents, and questions with the document (and, if known, the passage) that answers them, and the right answer.  Without
+a model the figures are those of retrieval; without sources those of the answers; what does not apply is said.
+
+Figures (method document ``ragnotes``): the target metric by the number of chunks, and by their size and overlap; hit rates of questions that
+were written for single chunks, which need no labels and have lights; several wordings of a question, fused, against the single one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalbench.core.result import Result
+from evalbench.errors import BadInput
+from evalbench.kit.collecting import accounting_of, calls_of
+from evalbench.kit.judging import Docket
+from evalbench.kit.options import stated, taken
+from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
+from evalbench.models.accounting import embeddings_counted, merged
+from evalbench.models.similarity.search import Search
+from evalbench.readers.dataset import Dataset
+from evalbench.studies.rag_tuning.asking import RECORDED, Asker, asked_hash
+from evalbench.studies.rag_tuning.checking import checked
+from evalbench.studies.rag_tuning.inputs import SCHEMA, check, sources_of
+from evalbench.studies.rag_tuning.method import method, notes, sections_of
+from evalbench.studies.rag_tuning.pictures import (
+    chunk_settings,
+    comparison,
+    lost_questions,
+    missed,
+    not_applicable,
+    picture_chunks,
+    picture_embedding,
+    picture_queries,
+    picture_top_k,
+    rewrites,
+    worst,
+)
+from evalbench.studies.rag_tuning.rag import SENTENCES, Cutter, Parts, indexed, judged, recall_of_search
+from evalbench.studies.rag_tuning.sections import (
+    CHUNKS,
+    EMBEDDING,
+    QUERIES,
+    RETRIEVAL,
+    Rag,
+    by_chunks,
+    by_queries,
+    by_top_k,
+    of_embedding,
+)
+from evalbench.studies.rag_tuning.summary import TARGET_METRIC, N_SEARCH, K, compared, key_measure, measures, summarise
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "QUESTION", "SCHEMA", "check", "chunk_settings", "comparison", "evaluate", "lost_questions", "measures", "missed",
+    "not_applicable", "picture_chunks", "picture_embedding", "picture_queries", "picture_top_k", "rewrites", "summarise", "worst",
+]  # fmt: skip
+
+QUESTION = "How should the RAG be tuned: how many chunks, of what size, by which embedding, with one query or several?"
+ITEMS = (
+    "id", "part", "setting", "k", "quality", *RETRIEVAL, "found_1", "found_n", "place", "reciprocal", "unscored", "undefined",
+)  # fmt: skip
+
+
+def evaluate(
+    data: Dataset,
+    *,
+    target_metric: str = TARGET_METRIC,
+    model: str | Callable[[dict[str, Any]], str] = "",
+    question_model: str | Callable[[dict[str, Any]], str] = "",
+    judge: str | Callable[[dict[str, Any]], object] = "",
+    prompt: str = "",
+    temperature: float = 0.0,
+    max_tokens: int = 256,
+    language: str = "en",
+    k: int = K,
+    patience: int = 3,
+    most_k: int = 20,
+    chunker: str | Callable[[str, int, int, str], Sequence[tuple[int, int]]] = SENTENCES,
+    chunk_size: int = 800,
+    overlap: int = 0,
+    chunk_sizes: Sequence[int] = (400, 800, 1600),
+    overlaps: Sequence[int] = (0, 200),
+    embed: str | Callable[[Sequence[str]], Any] = "use-multilingual",
+    search: str | Callable[[Any], Search] = "auto",
+    graph_from: int = 200_000,
+    n_chunks: int = 50,
+    n_search: int = N_SEARCH,
+    min_mark: float = 3.0,
+    n_rewrites: int = 3,
+    fusion: str = "rrf",
+    lights: Mapping[str, Mapping[str, float]] | None = None,
+    max_unscored: float = MAX_UNSCORED,
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
+) -> Result:
+    """Tune a RAG on documents and questions.
+
+    Parameters
+    ----------
+    data : Dataset
+        ``load(…, study="rag_tuning")``: tables documents, questions and, if wanted, sources and replies.
+    target_metric : str
+        What is tuned for: hit_rate, mrr, recall or precision, or a metric of texts by name (f1_score, rougeL, …), which needs a model and right answers.
+    model : str or callable
+        Who answers out of the chunks, e.g. openai/gpt-4o, or recorded; without one there are figures of retrieval only.  A function gets ``question``
+        and ``contexts`` and returns the answer.
+    question_model : str or callable
+        Who writes a question for a chunk and rewrites questions, if not model.  A function gets ``chunk``, or ``question`` and ``n``.
+    judge : str or callable
+        Who marks 1–5 whether a chunk answers the question that was written for it; without one no question is left out.
+    prompt : str
+        A folder of your own prompts: rag_answer, chunk_question, rewritten_question, mark.
+    temperature : float
+        Of the replies.
+    max_tokens : int
+        The longest reply.
+    language : str
+        ISO code: of documents without a language of their own, and of the text metric.
+    k : int
+        How many chunks your RAG hands to its model.
+    patience : int
+        The curve over k ends where the target metric has not grown so many times in a row.
+    most_k : int
+        It ends there in any case.
+    chunker : str or callable
+        How documents are cut: sentences, documents (each is one chunk), or a function.  It gets the text, size, overlap and language, and returns ``(start, end)`` pairs.
+    chunk_size, overlap : int
+        The longest chunk, in characters; how many of them the next chunk repeats, as near as whole sentences come.
+    chunk_sizes, overlaps : sequence of int
+        The sizes that are tried; the overlaps that are tried with each of them.
+    embed : str or callable
+        Embedding model of chunks and questions.  A function gets texts and returns a row of numbers for each.
+    search : str or callable
+        auto, exact or graph (usearch), which is faster and does not find everything.  A function gets the vectors and returns one that gets queries and k.
+    graph_from : int
+        With auto the graph is used from so many chunks on.
+    n_chunks : int
+        How many chunks a question is written for; 0: none.
+    n_search : int
+        Among how many chunks the question's own is looked for, at least 2.
+    min_mark : float
+        A question whose chunk is marked at most so is left out.
+    n_rewrites : int
+        How many further wordings of a question are searched for; 0: none.
+    fusion : {"rrf", "union"}
+        How their rankings become one: reciprocal rank fusion, or their union by best rank.
+    lights : mapping of str to mapping, optional
+        Thresholds of hit_rate_at_1 and hit_rate_at_5 in place of the document's, e.g. {"hit_rate_at_1": {"green_from": 0.6, "yellow_from": 0.4}}.
+    max_unscored, seed, n_resamples
+        See :func:`evalbench.kit.verdicts.worst_group`.
+
+    Returns
+    -------
+    Result
+        ``items``: one row per question and setting, and per generated question.  ``tables``: ``settings`` of chunks, ``found`` chunks, ``answers``,
+        ``generated`` questions, ``rewrites``, comparisons, ``sections``, ``calls``.
+
+    Raises
+    ------
+    BadInput
+        For faults of the options or sources that are not there, all at once; for a target metric that the table does not allow.
+    """
+    import pandas as pd
+
+    lights = lights or {}
+    options = stated(evaluate, locals())
+    key, metric_options = checked(options, data, lights)
+    options["target_metric"] = key.name if key else target_metric
+    check(data)
+    documents = data["documents"].sort_values("doc_id", ignore_index=True)
+    questions = data["questions"].sort_values("id", ignore_index=True)
+    parts = Parts(chunker, embed, search, graph_from, language)
+    cutter, sources = Cutter(documents, parts), sources_of(data, documents, questions)
+    asking: dict[str, Any] = {"prompt": prompt, "temperature": temperature, "max_tokens": max_tokens, "seed": seed}
+    answering = Asker(model, data.get("replies"), **asking) if model and key else None
+    same = not question_model or question_model == model
+    writer = model if same else question_model
+    writing = (answering if same and answering else Asker(writer, data.get("replies"), **asking)) if writer else None
+    rag = Rag(documents, questions, sources, cutter, options["target_metric"], key, metric_options, answering, writing)
+    docket = _docket(judge, data, prompt, seed, max_tokens)
+    cells = sorted({*product(map(int, chunk_sizes), map(int, overlaps))})
+    applies = sections_of(
+        key=key,
+        has_sources=bool(len(sources.question)),
+        varies=parts.varies,
+        cells=cells,
+        target_metric=options["target_metric"],
+        writes=bool(writer),
+        n_chunks=n_chunks,
+        n_rewrites=n_rewrites,
+    )
+    if applies["top k"] and applies[EMBEDDING]:
+        why = "; ".join(dict.fromkeys(applies.values()))
+        raise BadInput(
+            f"rag_tuning: nothing can be computed: {why}. Name sources of the questions, or a model (--model)"
+        )
+    tables: dict[str, pd.DataFrame] = {}
+    rows: list[pd.DataFrame] = []
+    with embeddings_counted() as spent:
+        index = indexed(documents, cutter, chunk_size, overlap)
+        queries = rag.vectors()
+        searched = recall_of_search(index, queries, seed)
+        if not applies["top k"]:
+            rows += by_top_k(rag, index, queries, k, patience, most_k)
+            tables["found"] = _found(rag, index, queries, k)
+        if not applies[CHUNKS]:
+            found, tables["settings"] = by_chunks(rag, index, queries, cells, k, (chunk_size, overlap))
+            rows += found
+        if not applies[QUERIES]:
+            found, tables["rewrites"] = by_queries(rag, index, queries, k, n_rewrites, fusion)
+            rows += found
+        if not applies[EMBEDDING]:
+            own, tables["generated"] = of_embedding(
+                rag,
+                index,
+                n_chunks=n_chunks,
+                n_search=n_search,
+                seed=seed,
+                name=str(options["embed"]),
+                docket=docket,
+                min_mark=min_mark,
+            )
+            rows.append(own)
+    items = pd.concat([frame.dropna(axis=1, how="all") for frame in rows]).reindex(columns=list(ITEMS))
+    items = items.astype(dict.fromkeys(ITEMS[4:-2], float)).sort_values(
+        ["part", "k", "setting", "id"], kind="stable", ignore_index=True
+    )
+    tables |= {"answers": pd.concat(rag.answers, ignore_index=True)} if rag.answers else {}
+    resampled = {"seed": seed, "n_resamples": n_resamples}
+    shown = [key_measure(options["target_metric"])]
+    for part, listed in ((CHUNKS, shown), (QUERIES, [*shown, *measures(**taken(measures, options))[5:]])):
+        if not applies[part]:
+            tables[f"compared_{part}"] = compared(items, part, listed, **resampled)
+    tables["search"] = pd.DataFrame([searched])
+    tables["sections"] = pd.DataFrame({"section": list(applies), "why": list(applies.values())})
+    replies = [reply for asker in {id(a): a for a in (answering, writing) if a}.values() for reply in asker.replies]
+    heard = [docket.heard()] if docket is not None else []
+    sent = [reply for reply in replies if reply.host]
+    return Result(
+        study="rag_tuning",
+        question=QUESTION,
+        judged=_judged(options),
+        parameters=options,
+        data=data.label,
+        id="id",
+        by=("setting",),
+        items=items,
+        items_of="questions × settings, and generated questions",
+        summary=summarise(items, **taken(summarise, options)),
+        tables={**tables, **calls_of(replies, heard)},
+        notes=(*data.notes, *notes(rag, index, items, tables["sections"], searched, tables.get("generated"), options)),
+        method=method(options, key),
+        accounting=merged([accounting_of(sent, heard), *spent]) if sent or heard or spent else {},
+    )
+
+
+def _judged(options: Mapping[str, Any]) -> str:
+    by = "recorded replies" if options["model"] == RECORDED else options["model"]
+    answering = f", answers by {by}" if by else ""
+    return f"a RAG: {options['embed']}, chunks of at most {options['chunk_size']} characters{answering}"
+
+
+def _docket(judge: Any, data: Dataset, prompt: str, seed: int, max_tokens: int) -> Docket | None:
+    """Who marks generated questions; None where nobody does."""
+    if not judge:
+        return None
+    if judge != RECORDED:
+        return Docket(
+            judge, prompt=prompt, **({"seed": seed, "max_tokens": max_tokens} if isinstance(judge, str) else {})
+        )
+    replies = data.get("replies")
+    if replies is None:
+        raise BadInput(f"{RECORDED}: the data have no table replies")
+    rows = replies[replies["purpose"] == "mark"]
+    marks = dict(zip(rows["asked"], rows["reply"], strict=True))
+
+    def recorded(item: Mapping[str, Any]) -> Mapping[str, Any]:
+        said = marks.get(asked_hash({"chunk": item["answer"], "question": item["question"]}), "").strip()
+        return (
+            {"mark": said}
+            if said in ("1", "2", "3", "4", "5")
+            else {"unscored": "unparsed" if said else "not-recorded"}
+        )
+
+    return Docket(recorded)
+
+
+def _found(rag: Rag, index: Any, queries: Any, k: int) -> pd.DataFrame:
+    """The first ``k`` chunks of every question, with their cosines: ``id, question, rank, chunk, cosine, carries, text``."""
+    import pandas as pd
+
+    nearest = index.search(queries, min(k, len(index.texts)))
+    found = judged(index, nearest.places, rag.sources)
+    n, depth = nearest.places.shape
+    flat = nearest.places.ravel()
+    return pd.DataFrame(
+        {
+            "id": np.repeat(rag.questions["id"].to_numpy(), depth),
+            "question": np.repeat(rag.questions["question"].to_numpy(), depth),
+            "rank": np.tile(np.arange(1, depth + 1), n),
+            "chunk": [index.names[p] for p in flat],
+            "cosine": nearest.scores.ravel().round(6),
+            "carries": found.carries.ravel(),
+            "text": [index.texts[p] for p in flat],
+        }
+    )

@@ -1,0 +1,87 @@
+"""Options of rag_tuning: every fault in one message."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from evalbench.errors import BadInput
+from evalbench.kit.metric_options import metrics_of
+from evalbench.kit.options import Checks
+from evalbench.metrics.rank_fusion import FUSIONS
+from evalbench.metrics.registry import Card
+from evalbench.readers.dataset import Dataset
+from evalbench.studies.rag_tuning.rag import SEARCHES, SENTENCES, WHOLE
+from evalbench.studies.rag_tuning.sections import RETRIEVAL
+from evalbench.studies.rag_tuning.summary import AT_1, at_n, bands_for
+from evalbench.text.chunks import check_size
+
+
+def checked(options: Mapping[str, Any], data: Dataset, lights: Mapping[str, Any]) -> tuple[Card | None, dict[str, Any]]:
+    """The text metric that is tuned for, if it is one, and its options; refuses all faults at once."""
+    checks = Checks(options)
+    whole = {"k": 1, "patience": 1, "most_k": 1, "graph_from": 1, "n_chunks": 0, "n_search": 2, "n_rewrites": 0}
+    for name, least in whole.items():
+        value = options[name]
+        holds = isinstance(value, int) and not isinstance(value, bool) and value >= least
+        checks.that(holds, f"{name} must be a whole number from {least}, got {value!r}")
+    checks.that(
+        isinstance(options["min_mark"], int | float) and 0 <= options["min_mark"] < 5,
+        f"min_mark must be from 0 to below 5, got {options['min_mark']!r}",
+    )
+    checks.choice("fusion", options["fusion"], FUSIONS)
+    for name, known in (("chunker", (SENTENCES, WHOLE)), ("search", SEARCHES)):
+        if not str(options[name]).startswith("function:"):
+            checks.choice(name, options[name], known)
+    checks.that(
+        options["embed"] != "jaccard", "embed: jaccard compares word sets and has no vectors: choose an embedding model"
+    )
+    _check_sizes(checks, options)
+    hits = (AT_1, at_n(options["n_search"]))
+    strangers = [metric for metric in lights if metric not in hits]
+    checks.that(not strangers, f"lights: {', '.join(strangers)} has no light; those that have are {', '.join(hits)}")
+    checks.tried(lambda: bands_for(5, {m: rule for m, rule in lights.items() if m not in strangers}))
+    metric_options = {
+        "language": options["language"], "normalise": "full", "references": "best", "stem": False, "sentence_split": "newline",
+        "meteor_synonyms": False, "bleu_tokenize": "13a", "embed": options["embed"], "judge": "", "bert_model": "", "bert_layers": None,
+    }  # fmt: skip
+    key = None
+    if options["target_metric"] not in RETRIEVAL:
+        cards = checks.tried(lambda: metrics_of([options["target_metric"]], metric_options)) or []
+        key = cards[0] if cards else None
+    if key is not None:
+        checks.that(
+            key.higher_is_better is True,
+            f"target_metric: of {key.name} more is not better, so nothing can be tuned for it",
+        )
+        checks.that(
+            options["model"],
+            f"target_metric: {key.name} scores answers, so it needs a model; without one: {', '.join(RETRIEVAL)}",
+        )
+        checks.that(
+            "judge" not in key.needs and "contradict" not in key.needs, f"target_metric: {key.name} needs a judge"
+        )
+        if "reference" in key.needs:
+            truth = data["questions"].get("ground_truth")
+            checks.that(
+                truth is not None,
+                f"target_metric: {key.name} needs right answers, a column ground_truth of the questions",
+            )
+    checks.refuse("rag_tuning")
+    return key, metric_options
+
+
+def _check_sizes(checks: Checks, options: Mapping[str, Any]) -> None:
+    """Sizes and overlaps that no chunk can have, each combination that is tried."""
+    for name in ("chunk_size", "overlap"):
+        value, least = options[name], 1 if name == "chunk_size" else 0
+        holds = isinstance(value, int) and not isinstance(value, bool) and value >= least
+        checks.that(holds, f"{name} must be a whole number from {least}, got {value!r}")
+    tried = [("", options["chunk_size"], options["overlap"])]
+    tried += [("chunk_sizes × overlaps: ", a, b) for a in options["chunk_sizes"] for b in options["overlaps"]]
+    for where, size, repeated in tried:
+        try:
+            check_size(size, repeated)
+        except BadInput as error:
+            said = [f"{where}{fault}" for fault in error.faults]
+            checks.faults += [fault for fault in said if fault not in checks.faults and (where or "below the" in fault)]

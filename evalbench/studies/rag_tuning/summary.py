@@ -1,0 +1,293 @@
+"""Items to figures, the best k, the best chunks, and the light of the embedding."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from evalbench.core.measures import Measure, estimate, mean_of, share_of
+from evalbench.core.result import Estimate, Summary
+from evalbench.core.verdict import Band, Bands
+from evalbench.core.wording import counted, estimate_text
+from evalbench.kit.comparing import compare_groups
+from evalbench.kit.rules import rule_of
+from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, bands_of, worst_group
+from evalbench.metrics.registry import card
+from evalbench.studies.rag_tuning.sections import (
+    CHUNKS,
+    EMBEDDING,
+    PARTS,
+    QUERIES,
+    RETRIEVAL,
+    SINGLE,
+    TOP_K,
+    setting_of,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TARGET_METRIC, K, N_SEARCH = "hit_rate", 5, 5
+AT_1 = "hit_rate_at_1"
+TITLES = {
+    "hit_rate": "hit rate",
+    "mrr": "mean reciprocal rank",
+    "recall": "recall of sources",
+    "precision": "precision",
+}
+
+
+def at_n(n_search: int) -> str:
+    """The name of the hit rate among the first ``n_search``."""
+    return f"hit_rate_at_{n_search}"
+
+
+def _between(red_below: float, green_above: float) -> Bands:
+    """Yellow from the one threshold to the other, both themselves yellow."""
+    middle = Band("yellow", red_below, green_above, high_closed=True)
+    return Bands((Band("red", high=red_below), middle, Band("green", green_above, low_closed=False)))
+
+
+def bands_for(n_search: int, lights: Mapping[str, Any]) -> dict[str, Bands]:
+    """The lights of the embedding: the document's, or thresholds of the user's own.
+
+    Examples
+    --------
+    >>> rules = bands_for(5, {})
+    >>> [rules["hit_rate_at_1"].light(x) for x in (0.299, 0.3, 0.4, 0.401)]
+    ['red', 'yellow', 'yellow', 'green']
+    >>> [rules["hit_rate_at_5"].light(x) for x in (0.499, 0.5, 0.7, 0.701)]
+    ['red', 'yellow', 'yellow', 'green']
+    """
+    rules = {AT_1: _between(0.3, 0.4), at_n(n_search): _between(0.5, 0.7)}
+    for metric, rule in lights.items():
+        found = bands_of(rule_of(rule, within=(0, 1), of=metric))
+        if found is None:
+            rules.pop(metric, None)
+        else:
+            rules[metric] = found
+    return rules
+
+
+def measures(*, target_metric: str = TARGET_METRIC, n_search: int = N_SEARCH) -> tuple[Measure, ...]:
+    """The figures of the embedding, then the target metric and the figures of retrieval."""
+    return (*of_embedding(n_search), key_measure(target_metric), *_of_retrieval(target_metric))
+
+
+def of_embedding(n_search: int) -> tuple[Measure, ...]:
+    """Hit rates, mean reciprocal rank and mean place of generated questions."""
+    without = "no generated question was searched for"
+    return (
+        share_of("found_1", AT_1, title="hit rate @1, generated questions", undefined=without),
+        share_of("found_n", at_n(n_search), title=f"hit rate @{n_search}, generated questions", undefined=without),
+        mean_of("reciprocal", f"mrr_at_{n_search}", title=f"mean reciprocal rank @{n_search}", undefined=without),
+        mean_of(
+            "place",
+            "mean_place",
+            title="mean place where found",
+            unit="place",
+            higher_is_better=False,
+            undefined="no generated question found its chunk",
+        ),
+    )
+
+
+def key_measure(target_metric: str) -> Measure:
+    """The mean of the target metric over the questions."""
+    share, unit = target_metric == "hit_rate", "0–1"
+    if target_metric not in RETRIEVAL:
+        entry = card(target_metric)
+        share, unit = entry.unit == "0/1", "0–1" if entry.unit == "0/1" else entry.unit
+    make = share_of if share else mean_of
+    return make(
+        "quality",
+        target_metric,
+        title=TITLES.get(target_metric, target_metric),
+        unit=unit,
+        undefined="no question has a value",
+    )
+
+
+def _of_retrieval(target_metric: str) -> tuple[Measure, ...]:
+    without = "no question has a source"
+    return tuple(
+        (share_of if name == "hit_rate" else mean_of)(name, title=TITLES[name], undefined=without)
+        for name in RETRIEVAL[:3]
+        if name != target_metric
+    )
+
+
+class Choice(NamedTuple):
+    """Which k is best.
+
+    Attributes
+    ----------
+    best : int
+        Where the target metric is highest; of equals the smallest.
+    plain : int
+        The smallest that is within one standard error of it.
+    error : float
+        The standard error at the best.
+    """
+
+    best: int
+    plain: int
+    error: float
+
+
+def chosen_k(items: pd.DataFrame) -> Choice | None:
+    """The best k of the items of the section on top-k; None where none has a value.
+
+    The standard error is that of the mean at the best k: the standard deviation over the questions (n − 1) over √n.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> items = pd.DataFrame({"part": "top k", "k": [1, 1, 2, 2, 3, 3], "quality": [0.0, 0.0, 0.5, 1.0, 0.6, 1.0]})
+    >>> chosen_k(items)
+    Choice(best=3, plain=2, error=0.2)
+    """
+    rows = items[(items["part"] == TOP_K) & items["quality"].notna()]
+    if rows.empty:
+        return None
+    groups = rows.groupby("k")["quality"]
+    means, counts, spread = groups.mean(), groups.count(), groups.std(ddof=1)
+    best = int(means.index[np.flatnonzero(means >= means.max() - 1e-12)[0]])
+    error = float(np.nan_to_num(spread[best]) / np.sqrt(counts[best]))
+    plain = int(means.index[np.flatnonzero(means >= means[best] - error - 1e-12)[0]])
+    return Choice(best, plain, round(error, 12))
+
+
+def compared(items: pd.DataFrame, part: str, listed: Sequence[Measure], seed: int, n_resamples: int) -> pd.DataFrame:
+    """Every two settings of a section, paired on the questions; empty where there is one."""
+    rows = items[items["part"] == part]
+    rank_by = listed[0].metric if part == CHUNKS else ""
+    return compare_groups(rows, listed, "setting", rank_by=rank_by, seed=seed, n_resamples=n_resamples)
+
+
+def best_cells(table: pd.DataFrame) -> list[str]:
+    """The setting that is shown to be better than every other after Holm's adjustment; none where none is.
+
+    Settings that are the same for every question, such as overlaps below a sentence, win and lose together.
+    """
+    if table.empty:
+        return []
+    first = table["setting_a"].iloc[0]
+    own = table[table["setting_a"] == first]
+    same = own["setting_b"][own["outcome"] == "same"].tolist()
+    won = own["setting_b"][own["outcome"] == "better"].tolist()
+    others = {*table["setting_a"], *table["setting_b"]} - {first}
+    return [str(first), *map(str, same)] if won and {*same, *won} == others else []
+
+
+def summarise(
+    items: pd.DataFrame,
+    *,
+    target_metric: str = TARGET_METRIC,
+    k: int = K,
+    n_search: int = N_SEARCH,
+    lights: Mapping[str, Mapping[str, float]] | None = None,
+    max_unscored: float = MAX_UNSCORED,
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
+) -> Summary:
+    """The figures of every section, and the verdict: the light of the embedding, in words the rest.
+
+    Parameters
+    ----------
+    items : DataFrame
+    target_metric : str
+    k : int
+        The developer's.
+    n_search, lights, max_unscored, seed, n_resamples
+        See :func:`~evalbench.studies.rag_tuning.evaluate`.
+    """
+    options: dict[str, Any] = {"seed": seed, "n_resamples": n_resamples}
+    key = key_measure(target_metric)
+    listed = {TOP_K: (key,), CHUNKS: (key,), QUERIES: (key, *_of_retrieval(target_metric))}
+    rules = bands_for(n_search, lights or {})
+    listed[EMBEDDING] = tuple(_lit(measure, rules) for measure in of_embedding(n_search))
+    found: dict[str, list[Estimate]] = {part: [] for part in PARTS}
+    for part in PARTS:
+        own = items[items["part"] == part]
+        for setting in in_order(own):
+            rows = own[own["setting"] == setting]
+            group = {"setting": setting}
+            found[part] += estimate(rows, listed[part], units=rows["id"], group=group, **options).estimates
+    remark = " ".join(_remarks(items, found, key, k, options))
+    if found[EMBEDDING]:
+        rows = items[items["part"] == EMBEDDING]
+        over = counted(len(rows), "generated question")
+        summary = worst_group(
+            rows,
+            listed[EMBEDDING],
+            "setting",
+            over=over,
+            max_unscored=max_unscored,
+            remark=remark,
+            estimates=found[EMBEDDING],
+            **options,
+        )
+    else:
+        at_k = found[TOP_K][-1:] if found[TOP_K] else found[CHUNKS][:1] or found[QUERIES][:1]
+        at_k = [e for e in found[TOP_K] if e.group["setting"] == setting_of(k)] or at_k
+        rows = items[items["setting"] == at_k[0].group["setting"]]
+        over = counted(rows["id"].nunique(), "question")
+        summary = worst_group(rows, [key], "setting", over=over, remark=remark, estimates=at_k, **options)
+    rest = [e for part in PARTS[1:] for e in found[part]]
+    lit = summary.estimates if found[EMBEDDING] else ()
+    verdict = summary.verdict
+    if not verdict.sentence.startswith(target_metric):
+        verdict = replace(verdict, sentence=f"{verdict.sentence[0].upper()}{verdict.sentence[1:]}")
+    tuned = [e for e in rest if e.metric == target_metric]
+    return Summary((*lit[:2], *tuned, *lit[2:], *(e for e in rest if e.metric != target_metric)), verdict)
+
+
+def _lit(measure: Measure, rules: Mapping[str, Bands]) -> Measure:
+    return replace(measure, bands=rules[measure.metric]) if measure.metric in rules else measure
+
+
+def in_order(rows: pd.DataFrame) -> list[str]:
+    """The settings of a section, by the numbers in their names; the single query before several.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> in_order(pd.DataFrame({"setting": ["k=10", "k=9", "k=9"]}))
+    ['k=9', 'k=10']
+    """
+    names = rows["setting"].unique().tolist()
+    return sorted(names, key=lambda name: (name != SINGLE, [int(n) for n in re.findall(r"\d+", name)], name))
+
+
+def _remarks(
+    items: pd.DataFrame, found: Mapping[str, Sequence[Estimate]], key: Measure, k: int, options: Mapping[str, Any]
+) -> list[str]:
+    """What the other sections found, a sentence each."""
+    said = []
+    by_k = {e.group["setting"]: e for e in found[TOP_K]}
+    choice = chosen_k(items)
+    if choice is not None:
+        best, plain, own = (by_k.get(setting_of(n)) for n in (choice.best, choice.plain, k))
+        assert best is not None
+        rows = [e for e in found[TOP_K] if e.value is not None]
+        words = f"The highest {key.title} is at k = {choice.best}, {estimate_text(best, rows)}"
+        if plain is not None and choice.plain != choice.best:
+            words += f"; the smallest k within one standard error is {choice.plain}, {estimate_text(plain, rows)}"
+        if own is not None and own.value is not None and k not in (choice.best, choice.plain):
+            words += f"; at your k = {k} it is {estimate_text(own, rows)}"
+        said.append(f"{words}.")
+    cells = found[CHUNKS]
+    if len(cells) > 1:
+        best_ones = best_cells(compared(items, CHUNKS, [key], options["seed"], options["n_resamples"]))
+        won = f"{best_ones[0]} is better than every other" if best_ones else "none is shown to be the best"
+        alike = f", and so is {', '.join(best_ones[1:])}, which is the same" if best_ones[1:] else ""
+        said.append(f"Of {len(cells)} settings of chunks {won}{alike}.")
+    if found[QUERIES]:
+        table = compared(items, QUERIES, [key, *_of_retrieval(key.metric)], options["seed"], options["n_resamples"])
+        said += table["words"][table["metric"] == key.metric].tolist()
+    return said
