@@ -24,6 +24,7 @@ CONNECTIVITY, EXPANSION_ADD, EXPANSION_SEARCH = 16, 64, 160
 """Of the graph: edges of a vector; candidates while it is built; candidates of a search."""
 _PER_ADD = 20_000
 _CROWDED = 0.25
+_EQUAL = 1e-6
 
 
 class Nearest(NamedTuple):
@@ -194,22 +195,26 @@ def graph_of(vectors: npt.ArrayLike, *, expansion_search: int = EXPANSION_SEARCH
             return Nearest(np.empty((len(asked), kept), np.int64), np.empty((len(asked), kept)))
         wider = min(len(table), kept + max(kept, 10))
         found: Any = index.search(asked, wider, threads=1)
-        places = np.asarray(found.keys).reshape(len(asked), wider).astype(np.int64)
-        counts = np.asarray(found.counts).reshape(len(asked))
-        if (counts < wider).any():  # a graph with unreachable vectors, as of many equal ones
+        counts = getattr(found, "counts", len(found.keys))  # of a single query the keys alone
+        if np.min(counts) < wider:  # a graph with vectors that no search reaches, as of many equal ones
             return exact_nearest(table, asked, k)
+        places = np.asarray(found.keys).reshape(len(asked), wider).astype(np.int64)
         ordered = _in_order(table, asked, places)
         return Nearest(ordered.places[:, :kept], ordered.scores[:, :kept])
 
     return search
 
 
-def shared_share(found: npt.ArrayLike, true: npt.ArrayLike) -> float:
-    """The recall of a search against the exact one: which share of the true places it found, mean over the queries.
+def recall_against(found: Nearest, true: Nearest) -> float:
+    """The recall of a search against the exact one: the share of what it found that is as near as the k-th of the exact one.
+
+    So one of several equally near vectors is as good as another, as in ANN-benchmarks (Aumüller, Bernhardsson and Faithfull 2020,
+    section 3.6).
 
     Parameters
     ----------
-    found, true : (m, k) arrays of int
+    found, true : Nearest
+        For the same queries and ``k``.
 
     Returns
     -------
@@ -218,13 +223,13 @@ def shared_share(found: npt.ArrayLike, true: npt.ArrayLike) -> float:
 
     Examples
     --------
-    >>> shared_share([[1, 2], [3, 4]], [[2, 1], [3, 5]])
-    0.75
+    >>> true = Nearest(np.array([[1, 2]]), np.array([[0.9, 0.8]]))
+    >>> recall_against(Nearest(np.array([[1, 3]]), np.array([[0.9, 0.7]])), true)
+    0.5
     """
-    a, b = np.asarray(found), np.asarray(true)
-    if not b.size:
+    if not true.scores.size:
         return float("nan")
-    return float((b[:, :, None] == a[:, None, :]).any(axis=2).mean())
+    return float((found.scores >= true.scores[:, -1:] - _EQUAL).mean())
 
 
 def _checked(vectors: npt.ArrayLike, queries: npt.ArrayLike, k: int) -> tuple[Vectors, Vectors]:

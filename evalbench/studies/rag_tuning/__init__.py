@@ -55,7 +55,7 @@ from evalbench.studies.rag_tuning.sections import (
     by_top_k,
     of_embedding,
 )
-from evalbench.studies.rag_tuning.summary import TARGET_METRIC, N_SEARCH, K, compared, key_measure, measures, summarise
+from evalbench.studies.rag_tuning.summary import N_SEARCH, TARGET_METRIC, K, compared, key_measure, measures, summarise
 
 if TYPE_CHECKING:
     import pandas as pd

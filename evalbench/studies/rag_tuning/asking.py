@@ -29,7 +29,7 @@ def asked_hash(fields: Fields) -> str:
     Examples
     --------
     >>> asked_hash({"question": "Why?", "contexts": ["a", "b"]})
-    '3f1e4c63a1b9a4d5'
+    'c8e607c1f5c87458'
     """
     told = json.dumps(fields, ensure_ascii=False, sort_keys=True).encode("utf-8", "replace")
     return hashlib.sha256(told).hexdigest()[:16]

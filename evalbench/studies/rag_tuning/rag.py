@@ -13,7 +13,7 @@ from evalbench.core.progress import at
 from evalbench.core.seeds import rng
 from evalbench.errors import BadInput
 from evalbench.models.similarity.embed import embed as embedded
-from evalbench.models.similarity.search import Nearest, Search, exact_nearest, graph_of, shared_share
+from evalbench.models.similarity.search import Nearest, Search, exact_nearest, graph_of, recall_against
 from evalbench.studies.rag_tuning.inputs import Sources
 from evalbench.text.chunks import Span, packed, sentence_spans
 
@@ -188,7 +188,7 @@ def recall_of_search(index: Index, queries: Array, seed: int) -> dict[str, Any]:
     k = min(CHECKED_K, len(index.texts))
     asked = queries[np.sort(drawn)]
     found, true = index.search(asked, k), exact_nearest(index.vectors, asked, k)
-    recall = shared_share(found.places, true.places)
+    recall = recall_against(found, true)
     return {"n_chunks": len(index.texts), "search": index.how, "n_queries": len(drawn), "recall": recall}
 
 

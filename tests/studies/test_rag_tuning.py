@@ -1,0 +1,445 @@
+"""rag_tuning: its figures against plain loops, its planted sample, what it refuses, and parts of one's own."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from chat import chat_endpoint
+from studied import sample, whole
+
+from evalbench import BadInput, rag_tuning, studies
+from evalbench.core.result import Result
+from evalbench.studies.rag_tuning.inputs import EMPTY_SOURCE, LOST_PASSAGE, NO_SOURCE
+from evalbench.studies.rag_tuning.pictures import picture_top_k
+from evalbench.studies.rag_tuning.summary import best_cells, chosen_k
+
+WORDS = ["bees", "dogs", "boats", "fires", "huts", "markets", "lanterns", "bicycles", "deposits", "shutters"]
+
+
+def bag(texts: list[str]) -> np.ndarray:
+    """An embedding for tests: how often each word occurs."""
+    return np.array([[1e-3 + text.lower().count(word) for word in WORDS] for text in texts])
+
+
+def documents() -> pd.DataFrame:
+    rows = [
+        (f"d{i}", f"About {word}. The {word} are regulated. Much is said of {word} here.")
+        for i, word in enumerate(WORDS)
+    ]
+    return pd.DataFrame(rows, columns=["doc_id", "text"])
+
+
+def questions() -> pd.DataFrame:
+    rows = [(f"q{i}", f"What of {word}?", f"The {word} are regulated.", f"d{i}") for i, word in enumerate(WORDS)]
+    return pd.DataFrame(rows, columns=["id", "question", "ground_truth", "doc_id"])
+
+
+def evaluated(tables: dict[str, pd.DataFrame] | None = None, **options: Any) -> Result:
+    given = {"documents": documents(), "questions": questions(), **(tables or {})}
+    quick = {"embed": bag, "n_resamples": 50, "chunk_sizes": [], "chunk_size": 60, **options}
+    return rag_tuning.evaluate(studies.load(given, study="rag_tuning"), **quick)
+
+
+def refusal(tables: dict[str, pd.DataFrame] | None = None, **options: Any) -> str:
+    with pytest.raises(BadInput) as caught:
+        evaluated(tables, **options)
+    return str(caught.value)
+
+
+def quality(result: Result, setting: str) -> list[float]:
+    rows = result.items[result.items["setting"] == setting]
+    return rows["quality"].tolist()
+
+
+def first_sentence(fields: dict[str, Any]) -> str:
+    return fields["contexts"][0] if fields["contexts"] else "I do not know."
+
+
+def writer(fields: dict[str, Any]) -> str:
+    if "chunk" in fields:
+        return f"What does it say of {fields['chunk'].split()[1]}?"
+    return "\n".join(f"{i}. {fields['question']} {'again ' * i}" for i in range(1, fields["n"] + 1))
+
+
+# -- figures --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("target", ["hit_rate", "mrr", "recall", "precision"])
+def test_retrieval_figures_are_those_of_a_plain_loop(target):
+    rng = np.random.default_rng(3)
+    vectors = {text: rng.standard_normal(6) for text in [*documents()["text"], *questions()["question"]]}
+    more = pd.DataFrame({"id": ["q0", "q0", "q3"], "doc_id": ["d4", "d7", "d1"], "relevance": [1.0, 0.0, 2.0]})
+    result = evaluated(
+        {"sources": more},
+        target_metric=target,
+        embed=lambda texts: np.array([vectors[text] for text in texts]),
+        chunker="documents",
+        k=4,
+        most_k=4,
+    )
+    sources = {f"q{i}": {f"d{i}"} for i in range(10)}
+    sources["q0"] |= {"d4"}
+    sources["q3"] |= {"d1"}
+    for k in range(1, 5):
+        expected = []
+        for row in questions().itertuples():
+            asked = vectors[row.question] / np.linalg.norm(vectors[row.question])
+            near = sorted(
+                documents().itertuples(),
+                key=lambda d: -float(vectors[d.text] @ asked / np.linalg.norm(vectors[d.text])),
+            )
+            hits = [d.doc_id in sources[row.id] for d in near[:k]]
+            expected.append(
+                {
+                    "hit_rate": float(any(hits)),
+                    "mrr": 1 / (hits.index(True) + 1) if any(hits) else 0.0,
+                    "recall": sum(hits) / len(sources[row.id]),
+                    "precision": sum(hits) / k,
+                }[target]
+            )
+        assert quality(result, f"k={k}") == pytest.approx(expected)
+        assert result.estimate(target, setting=f"k={k}").value == pytest.approx(np.mean(expected))
+
+
+def test_generated_questions_are_found_as_a_plain_loop_finds_them():
+    result = whole("rag_tuning")
+    table = result.tables["generated"]
+    asked = table[(table["unscored"] == "") & (table["undefined"] == "")]
+    assert len(asked) == 28
+    e = {
+        m: result.estimate(m, setting="use-multilingual").value
+        for m in ("hit_rate_at_1", "hit_rate_at_5", "mean_place", "mrr_at_5")
+    }
+    from evalbench.models.similarity.embed import embed
+    from evalbench.text.chunks import chunk_spans
+
+    rows = sample("rag_tuning")["documents"].sort_values("doc_id")
+    chunks = [
+        (f"{row.doc_id}:{a}-{b}", row.text[a:b])
+        for row in rows.itertuples()
+        for a, b in chunk_spans(row.text, 240, 0, row.lang)
+    ]
+    places = []
+    for row in asked.itertuples():
+        cosines = embed([text for _, text in chunks], "use-multilingual") @ embed([row.question], "use-multilingual")[0]
+        ranked = [chunks[i][0] for i in np.argsort(-cosines, kind="stable")]
+        places.append(ranked.index(row.id) + 1)
+    found = [place for place in places if place <= 5]
+    assert e["hit_rate_at_1"] == pytest.approx(np.mean([place == 1 for place in places]))
+    assert e["hit_rate_at_5"] == pytest.approx(len(found) / len(places))
+    assert e["mean_place"] == pytest.approx(np.mean(found))
+    assert e["mrr_at_5"] == pytest.approx(sum(1 / place for place in found) / len(places))
+
+
+def test_the_planted_behaviour_of_the_sample_is_found():
+    own = {**studies.defaults("rag_tuning"), "n_resamples": 200}
+    options = {key: value for key, value in own.items() if key in studies.study("rag_tuning").options()}
+    result = rag_tuning.evaluate(studies.load(own["data"], study="rag_tuning"), **options)
+    assert result.n_unscored == 0
+    assert result.light == "green"
+    assert chosen_k(result.items)[:2] == (4, 4)
+    assert "The highest f1_score is at k = 4" in result.sentence
+    at = {e.group["setting"]: e.value for e in result.summary.estimates if e.metric == "f1_score"}
+    assert at["k=0"] < 0.2 < at["k=1"] < at["k=4"] > at["k=5"]
+    assert list(result.tables["rewrites"]["n_rewrites"].unique()) == [2]
+
+
+def test_a_chunk_carries_a_passage_that_it_shares_half_of():
+    table = questions().assign(passage=[f"The {word} are regulated." for word in WORDS])
+    whole_documents = evaluated({"questions": table}, k=1, most_k=1, chunker="documents")
+    assert quality(whole_documents, "k=1") == [1.0] * 10
+    sentence_by_sentence = evaluated({"questions": table}, k=1, most_k=1, chunk_size=32)
+    found = sentence_by_sentence.tables["found"]
+    assert found["carries"].tolist() == ["are regulated" in text for text in found["text"]]
+    assert found["carries"].sum() > 0 or sentence_by_sentence.estimate("hit_rate", setting="k=1").value == 0
+
+
+# -- the curve over k -----------------------------------------------------------------------------
+
+
+def test_the_curve_goes_to_k_and_on_until_nothing_grows_three_times():
+    settings = evaluated(k=5).items["setting"].unique().tolist()
+    assert settings == [f"k={k}" for k in (1, 2, 3, 4, 5)]  # found at once: no growth after k = 1
+    assert evaluated(k=2, patience=4).items["k"].max() == 5
+    assert evaluated(k=1, patience=9, most_k=3).items["k"].max() == 3
+
+
+def test_k_beyond_the_chunks_ends_with_all_of_them_and_says_so():
+    result = evaluated(k=500, most_k=500, chunker="documents")
+    assert result.items["k"].max() == 10
+    assert "There are 10 chunks, fewer than k = 500: all are found." in result.notes
+    assert picture_top_k(result) is not None
+
+
+def test_k_0_has_an_answer_figure_only():
+    result = evaluated(target_metric="f1_score", model=first_sentence, question_model=writer, k=2, most_k=3)
+    rows = result.items[result.items["setting"] == "k=0"]
+    assert rows["quality"].notna().all()
+    assert rows[["hit_rate", "mrr", "recall", "precision"]].isna().all(axis=None)
+    without = evaluated(k=2)
+    assert "k=0" not in set(without.items["setting"])
+    assert "Not applicable: k = 0 (hit rate needs chunks; answers have a figure without any)." in without.notes
+
+
+def test_the_best_k_is_the_highest_and_beside_it_one_within_a_standard_error():
+    values = {1: [0.0, 0.4, 0.2], 2: [0.5, 0.9, 0.7], 3: [0.6, 1.0, 0.8], 4: [0.6, 1.0, 0.8]}
+    items = pd.DataFrame([{"part": "top k", "k": k, "quality": v} for k, several in values.items() for v in several])
+    found = chosen_k(items)
+    assert (found.best, found.plain) == (3, 2)
+    assert found.error == pytest.approx(np.std([0.6, 1.0, 0.8], ddof=1) / math.sqrt(3))
+    assert chosen_k(items.assign(quality=np.nan)) is None
+
+
+def test_a_best_setting_is_named_only_where_it_beats_every_other():
+    def table(*rows: tuple[str, str, str]) -> pd.DataFrame:
+        return pd.DataFrame(rows, columns=["setting_a", "setting_b", "outcome"])
+
+    assert best_cells(table(("a", "b", "better"), ("a", "c", "better"), ("b", "c", "no difference shown"))) == ["a"]
+    assert best_cells(table(("a", "b", "better"), ("a", "c", "no difference shown"))) == []
+    assert best_cells(table(("a", "b", "same"), ("a", "c", "better"), ("b", "c", "better"))) == ["a", "b"]
+    assert best_cells(table(("a", "b", "same"))) == []
+    assert best_cells(table()) == []
+
+
+def test_chunks_are_labelled_by_their_real_sizes():
+    result = evaluated(chunk_sizes=[20, 40, 60], overlaps=[0, 10])
+    settings = result.tables["settings"].set_index(["size", "overlap"])
+    for (size, overlap), row in settings.iterrows():
+        from evalbench.text.chunks import chunk_spans
+
+        sizes = [b - a for text in documents()["text"] for a, b in chunk_spans(text, size, overlap)]
+        assert row["n_chunks"] == len(sizes)
+        assert [row["size_low"], row["size_high"]] == np.quantile(sizes, [0.025, 0.975]).tolist()
+
+
+# -- several queries ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fusion", ["rrf", "union"])
+def test_several_queries_are_fused_and_compared_in_pairs(fusion):
+    result = evaluated(question_model=writer, n_chunks=0, fusion=fusion, k=2)
+    names = ["single query", f"several queries ({fusion})"]
+    assert set(names) < set(result.items["setting"])
+    table = rag_tuning.comparison(result, "queries")
+    assert set(table["units"]) == {10}
+    # Every wording is about the same word, so that nothing moves.
+    assert set(table["verdict"]) == {"same"}
+    assert quality(result, names[0]) == quality(result, names[1])
+    assert result.tables["rewrites"]["n_rewrites"].tolist() == [3] * 10
+
+
+def test_a_rewrite_without_a_line_leaves_the_single_query():
+    result = evaluated(question_model=lambda fields: "" if "question" in fields else writer(fields), k=2)
+    assert result.tables["rewrites"]["n_rewrites"].tolist() == [0] * 10
+    assert quality(result, "several queries (rrf)") == quality(result, "single query")
+
+
+# -- the embedding --------------------------------------------------------------------------------
+
+
+def test_marks_must_be_above_the_least_one():
+    marks = iter([1, 2, 3, 4, 5] * 2)
+    result = evaluated(
+        question_model=writer, n_chunks=10, n_rewrites=0, judge=lambda item: next(marks), chunker="documents"
+    )
+    table = result.tables["generated"]
+    assert (table["undefined"] == "low-mark").sum() == 6
+    e = result.estimate("hit_rate_at_1", setting=result.items["setting"].iloc[0])
+    assert (e.n, e.n_undefined, e.n_unscored) == (4, 6, 0)
+    assert "6 of 10 generated questions marked 3 or lower are left out." in result.notes
+
+
+def test_the_chunks_are_drawn_by_the_seed():
+    def drawn(seed: int) -> list[str]:
+        options = {"question_model": writer, "n_chunks": 8, "n_rewrites": 0, "seed": seed}
+        return evaluated(**options).tables["generated"]["id"].tolist()
+
+    assert drawn(1) == drawn(1) != drawn(2)
+    assert len(drawn(1)) == 8
+
+
+def test_thresholds_of_ones_own():
+    own = {"hit_rate_at_1": {"green_from": 1.0, "yellow_from": 0.2}}
+    result = evaluated(question_model=writer, n_rewrites=0, chunker="documents", lights=own)
+    assert result.estimate("hit_rate_at_1", setting=result.items["setting"].iloc[0]).light == "green"
+    assert "lights: f1_score has no light" in refusal(lights={"f1_score": {"green_from": 1, "yellow_from": 0}})
+
+
+# -- models ---------------------------------------------------------------------------------------
+
+
+def test_an_endpoint_answers_writes_and_is_asked_each_thing_once(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVALBENCH_CACHE", str(tmp_path / "cache"))
+
+    def model(prompt: str) -> str:
+        if "Write one question" in prompt:
+            return "What is said of bees?"
+        return "What of it?\nAnd what of dogs?" if "other wordings" in prompt else "They are regulated."
+
+    with chat_endpoint(model) as server:
+        options = {"target_metric": "f1_score", "model": server.name, "k": 2, "most_k": 2, "n_chunks": 5, "patience": 1}
+        first = evaluated(**options)
+        again = evaluated(**options)
+    calls = first.tables["calls"]
+    assert set(calls["purpose"]) == {"answer", "question", "rewrite"}
+    assert not calls.duplicated(["purpose", "prompt"]).any()
+    assert first.accounting["calls"] == len(calls)
+    assert again.accounting["cache_hits"] == len(calls)
+    assert again.to_json() == first.to_json()
+
+
+def test_replies_that_fail_are_unscored_and_counted(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVALBENCH_CACHE", str(tmp_path / "cache"))
+    with chat_endpoint(lambda prompt: None) as server:
+        result = evaluated(target_metric="f1_score", model=server.name, k=1, most_k=1, n_chunks=5)
+    assert set(result.items["unscored"]) == {"no-text"}
+    assert result.light == "grey"
+    assert "no text" in result.sentence
+    assert result.items["quality"].notna().sum() == 0
+
+
+def test_what_was_not_recorded_is_unscored():
+    tables = {"replies": pd.DataFrame({"purpose": ["answer"], "asked": ["no such"], "reply": ["yes"]})}
+    result = evaluated(tables, target_metric="f1_score", model="recorded", k=1, most_k=1)
+    assert set(result.items["unscored"]) == {"not-recorded"}
+    assert "the data have no table replies" in refusal(target_metric="f1_score", model="recorded")
+
+
+def test_an_answer_without_a_right_one_is_undefined():
+    table = questions().assign(ground_truth=["", None, *questions()["ground_truth"][2:]])
+    result = evaluated(
+        {"questions": table}, target_metric="f1_score", model=first_sentence, question_model=writer, k=1, most_k=1
+    )
+    e = result.estimate("f1_score", setting="k=1")
+    assert (e.n, e.n_undefined, e.n_unscored) == (8, 2, 0)
+    assert set(result.items["undefined"]) == {"", "no-reference"}
+
+
+# -- parts of one's own ---------------------------------------------------------------------------
+
+
+def test_every_part_can_be_a_function():
+    def halves(text: str, size: int, overlap: int, language: str) -> list[tuple[int, int]]:
+        return [(0, len(text) // 2), (len(text) // 2, len(text))]
+
+    def backwards(vectors: np.ndarray):
+        def search(queries: np.ndarray, k: int):
+            order = np.argsort(queries @ vectors.T, axis=1, kind="stable")[:, :k]
+            return order, np.take_along_axis(queries @ vectors.T, order, 1)
+
+        return search
+
+    result = evaluated(chunker=halves, search=backwards, k=3)
+    assert result.estimate("hit_rate", setting="k=3").value < 0.5
+    assert result.parameters["chunker"] == "function:halves"
+    assert any("function:backwards; its recall@10" in note for note in result.notes)
+
+
+def test_parts_that_return_what_they_must_not_are_refused():
+    assert "embed: 20 texts gave an array of shape (1, 2)" in refusal(embed=lambda texts: [[1.0, 2.0]], chunk_size=50)
+    assert "chunker: (0, 999) is no stretch" in refusal(chunker=lambda *how: [(0, 999)])
+    assert "the documents have no chunk" in refusal(chunker=lambda *how: [])
+    assert "search: places and scores of shape" in refusal(
+        search=lambda vectors: lambda q, k: (np.zeros((1, 1)), np.zeros((1, 1)))
+    )
+    with pytest.raises(TypeError, match="not a text"):
+        evaluated(target_metric="f1_score", model=lambda fields: 3)
+
+
+def test_the_search_by_a_graph_states_its_recall():
+    result = evaluated(graph_from=5)
+    (row,) = result.tables["search"].to_dict("records")
+    assert (row["search"], row["n_queries"], row["recall"]) == ("graph", 10, 1.0)
+    assert any("its recall@10 against the exact search is 1.000 on 10 queries" in note for note in result.notes)
+    assert quality(result, "k=1") == quality(evaluated(), "k=1")
+
+
+# -- what does not apply, and bad input -----------------------------------------------------------
+
+
+def test_without_a_model_sources_or_a_chunker_that_varies_what_does_not_apply_is_said():
+    plain = rag_tuning.not_applicable(evaluated(chunker="documents"))
+    assert dict(plain.values.tolist())["chunks"] == "the chunker takes no size"
+    assert dict(plain.values.tolist())["embedding"] == "no model writes questions"
+    no_sources = {"questions": questions().drop(columns="doc_id")}
+    result = evaluated(no_sources, question_model=writer, n_chunks=5)
+    assert set(result.items["part"]) == {"embedding"}
+    assert (
+        dict(rag_tuning.not_applicable(result).values.tolist())["top k"]
+        == "no question names a source, and no model answers"
+    )
+    assert "nothing can be computed" in refusal(no_sources)
+    answered = evaluated(
+        no_sources, target_metric="f1_score", model=first_sentence, question_model=writer, k=1, most_k=1
+    )
+    assert answered.estimate("f1_score", setting="k=1").value is not None
+    assert answered.items["hit_rate"].isna().all()
+
+
+def test_questions_without_a_source_that_can_be_found_are_undefined_and_counted():
+    docs = pd.concat([documents(), pd.DataFrame({"doc_id": ["empty", "null"], "text": ["", None]})])
+    table = questions().assign(
+        doc_id=["", "empty", "null", *questions()["doc_id"][3:]], passage=["", "x", "", "not in it at all", *[""] * 6]
+    )
+    result = evaluated({"documents": docs, "questions": table}, k=1)
+    rows = result.items[result.items["setting"] == "k=1"]
+    assert rows["undefined"].tolist()[:4] == [NO_SOURCE, EMPTY_SOURCE, EMPTY_SOURCE, LOST_PASSAGE]
+    e = result.estimate("hit_rate", setting="k=1")
+    assert (e.n, e.n_undefined) == (6, 4)
+    assert "Documents without text: 2 of 12; they have no chunk." in result.notes
+    assert (
+        "1 of 10 questions name a passage that is not in its document: retrieval has no figure for them."
+        in result.notes
+    )
+
+
+@pytest.mark.parametrize(
+    ("tables", "said"),
+    [
+        ({"documents": pd.concat([documents(), documents()[:1]])}, "d0"),
+        ({"questions": pd.concat([questions(), questions()[:1]])}, "q0"),
+        ({"questions": questions().assign(doc_id="d99")}, "question q0: its source d99 is not among the documents"),
+        ({"sources": pd.DataFrame({"id": ["q77"], "doc_id": ["d0"]})}, "sources: there is no question q77"),
+        ({"documents": documents().assign(text=" ")}, "documents: none has a text"),
+        ({"documents": documents()[:0]}, "documents"),
+        ({"questions": questions().assign(question=None)}, "question"),
+        ({"replies": pd.DataFrame({"purpose": ["sing"], "asked": ["a"], "reply": ["la"]})}, "one of answer, question"),
+    ],
+)
+def test_tables_that_cannot_be_right_are_refused(tables, said):
+    assert said in refusal(tables)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"k": -1}, "k must be a whole number from 1, got -1"),
+        ({"k": 0}, "k must be a whole number from 1, got 0"),
+        ({"chunk_size": 100, "overlap": 100}, "overlap must be below the chunk size: 100 is not below 100"),
+        (
+            {"chunk_sizes": [50, 300], "overlaps": [0, 60]},
+            "chunk_sizes × overlaps: overlap must be below the chunk size: 60 is not",
+        ),
+        ({"chunk_sizes": [-5]}, "chunk_sizes × overlaps: chunk size must be a whole number from 1, got -5"),
+        ({"target_metric": "f1_score"}, "target_metric: f1_score scores answers, so it needs a model"),
+        ({"target_metric": "f1scor"}, "no metric 'f1scor'"),
+        ({"target_metric": "length", "model": first_sentence}, "nothing can be tuned for it"),
+        ({"min_mark": 5}, "min_mark must be from 0 to below 5, got 5"),
+        ({"embed": "jaccard"}, "jaccard compares word sets"),
+        ({"chunker": "paragraphs"}, "chunker must be one of sentences, documents; got 'paragraphs'"),
+        ({"search": "faiss"}, "search must be one of auto, exact, graph; got 'faiss'"),
+    ],
+)
+def test_options_that_cannot_be_right_are_refused(options, said):
+    assert said in refusal(**options)
+
+
+def test_right_answers_are_needed_where_they_are_compared_with():
+    table = {"questions": questions().drop(columns="ground_truth")}
+    assert "needs right answers, a column ground_truth" in refusal(
+        table, target_metric="f1_score", model=first_sentence
+    )
