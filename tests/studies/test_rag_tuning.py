@@ -341,7 +341,7 @@ def test_every_part_can_be_a_function():
 
 def test_parts_that_return_what_they_must_not_are_refused():
     assert "embed: 20 texts gave an array of shape (1, 2)" in refusal(embed=lambda texts: [[1.0, 2.0]], chunk_size=50)
-    assert "chunker: (0, 999) is no stretch" in refusal(chunker=lambda *how: [(0, 999)])
+    assert "chunker: (0, 999) is not a stretch" in refusal(chunker=lambda *how: [(0, 999)])
     assert "the documents have no chunk" in refusal(chunker=lambda *how: [])
     assert "search: places and scores of shape" in refusal(
         search=lambda vectors: lambda q, k: (np.zeros((1, 1)), np.zeros((1, 1)))

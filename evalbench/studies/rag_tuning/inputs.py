@@ -54,7 +54,7 @@ SCHEMA = {
             Column("id", "id", help="of the question"),
             Column("doc_id", "id", help="a document that answers it"),
             _PASSAGE,
-            Column("relevance", "float", required=False, empty_ok=True, help="one of 0 or below is no source"),
+            Column("relevance", "float", required=False, empty_ok=True, help="0 or below: not a source"),
         ),
         required=False,
         help="further documents that answer a question",

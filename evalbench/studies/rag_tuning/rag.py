@@ -130,7 +130,7 @@ def _checked(text: str, spans: Sequence[tuple[int, int]]) -> list[Span]:
     found = [Span(int(start), int(end)) for start, end in spans]
     wrong = [span for span in found if not 0 <= span.start <= span.end <= len(text)]
     if wrong:
-        raise BadInput(f"chunker: {tuple(wrong[0])} is no stretch of a text of {len(text)} characters")
+        raise BadInput(f"chunker: {tuple(wrong[0])} is not a stretch of a text of {len(text)} characters")
     return [span for span in found if text[span.start : span.end].strip()]
 
 

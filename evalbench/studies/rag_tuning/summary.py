@@ -12,7 +12,7 @@ import numpy as np
 from evalbench.core.measures import Measure, estimate, mean_of, share_of
 from evalbench.core.result import Estimate, Summary
 from evalbench.core.verdict import Band, Bands
-from evalbench.core.wording import counted, estimate_text
+from evalbench.core.wording import counted, estimate_text, p_equals
 from evalbench.kit.comparing import compare_groups
 from evalbench.kit.rules import rule_of
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, bands_of, worst_group
@@ -289,5 +289,19 @@ def _remarks(
         said.append(f"Of {len(cells)} settings of chunks {won}{alike}.")
     if found[QUERIES]:
         table = compared(items, QUERIES, [key, *_of_retrieval(key.metric)], options["seed"], options["n_resamples"])
-        said += table["words"][table["metric"] == key.metric].tolist()
+        said += [_of_queries(row) for row in table[table["metric"] == key.metric].to_dict("records")]
     return said
+
+
+def _of_queries(row: Mapping[Any, Any]) -> str:
+    """Several queries against the single one on the target metric, a sentence."""
+    turned = {"better": "worse", "worse": "better"} if row["setting_a"] == SINGLE else {}
+    outcome = turned.get(row["outcome"], row["outcome"])
+    over = f" (p {p_equals(row['p_holm'])} after Holm's adjustment)" if row["p_holm"] == row["p_holm"] else ""
+    if outcome in ("better", "worse"):
+        return f"Several queries are {outcome} than a single one{over}."
+    if outcome == "same":
+        return "Several queries and a single one are the same on each question."
+    if outcome == "undefined":
+        return "Several queries cannot be compared with a single one."
+    return f"Between several queries and a single one no difference is shown{over}."
