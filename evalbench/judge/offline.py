@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from evalbench.core.unscored import Unscored
+from evalbench.core.unscored import REASONS, Unscored
 from evalbench.errors import BadInput
 from evalbench.judge.entail import BASELINE, LABELS, entailer
 from evalbench.judge.recorded import Recording, read_recorded
@@ -82,24 +82,45 @@ def judge_name(by: str | Recording | InProcess) -> str:
 
 
 def in_process(items: list[dict[str, Any]], by: InProcess, task: Task) -> Judgements:
-    """A function's verdicts; what it raises is not caught."""
+    """A function's verdicts; what it raises is not caught.
+
+    A label that is none of the task's, a reason for no verdict that is none of ours, or a probability that is not one from 0
+    to 1 is no verdict: ``unparsed``, and the detail says what the function gave.
+    """
+    name = judge_name(by)
     rows, replies = [], []
     for item in items:
         said = by(dict(item))
         given = said if isinstance(said, Mapping) else {"label": said}
         replies.append(json.dumps(given, ensure_ascii=False, default=str))
-        rows.append(_of_given(task, item["id"], given))
-    return _local(judge_name(by), task, rows, replies)
+        rows.append(_of_given(task, item["id"], given, name))
+    return _local(name, task, rows, replies)
 
 
-def _of_given(task: Task, item_id: str, given: Mapping[str, Any]) -> Judgement:
-    if given.get("unscored"):
-        return Judgement(id=item_id, unscored=str(given["unscored"]), detail=str(given.get("detail", "")))
+def _of_given(task: Task, item_id: str, given: Mapping[str, Any], name: str) -> Judgement:
+    why = str(given.get("unscored") or "")
+    if why:
+        detail = str(given.get("detail", ""))
+        if why not in REASONS:
+            why, detail = "unparsed", " ".join(filter(None, [f"{name}: {why}", detail]))
+        return Judgement(id=item_id, unscored=why, detail=detail)
     label = task.label(given.get("label", given.get("mark"))) if task.labels else ""
     if label is None:
-        raise ValueError(f"item {item_id!r}: the judge's function gave {given!r}; labels are {', '.join(task.labels)}")
-    reason, probability = str(given.get("reason", "")), float(given.get("probability", math.nan))
-    return labelled(task, item_id, label, reason=reason, probability=probability, parts=parts_of(task, given))
+        detail = f"{name} gave {_shown(given)}; labels are {', '.join(task.labels)}"
+        return Judgement(id=item_id, unscored="unparsed", detail=detail)
+    try:
+        p = math.nan if given.get("probability") is None else float(given["probability"])
+        if not (math.isnan(p) or 0 <= p <= 1):
+            raise ValueError(f"the probability {p} is not from 0 to 1")
+        parts = parts_of(task, given)
+    except (TypeError, ValueError) as error:
+        return Judgement(id=item_id, unscored="unparsed", detail=f"{name} gave {_shown(given)}: {error}")
+    return labelled(task, item_id, label, reason=str(given.get("reason", "")), probability=p, parts=parts)
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:79]}…"
 
 
 def recorded(items: list[dict[str, Any]], by: str | Recording, task: Task) -> Judgements:

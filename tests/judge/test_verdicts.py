@@ -163,8 +163,35 @@ def test_a_function_judges_and_its_errors_come_through() -> None:
 
     with pytest.raises(ZeroDivisionError):
         judge(PAIRS, by=broken, task="entailment")
-    with pytest.raises(ValueError, match="item 'a': the judge's function gave"):
-        judge(PAIRS, by=lambda item: "perhaps", task="entailment")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("perhaps", "function:odd gave {'label': 'perhaps'}; labels are ENTAILMENT, NEUTRAL, CONTRADICTION"),
+        (True, "function:odd gave {'label': True}; labels are"),
+        (None, "function:odd gave {'label': None}; labels are"),
+        ({"label": "NEUTRAL", "probability": 7}, "the probability 7.0 is not from 0 to 1"),
+        ({"label": "NEUTRAL", "probability": "high"}, "could not convert string to float"),
+        ({"unscored": "my own reason"}, "function:odd: my own reason"),
+    ],
+)
+def test_what_is_no_verdict_of_the_task_leaves_that_item_unscored(given: object, said: str) -> None:
+    def odd(item: dict[str, Any]) -> object:
+        return given if item["id"] == "a" else "NEUTRAL"
+
+    first, *rest = judge(PAIRS, by=odd, task="entailment").rows
+    assert (first.id, first.unscored, first.label) == ("a", "unparsed", "")
+    assert math.isnan(first.value)
+    assert said in first.detail
+    assert {row.label for row in rest} == {"NEUTRAL"}
+
+
+def test_parts_that_a_function_leaves_out_are_no_verdict_either() -> None:
+    task = Task("cited", ("text",), {"YES": 1.0, "NO": 0.0}, parts={"places": (list[int], "where")})
+    (row,) = judge([{"id": "a", "text": "x"}], by=lambda item: "YES", task=task).rows
+    assert row.unscored == "unparsed"
+    assert "places" in row.detail
 
 
 def test_a_function_may_leave_an_item_unscored() -> None:

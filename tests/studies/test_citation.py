@@ -9,6 +9,7 @@ from cited import SOURCES, entails_if_contained, judged, row
 from evalbench import citation, load
 from evalbench.draw.tables import html_table
 from evalbench.errors import BadInput
+from evalbench.studies import refuse
 from evalbench.studies.citation.sources import address_key
 from evalbench.web import fetch as webfetch
 
@@ -274,3 +275,76 @@ def test_natural_questions_are_read_as_they_are(external_data):
         n_resamples=50,
     )
     assert json.loads(json.dumps(result.to_json()))["summary"][0]["value"] == 1
+
+
+# -- one page for several questions -----------------------------------------------------------------
+
+
+def supplied(*sources):
+    entries = [
+        {"n": 1, "claim": "fell in 1908", "url": "https://lexica.example/a", "quote": "It fell in the year 1908."}
+    ]
+    rows = [row("It fell in 1908 [1].", entries, id=i) for i in ("one", "two")]
+    return {"answers": pd.DataFrame(rows), "sources": pd.DataFrame(sources)}
+
+
+def page(question, text="It fell in the year 1908.", url="https://lexica.example/a"):
+    return {"id": question, "url": url, "text": text}
+
+
+def verified(tables):
+    result = citation.evaluate(load(tables, study="citation"), judge=entails_if_contained, n_resamples=50)
+    return result.tables["citations"].set_index("id")["verification_label"].to_dict()
+
+
+def test_the_same_page_may_be_supplied_for_two_questions():
+    assert verified(supplied(page("one"), page("two"), page("two"))) == {"one": "VERIFIED", "two": "VERIFIED"}
+
+
+def test_each_question_has_the_text_that_was_supplied_for_it():
+    tables = supplied(page("one"), page("two", "Another part of the page, without the year."))
+    assert verified(tables) == {"one": "VERIFIED", "two": "LIKELY_FABRICATED"}
+
+
+def test_a_page_supplied_for_other_questions_is_known_with_all_that_was_supplied_of_it():
+    tables = supplied(page("three", "Another part of the page."), page("four"), page("two", "Nothing of it."))
+    assert verified(tables) == {"one": "VERIFIED", "two": "LIKELY_FABRICATED"}
+    assert verified(supplied(page("", "It fell in the year 1908."), page("two"))) == dict.fromkeys(
+        ("one", "two"), "VERIFIED"
+    )
+
+
+@pytest.mark.parametrize("study", ["citation", "explainability"])
+def test_texts_of_one_question_and_address_that_differ_are_refused(study):
+    sources = [page("one"), page("one", "else", "HTTPS://LEXICA.example/a/"), page("", "a", "b"), page("", "c", "b")]
+    with pytest.raises(BadInput) as error:
+        refuse(load(supplied(*sources), study=study), study, {})
+    said = str(error.value)
+    assert "lexica.example/a of id one: 2 different texts" in said
+    assert "b: 2 different texts" in said
+    assert "name the question of each in id" in said
+
+
+def test_runs_that_a_function_judged_are_compared(tmp_path):
+    from evalbench.commands.compare import read_side
+    from evalbench.compare.runs import Hooks, compare
+    from evalbench.compare.sides import with_names
+    from evalbench.runs.record import record
+    from evalbench.studies import study
+
+    def harsh(item):
+        return "INCORRECT" if "gold" in item else "NEUTRAL"
+
+    tables = load(supplied(page("one"), page("two")), study="citation")
+    for name, judge in (("a", entails_if_contained), ("b", harsh)):
+        record(citation.evaluate(tables, judge=judge, n_resamples=50), out=tmp_path / name)
+    sides = with_names([read_side(tmp_path / name) for name in "ab"])
+    found = compare(sides[0], sides[1:], Hooks.of(study("citation")), n_resamples=100)[0]
+    assert ("judge", "function:entails_if_contained", "function:harsh") in found.parameters
+    assert not any("not compared" in note for note in found.notes)
+    assert {row.comparison.metric for row in found.rows} >= {"final", "support"}
+
+
+def test_evaluate_refuses_them_too():
+    with pytest.raises(BadInput, match="lexica.example/a of id one: 2 different texts"):
+        verified(supplied(page("one"), page("one", "else")))

@@ -74,7 +74,8 @@ def test_refusals(sample, tmp_path):
     with pytest.raises(BadInput, match="a run of citation, expected one of cot_levels"):
         explainability.evaluate(sample, cot_run=wrong)
     with pytest.raises(
-        BadInput, match=r"answered_by is 'nobody': .*cot_levels has elm-13b, fern-1b, oak-7b; citation has oak-7b"
+        BadInput,
+        match=r"(?s)cot_levels has elm-13b, fern-1b, oak-7b; answered_by is 'nobody': .*cot_answered_by.*citation has oak-7b",
     ):
         explainability.evaluate(sample, answered_by="nobody")
 
@@ -244,3 +245,51 @@ def test_few_items_are_named_and_a_crowded_half_is_lit_nowhere(sample):
     assert result.light == "grey"
     assert result.estimate("XAI_overall_score").light == "grey"
     assert result.estimate("score", part="cot").light == "grey"
+
+
+def test_each_half_may_judge_a_model_of_its_own(sample):
+    halves = explainability.evaluate(sample, cot_answered_by="fern-1b", n_resamples=50)
+    names = content(halves)
+    assert (names["cot"]["model"], names["citation"]["response_model"]) == ("fern-1b", "oak-7b")
+    both = explainability.evaluate(sample, answered_by="oak-7b", n_resamples=50)
+    assert content(both)["cot"]["model"] == "oak-7b"
+    with pytest.raises(BadInput, match="citation has oak-7b; answered_by is 'fern-1b'"):
+        explainability.evaluate(sample, citation_answered_by="fern-1b")
+
+
+def test_what_evaluate_refuses_is_refused_before_anything_is_computed(sample, tmp_path):
+    from evalbench.studies import refuse, study
+
+    defaults = {name: option.default for name, option in study("explainability").options().items()}
+    refuse(sample, "explainability", defaults)
+    answers = sample.tables["answers"]
+    for options, tables, said in (
+        ({"answered_by": "nobody"}, {}, "citation_answered_by"),
+        ({"cot_run": str(tmp_path)}, {}, "no folder of a finished run of cot_levels"),
+        ({}, {"answers": None}, "no table answers"),
+        ({}, {"answers": answers.drop(columns="model_answer")}, "model_answer"),
+        ({}, {"answers": answers.assign(citations=[[{"n": 0, "claim": "x"}]] * len(answers))}, "citation 1: n is 0"),
+    ):
+        kept = {name: frame for name, frame in {**sample.tables, **tables}.items() if frame is not None}
+        with pytest.raises(BadInput) as early:
+            refuse(replace(sample, tables=kept), "explainability", defaults | options)
+        with pytest.raises(BadInput) as late:
+            explainability.evaluate(replace(sample, tables=kept), **options)
+        assert said in str(early.value)
+        assert str(early.value) == str(late.value)
+    asked = {**sample.tables, "answers": answers.drop(columns="model_answer")}
+    refuse(
+        replace(sample, tables=asked),
+        "explainability",
+        defaults | {"citation_model": "openai/m", "cot_answered_by": "oak-7b"},
+    )
+
+
+def test_a_citation_run_that_a_function_judged_is_a_half(sample, tmp_path):
+    def kind(item):
+        return "CORRECT" if "gold" in item else "ENTAILMENT"
+
+    tables = {name: sample.tables[name] for name in ("answers", "sources")}
+    record(citation.evaluate(load(tables, study="citation"), judge=kind, n_resamples=50), out=tmp_path / "cited")
+    found = explainability.evaluate(sample, citation_run=str(tmp_path / "cited"), answered_by="oak-7b", n_resamples=50)
+    assert content(found)["citation"]["judge_model"] == "function:kind"

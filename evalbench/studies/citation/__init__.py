@@ -30,7 +30,7 @@ from evalbench.studies.citation.inputs import answers_of, needs
 from evalbench.studies.citation.items import CONSISTENCY, FINAL_WEIGHTS, TEXTS, WEIGHTS, items_of, judged
 from evalbench.studies.citation.method import method, notes
 from evalbench.studies.citation.pictures import annotated, faulty_citations, picture_labels, picture_scores, worst
-from evalbench.studies.citation.sources import Shelf, evidence_of, fetched, pages_table
+from evalbench.studies.citation.sources import Shelf, check, evidence_of, fetched, pages_table
 from evalbench.studies.citation.summary import THRESHOLD, measures, summarise, with_sums
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ __all__ = [
     "SCHEMA",
     "adapt",
     "annotated",
+    "check",
     "evaluate",
     "faulty_citations",
     "measures",
@@ -80,9 +81,8 @@ SCHEMA: Mapping[str, Table] = {
             Column("kind", "text", required=False, empty_ok=True, help="encyclopaedia, press, official, …"),
             Column("id", "id", required=False, empty_ok=True, help="the question that it was supplied for"),
         ),
-        unique=("url",),
         required=False,
-        help="one row per supplied source",
+        help="one row per supplied source and question",
     ),
 }
 
@@ -176,6 +176,7 @@ def evaluate(
     checks.weights("final_weights", final_weights, FINAL_WEIGHTS)
     checks.share(quote_threshold=quote_threshold)
     checks.refuse("citation")
+    check(data)
     credibility = read_credibility(credibility_file)
     rows, supplied = sampled(data["answers"], sample_method, n_samples, random_state), data.get("sources")
     settings = {"prompt": prompt, "temperature": temperature, "max_tokens": max_tokens, "seed": seed}

@@ -193,7 +193,7 @@ def _collected(
     questions = rows.drop_duplicates("id")
     supplied: dict[str, list[dict[Any, Any]]] = {}
     if sources is not None and "id" in sources:
-        for source in sources.to_dict("records"):
+        for source in sources.drop_duplicates(["id", "url", "text"]).to_dict("records"):
             supplied.setdefault(str(source["id"]), []).append(source)
 
     def shown(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
+from evalbench.errors import BadInput
 from evalbench.studies.citation.inputs import Answer, Citation
 from evalbench.text.locate import Location, likeliest_place
 from evalbench.text.quotations import locate_quotation
@@ -14,6 +15,7 @@ from evalbench.text.quotations import locate_quotation
 if TYPE_CHECKING:
     import pandas as pd
 
+    from evalbench.readers.dataset import Dataset
     from evalbench.web.fetch import Page
 
 MAX_PASSAGE = 6000
@@ -46,22 +48,60 @@ class Source:
 
 
 class Shelf:
-    """The supplied sources, by address and by title."""
+    """The supplied sources, by question and address, and by question and title.
+
+    A source that was supplied for other questions only is found too: what it says is known.
+    """
 
     def __init__(self, sources: pd.DataFrame | None) -> None:
-        self._by_url: dict[str, Source] = {}
-        self._by_title: dict[str, Source] = {}
+        self._named: dict[tuple[str, str], Source] = {}  # by question, "" for none, and name
+        self._all: dict[str, dict[str, Source]] = {}  # by name, each text once
         for row in sources.to_dict("records") if sources is not None else ():
             source = Source(row["text"], row.get("title", ""), row.get("kind", ""), "supplied")
-            self._by_url[address_key(row["url"])] = source
-            if source.title:
-                self._by_title.setdefault(source.title.casefold().strip(), source)
+            title = source.title.casefold().strip()
+            for name in filter(None, (f"url {address_key(row['url'])}", title and f"title {title}")):
+                self._named.setdefault((str(row.get("id") or ""), name), source)
+                self._all.setdefault(name, {}).setdefault(source.text or "", source)
 
-    def find(self, citation: Citation) -> Source | None:
-        """The supplied source that a citation names: by address, or by title where it gives no address."""
-        if citation.url:
-            return self._by_url.get(address_key(citation.url))
-        return self._by_title.get(citation.title.casefold().strip()) if citation.title else None
+    def find(self, question: str, citation: Citation) -> Source | None:
+        """The supplied source that a citation names: by address, or by title where it gives no address.
+
+        Of the question, else one without a question, else of others: of several texts all, one below the other.
+        """
+        title = citation.title.casefold().strip()
+        name = f"url {address_key(citation.url)}" if citation.url else title and f"title {title}"
+        if not name:
+            return None
+        own = self._named.get((question, name)) or self._named.get(("", name))
+        several = list(self._all.get(name, {}).values())
+        if own or not several:
+            return own
+        return replace(several[0], text="\n\n".join(source.text or "" for source in several))
+
+
+def check(data: Dataset) -> None:
+    """Refuse sources of one question and address that differ; the same page may be supplied for many questions.
+
+    Raises
+    ------
+    BadInput
+        Names each address with its rows.
+    """
+    frame = data.get("sources")
+    if frame is None or not len(frame):
+        return
+    questions = frame["id"].fillna("").astype(str) if "id" in frame else frame["url"].map(lambda _: "")
+    found = frame.assign(id=questions, url=frame["url"].map(address_key))
+    several = found.groupby(["id", "url"], sort=False)["text"].nunique().rename("n").reset_index()
+    faults = [
+        f"{row['url']}{' of id ' * bool(row['id'])}{row['id']}: {row['n']} different texts"
+        for row in several[several["n"] > 1].to_dict("records")
+    ]
+    if faults:
+        raise BadInput.listing(
+            "sources: one address has several texts; join them, tell the addresses apart, or name the question of each in id:",
+            faults,
+        )
 
 
 def address_key(url: str) -> str:
@@ -149,7 +189,7 @@ def evidence_of(
         Least similarity of what is found.
     """
     cited = {(a.id, a.model, c.n): c for a in answers for c in a.citations}
-    sources = {key: shelf.find(c) or _elsewhere(c, pages, sources_complete) for key, c in cited.items()}
+    sources = {key: shelf.find(key[0], c) or _elsewhere(c, pages, sources_complete) for key, c in cited.items()}
     found = {key: find_passage(c, sources[key], quote_threshold) for key, c in cited.items()}
     return Evidence(tuple(sorted(answers, key=lambda a: (a.id, a.model))), sources, found)
 
@@ -158,7 +198,7 @@ def fetched(answers: Sequence[Answer], shelf: Shelf, allow_hosts: Sequence[str])
     """The pages of all addresses whose text was not supplied, from the web."""
     from evalbench.web import fetch as webfetch
 
-    wanted = {c.url for a in answers for c in a.citations if c.url and shelf.find(c) is None}
+    wanted = {c.url for a in answers for c in a.citations if c.url and shelf.find(a.id, c) is None}
     return webfetch.Fetcher(allow=frozenset(allow_hosts)).fetch_all(wanted)
 
 

@@ -23,7 +23,7 @@ from evalbench.models.accounting import merged
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Table
 from evalbench.studies import citation, cot_levels
-from evalbench.studies.explainability.inputs import label_of, parts_of
+from evalbench.studies.explainability.inputs import halves_of, label_of, needs, parts_of, stated_halves
 from evalbench.studies.explainability.items import THRESHOLD, WEIGHT, calls_of, items_of, texts_of, with_sums
 from evalbench.studies.explainability.method import method, notes
 from evalbench.studies.explainability.pictures import final_results_table, picture_halves, picture_scores, worst
@@ -36,9 +36,11 @@ __all__ = [
     "QUESTION",
     "SCHEMA",
     "adapt",
+    "check",
     "evaluate",
     "final_results_table",
     "measures",
+    "needs",
     "picture_halves",
     "picture_scores",
     "summarise",
@@ -76,6 +78,9 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     return citation.adapt(cot_levels.adapt(frames))
 
 
+check = citation.check
+
+
 def evaluate(
     data: Dataset,
     *,
@@ -85,6 +90,8 @@ def evaluate(
     cot_model: str = "",
     citation_model: str = "",
     answered_by: str = "",
+    cot_answered_by: str = "",
+    citation_answered_by: str = "",
     temperature: float = 0.0,
     max_tokens: int | None = None,
     cot_prompt: str = "",
@@ -125,6 +132,9 @@ def evaluate(
         Whose responses to word problems are collected, if not ``model``; whose cited answers are collected, if not ``model``.
     answered_by : str
         Which model of the tables or runs is judged; by default the one that both halves share.
+    cot_answered_by, citation_answered_by : str
+        Whose responses to word problems are judged, if not ``answered_by``'s; whose cited answers are judged, if not
+        ``answered_by``'s.
     temperature : float
         Of the responses and the answers.
     max_tokens : int or None
@@ -175,8 +185,9 @@ def evaluate(
     weights = {"weight_cot": weight_cot, "weight_citation": weight_citation}
     checks.weights("weight_cot, weight_citation", weights, weights)
     checks.refuse("explainability")
-    runs = {"cot": cot_run, "citation": citation_run}
-    parts = parts_of(data, runs, answered_by, options)
+    runs, judged_models = stated_halves(options)
+    check(data)
+    parts = parts_of(data, halves_of(data, runs, judged_models, options))
     items = items_of(parts)
     parameters |= {f"{name}_run": Path(folder).name for name, folder in runs.items()}
     parameters |= {f"{name}_threshold": float(part.source.parameters["threshold"]) for name, part in parts.items()}

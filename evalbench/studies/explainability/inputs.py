@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -80,16 +81,26 @@ class Part(NamedTuple):
         return str(self.source.parameters.get("judge", ""))
 
 
-def parts_of(data: Dataset, runs: Mapping[str, str], answered_by: str, options: Mapping[str, Any]) -> dict[str, Part]:
-    """Both halves: read from the folder of a run where one is named, else run on the tables.
+class Halves(NamedTuple):
+    """What both halves are made of: finished runs by half, the model of each, the options of each."""
+
+    read: Mapping[str, Finished]
+    models: Mapping[str, str]
+    options: Mapping[str, Mapping[str, Any]]
+
+
+def halves_of(
+    data: Dataset, runs: Mapping[str, str], answered_by: Mapping[str, str], options: Mapping[str, Any]
+) -> Halves:
+    """The halves before anything is asked or computed.
 
     Parameters
     ----------
     data : Dataset
     runs : mapping of half to str
         The folder of a finished run, or nothing.
-    answered_by : str
-        Which model is judged; by default the one that both halves share.
+    answered_by : mapping of half to str
+        Which model is judged; where nothing is named, the one that both halves share.
     options : mapping
         Of this study: ``cot_…`` and ``citation_…`` are those of one half, others of both.
 
@@ -111,14 +122,59 @@ def parts_of(data: Dataset, runs: Mapping[str, str], answered_by: str, options: 
         name: sorted(read[name].items["model"].unique()) if name in read else _models(data.get(half.table), own[name])
         for name, half in HALVES.items()
     }
-    chosen = _chosen(models, answered_by)
+    return Halves(read, _chosen(models, answered_by), own)
+
+
+def parts_of(data: Dataset, halves: Halves) -> dict[str, Part]:
+    """Both halves: read from the folder of a run where one is named, else run on the tables."""
     parts = {}
     for name, half in HALVES.items():
-        source = read.get(name) or half.study.evaluate(
-            _only(data, half.table, chosen[name]), **taken(half.study.evaluate, own[name])
+        source = halves.read.get(name) or half.study.evaluate(
+            _only(data, half.table, halves.models[name]), **taken(half.study.evaluate, halves.options[name])
         )
-        parts[name] = _part(source, half, chosen[name])
+        parts[name] = _part(source, half, halves.models[name])
     return parts
+
+
+def needs(
+    data: Dataset,
+    *,
+    cot_run: str = "",
+    citation_run: str = "",
+    model: str = "",
+    cot_model: str = "",
+    citation_model: str = "",
+    answered_by: str = "",
+    cot_answered_by: str = "",
+    citation_answered_by: str = "",
+    cot_n_samples: int = 0,
+    citation_n_samples: int = 0,
+) -> None:
+    """Refuse what :func:`halves_of` refuses, and tables that the study of a half refuses.
+
+    Raises
+    ------
+    BadInput
+        Of the first half that is refused.
+    """
+    options = {name: value for name, value in locals().items() if name != "data"}
+    halves = halves_of(data, *stated_halves(options), options)
+    for name, half in HALVES.items():
+        if name not in halves.read and half.study.needs is not None:
+            known = {**defaults_of(half.study.evaluate), **halves.options[name]}
+            half.study.needs(_only(data, half.table, halves.models[name]), **taken(half.study.needs, known))
+
+
+def stated_halves(options: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
+    """The folders of finished runs, and whose answers are judged, by half."""
+    runs = {name: str(options[f"{name}_run"]) for name in HALVES}
+    return runs, {name: str(options[f"{name}_answered_by"] or options["answered_by"]) for name in HALVES}
+
+
+def defaults_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """The defaults of a function's options."""
+    parameters = inspect.signature(function).parameters.values()
+    return {p.name: p.default for p in parameters if p.default is not p.empty}
 
 
 def _options(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -148,19 +204,23 @@ def _models(frame: pd.DataFrame | None, options: Mapping[str, Any]) -> list[str]
     return sorted(frame["model"].unique())
 
 
-def _chosen(models: Mapping[str, Sequence[str]], answered_by: str) -> dict[str, str]:
+def _chosen(models: Mapping[str, Sequence[str]], answered_by: Mapping[str, str]) -> dict[str, str]:
     """The model of each half that is judged: the named one, the only one, or the one that both have."""
     common = sorted(set.intersection(*map(set, models.values())))
-    chosen = {}
+    chosen, faults = {}, []
     for name, known in models.items():
         wanted = known if len(known) == 1 else common
-        if answered_by:
-            wanted = [answered_by] if answered_by in known else []
+        if answered_by[name]:
+            wanted = [answered_by[name]] if answered_by[name] in known else []
         if len(wanted) == 1:
             chosen[name] = wanted[0]
-    if len(chosen) < len(models):
-        lists = "; ".join(f"{HALVES[name].name} has {', '.join(found)}" for name, found in models.items())
-        raise BadInput(f"answered_by is {answered_by!r}: name one model that both halves have ({lists})")
+        else:
+            faults.append(
+                f"{HALVES[name].name} has {', '.join(known)}; answered_by is {answered_by[name]!r}: name one of its models "
+                f"with {name}_answered_by, or one that both halves have with answered_by"
+            )
+    if faults:
+        raise BadInput.listing("explainability judges one model of each half:", faults)
     return chosen
 
 

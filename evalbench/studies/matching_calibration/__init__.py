@@ -30,7 +30,16 @@ from evalbench.readers.schema import Column, Table
 from evalbench.studies import matching
 from evalbench.studies.matching.inputs import CONTEXT_THRESHOLD
 from evalbench.studies.matching.pairs import CHOICES, DTYPE, EMBED, MISSING
-from evalbench.studies.matching_calibration.inputs import CONSENSUS, MAJORITY, PAIR, UNIT, judged_pairs, training
+from evalbench.studies.matching_calibration.inputs import (
+    CONSENSUS,
+    MAJORITY,
+    PAIR,
+    UNIT,
+    enough_texts,
+    judged_pairs,
+    needs,
+    training,
+)
 from evalbench.studies.matching_calibration.items import described, fits_table, items_of, sensitivity_table
 from evalbench.studies.matching_calibration.method import WEIGHTS, method, remarks, weights_file, weights_of, worth
 from evalbench.studies.matching_calibration.pictures import (
@@ -45,7 +54,7 @@ from evalbench.studies.matching_calibration.search import F1, OBJECTIVES, SEARCH
 from evalbench.studies.matching_calibration.summary import measures, summarise
 
 __all__ = [
-    "QUESTION", "SCHEMA", "UNIT", "disagreements", "evaluate", "fits", "measures", "picture_sensitivity", "picture_settings",
+    "QUESTION", "SCHEMA", "UNIT", "disagreements", "evaluate", "fits", "measures", "needs", "picture_sensitivity", "picture_settings",
     "picture_weights", "sensitivity", "summarise",
 ]  # fmt: skip
 
@@ -133,9 +142,7 @@ def evaluate(
     pairs = matching.score_pairs(matching.prepare(data, context_threshold=context_threshold), embed=embed, dtype=dtype)
     judged = judged_pairs(pairs.frame(), data["pair_verdicts"], consensus)
     n_texts = judged[UNIT].nunique()
-    checks.that(
-        n_folds <= n_texts, f"n_folds must be at most {n_texts}, the number of texts with verdicts; got {n_folds}"
-    )
+    checks.that(*enough_texts(n_folds, n_texts))
     checks.refuse("matching_calibration")
     components = list(WEIGHTS[score])
     arrays = training(judged, components, missing)

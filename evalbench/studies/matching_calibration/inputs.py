@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalbench.core.arrays import Floats
 from evalbench.errors import BadInput
+from evalbench.kit.options import Checks
 from evalbench.metrics.matching import COMPONENTS
 from evalbench.studies.matching_calibration.search import Training
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from evalbench.readers.dataset import Dataset
 
 PAIR = ("sample_id", "checker", "truth_id", "prediction_id")
 CONSENSUS = MAJORITY, MEAN = ("majority", "mean")
@@ -45,24 +49,61 @@ def judged_pairs(pairs: pd.DataFrame, verdicts: pd.DataFrame, consensus: str = M
     """
     found = verdicts.groupby(list(PAIR), sort=True)["is_match"].agg(["mean", list]).reset_index()
     judged = found.merge(pairs, on=list(PAIR), how="left", indicator=True)
-    strangers = judged[judged["_merge"] == "left_only"]
+    _refuse_strangers(judged[judged["_merge"] == "left_only"])
+    judged["human"] = _together(judged["mean"].to_numpy(dtype=float), consensus)
+    judged["verdicts"] = [json.dumps(sorted(v for v in values if v == v)) for values in judged["list"]]
+    judged["pair_id"] = judged[list(PAIR)].agg("|".join, axis=1)
+    return judged[["pair_id", *PAIR, *COMPONENTS, "human", "verdicts"]]
+
+
+def needs(data: Dataset, *, consensus: str, n_folds: int) -> None:
+    """Refuse verdicts on pairs that do not exist, verdicts of one kind alone, and more folds than texts.
+
+    Raises
+    ------
+    BadInput
+        As :func:`judged_pairs` and ``evaluate`` say it.
+    """
+    found = data["pair_verdicts"].groupby(list(PAIR), sort=True)["is_match"].mean().reset_index()
+    known = np.ones(len(found), dtype=bool)
+    for table, columns in (
+        ("truth", ("sample_id", "truth_id")),
+        ("predictions", ("sample_id", "checker", "prediction_id")),
+    ):
+        ids = data[table].rename(columns={"violation_id": columns[-1]})[list(columns)].drop_duplicates()
+        there = found[list(columns)].merge(ids, on=list(columns), how="left", indicator=True)["_merge"] == "both"
+        known &= there.to_numpy()
+    _refuse_strangers(found[~known])
+    _together(found["is_match"].to_numpy(dtype=float), consensus)
+    checks = Checks()
+    checks.that(*enough_texts(n_folds, found[UNIT].nunique()))
+    checks.refuse("matching_calibration")
+
+
+def enough_texts(n_folds: int, n_texts: int) -> tuple[bool, str]:
+    """Whether there is a text for each fold, and what is said where there is not."""
+    return n_folds <= n_texts, f"n_folds must be at most {n_texts}, the number of texts with verdicts; got {n_folds}"
+
+
+def _refuse_strangers(strangers: pd.DataFrame) -> None:
     if len(strangers):
         raise BadInput.listing(
             f"pair_verdicts: {len(strangers)} verdicts on pairs that do not exist (a true and a predicted violation of one sample):",
             [", ".join(f"{c} {row[c]}" for c in PAIR) for row in strangers.to_dict("records")],
         )
-    human = judged["mean"].to_numpy(dtype=float)
+
+
+def _together(mean: Floats, consensus: str) -> Floats:
+    """What the humans say together of each pair; there must be something to learn from."""
+    human = mean
     if consensus == MAJORITY:
         human = np.where((human == 0.5) | np.isnan(human), np.nan, (human > 0.5).astype(float))
     known = human[~np.isnan(human)]
     if not len(known) or known.min() == known.max():
         raise BadInput(
-            f"pair_verdicts: nothing to learn from {len(judged)} judged pairs: the humans must call some of them a match and some not"
+            f"pair_verdicts: nothing to learn from {len(human)} judged pairs: the humans must call some of them a match and some not"
         )
-    judged["human"] = human
-    judged["verdicts"] = [json.dumps(sorted(v for v in values if v == v)) for values in judged["list"]]
-    judged["pair_id"] = judged[list(PAIR)].agg("|".join, axis=1)
-    return judged[["pair_id", *PAIR, *COMPONENTS, "human", "verdicts"]]
+    return human
 
 
 def training(judged: pd.DataFrame, components: Sequence[str], missing: Any) -> Training:
