@@ -102,6 +102,24 @@ def metrics_of(names: Sequence[str], options: Options) -> list[Card]:
     return list(found.values())
 
 
+def unknown(names: Iterable[str]) -> dict[str, str]:
+    """Those that are neither metrics nor modules, and what is said of each.
+
+    Examples
+    --------
+    >>> unknown(["f1score", "evaluate:wer.py", "my_judge"])
+    {'my_judge': "no metric 'my_judge'"}
+    """
+    found = {}
+    for name in names:
+        try:
+            card(name)
+        except KeyError as error:
+            if not name.startswith(MODULE):
+                found[name] = str(error.args[0])
+    return found
+
+
 def _cards_of(metric: str, options: Options) -> list[Card]:
     """The card of a name, or those of a module, see :mod:`evalbench.kit.modules`."""
     if metric.startswith(MODULE):

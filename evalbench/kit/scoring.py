@@ -18,7 +18,7 @@ from evalbench.kit.answers import why_unscored
 from evalbench.kit.choosing import COLUMNS as _NEED
 from evalbench.kit.judging import Docket, Heard, contradictions, contradictions_table
 from evalbench.kit.metric_options import Options, arguments_of, lines_note
-from evalbench.metrics.registry import Card, card
+from evalbench.metrics.registry import MODULE, Card, card
 from evalbench.metrics.text import Unavailable, score
 from evalbench.text.sentences import sentences
 
@@ -254,7 +254,7 @@ def accounting_of(
         "judging": ", ".join(sorted({each.judge for each in judged})),
     }
     counted = merged([collecting.accounting_of(replies, judged), *scored.spent])
-    modules = {name: sha256 for name in scored.unscored if (sha256 := card(name).source)}
+    modules = {name: card(name).source for name in scored.unscored if name.startswith(MODULE)}
     return {
         **counted,
         "models": {role: name for role, name in named.items() if name},

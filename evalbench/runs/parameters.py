@@ -52,7 +52,7 @@ def checked_values(known: Mapping[str, Parameter], given: Mapping[str, Any], sou
 def for_other_data(
     sample: Mapping[str, Any], known: Mapping[str, Parameter], given: Mapping[str, Any], own: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The study's defaults in place of what a notebook has for its sample, where other data are given.
+    """The study's defaults in place of what a notebook has for its sample, where other data are given or written into it.
 
     Parameters
     ----------
@@ -72,7 +72,8 @@ def for_other_data(
     >>> for_other_data({"data": "s@1.0.0", "metrics": ["a"]}, known, {"data": "mine.csv"}, {"metrics": "auto"})
     {'metrics': 'auto'}
     """
-    if given.get("data", sample.get("data")) == sample.get("data"):
+    edited = known["data"].default if "data" in known else sample.get("data")
+    if given.get("data", edited) == sample.get("data"):
         return {}
     unedited = [name for name, value in sample.items() if name in known and known[name].default == value]
     return {name: own[name] for name in unedited if name in own and name not in given}

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evalbench import text_metrics
+from evalbench import human_correlation, load, text_metrics
 from evalbench.errors import BadInput
 from evalbench.kit import modules
 from evalbench.kit.modules import cards_of, contributions, files_of, sha256_of, source_of
@@ -208,6 +208,21 @@ def test_the_bytes_of_what_a_module_imports_count(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "invented_main.py").write_text("X = 1\n", encoding="utf-8")
     assert source_of("invented_main", tmp_path) == folder
+
+
+def test_human_correlation_takes_modules_beside_columns_and_metrics(errors: Path) -> None:
+    table = frame(30).rename(columns={"id": "doc_id"}).assign(quality=range(30), own=range(30))
+    result = human_correlation.evaluate(
+        load({"items": table}, study="human_correlation"),
+        metrics=["own", f"evaluate:{errors}", "length"],
+        criteria=["quality"],
+        n_resamples=100,
+    )
+    name = "evaluate:invented_errors.errors"
+    assert result.parameters["metrics"] == ["own", "length", name, "evaluate:invented_errors.lengths"]
+    assert name in set(result.items["scorer"])
+    assert set(result.accounting["metric_modules"]) == {name, "evaluate:invented_errors.lengths"}
+    assert str(errors.parent) not in str(result.to_json())
 
 
 # -- in a study, a plan, a parcel -------------------------------------------------------------------

@@ -40,6 +40,11 @@ class TestRefusals:
         frame, ratings = panel()
         with pytest.raises(BadInput, match="no metric 'roug1'; did you mean rouge1"):
             evaluate(frame, ratings, metrics=["roug1"])
+        with pytest.raises(BadInput) as caught:
+            evaluate(frame, ratings, metrics=["good", "juniper_judge"])
+        message = str(caught.value)
+        assert """without them: -p 'metrics=["good"]'; what the table and this machine allow: -p metrics=auto""" in message
+        assert 'in a notebook metrics = "auto"' in message
         with pytest.raises(BadInput, match="level must be one of auto, summary, dataset, system; got 'sentence'"):
             evaluate(frame, ratings, metrics=["good"], level="sentence")
         with pytest.raises(BadInput, match="trusted: zeal not among the criteria complete, quality"):

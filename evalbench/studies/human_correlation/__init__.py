@@ -33,7 +33,14 @@ from evalbench.kit.scoring import accounting_of, calls_of
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
 from evalbench.readers.dataset import Dataset
 from evalbench.studies.human_correlation.inputs import SCHEMA, automatic, read, side_columns
-from evalbench.studies.human_correlation.items import check_metrics, computed, criteria_of, items_of, scores_of
+from evalbench.studies.human_correlation.items import (
+    check_metrics,
+    computed,
+    criteria_of,
+    items_of,
+    recorded,
+    scores_of,
+)
 from evalbench.studies.human_correlation.method import method_of, remarks
 from evalbench.studies.human_correlation.panel import COEFFICIENT, LEVEL
 from evalbench.studies.human_correlation.pictures import (
@@ -204,7 +211,7 @@ def evaluate(
         study="human_correlation",
         question=QUESTION,
         judged=several("metric", names) if names else "the annotators' agreement",
-        parameters={**parameters, "metrics": list(metrics), "criteria": list(readings.criteria)},
+        parameters={**parameters, "metrics": recorded(metrics, found), "criteria": list(readings.criteria)},
         data=data.label,
         id="doc_id",
         by=("scorer", "criterion") if names else ("criterion",),
@@ -219,6 +226,6 @@ def evaluate(
             **calls_of(found, heard=heard),
         },
         notes=(*data.notes_beside(used), *readings.notes, *found.notes, *chosen, *remarks(panel, terms)),
-        method=(*method_of(panel, terms), *ways_of(computed(readings.frame, metrics), options)),
+        method=(*method_of(panel, terms), *ways_of(computed(readings.frame, recorded(metrics, found)), options)),
         accounting=accounting_of(found, options, heard=heard),
     )

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evalbench.errors import ModelUnavailable
+from evalbench.errors import BadInput, ModelUnavailable
 from evalbench.judge.verdicts import BASELINE, InProcess, Task, judge_name, mark_task
 from evalbench.kit.answers import why_unscored
 from evalbench.kit.judging import Docket, Heard, Question
-from evalbench.kit.metric_options import metrics_of
+from evalbench.kit.metric_options import metrics_of, unknown
 from evalbench.kit.options import Checks
 from evalbench.kit.scoring import Scored, score_all
+from evalbench.metrics.registry import MODULE
 from evalbench.studies.human_correlation.inputs import Readings
 from evalbench.studies.human_correlation.panel import KEYS, NO_METRIC
 
@@ -37,6 +39,12 @@ class Criterion(NamedTuple):
 def computed(frame: pd.DataFrame, metrics: Sequence[str]) -> list[str]:
     """The metrics that are not columns of the table."""
     return [name for name in dict.fromkeys(metrics) if name not in frame.columns]
+
+
+def recorded(metrics: Sequence[str], scored: Scored) -> list[str]:
+    """The metrics by the names of their scores: a module's file is not a name that a result has."""
+    own = [name for name in scored.unscored if name.startswith(MODULE)]
+    return [*(name for name in metrics if not name.startswith(MODULE)), *own]
 
 
 def criteria_of(
@@ -108,7 +116,16 @@ def scores_of(
     options : mapping
         See :mod:`evalbench.kit.metric_options`; and ``seed``, of the judges.
     """
-    entries = metrics_of(computed(frame, metrics), options)
+    asked = computed(frame, metrics)
+    if strange := unknown(asked):
+        rest = json.dumps([name for name in metrics if name not in strange], ensure_ascii=False)
+        ways = [
+            f"it has the columns {', '.join(map(str, frame.columns))}; `evalbench metrics list` names the metrics",
+            f"without them: -p 'metrics={rest}'; what the table and this machine allow: -p metrics=auto",
+            'in a notebook metrics = "auto", above all where its data were changed and its metrics are still the sample\'s',
+        ]
+        raise BadInput.listing("metrics that are neither columns of the table nor known:", [*strange.values(), *ways])
+    entries = metrics_of(asked, options)
     found, heard = score_all(frame, entries, options) if entries else Scored(), []
     for name in (name for name in metrics if name in frame.columns):
         values = frame[name].to_numpy(dtype=float)
