@@ -87,3 +87,18 @@ def test_what_a_notebook_has_for_its_sample_holds_for_the_sample_only(tmp_path, 
     cell.source = cell.source.replace('= ["', '= ["length", "', 1)
     nbformat.write(node, own)
     assert plan(str(own), {"data": str(mine)}, root=ROOT).in_force["metrics"][0] == "length"
+
+
+def test_data_that_were_written_into_a_notebook_have_no_metrics_of_the_sample(tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text("doc_id,output,reference,quality\n1,a,a,1\n", encoding="utf-8")
+    node = nbformat.read(ROOT / "notebooks" / "human_correlation.ipynb", 4)
+    (cell,) = (c for c in node.cells if "parameters" in c.metadata.get("tags", []))
+    path = tmp_path / "human_correlation.ipynb"
+    cell.source = cell.source.replace('"town_desk@1.0.0"', '"mine.csv"')
+    nbformat.write(node, path)
+    planned = plan(str(path), root=ROOT, base=tmp_path)
+    assert planned.in_force["metrics"] == "auto"
+    assert planned.in_force["data"] == str(tmp_path / "mine.csv")
+    cell.source = cell.source.replace('["juniper_judge", ', '["my_judge", ')
+    nbformat.write(node, path)
+    assert plan(str(path), root=ROOT, base=tmp_path).in_force["metrics"][0] == "my_judge", "edited metrics stay"

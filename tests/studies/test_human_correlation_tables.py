@@ -43,7 +43,9 @@ class TestRefusals:
         with pytest.raises(BadInput) as caught:
             evaluate(frame, ratings, metrics=["good", "juniper_judge"])
         message = str(caught.value)
-        assert """without them: -p 'metrics=["good"]'; what the table and this machine allow: -p metrics=auto""" in message
+        assert (
+            """without them: -p 'metrics=["good"]'; what the table and this machine allow: -p metrics=auto""" in message
+        )
         assert 'in a notebook metrics = "auto"' in message
         with pytest.raises(BadInput, match="level must be one of auto, summary, dataset, system; got 'sentence'"):
             evaluate(frame, ratings, metrics=["good"], level="sentence")
