@@ -94,6 +94,7 @@ ON_THE_EDGE = {
             "answer_correctness": {"green_from": v + 0.02, "yellow_from": v - 0.02},
         }
     },
+    "needle": lambda v: {"yellow_from": v - 0.02, "green_from": v},
     "text_metrics": lambda v: {
         "lights": {
             "rouge1": {"green_from": v + 0.05, "yellow_from": v - 0.05},
@@ -103,11 +104,14 @@ ON_THE_EDGE = {
 }
 
 
+UNLIT = {"matching": "f1", "needle": "recall", "text_metrics": "rouge1"}
+
+
 def options_on_the_edge(name: str, results: dict[str, Any], beside: float = 0.0) -> dict[str, Any]:
     """What its summary took, with thresholds at the deciding figure, or beside it."""
     accepted = inspect.signature(studies.study(name).summarise).parameters
     decided = deciding_row(results) or min(
-        (row for row in results["summary"] if row["metric"] in ("f1", "rouge1")), key=lambda row: row["value"]
+        (row for row in results["summary"] if row["metric"] == UNLIT[name]), key=lambda row: row["value"]
     )
     taken = {key: value for key, value in results["parameters"].items() if key in accepted}
     metrics = {"metrics": ["rouge1", "rougeL"]} if name == "text_metrics" else {}
@@ -159,7 +163,7 @@ def test_stability_is_that_of_redrawn_items_by_hand(finished: tuple[str, Run]) -
     verdict = summarise(items, **options).verdict
     light = verdict.would_be or verdict.light
     # The unit that is drawn, where that is not the id; and samples that are drawn apart.
-    unit = {"matching_calibration": "sample_id"}.get(name, results["id"])
+    unit = {"matching_calibration": "sample_id", "needle": "needle"}.get(name, results["id"])
     strata = [rows for _, rows in items.groupby("part")] if name == "explainability" else [items]
     draw = np.random.default_rng(1)
     # Only a light that looks at intervals needs resamples of what is redrawn.

@@ -27,6 +27,7 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "matching": {"embed": "jaccard", "yellow_from": 0.3, "green_from": 0.6},
     "matching_calibration": {"embed": "jaccard", "n_folds": 2, "thresholds": ["score"]},
     "rag_tuning": {"most_k": 5, "chunk_sizes": [120, 240], "overlaps": [0]},
+    "needle": {"yellow_from": 0.7, "green_from": 0.9},
     "text_metrics": {
         "metrics": ["f1_score", "rougeL", "sacrebleu", "knowledge_f1_score", "verbosity_ratio"],
         "lights": {"f1_score": {"green_from": 0.6, "yellow_from": 0.3}},

@@ -1,0 +1,256 @@
+"""Does the model find a fact in a long context, wherever it is?
+
+Input: recorded replies with the expected answer and, where known, length and depth of the context; or needles, haystacks and a
+model, which is then asked about every cell of a grid of lengths and depths.
+
+Figures (method document ``handbook``, «Спецификация Extract: «Иголка в стоге сена»»): recall, the share of replies that hold the
+expected answer by a named scorer.  In a haystack that has nothing to do with the question (vanilla) it tests attention; in a
+related one it is closer to a product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from evalbench.core.result import Result
+from evalbench.kit.collecting import accounting_of, asked, calls_of, several
+from evalbench.kit.comparing import compare_groups, in_words
+from evalbench.kit.judging import Docket
+from evalbench.kit.options import Checks, stated, taken
+from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
+from evalbench.metrics.needle import FUZZY_FROM
+from evalbench.readers.dataset import Dataset
+from evalbench.readers.schema import Column, Table
+from evalbench.studies.needle.grid import cells, falls_of
+from evalbench.studies.needle.haystack import DEPTHS, KINDS, LENGTHS, WORDS, counter
+from evalbench.studies.needle.inputs import asked_of, planned, recorded
+from evalbench.studies.needle.items import JUDGE, SCORERS, items_of
+from evalbench.studies.needle.method import method, notes
+from evalbench.studies.needle.pictures import (
+    comparisons,
+    grid,
+    parted,
+    picture_depths,
+    picture_grid,
+    picture_scorers,
+    where_recall_falls,
+    worst,
+)
+from evalbench.studies.needle.summary import SCORER, measures, rules_of, summarise
+
+__all__ = [
+    "QUESTION", "SCHEMA", "UNIT", "comparisons", "evaluate", "grid", "measures", "needs", "parted", "picture_depths",
+    "picture_grid", "picture_scorers", "summarise", "where_recall_falls", "worst",
+]  # fmt: skip
+
+QUESTION = "Does the model find a fact in a long context, wherever it is?"
+UNIT = "needle"
+SCHEMA: Mapping[str, Table] = {
+    "items": Table(
+        (
+            Column("id", "id", help="the reply's question, in its context"),
+            Column("model", "id", required=False, groups=True, help="whose reply it is"),
+            Column("needle", "id", required=False, empty_ok=True, help="the fact; replies about one are drawn together"),
+            Column("haystack", "id", required=False, empty_ok=True, choices=KINDS, help="vanilla: nothing to do with the question"),
+            Column("length", "float", required=False, empty_ok=True, low=0, help="tokens of the context"),
+            Column("depth", "float", required=False, empty_ok=True, low=0, high=100, help="where the fact is, 0–1 or percent"),
+            Column("question", "text", required=False, empty_ok=True),
+            Column("expected", "texts", empty_ok=True, help="what the reply must hold; of several texts each"),
+            Column("reply", "text", empty_ok=True, keep_null=True, help="null: unscored"),
+            Column("lang", "id", required=False, empty_ok=True, help="ISO 639-1"),
+        ),
+        unique=("id", "model"),
+        required=False,
+        help="one row per recorded reply",
+    ),
+    "needles": Table(
+        (
+            Column("id", "id"),
+            Column("needle", "text", help="the sentence that is placed"),
+            Column("question", "text"),
+            Column("expected", "texts", help="what the reply must hold; of several texts each"),
+            Column("lang", "id", required=False, empty_ok=True, help="ISO 639-1"),
+        ),
+        unique=("id",),
+        required=False,
+        help="one row per fact, for asking a model",
+    ),
+    "haystacks": Table(
+        (
+            Column("id", "id"),
+            Column("kind", "id", choices=KINDS, help="vanilla: nothing to do with the questions; or related"),
+            Column("text", "text", help="texts of one kind and language are joined in order of their ids"),
+            Column("lang", "id", required=False, empty_ok=True, help="ISO 639-1"),
+        ),
+        unique=("id",),
+        required=False,
+        help="texts that needles are placed in",
+    ),
+}  # fmt: skip
+
+
+def needs(
+    data: Dataset,
+    *,
+    model: str = "",
+    kinds: Sequence[str] = (),
+    lengths: Sequence[int] = LENGTHS,
+    needles_per_context: int = 1,
+    tokenizer: str = WORDS,
+    sample_method: str = "first",
+    n_samples: int = 0,
+    random_state: int = 0,
+) -> None:
+    """Refuse data without replies where no model is asked, and grids that cannot be made."""
+    sample = {"sample_method": sample_method, "n_samples": n_samples, "random_state": random_state}
+    if not model:
+        recorded(data, **sample)
+        return
+    grid_of = {"kinds": kinds, "lengths": lengths, "needles_per_context": needles_per_context}
+    planned(data, **grid_of, tokenizer=tokenizer, **sample)  # type: ignore[arg-type]
+
+
+def evaluate(
+    data: Dataset,
+    *,
+    model: str = "",
+    prompt: str = "",
+    temperature: float = 0.0,
+    max_tokens: int = 64,
+    lengths: Sequence[int] = LENGTHS,
+    depths: Sequence[float] = DEPTHS,
+    kinds: Sequence[str] = (),
+    needles_per_context: int = 1,
+    tokenizer: str = WORDS,
+    sample_method: str = "first",
+    n_samples: int = 0,
+    random_state: int = 0,
+    scorer: str = SCORER,
+    fuzzy_from: float = FUZZY_FROM,
+    judge: str | Callable[[dict[str, Any]], object] = "",
+    judge_prompt: str = "",
+    judge_max_tokens: int = 1024,
+    least_fall: float = 0.2,
+    green_from: float | None = None,
+    yellow_from: float | None = None,
+    lights: Mapping[str, Mapping[str, float]] = {},
+    max_unscored: float = MAX_UNSCORED,
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
+) -> Result:
+    """Score replies to questions about a fact in a context.
+
+    Parameters
+    ----------
+    data : Dataset
+        ``load(…, study="needle")``: table items, or tables needles and haystacks for asking a model.
+    model : str
+        Ask this model about every cell of the grid; without it the table's replies are scored.
+    prompt, temperature, max_tokens
+        See :func:`evalbench.kit.collecting.asked`.
+    lengths : sequence of int
+        Lengths of the contexts, in tokens.
+    depths : sequence of float
+        Where the needle is: 0 at the beginning, 1 at the end.
+    kinds : sequence of str
+        Kinds of haystack: ``vanilla``, ``related`` or both; by default those that there are.
+    needles_per_context : int
+        Needles in each context, all of which are asked for.
+    tokenizer : str
+        What lengths count: words, characters, or a file ``tokenizer.json`` (or a folder with one).
+    sample_method, n_samples, random_state
+        The ``first`` needles or replies, or ``random`` ones; how many needles or replies, 0 for all; of the random sample.
+    scorer : {"contains", "first_number", "word", "fuzzy", "judge"}
+        Whose score is the recall; the others are shown on the same replies.
+    fuzzy_from : float
+        Least similarity of a passage (0–1) that ``fuzzy`` counts.
+    judge : str or callable
+        Who judges the replies besides, a model or ``recorded:FILE``; without it nobody.
+    judge_prompt : str
+        A folder of your own prompts ``correctness``.
+    judge_max_tokens : int
+        Longest verdict of a language model.
+    least_fall : float
+        How far below its best at a shallower depth recall must lie to have fallen (0–1).
+    green_from, yellow_from : float or None
+        Recall that is green, at or above; recall that is yellow, below it red.  Both, or neither: then it is unlit.
+    lights : mapping of str to mapping, optional
+        Thresholds of further figures, ``{"recall_related": {"green_from": 0.9, "yellow_from": 0.7}}``.  The worst light
+        decides.
+    max_unscored, seed, n_resamples
+        See :func:`evalbench.kit.verdicts.worst_group`.
+
+    Returns
+    -------
+    Result
+        ``items``: one row per reply.  ``tables``: ``replies``, ``cells``, ``falls`` where depths are known, with several models
+        ``comparisons``, and ``calls`` where a model or judge was asked.
+
+    Raises
+    ------
+    BadInput
+        For faults of the options, missing tables, and contexts that cannot be made, all at once.
+    """
+    options = stated(evaluate, locals())
+    checks = Checks(options)
+    checks.choice("scorer", scorer, (*SCORERS, JUDGE))
+    checks.share(fuzzy_from=fuzzy_from, least_fall=least_fall)
+    checks.at_least(1, needles_per_context=needles_per_context, judge_max_tokens=judge_max_tokens)
+    checks.that(scorer != JUDGE or judge, "scorer judge needs a judge")
+    checks.that(
+        scorer != "first_number" or needles_per_context == 1,
+        "scorer first_number reads one number; for several needles in a context take contains or word",
+    )
+    checks.that(
+        lengths and all(_is_number(n) and n >= 1 and n == int(n) for n in lengths),
+        f"lengths must be whole numbers from 1, got {lengths!r}",
+    )
+    checks.that(
+        depths and all(_is_number(d) and 0 <= d <= 1 for d in depths), f"depths must be between 0 and 1, got {depths!r}"
+    )
+    for kind in kinds:
+        checks.choice("kinds", kind, KINDS)
+    checks.tried(lambda: rules_of(**taken(rules_of, options)))
+    if model:
+        checks.tried(lambda: counter(tokenizer))
+    checks.refuse("needle")
+    if model:
+        plan = planned(data, **taken(planned, options))
+        found = asked_of(
+            data, model, depths, plan, lengths, **{k: v for k, v in taken(asked, options).items() if k != "model"}
+        )
+    else:
+        found = recorded(data, sample_method=sample_method, n_samples=n_samples, random_state=random_state)
+    docket = Docket(judge, prompt=judge_prompt, seed=seed, max_tokens=judge_max_tokens) if judge else None
+    items, replies, gathered = items_of(found.rows, scorer, fuzzy_from, docket)
+    heard = [docket.heard()] if docket else []
+    compared = compare_groups(
+        items, measures(scorer)[:1], "model", units="needle", rank_by="recall", seed=seed, n_resamples=n_resamples
+    )
+    fallen = falls_of(items, least_fall, seed, n_resamples)
+    tables = {"replies": replies, "cells": cells(items)}
+    some = {"falls": fallen, "comparisons": compared}
+    models = sorted(set(items["model"]))
+    return Result(
+        study="needle",
+        question=QUESTION,
+        judged=several("model", models),
+        parameters=options,
+        data=data.label,
+        id="id",
+        by=("model",),
+        items=items,
+        summary=summarise(items, **taken(summarise, options)),
+        tables=tables | {name: table for name, table in some.items() if len(table)} | calls_of(found.calls, heard),
+        notes=(
+            *in_words(compared, "model", "recall", len(models)), *data.notes, *found.notes, *gathered,
+            *notes(items, replies, fallen, scorer),
+        ),
+        method=method(options),
+        accounting=accounting_of(found.calls, heard),
+    )  # fmt: skip
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,0 +1,111 @@
+"""Replies to items: whether each holds what was expected, by every scorer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalbench.core.wording import counted
+from evalbench.kit.answers import NO_REFERENCE
+from evalbench.kit.judging import Docket, Question
+from evalbench.metrics import needle as metrics
+from evalbench.studies.needle.haystack import KINDS
+from evalbench.studies.needle.inputs import MOST_DEPTHS, MOST_LENGTHS, gathered
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+KEYS = ("id", "model")
+JUDGE = "judge"
+SCORERS = ("contains", "first_number", "word", "fuzzy")
+COLUMNS = {name: name for name in SCORERS} | {JUDGE: "judged"}
+"""The column of each scorer."""
+NO_NUMBER = "the expected answer is not one number"
+NOTHING_SAID = "INCORRECT"
+
+
+def items_of(
+    rows: pd.DataFrame, scorer: str, fuzzy_from: float, docket: Docket | None
+) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
+    """Score the replies.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        ``id``, ``model``, ``reply``, ``expected``, ``unscored`` and, optionally, ``needle``, ``haystack``, ``length``,
+        ``depth``, ``question``, ``lang``, ``tokens``, ``placed``.
+    scorer : str
+        Whose score is the recall.
+    fuzzy_from : float
+    docket : Docket, optional
+        The judge.
+
+    Returns
+    -------
+    items : DataFrame
+        One row per reply, sorted by id and model.
+    replies : DataFrame
+        Their texts.
+    notes : list of str
+    """
+    import pandas as pd
+
+    rows = rows.sort_values([*KEYS], kind="stable", ignore_index=True)
+    scored = (rows["unscored"] == "").to_numpy()
+    expected = [[text for text in texts if text.strip()] for texts in rows["expected"]]
+    known = np.array([bool(texts) for texts in expected], dtype=bool)
+    texts = ["" if text is None or text != text else str(text) for text in rows["reply"]]
+    items = rows[[*KEYS]].copy()
+    items["needle"] = rows["needle"].where(rows["needle"] != "", rows["id"]) if "needle" in rows else rows["id"]
+    items["haystack"] = rows.get("haystack", "")
+    notes = []
+    for name, most in (("length", MOST_LENGTHS), ("depth", MOST_DEPTHS)):
+        values = rows[name].astype(float) if name in rows else pd.Series(np.nan, rows.index)
+        items[name], groups = gathered(values, most)
+        if groups:
+            notes.append(
+                f"The {counted(values.nunique(), name)} are gathered into {groups} groups, each named by its median."
+            )
+    for name in SCORERS:
+        options = {"fuzzy_from": fuzzy_from} if name == "fuzzy" else {}
+        items[name] = np.where(scored, getattr(metrics, name)(texts, expected, **options), np.nan)
+    unscored = rows["unscored"].astype(object)
+    if docket is not None:
+        judged, lost = _judged(rows, texts, expected, scored & known, docket)
+        items["judged"] = judged
+        if scorer == JUDGE:
+            unscored = unscored.mask(lost != "", lost)
+    items["recall"] = items[COLUMNS[scorer]]
+    unscored_now = (unscored != "").to_numpy()
+    items.loc[unscored_now, "recall"] = np.nan
+    for kind in KINDS:
+        items[f"recall_{kind}"] = items["recall"].where(items["haystack"] == kind)
+    items["unscored"] = unscored
+    items["undefined"] = np.select(
+        [unscored_now, ~known, items["recall"].isna().to_numpy()], ["", NO_REFERENCE, NO_NUMBER], default=""
+    )
+    shown = {name: rows[name] for name in ("question", "lang", "tokens", "placed") if name in rows}
+    replies = rows[[*KEYS]].assign(**shown, expected=["; ".join(e) for e in expected], reply=rows["reply"])
+    return items, replies, notes
+
+
+def _judged(
+    rows: pd.DataFrame, texts: Sequence[str], expected: Sequence[Sequence[str]], asked: np.ndarray, docket: Docket
+) -> tuple[np.ndarray, np.ndarray]:
+    """The judge's value of each reply, and why there is none; a reply without words is wrong."""
+    values, lost = np.full(len(rows), np.nan), np.full(len(rows), "", dtype=object)
+    questions, places = [], []
+    for i in np.flatnonzero(asked).tolist():
+        if not texts[i].strip():
+            values[i] = 0.0
+            continue
+        question = str(rows["question"].iloc[i] or "") if "question" in rows else ""
+        lang = str(rows["lang"].iloc[i] or "en") if "lang" in rows else "en"
+        questions.append(Question({"question": question, "gold": ["; ".join(expected[i])], "answer": texts[i]}, lang))
+        places.append(i)
+    for i, judgement in zip(places, docket.ask("correctness", questions), strict=True):
+        values[i] = np.nan if judgement.unscored else judgement.value
+        lost[i] = judgement.unscored
+    return values, lost

@@ -1,0 +1,94 @@
+"""What a reader must know of the replies, and how the figures were computed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalbench.core.wording import counted
+from evalbench.kit.answers import remarks
+from evalbench.studies.needle.items import COLUMNS, JUDGE, NO_NUMBER, SCORERS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_LISTED = 8
+
+
+def notes(items: pd.DataFrame, replies: pd.DataFrame, fallen: pd.DataFrame, scorer: str) -> list[str]:
+    """Where recall falls, where scorers part, and what has no score."""
+    out = []
+    if len(fallen):
+        shown = fallen[fallen["shown"]]
+        for row in shown.head(_LISTED).to_dict("records"):
+            out.append(
+                f"{place(row)}: recall falls from {row['before']:.2f} to {row['recall']:.2f} at depth {interval(row)}."
+            )
+        if len(shown) > _LISTED:
+            out.append(f"Further lines of the table in which recall falls: {len(shown) - _LISTED}.")
+    own = items[COLUMNS[scorer]]
+    others = [name for name in SCORERS if name != scorer]
+    if scorer != JUDGE:
+        differ = [(name, int((items[name].notna() & own.notna() & (items[name] != own)).sum())) for name in others]
+        said = [f"{name} on {n}" for name, n in differ if n]
+        if said:
+            out.append(
+                f"Of {counted(int(own.notna().sum()), 'scored reply', 'scored replies')} other scorers than {scorer} differ: {', '.join(said)}."
+            )
+    if without := int((items["undefined"] == NO_NUMBER).sum()):
+        out.append(
+            f"Replies whose expected answer is not one number, so that first_number has no value: {without} of {len(items)}."
+        )
+    if items["depth"].isna().all() or items["length"].isna().all():
+        missing = " and ".join(name for name in ("length", "depth") if items[name].isna().all())
+        out.append(f"The table has no {missing}, so that there is no grid of both.")
+    if "placed" in replies and len(replies):
+        off = float(np.abs(replies["placed"] - items["depth"]).max())
+        least, most = int(replies["tokens"].min()), int(replies["tokens"].max())
+        out.append(
+            f"Contexts have {least} to {most} tokens; needles are between sentences, at most {off:.2f} from the asked depth."
+        )
+    return [*out, *remarks(items)]
+
+
+def place(row: Mapping[Any, Any]) -> str:
+    """The line of a fall in words."""
+    length = "all lengths" if row["length"] != row["length"] else f"length {row['length']:g}"
+    return ", ".join(filter(None, [str(row["model"]), str(row["haystack"]), length]))
+
+
+def interval(row: Mapping[Any, Any]) -> str:
+    """The depth of a fall with its interval."""
+    return f"{row['depth']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
+
+
+def method(options: Mapping[str, Any]) -> tuple[str, ...]:
+    """The scorers, the grid and their sources."""
+    lines = [
+        f"Recall = share of replies that hold the expected answer, by the scorer {options['scorer']}; of several expected texts "
+        "the share that is found. A reply without text is unscored, an empty one is wrong.",
+        "contains: the expected text appears anywhere. word: as whole words, so that 4217 is not in 14217. first_number: the "
+        f"first run of digits is the expected number. fuzzy: a passage at least {options['fuzzy_from']:g} similar (numbers whole, "
+        "as word). All four: case, white space and the script of digits do not count.",
+        "word and first_number are the scorers of InfiniteBench (Zhang et al. 2024) for key–value pairs and for numbers.",
+        f"Recall falls at the first depth where it is {options['least_fall']:g} or more below its best at a shallower one (ours); "
+        "shown where 95 % of the resamples of needles have a fall, with the middle 95 % of their depths.",
+        "Intervals resample needles, or replies where needles are not named; those of cells are Wilson's.",
+        "Source: handbook (docs/methods.md), «Спецификация Extract: «Иголка в стоге сена»»: a haystack that has nothing to do "
+        "with the question (vanilla) tests attention, a related one is closer to a product.",
+    ]  # fmt: skip
+    if options["model"]:
+        several = options["needles_per_context"] > 1
+        lines.insert(
+            3,
+            f"A context has whole sentences of the haystack from its beginning, at most as many tokens ({options['tokenizer']}) as "
+            "its length with the needle; the needle comes before the sentence nearest to its depth"
+            + (", further ones at even distances from there to the end." if several else "."),
+        )
+    if options["judge"]:
+        lines.append(
+            f"The judge {options['judge']} compares each reply with the expected answer: 1, 0.5, 0; an empty reply is 0."
+        )
+    return tuple(lines)

@@ -1,0 +1,124 @@
+"""Replies to headline figures and their light."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from evalbench.core.measures import Measure, share_of
+from evalbench.core.result import Summary
+from evalbench.core.wording import counted
+from evalbench.judge.entail import holds_back
+from evalbench.kit.options import Checks
+from evalbench.kit.rules import rule_of
+from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, bands_of, worst_group
+from evalbench.studies.needle.haystack import KINDS
+from evalbench.studies.needle.items import JUDGE, SCORERS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SCORER = "contains"
+WITHOUT = "no reply has an expected answer"
+
+
+def _figures(scorer: str, judge: str) -> tuple[Measure, ...]:
+    of_kind = [
+        share_of(f"recall_{kind}", title=f"recall, {kind} haystack", undefined=f"no reply is about a {kind} haystack")
+        for kind in KINDS
+    ]
+    none = dict.fromkeys(SCORERS, WITHOUT) | {"first_number": "no reply has one number as its expected answer"}
+    scorers = [share_of(name, title=f"by {name.replace('_', ' ')}", undefined=none[name]) for name in SCORERS]
+    judged = [share_of("judged", title="by the judge", undefined=WITHOUT)] if judge else []
+    return (
+        share_of("recall", title=f"recall ({scorer.replace('_', ' ')})", undefined=WITHOUT),
+        *of_kind,
+        *scorers,
+        *judged,
+    )
+
+
+def rules_of(
+    scorer: str = SCORER,
+    judge: Any = "",
+    green_from: float | None = None,
+    yellow_from: float | None = None,
+    lights: Mapping[str, Mapping[str, float]] = {},
+) -> dict[str, dict[str, float]]:
+    """The checked thresholds of each figure that has a light, that of the recall first, also without any.
+
+    Raises
+    ------
+    BadInput
+        Lists thresholds that are no rule, and unknown figures.
+
+    Examples
+    --------
+    >>> rules_of(lights={"recall_related": {"green_from": 0.9, "yellow_from": 0.7}})
+    {'recall': {}, 'recall_related': {'green_from': 0.9, 'yellow_from': 0.7}}
+    """
+    checks, known = Checks(), [m.metric for m in _figures(scorer, judge)]
+    own = {"green_from": green_from, "yellow_from": yellow_from}
+    found = {"recall": checks.tried(lambda: rule_of(own, within=(0, 1))) or {}}
+    for name, rule in lights.items():
+        if name not in known:
+            checks.choice("lights", name, known)
+            continue
+        checks.that(not found.get(name), f"lights: {name} has its thresholds in green_from and yellow_from")
+        found[name] = checks.tried(lambda rule=rule, name=name: rule_of(rule, within=(0, 1), of=name)) or {}  # type: ignore[misc]
+    checks.refuse("needle")
+    return found
+
+
+def measures(
+    scorer: str = SCORER,
+    judge: Any = "",
+    green_from: float | None = None,
+    yellow_from: float | None = None,
+    lights: Mapping[str, Mapping[str, float]] = {},
+) -> tuple[Measure, ...]:
+    """The headline figures with their lights."""
+    rules = rules_of(scorer, judge, green_from, yellow_from, lights)
+    return tuple(replace(m, bands=bands_of(rules.get(m.metric, {}))) for m in _figures(scorer, judge))
+
+
+def summarise(
+    items: pd.DataFrame,
+    *,
+    scorer: str = SCORER,
+    judge: Any = "",
+    green_from: float | None = None,
+    yellow_from: float | None = None,
+    lights: Mapping[str, Mapping[str, float]] = {},
+    max_unscored: float = MAX_UNSCORED,
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
+) -> Summary:
+    """The figures of every model and the verdict; options as of ``evaluate``."""
+    kinds = [kind for kind in KINDS if (items["haystack"] == kind).any()]
+    left_out = {f"recall_{kind}" for kind in KINDS if kind not in kinds or len(kinds) < 2}
+    lit = {name for name, rule in rules_of(scorer, judge, green_from, yellow_from, lights).items() if rule}
+    own = [m for m in measures(scorer, judge, green_from, yellow_from, lights) if m.metric not in left_out - lit]
+    found = worst_group(
+        items,
+        own,
+        "model",
+        over=counted(len(items), "reply", "replies"),
+        held_back=f"The judge is {judge}, which compares words" if scorer == JUDGE and holds_back(str(judge)) else "",
+        max_unscored=max_unscored,
+        remark=_beside(items, kinds),
+        units="needle",
+        seed=seed,
+        n_resamples=n_resamples,
+    )
+    said = found.verdict.sentence
+    return replace(found, verdict=replace(found.verdict, sentence=f"{said[:1].upper()}{said[1:]}"))
+
+
+def _beside(items: pd.DataFrame, kinds: list[str]) -> str:
+    """The recall in either haystack, a sentence; empty where there is one."""
+    means = {kind: items[f"recall_{kind}"].mean() for kind in kinds}
+    if len(kinds) < 2 or any(mean != mean for mean in means.values()):
+        return ""
+    return f"{', '.join(f'{kind} haystack {mean:.2f}' for kind, mean in means.items()).capitalize()}."

@@ -1,0 +1,344 @@
+"""The study of needles: contexts as they are asked, recorded replies, a run that is killed and goes on."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from chat import chat_endpoint
+
+from evalbench import load, needle
+from evalbench.core.result import Result
+from evalbench.errors import BadInput
+from evalbench.studies.needle.haystack import cells_of, counter, plan_of
+from evalbench.text.words import words
+
+FACTS = pd.DataFrame(
+    {
+        "id": ["k1", "k2"],
+        "needle": ["The keeper has 4217 keys.", "The bird is a moorpiper."],
+        "question": ["How many keys has the keeper?", "Which bird is it?"],
+        "expected": ["4217", "moorpiper"],
+    }
+)
+HAY = pd.DataFrame(
+    {
+        "id": ["h1", "h2"],
+        "kind": ["vanilla", "related"],
+        "text": [
+            " ".join(f"The tide came in at {i} and went out." for i in range(40)),
+            " ".join(f"Another keeper lost key {i} in the harbour." for i in range(40)),
+        ],
+    }
+)
+
+
+def result_of(items: pd.DataFrame, **options: Any) -> Result:
+    return needle.evaluate(load({"items": items}, study="needle"), **{"n_resamples": 50, **options})
+
+
+def asked(model: str, **options: Any) -> Result:
+    data = load({"needles": FACTS, "haystacks": HAY}, study="needle")
+    return needle.evaluate(
+        data, model=model, **{"n_resamples": 50, "lengths": [60, 120], "depths": [0, 0.5, 1], **options}
+    )
+
+
+def replies(said: list[Any], expected: str = "4217", **columns: Any) -> pd.DataFrame:
+    ids = [f"r{i}" for i in range(len(said))]
+    return pd.DataFrame({"id": ids, "expected": expected, "reply": pd.Series(said, dtype=object), **columns})
+
+
+# -- recorded replies -----------------------------------------------------------------------------
+
+
+def test_a_worked_table_with_nothing_but_what_is_required():
+    found = result_of(replies(["4217", "It is 14217.", "Of 98, 4217.", "no", "", None]))
+    values = {e.metric: (e.value, e.n, e.n_unscored) for e in found.summary.estimates}
+    assert values["recall"] == values["contains"] == (0.6, 5, 1)
+    assert values["word"] == values["fuzzy"] == (0.4, 5, 1)
+    assert values["first_number"] == (0.2, 5, 1)
+    assert "recall_vanilla" not in values
+    assert found.items["unscored"].tolist() == ["", "", "", "", "", "no-output"]
+    assert "The table has no length and depth, so that there is no grid of both." in found.notes
+    assert needle.picture_grid(found) is None
+    assert needle.picture_depths(found) is None
+    assert needle.where_recall_falls(found).empty
+
+
+def test_the_recall_is_that_of_the_scorer_and_its_name_says_so():
+    rows = replies(["4217", "It is 14217."])
+    for scorer, recall in (("contains", 1.0), ("word", 0.5), ("first_number", 0.5)):
+        found = result_of(rows, scorer=scorer)
+        assert found.estimate("recall", model="response").value == recall
+        assert found.sentence.startswith(f"Recall ({scorer.replace('_', ' ')}) {recall:.2f}")
+    assert (
+        "Of 2 scored replies other scorers than contains differ: first_number on 1, word on 1, fuzzy on 1."
+        in result_of(rows).notes
+    )
+
+
+def test_a_reference_that_is_not_there_is_undefined_and_a_word_is_no_number():
+    rows = replies(["4217", "teal"]).assign(expected=["4217", None])
+    found = result_of(rows)
+    assert found.items["undefined"].tolist() == ["", "no-reference"]
+    assert found.estimate("recall", model="response").value == 1.0
+    words_too = result_of(rows.assign(expected=["4217", "teal"]), scorer="first_number")
+    assert words_too.items["undefined"].tolist() == ["", "the expected answer is not one number"]
+    assert words_too.n_unscored == 0
+
+
+def test_depths_in_percent_are_read_as_such_and_many_lengths_are_gathered():
+    rows = replies(["4217"] * 60, depth=[i % 5 * 25 for i in range(60)], length=[90_000 + 7 * i for i in range(60)])
+    found = result_of(rows)
+    assert sorted(found.items["depth"].unique()) == [0, 0.25, 0.5, 0.75, 1]
+    assert "Depths above 1 are there, so that all were read as percent." in found.notes
+    assert found.items["length"].nunique() == 10
+    assert "The 60 lengths are gathered into 10 groups, each named by its median." in found.notes
+
+
+def test_the_planted_fall_is_found_with_its_interval_and_no_other():
+    found = needle.evaluate(load("needles@1.0.0", study="needle"), n_resamples=300)
+    shown = found.tables["falls"].query("shown")
+    assert set(shown["model"]) == {"fern-1b"}
+    assert set(shown["length"].dropna()) == {16000, 64000}
+    assert (shown["depth"] == 0.5).all()
+    assert (shown["low"] >= 0.25).all()
+    assert (shown["high"] == 0.5).all()
+    means = {kind: found.estimate(f"recall_{kind}", model="fern-1b").value for kind in ("vanilla", "related")}
+    assert means["vanilla"] > means["related"]
+    assert "Vanilla haystack 0.93, related haystack 0.90." in found.sentence
+
+
+def test_cells_have_wilson_s_interval():
+    rows = replies(["4217"] * 20, length=1000, depth=0.5, haystack="vanilla")
+    cell = result_of(rows).tables["cells"].iloc[0]
+    assert (cell["recall"], cell["n"]) == (1.0, 20)
+    assert (cell["low"], cell["high"]) == (pytest.approx(0.8389, abs=1e-4), 1.0)
+
+
+def test_replies_about_one_needle_are_drawn_together():
+    rows = replies(["4217", "no"] * 30, needle=[f"n{i % 2}" for i in range(60)])
+    found = result_of(rows)
+    assert "clustered" in found.estimate("recall", model="response").method
+    assert (found.estimate("recall", model="response").ci_low, found.estimate("recall", model="response").ci_high) == (
+        0,
+        1,
+    )
+
+
+def test_a_function_judges_besides_and_may_be_the_scorer():
+    def judge(item: dict[str, Any]) -> str:
+        return "CORRECT" if "four" in item["answer"] else "INCORRECT"
+
+    rows = replies(["four thousand two hundred and seventeen", "4217", "", None])
+    besides = result_of(rows, judge=judge)
+    assert besides.estimate("recall", model="response").value == pytest.approx(1 / 3)
+    assert besides.estimate("judged", model="response").value == pytest.approx(1 / 3)
+    assert besides.items["judged"].tolist()[:3] == [1, 0, 0]
+    only = result_of(rows, judge=judge, scorer="judge")
+    assert only.sentence.startswith("Recall (judge) 0.33")
+    lost = result_of(
+        rows.head(2),
+        judge=lambda item: {"unscored": "unparsed"} if "four" in item["answer"] else "CORRECT",
+        scorer="judge",
+    )
+    assert lost.items["unscored"].tolist() == ["unparsed", ""]
+    assert lost.items["contains"].tolist() == [0, 1]
+    lexical = result_of(rows, judge="baseline/lexical", scorer="judge", green_from=0.5, yellow_from=0.1)
+    assert lexical.light == "grey"
+    with pytest.raises(BadInput, match="scorer judge needs a judge"):
+        result_of(rows, scorer="judge")
+
+
+# -- contexts -------------------------------------------------------------------------------------
+
+
+def contexts(**more: Any) -> list[dict[str, Any]]:
+    own: dict[str, Any] = {"kinds": [], "lengths": [60, 120], "per_context": 1, "tokenizer": "words", **more}
+    facts = FACTS.assign(expected=[[text] for text in FACTS["expected"]])
+    return cells_of(plan_of(facts, HAY, **own), own["lengths"], [0, 0.25, 0.5, 1])
+
+
+def test_a_context_is_as_long_as_asked_whole_sentences_with_the_needle_at_its_depth():
+    rows = contexts()
+    assert len(rows) == 2 * 2 * 2 * 4
+    sentence = 10  # words of the longest sentence
+    for row in rows:
+        assert row["length"] - sentence < row["tokens"] == len(words(row["context"])) <= row["length"]
+        fact = FACTS.set_index("id").loc[row["needle"], "needle"]
+        assert row["context"].count(fact) == 1
+        before = row["context"].index(fact) / (len(row["context"]) - len(fact))
+        assert before == pytest.approx(row["depth"], abs=0.12)
+        assert abs(row["placed"] - row["depth"]) <= 0.1
+        rest = row["context"].replace(fact, "").split(". ")
+        assert all(part.strip() in HAY["text"].str.cat(sep=" ") for part in rest)
+    assert rows[0]["context"].startswith(FACTS["needle"][0])
+    assert len({row["id"] for row in rows}) == len(rows)
+
+
+def test_several_needles_in_a_context_are_all_asked_for():
+    rows = contexts(per_context=2)
+    assert {row["needle"] for row in rows} == {"k1+k2"}
+    first = rows[0]
+    assert first["expected"] == ["4217", "moorpiper"]
+    at = [first["context"].index(text) / len(first["context"]) for text in FACTS["needle"]]
+    assert at[0] == 0
+    assert at[1] == pytest.approx(0.5, abs=0.15)
+    with pytest.raises(BadInput, match="first_number reads one number"):
+        asked("x", needles_per_context=2, scorer="first_number")
+
+
+def test_tokens_are_words_characters_or_those_of_a_tokenizer(tmp_path):
+    assert counter("words")("Жил-был кот. 你好") == 5
+    assert counter("characters")("你好") == 2
+    tokenizers = pytest.importorskip("tokenizers", reason="peer not importable: tokenizers")
+    pytest.importorskip("transformers", reason="peer not importable: transformers")
+    own = tokenizers.Tokenizer(tokenizers.models.WordLevel({"a": 0, "b": 1, "[UNK]": 2}, unk_token="[UNK]"))
+    own.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    own.save(str(tmp_path / "tokenizer.json"))
+    assert counter(str(tmp_path))("a b a-c") == 5
+    (tmp_path / "tokenizer.json").write_text("{}")
+    with pytest.raises(BadInput, match="cannot be read"):
+        counter(str(tmp_path))
+    with pytest.raises(BadInput, match="tokenizer must be words, characters, or a file"):
+        counter("nowhere")
+
+
+def test_a_haystack_that_is_too_short_is_refused_with_the_way_out():
+    with pytest.raises(BadInput) as caught:
+        contexts(lengths=[4, 60, 1000, 2000])
+    said = list(caught.value.faults)
+    assert said[0] == (
+        "length 4: the needle k1 has 5 tokens and leaves no room for a haystack (2 such); ask for greater lengths"
+    )
+    assert said[1] == (
+        "haystack vanilla has 360 tokens, fewer than the length 1000, 2000 needs besides the needle; give more text, or "
+        "lengths up to 365"
+    )
+    assert said[2].startswith("haystack related has 320 tokens")
+
+
+def test_a_haystack_that_holds_the_answer_or_is_missing_is_refused():
+    held = HAY.assign(text=HAY["text"] + " The MOORPIPER sang.")
+    with pytest.raises(BadInput, match="haystack related holds the expected answer of k2 without the needle"):
+        needle.evaluate(load({"needles": FACTS, "haystacks": held}, study="needle"), model="local/none", lengths=[60])
+    russian = FACTS.assign(lang="ru")
+    with pytest.raises(BadInput, match="there is no vanilla haystack for needles in ru"):
+        needle.evaluate(load({"needles": russian, "haystacks": HAY}, study="needle"), model="local/none", lengths=[60])
+    with pytest.raises(BadInput, match="missing: needles, haystacks"):
+        needle.needs(load({"items": replies(["4217"])}, study="needle"), model="local/none")
+    with pytest.raises(BadInput, match="there is no table items"):
+        needle.needs(load({"needles": FACTS, "haystacks": HAY}, study="needle"))
+
+
+def test_options_are_refused_all_at_once():
+    with pytest.raises(BadInput) as caught:
+        result_of(
+            replies(["x"]), lengths=[0.5], depths=[2], kinds=["hay"], scorer="exact", green_from=0.5, lights={"f1": {}}
+        )
+    said = "\n".join(caught.value.faults)
+    for part in ("lengths must be", "depths must be", "kinds must be one of vanilla, related", "scorer must be one of",
+                 "green_from and yellow_from are set together", "lights must be one of recall"):  # fmt: skip
+        assert part in said
+
+
+# -- a model --------------------------------------------------------------------------------------
+
+
+def read(prompt: str) -> str:
+    """What the needle says, if it is in the first half of the text."""
+    text = prompt.partition("[text")[2]
+    found = re.search(r"4217|moorpiper", text.partition("[/text")[0])
+    return found[0] if found and found.start() < len(text) / 2 else "I do not know."
+
+
+def test_every_cell_is_asked_and_scored(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVALBENCH_CACHE", str(tmp_path))
+    with chat_endpoint(read) as server:
+        found = asked(server.name)
+        assert len(server.answered) == len(found.items) == 2 * 2 * 2 * 3
+        assert len(found.tables["calls"]) == len(found.items)
+        again = asked(server.name)
+        assert len(server.answered) == len(found.items)
+    assert again.to_json()["summary"] == found.to_json()["summary"]
+    recall = found.items.groupby("depth")["recall"].mean()
+    assert (recall[0.0], recall[1.0]) == (1.0, 0.0)
+    assert (found.tables["falls"]["depth"] > 0).all()
+    assert set(found.tables["replies"]["tokens"]) <= set(range(51, 121))
+
+
+def test_kinds_and_samples_narrow_the_grid(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVALBENCH_CACHE", str(tmp_path))
+    with chat_endpoint(read) as server:
+        found = asked(server.name, kinds=["related"], n_samples=1, lengths=[60])
+    assert found.items["id"].tolist() == ["k1/related/60/0", "k1/related/60/0.5", "k1/related/60/1"]
+
+
+KILLED = """
+import sys
+import pandas as pd
+from evalbench import load, needle
+data = load("needles@1.0.0", study="needle")
+found = needle.evaluate(data, model=sys.argv[1], n_samples=6, lengths=[100, 200], n_resamples=50)
+print(found.accounting["calls"], found.accounting["cache_hits"], (found.items["unscored"] == "").sum())
+"""
+CELLS = 6 * 2 * 2 * 5
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed_goes_on_without_repeating_a_cell(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVALBENCH_CACHE", str(tmp_path))
+    with chat_endpoint(read, delay=0.1) as server:
+        first = subprocess.Popen([sys.executable, "-c", KILLED, server.name])
+        while len(server.answered) < 40:
+            time.sleep(0.02)
+        first.send_signal(signal.SIGKILL)
+        first.wait(60)
+        time.sleep(0.5)
+        before = Counter(server.answered)
+        out = subprocess.run(
+            [sys.executable, "-c", KILLED, server.name], check=True, timeout=120, capture_output=True, text=True
+        )
+        again = Counter(server.answered) - before
+    calls, hits, scored = map(int, out.stdout.split())
+    assert calls == scored == CELLS
+    repeated = sum((again & before).values())
+    assert repeated == sum(before.values()) - (CELLS - again.total())  # those that were under way when it was killed
+    assert repeated <= 16
+    assert hits >= 40 - 16
+    assert len(before + again) == CELLS
+
+
+def test_the_script_writes_the_sample(script, root, tmp_path, monkeypatch, capsys):
+    module = script("make_needles")
+    monkeypatch.setattr(module, "OUT", tmp_path)
+    module.main()
+    kept = root / "data" / "needles" / "1.0.0"
+    assert all((tmp_path / p.name).read_bytes() == p.read_bytes() for p in kept.iterdir())
+
+
+@pytest.mark.external
+def test_infinitebench_as_recorded_predictions(external_data):
+    """A table of another shape: renamed, and every model with its interval."""
+    table = pd.read_parquet(external_data("infinitebench") / "retrieval.parquet")
+    own = table[table["task"] == "number_string"]
+    names = {"row": "id", "ground_truth": "expected", "prediction": "reply"}
+    found = needle.evaluate(load({"items": own}, study="needle", columns=names), scorer="first_number", n_resamples=100)
+    values = {m: round(100 * (found.estimate("recall", model=m).value or np.nan), 2) for m in own["model"].unique()}
+    assert values == {
+        "gpt4": 100, "yarn-mistral": 56.61, "kimi": 95.42, "claude2": 98.14, "yi-6b-200k": 94.92, "yi-34b-200k": 100,
+        "chatglm3": 80.68,
+    }  # fmt: skip
+    substring = {m: round(100 * (found.estimate("contains", model=m).value or np.nan), 2) for m in values}
+    assert {m: v for m, v in substring.items() if v != values[m]} == {
+        "yarn-mistral": 59.15, "claude2": 99.32, "chatglm3": 81.53,
+    }  # fmt: skip
