@@ -50,6 +50,23 @@ def root(given: str | Path | None = None) -> Path:
     return found
 
 
+def own_root(given: str | Path | None = None) -> Path:
+    """:func:`root`, to write into: never what an installation brought, which the next one overwrites.
+
+    Raises
+    ------
+    BadInput
+        If there is none but that of the installed package.
+    """
+    found = root(given)
+    if found == _OWN and _OWN.parent == _PACKAGE:
+        raise BadInput(
+            f"{found} belongs to the installed package, and nothing is written into it: lay out a workbench of your own with "
+            "`evalbench init DIR` and change into it, or name one with EVALBENCH_ROOT"
+        )
+    return found
+
+
 def here(given: str | Path | None = None) -> Path:
     """The workbench that was named or is found upwards; else the current folder: where the user's own files are.
 

@@ -9,8 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from evalbench import BadInput, load, workbench
+from evalbench.commands.check import check
+from evalbench.readers import catalog
 from evalbench.runs import record as recording
 from evalbench.runs.run import plan
 
@@ -87,3 +90,47 @@ def test_a_copied_notebook_runs_under_papermill_from_any_folder(outside):
     assert done.returncode == 0, done.stderr[-2000:]
     assert "evalbench run text_metrics" in (outside / "out.ipynb").read_text()
     assert not (outside / "reports").exists()
+
+
+@pytest.fixture
+def installed(outside, monkeypatch):
+    """A package whose workbench is what its wheel brought."""
+    package = outside / "site-packages" / "evalbench"
+    shipped = a_workbench(package / "shipped")
+    monkeypatch.setattr(workbench, "_PACKAGE", package)
+    monkeypatch.setattr(workbench, "_OWN", shipped)
+    return shipped
+
+
+def test_nothing_is_written_into_an_installed_package(installed, outside, monkeypatch):
+    (installed / "data" / "x.csv").write_text("id,output,reference\n1,a,a\n")
+    card = {"study": ["text_metrics"], "title": "t", "licence": "CC0-1.0", "synthetic": True, "card": ""}
+    way_out = r"shipped belongs to the installed package.*`evalbench init DIR`.*EVALBENCH_ROOT"
+    with pytest.raises(BadInput, match=way_out):
+        catalog.add("x@1.0.0", {"items": installed / "data" / "x.csv"}, **card)
+    with pytest.raises(BadInput, match=way_out):
+        CliRunner().invoke(check, ["matching", "--accept"], catch_exceptions=False, standalone_mode=False)
+    with pytest.raises(BadInput, match=way_out):
+        workbench.own_root(installed)
+    assert workbench.root() == installed, "it is read all the same"
+    assert (installed / "data" / "catalog.yaml").read_text() == "{}\n"
+    assert not (installed / "tests").exists()
+    mine = a_workbench(outside / "mine")
+    monkeypatch.chdir(mine)
+    (mine / "data" / "x.csv").write_text("id,output,reference\n1,a,a\n")
+    catalog.add("x@1.0.0", {"items": mine / "data" / "x.csv"}, **card)
+    assert list(catalog.entries()) == ["x@1.0.0"]
+
+
+def test_what_cannot_be_catalogued_is_said_at_once(outside, monkeypatch):
+    mine = a_workbench(outside / "mine")
+    monkeypatch.chdir(mine)
+    (outside / "y.csv").write_text("id\n1\n")
+    files = {"": Path(), "items": outside / "y.csv", "gone": mine / "data" / "gone.csv"}
+    with pytest.raises(BadInput) as error:
+        catalog.add("x", files, study=["s"], title="t", licence="l", synthetic=True, card="")
+    said = str(error.value)
+    assert "'x': expected name@version" in said
+    assert "=.: expected table=path of a file" in said
+    assert "y.csv is not in" in said
+    assert "gone.csv: expected table=path of a file" in said

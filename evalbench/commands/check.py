@@ -22,10 +22,11 @@ def check(names: tuple[str, ...], accept: bool, root: Path | None) -> None:
     from evalbench import studies
     from evalbench.runs import golden
     from evalbench.runs.run import plan, run
+    from evalbench.workbench import own_root
     from evalbench.workbench import root as find_root
 
     moved = False
-    folder = find_root(root) / "tests" / "golden"
+    folder = (own_root(root) if accept else find_root(root)) / "tests" / "golden"
     for planned in [plan(name, root=root) for name in names or studies.names()]:
         with tempfile.TemporaryDirectory() as scratch:
             done = run(planned, out=Path(scratch))

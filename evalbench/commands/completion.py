@@ -7,6 +7,7 @@ click's scripts take a line apart where bash does, at ``=`` and ``@`` too, and s
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any, ClassVar
 
 import click
@@ -56,7 +57,8 @@ def data_sets(ctx: click.Context, param: click.Parameter, incomplete: str) -> It
 
 
 def parameters(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
-    """``name=`` of the study's parameters; after it values, where they are known."""
+    """``name=`` of the study's parameters; after it values, where they are known: words, true and false, data sets."""
+    from evalbench.commands.choices import choices_of
     from evalbench.runs.notebooks import known_parameters
 
     known = _of(lambda: known_parameters(study_of(ctx), root_of(ctx)), {}) if study_of(ctx) else {}
@@ -65,7 +67,10 @@ def parameters(ctx: click.Context, param: click.Parameter, incomplete: str) -> I
         return _beginning({f"{p.name}=": p.help for p in known.values()}, incomplete)
     if name not in known:
         return []
-    values = dict.fromkeys(("true", "false"), "") if "bool" in known[name].types else {}
+    types = known[name].types
+    values = dict.fromkeys(("true", "false"), "") if "bool" in types else {}
+    if "str" in types:
+        values |= dict.fromkeys(choices_of(Path(study_of(ctx)).stem).get(name, ()), "")
     if name == "data":
         values = _data_sets(ctx)
     return _beginning({f"{name}={value}": text for value, text in values.items()}, incomplete) or _files(value)

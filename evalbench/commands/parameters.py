@@ -68,14 +68,28 @@ def first_argument(command: click.Command, words: Sequence[str]) -> str:
 
 
 _WORDS = "evalbench.words"
+_AS_JSON = "--json"
 
 
 class OfAStudy(click.Command):
-    """A command whose first argument is a study: its help shows that study's parameters."""
+    """A command whose first argument is a study: its help shows that study's parameters.
+
+    With ``--json`` a command line that cannot be read is an object on standard output too.
+    """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta[_WORDS] = list(args)
-        return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            if _AS_JSON not in ctx.meta[_WORDS] or ctx.resilient_parsing:
+                raise
+            from evalbench.commands.printed import run_object
+
+            error.ctx = error.ctx or ctx  # for the line of usage
+            error.show()
+            click.echo(run_object(Path(study_of(ctx)).stem, "refused", 2, error=error.format_message()))
+            ctx.exit(2)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_options(ctx, formatter)

@@ -15,6 +15,7 @@ from typing import Any
 
 from evalbench.errors import BadInput
 from evalbench.readers.files import raw_frame, read_bytes, sha256
+from evalbench.workbench import own_root
 from evalbench.workbench import root as find_root
 
 NAME = re.compile(r"^(?P<name>[a-z0-9][a-z0-9_\-]*)@(?P<version>[0-9A-Za-z][0-9A-Za-z.\-]*)$")
@@ -172,12 +173,24 @@ def entry_files(found: Entry, root: Path | None = None) -> dict[str, Path]:
 def add(
     label: str, files: Mapping[str, Path], *, study: Sequence[str], title: str, licence: str, synthetic: bool, card: str
 ) -> None:
-    """Append or replace an entry; counts rows and hashes bytes."""
+    """Append or replace an entry; counts rows and hashes bytes.
+
+    Raises
+    ------
+    BadInput
+        If the name is faulty, a file is not in ``data/`` of the workbench, or there is no workbench but the package's own.
+    """
     import yaml
 
-    if not NAME.match(label):
-        raise BadInput(f"{label!r}: expected name@version")
-    base = find_root() / "data"
+    base = own_root() / "data"
+    faults = [] if NAME.match(label) else [f"{label!r}: expected name@version"]
+    for table, file in files.items():
+        if not table or not file.is_file():
+            faults.append(f"{table}={file}: expected table=path of a file")
+        elif not file.resolve().is_relative_to(base.resolve()):
+            faults.append(f"{table}: {file} is not in {base}: a catalogued file lies there")
+    if faults:
+        raise BadInput.listing("the data set is not catalogued:", faults)
     path = base / "catalog.yaml"
     content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
     content[label] = {

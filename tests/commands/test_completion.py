@@ -35,6 +35,12 @@ def told(line: str, cwd: Path = ROOT, shell: str = "bash", **variables: str) -> 
      ("evalbench run -p seed=1 matching -p assign", "assign", ["plain,assignment="]),
      ("evalbench run text_metrics -p stem=", "=", ["plain,true", "plain,false"]),
      ("evalbench run text_metrics -p stem=f", "f", ["plain,false"]),
+     ("evalbench run matching -p assignment=", "=", ["plain,greedy", "plain,optimal"]),
+     ("evalbench run matching -p light_on=m", "m", ["plain,match_score"]),
+     ("evalbench run text_metrics -p metrics=", "=", ["plain,auto"]),
+     ("evalbench run human_correlation -p references=", "=", ["plain,best", "plain,mean"]),
+     ("evalbench run explainability -p cot_sample_method=r", "r", ["plain,random"]),
+     ("evalbench run citation -p judge=base", "base", ["plain,baseline/lexical"]),
      ("evalbench run matching --data house_style", "house_style", ["plain,house_style_curated@1.0.0"]),
      ("evalbench run matching --data house_style_curated@", "@", ["plain,1.0.0"]),
      ("evalbench run matching --data=house_style_curated@1", "1", ["plain,1.0.0"]),
@@ -104,8 +110,8 @@ def completed(shell: list[str], setup: str, typed: str, cwd: Path) -> str:
     return (cwd / "line.txt").read_text().strip()
 
 
-TYPED = "evalbench run matching_c\t-p seed=3 --data house_style_c\t-p n_resa\t100"
-LINE = "evalbench run matching_calibration -p seed=3 --data house_style_curated@1.0.0 -p n_resamples=100"
+TYPED = "evalbench run matching_c\t-p seed=3 --data house_style_c\t-p n_resa\t100 -p objective=sp\t"
+LINE = "evalbench run matching_calibration -p seed=3 --data house_style_curated@1.0.0 -p n_resamples=100 -p objective=spearman"
 
 
 @pytest.mark.timeout(120)
@@ -132,3 +138,15 @@ def test_fish_completes_the_line(tmp_path: Path) -> None:
     assert offered("evalbench run matching_") == ["matching_calibration"]
     assert offered("evalbench run matching --data house") == ["house_style_curated@1.0.0"]
     assert offered("evalbench run matching -p rule_t") == ["rule_threshold="]
+
+
+def test_every_choice_is_one_that_the_study_takes() -> None:
+    """The words of the docstrings: the default of each option is among them."""
+    from evalbench import studies
+    from evalbench.commands.choices import choices_of
+
+    for name in studies.names():
+        for option, parameter in studies.study(name).options().items():
+            words = choices_of(name).get(option)
+            if words and isinstance(parameter.default, str) and parameter.default and option not in ("embed", "judge"):
+                assert parameter.default in words, (name, option)

@@ -74,6 +74,29 @@ def test_what_is_refused_is_an_object_too(table: Path, words: tuple[str, ...], s
     assert found["error"].splitlines()[0] in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("words", "study", "says"),
+    [(("text_metrics", "--timeout", "soon"), "text_metrics", "'soon' is not a valid float range"),
+     (("text_metrics", "--dta", "mine.csv"), "text_metrics", "No such option"),
+     (("text_metrics", "--fail-on", "blue"), "text_metrics", "'blue' is not one of"),
+     (("text_metrics", "matching"), "text_metrics", "unexpected extra argument"),
+     (("text_metrics", "-p"), "text_metrics", "requires an argument"),
+     ((), "", "Missing argument")],
+)  # fmt: skip
+def test_a_command_line_that_cannot_be_read_is_an_object_too(
+    table: Path, words: tuple[str, ...], study: str, says: str
+) -> None:
+    done = evalbench("run", "--json", *words, cwd=table)
+    found = the_object(done.stdout)
+    assert (done.returncode, found["exit_code"], found["status"]) == (2, 2, "refused")
+    assert found["study"] == study
+    assert says in found["error"]
+    assert says in done.stderr
+    assert "Usage: " in done.stderr
+    plain = evalbench("run", *words, cwd=table)
+    assert (plain.returncode, plain.stdout) == (2, "")
+
+
 def test_a_run_that_fails_names_its_page(tmp_path: Path, bench: Path) -> None:
     done = evalbench("run", "notebooks/tiny.ipynb", "-p", "data=words.csv", "-p", "fail=true", "--json", cwd=bench)
     found = the_object(done.stdout)

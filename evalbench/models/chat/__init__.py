@@ -1,1 +1,3 @@
-"""Many replies: asked at once, kept, repeated where a reply does not parse."""
+"""Many replies: asked at once, kept; retried where an endpoint failed (with a growing wait, or the one that it names), asked
+anew where a reply does not parse.
+"""

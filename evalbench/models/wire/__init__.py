@@ -1,1 +1,1 @@
-"""One HTTP request: sent, limited, its body read to a bound."""
+"""One HTTP request: sent once, limited, its body read to a bound; whether a retry may help is said, the retry is ``chat``'s."""
