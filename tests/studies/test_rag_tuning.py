@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -103,6 +106,49 @@ def test_retrieval_figures_are_those_of_a_plain_loop(target):
             )
         assert quality(result, f"k={k}") == pytest.approx(expected)
         assert result.estimate(target, setting=f"k={k}").value == pytest.approx(np.mean(expected))
+
+
+@pytest.mark.external
+def test_retrieval_on_cranfield_is_that_of_a_plain_count(external_data: Callable[[str], Path]) -> None:
+    """By an embedding of words; hit rate, reciprocal rank and recall from the published judgements."""
+    folder = external_data("cranfield")
+    docs = [json.loads(line) for line in (folder / "docs.jsonl").read_text("utf-8").splitlines()]
+    asked = [json.loads(line) for line in (folder / "queries.jsonl").read_text("utf-8").splitlines()]
+    judged = [line.split() for line in (folder / "qrels.trec").read_text("utf-8").splitlines()]
+    tables = {
+        "documents": pd.DataFrame({"doc_id": [d["_id"] for d in docs], "text": [d["text"] for d in docs]}),
+        "questions": pd.DataFrame({"id": [q["_id"] for q in asked], "question": [q["text"] for q in asked]}),
+        "sources": pd.DataFrame([(q, d, float(r)) for q, _, d, r in judged], columns=["id", "doc_id", "relevance"]),
+    }
+    words = sorted({word for q in asked for word in q["text"].split()})
+    column = {word: i for i, word in enumerate(words)}
+
+    def embed(texts: list[str]) -> np.ndarray:
+        out = np.zeros((len(texts), len(words)))
+        for i, text in enumerate(texts):
+            for word in text.split():
+                if word in column:
+                    out[i, column[word]] += 1
+        return np.sqrt(out)
+
+    result = evaluated(tables, embed=embed, chunker="documents", k=10, most_k=10)
+    assert "Documents without text: 2 of 1400; they have no chunk." in result.notes
+    texts = {d["_id"]: d["text"] for d in docs if d["text"].strip()}
+    names, vectors = sorted(texts), embed([texts[name] for name in sorted(texts)])
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    relevant: dict[str, set[str]] = {}
+    for q, _, d, r in judged:
+        if int(r) > 0 and d in texts:
+            relevant.setdefault(q, set()).add(d)
+    expected = []
+    for q in asked:
+        cosines = (vectors @ embed([q["text"]])[0]) / np.linalg.norm(embed([q["text"]])[0])
+        top = [names[i] for i in np.lexsort((np.arange(len(names)), -cosines.round(7)))[:10]]
+        hits = [name in relevant[q["_id"]] for name in top]
+        rank = hits.index(True) + 1 if any(hits) else np.inf
+        expected.append((float(any(hits)), 1 / rank, sum(hits) / len(relevant[q["_id"]]), sum(hits) / 10))
+    rows = result.items[result.items["setting"] == "k=10"].set_index("id").loc[[q["_id"] for q in asked]]
+    assert np.allclose(rows[["hit_rate", "mrr", "recall", "precision"]].mean(), np.mean(expected, axis=0), atol=2e-3)
 
 
 def test_generated_questions_are_found_as_a_plain_loop_finds_them():
@@ -317,6 +363,36 @@ def test_an_answer_without_a_right_one_is_undefined():
     e = result.estimate("f1_score", setting="k=1")
     assert (e.n, e.n_undefined, e.n_unscored) == (8, 2, 0)
     assert set(result.items["undefined"]) == {"", "no-reference"}
+
+
+@pytest.mark.parametrize(("target", "at_0"), [("answer_correctness", 0.0), ("faithfulness", None)])
+def test_answers_can_be_judged_sentence_by_sentence(target, at_0):
+    def same(item: dict[str, Any]) -> dict[str, Any]:
+        supported = any(item["statement"] in passage for passage in item["passages"])
+        return {"label": "SUPPORTED" if supported else "NOT_SUPPORTED", "passages": [1] if supported else []}
+
+    def answer(fields: dict[str, Any]) -> str:
+        word = fields["question"].split()[-1].rstrip("?")
+        return f"The {word} are regulated. It rains." if fields["contexts"] else "It rains."
+
+    options = {"model": answer, "question_model": writer, "n_chunks": 0, "n_rewrites": 0, "k": 1, "most_k": 1}
+    result = evaluated(target_metric=target, answer_judge=same, chunker="documents", **options)
+    assert result.estimate(target, setting="k=0").value == at_0
+    # One of two sentences is in the document; that one is the right answer: 1 / (1 + ½ (1 + 0)).
+    expected = {"answer_correctness": 2 / 3, "faithfulness": 0.5}[target]
+    assert result.estimate(target, setting="k=1").value == pytest.approx(expected)
+    assert set(result.tables["calls"]["purpose"]) == {"answer", "support"}
+    by_words = evaluated(target_metric=target, chunker="documents", **options)
+    assert any("judged by baseline/lexical, which compares words" in note for note in by_words.notes)
+
+
+def test_a_model_that_is_not_there_is_refused_before_anything_is_computed():
+    def never(texts: list[str]) -> Any:
+        raise AssertionError("computed")
+
+    for option in ("model", "question_model", "judge"):
+        with pytest.raises(BadInput, match="local/nosuch"):
+            evaluated(**{"model": writer, option: "local/nosuch"}, target_metric="f1_score", embed=never)
 
 
 # -- parts of one's own ---------------------------------------------------------------------------

@@ -19,6 +19,7 @@ import numpy as np
 
 from evalbench.core.result import Result
 from evalbench.errors import BadInput
+from evalbench.judge.entail import BASELINE
 from evalbench.kit.collecting import accounting_of, calls_of
 from evalbench.kit.judging import Docket
 from evalbench.kit.options import stated, taken
@@ -26,7 +27,7 @@ from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
 from evalbench.models.accounting import embeddings_counted, merged
 from evalbench.models.similarity.search import Search
 from evalbench.readers.dataset import Dataset
-from evalbench.studies.rag_tuning.asking import RECORDED, Asker, asked_hash
+from evalbench.studies.rag_tuning.asking import RECORDED, Asker, asked_hash, at_hand
 from evalbench.studies.rag_tuning.checking import checked
 from evalbench.studies.rag_tuning.inputs import SCHEMA, check, sources_of
 from evalbench.studies.rag_tuning.method import method, notes, sections_of
@@ -47,6 +48,7 @@ from evalbench.studies.rag_tuning.rag import SENTENCES, Cutter, Parts, indexed, 
 from evalbench.studies.rag_tuning.sections import (
     CHUNKS,
     EMBEDDING,
+    JUDGED,
     QUERIES,
     RETRIEVAL,
     Rag,
@@ -78,6 +80,7 @@ def evaluate(
     model: str | Callable[[dict[str, Any]], str] = "",
     question_model: str | Callable[[dict[str, Any]], str] = "",
     judge: str | Callable[[dict[str, Any]], object] = "",
+    answer_judge: str | Callable[[dict[str, Any]], object] = BASELINE,
     prompt: str = "",
     temperature: float = 0.0,
     max_tokens: int = 256,
@@ -110,7 +113,7 @@ def evaluate(
     data : Dataset
         ``load(…, study="rag_tuning")``: tables documents, questions and, if wanted, sources and replies.
     target_metric : str
-        What is tuned for: hit_rate, mrr, recall or precision, or a metric of texts by name (f1_score, rougeL, …), which needs a model and right answers.
+        What is tuned for: hit_rate, mrr, recall or precision; or, of a model's answers, a metric of texts by name (f1_score, rougeL, …), answer_correctness or faithfulness.
     model : str or callable
         Who answers out of the chunks, e.g. openai/gpt-4o, or recorded; without one there are figures of retrieval only.  A function gets ``question``
         and ``contexts`` and returns the answer.
@@ -118,8 +121,10 @@ def evaluate(
         Who writes a question for a chunk and rewrites questions, if not model.  A function gets ``chunk``, or ``question`` and ``n``.
     judge : str or callable
         Who marks 1–5 whether a chunk answers the question that was written for it; without one no question is left out.
+    answer_judge : str or callable
+        Who judges the answers where target_metric is answer_correctness or faithfulness, as in rag_generation.
     prompt : str
-        A folder of your own prompts: rag_answer, chunk_question, rewritten_question, mark.
+        A folder of your own prompts: rag_answer, chunk_question, rewritten_question, mark, support.
     temperature : float
         Of the replies.
     max_tokens : int
@@ -186,7 +191,21 @@ def evaluate(
     same = not question_model or question_model == model
     writer = model if same else question_model
     writing = (answering if same and answering else Asker(writer, data.get("replies"), **asking)) if writer else None
-    rag = Rag(documents, questions, sources, cutter, options["target_metric"], key, metric_options, answering, writing)
+    judging = None
+    if key is not None and key.name in JUDGED:
+        judging = Docket(answer_judge, prompt=prompt, **_settings(answer_judge, seed, max_tokens))
+    rag = Rag(
+        documents,
+        questions,
+        sources,
+        cutter,
+        options["target_metric"],
+        key,
+        metric_options,
+        answering,
+        writing,
+        judging,
+    )
     docket = _docket(judge, data, prompt, seed, max_tokens)
     cells = sorted({*product(map(int, chunk_sizes), map(int, overlaps))})
     applies = sections_of(
@@ -244,7 +263,7 @@ def evaluate(
     tables["search"] = pd.DataFrame([searched])
     tables["sections"] = pd.DataFrame({"section": list(applies), "why": list(applies.values())})
     replies = [reply for asker in {id(a): a for a in (answering, writing) if a}.values() for reply in asker.replies]
-    heard = [docket.heard()] if docket is not None else []
+    heard = [each.heard() for each in (docket, judging) if each is not None]
     sent = [reply for reply in replies if reply.host]
     return Result(
         study="rag_tuning",
@@ -258,7 +277,10 @@ def evaluate(
         items_of="questions × settings, and generated questions",
         summary=summarise(items, **taken(summarise, options)),
         tables={**tables, **calls_of(replies, heard)},
-        notes=(*data.notes, *notes(rag, index, items, tables["sections"], searched, tables.get("generated"), options)),
+        notes=(
+            *data.notes,
+            *notes(rag, index, items, tables["sections"], searched, tables.get("generated"), options, key),
+        ),
         method=method(options, key),
         accounting=merged([accounting_of(sent, heard), *spent]) if sent or heard or spent else {},
     )
@@ -275,9 +297,7 @@ def _docket(judge: Any, data: Dataset, prompt: str, seed: int, max_tokens: int) 
     if not judge:
         return None
     if judge != RECORDED:
-        return Docket(
-            judge, prompt=prompt, **({"seed": seed, "max_tokens": max_tokens} if isinstance(judge, str) else {})
-        )
+        return Docket(judge, prompt=prompt, **_settings(judge, seed, max_tokens))
     replies = data.get("replies")
     if replies is None:
         raise BadInput(f"{RECORDED}: the data have no table replies")
@@ -293,6 +313,14 @@ def _docket(judge: Any, data: Dataset, prompt: str, seed: int, max_tokens: int) 
         )
 
     return Docket(recorded)
+
+
+def _settings(judge: Any, seed: int, max_tokens: int) -> dict[str, Any]:
+    """What a judge that is a model is asked with; a model that is not there is refused before anything is computed."""
+    if not isinstance(judge, str):
+        return {}
+    at_hand(judge)
+    return {"seed": seed, "max_tokens": max_tokens}
 
 
 def _found(rag: Rag, index: Any, queries: Any, k: int) -> pd.DataFrame:

@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from evalbench.errors import BadInput
 from evalbench.kit.collecting import asked
+from evalbench.models.chat.collect import endpoint_identity
 from evalbench.models.exchange import Reply, Request, as_messages
+from evalbench.models.names import is_model_name
+from evalbench.models.names import model as model_of
 from evalbench.models.prompts import load_prompt, prompt_language
 
 if TYPE_CHECKING:
@@ -54,6 +57,8 @@ class Asker:
         self.model, self.prompt, self.settings = model, prompt, settings
         self.replies: list[Reply] = []
         self._known: dict[tuple[str, str], Reply] = {}
+        if isinstance(model, str) and model != RECORDED:
+            at_hand(model, always=True)
         if model == RECORDED and replies is None:
             raise BadInput(f"{RECORDED}: the data have no table replies")
         rows = replies.to_dict("records") if replies is not None and model == RECORDED else []
@@ -101,6 +106,19 @@ class Asker:
             return Reply(request=request, model=RECORDED, host="", unscored="not-recorded", detail=detail)
         given = text.strip()
         return Reply(request=request, model=RECORDED, host="", text=text, raw=text, unscored="" if given else "no-text")
+
+
+def at_hand(name: str, *, always: bool = False) -> None:
+    """Refuse a model that is not on this machine, or has no such form of a name, before hours of work.
+
+    Parameters
+    ----------
+    name : str
+    always : bool
+        Whether the name must be that of a model; a judge may have another.
+    """
+    if always or is_model_name(name):
+        endpoint_identity(model_of(name))
 
 
 def one_line(text: str) -> str:

@@ -9,10 +9,10 @@ from evalbench.errors import BadInput
 from evalbench.kit.metric_options import metrics_of
 from evalbench.kit.options import Checks
 from evalbench.metrics.rank_fusion import FUSIONS
-from evalbench.metrics.registry import Card
+from evalbench.metrics.registry import Card, card
 from evalbench.readers.dataset import Dataset
 from evalbench.studies.rag_tuning.rag import SEARCHES, SENTENCES, WHOLE
-from evalbench.studies.rag_tuning.sections import RETRIEVAL
+from evalbench.studies.rag_tuning.sections import JUDGED, RETRIEVAL
 from evalbench.studies.rag_tuning.summary import AT_1, at_n, bands_for
 from evalbench.text.chunks import check_size
 
@@ -46,7 +46,9 @@ def checked(options: Mapping[str, Any], data: Dataset, lights: Mapping[str, Any]
         "meteor_synonyms": False, "bleu_tokenize": "13a", "embed": options["embed"], "judge": "", "bert_model": "", "bert_layers": None,
     }  # fmt: skip
     key = None
-    if options["target_metric"] not in RETRIEVAL:
+    if options["target_metric"] in JUDGED:
+        key = card(options["target_metric"])
+    elif options["target_metric"] not in RETRIEVAL:
         cards = checks.tried(lambda: metrics_of([options["target_metric"]], metric_options)) or []
         key = cards[0] if cards else None
     if key is not None:
@@ -58,10 +60,10 @@ def checked(options: Mapping[str, Any], data: Dataset, lights: Mapping[str, Any]
             options["model"],
             f"target_metric: {key.name} scores answers, so it needs a model; without one: {', '.join(RETRIEVAL)}",
         )
-        checks.that(
-            "judge" not in key.needs and "contradict" not in key.needs, f"target_metric: {key.name} needs a judge"
-        )
-        if "reference" in key.needs:
+        judged = key.name in JUDGED
+        blind = not judged and "contradict" in key.needs
+        checks.that(not blind, f"target_metric: {key.name} needs a judge of contradiction, which this study has not")
+        if "reference" in key.needs or key.name == "answer_correctness":
             truth = data["questions"].get("ground_truth")
             checks.that(
                 truth is not None,

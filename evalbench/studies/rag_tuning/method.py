@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from evalbench.core.unscored import counted as counted_reasons
 from evalbench.core.wording import count, counted, percent
+from evalbench.judge.entail import holds_back
 from evalbench.metrics.rank_fusion import CONSTANT
 from evalbench.metrics.registry import Card
 from evalbench.studies.rag_tuning.inputs import EMPTY_SOURCE, LOST_PASSAGE, NO_SOURCE
 from evalbench.studies.rag_tuning.rag import SENTENCES, WHOLE, Index
-from evalbench.studies.rag_tuning.sections import EMBEDDING, LOW_MARK, Rag
+from evalbench.studies.rag_tuning.sections import EMBEDDING, JUDGED, LOW_MARK, Rag
 from evalbench.studies.rag_tuning.summary import TITLES
 
 if TYPE_CHECKING:
@@ -34,8 +35,9 @@ def method(options: Mapping[str, Any], key: Card | None) -> tuple[str, ...]:
         "recall: share of the question's sources that one of the first k carries; precision: share of the k places that carry one.",
     ]
     if key is not None:
+        judged = f", judged by {options['answer_judge']}" if key.name in JUDGED else ""
         said.append(
-            f"{key.name}: {key.summary} ({key.reference}); answers of {options['model']} out of the first k chunks."
+            f"{key.name}: {key.summary} ({key.reference}); answers of {options['model']} out of the first k chunks{judged}."
         )
     said += [
         f"Top-k: k grows from {0 if key else 1} to k = {options['k']} at least, and on until {options['target_metric']} has not grown "
@@ -63,6 +65,7 @@ def notes(
     searched: Mapping[str, Any],
     generated: pd.DataFrame | None,
     options: Mapping[str, Any],
+    key: Card | None,
 ) -> list[str]:
     """What a reader must know besides: sections that do not apply, documents without a chunk, questions without a source."""
     applies = zip(sections["section"], sections["why"], strict=True)
@@ -90,6 +93,10 @@ def notes(
         said.append(
             f"Search over {count(n)} chunks: {searched['search']}; its recall@10 against the exact search is {searched['recall']:.3f} "
             f"on {counted(searched['n_queries'], 'query', 'queries')}."
+        )
+    if key is not None and key.name in JUDGED and holds_back(str(options["answer_judge"])):
+        said.append(
+            f"{key.name} was judged by {options['answer_judge']}, which compares words: it shows how the study works, not how good answers are."
         )
     said += _unscored(items)
     if generated is not None and len(generated):

@@ -11,13 +11,16 @@ import numpy as np
 
 from evalbench.core.progress import at
 from evalbench.judge.tasks import Task, mark_task
-from evalbench.kit.answers import NO_REFERENCE, answer_of
+from evalbench.kit.answers import answer_of, why_unscored
 from evalbench.kit.cases import cells
 from evalbench.kit.judging import Docket, Question
 from evalbench.kit.sampling import sample_ids
 from evalbench.kit.scoring import score_all
 from evalbench.metrics.rank_fusion import fused
 from evalbench.metrics.registry import Card
+from evalbench.studies.rag_generation.inputs import Answer
+from evalbench.studies.rag_generation.items import items_of as answers_items
+from evalbench.studies.rag_generation.judged import judged as judged_answers
 from evalbench.studies.rag_tuning.asking import Asker, lines, one_line
 from evalbench.studies.rag_tuning.inputs import Sources
 from evalbench.studies.rag_tuning.rag import Cutter, Found, Index, indexed, judged, retrieval_scores
@@ -30,6 +33,8 @@ if TYPE_CHECKING:
 TOP_K, CHUNKS, QUERIES, EMBEDDING = "top k", "chunks", "queries", "embedding"
 PARTS = (EMBEDDING, TOP_K, CHUNKS, QUERIES)
 RETRIEVAL = ("hit_rate", "mrr", "recall", "precision")
+JUDGED = ("answer_correctness", "faithfulness")
+"""Metrics of answers that a judge gives, as in ``rag_generation``."""
 SINGLE = "single query"
 LOW_MARK, NO_QUESTION = "low-mark", "unparsed"
 LEAST_DEPTH = 20
@@ -58,7 +63,7 @@ class Rag:
     sources : Sources
     cutter : Cutter
     key : Card or None
-        The text metric that answers are scored by; None where the target metric is one of retrieval.
+        The metric that answers are scored by; None where the target metric is one of retrieval.
     target_metric : str
     options : mapping
         Of the text metric.
@@ -77,6 +82,7 @@ class Rag:
     options: dict[str, Any]
     answering: Asker | None
     writing: Asker | None
+    judging: Docket | None = None
     answers: list[pd.DataFrame] = field(default_factory=list)
 
     @property
@@ -127,7 +133,6 @@ class Rag:
             reference=cells([text] if text.strip() else [] for text in truth),
             context=cells(contexts),
         )
-        scored = score_all(texts, [self.key], self.options, replies)
         name = self.key.name
         self.answers.append(
             texts[["id", "part", "setting", "question"]].assign(
@@ -136,12 +141,32 @@ class Rag:
                 chunks=["; ".join(index.names[p] for p in own[:k] if p >= 0) for own in found.places],
             )
         )
-        undefined = scored.undefined[name]
-        return (
-            scored.columns[name],
-            scored.unscored[name],
-            np.where(undefined == "no-reference", NO_REFERENCE, undefined),
-        )
+        if self.judging is not None:
+            return self._judged(texts, why_unscored(texts["output"], replies))
+        scored = score_all(texts, [self.key], self.options, replies)
+        return scored.columns[name], scored.unscored[name], scored.undefined[name]
+
+    def _judged(self, texts: pd.DataFrame, why: Array) -> tuple[Array, Array, Array]:
+        """Answers scored by the verdicts of a judge, sentence by sentence."""
+        assert self.key is not None
+        assert self.judging is not None
+        answers = [
+            Answer(
+                id=row["id"],
+                model="",
+                lang=lang or "en",
+                group="",
+                question=row["question"],
+                text=None if reason else row["output"],
+                contexts=tuple(row["context"]),
+                truth=(row["reference"] or [""])[0].strip(),
+                unscored=str(reason),
+            )
+            for row, lang, reason in zip(texts.to_dict("records"), self.languages, why, strict=True)
+        ]
+        cases = judged_answers(answers, self.judging, [self.key.name], split="sentences", n_questions=1)
+        items = answers_items(cases, [self.key.name])
+        return tuple(items[column].to_numpy() for column in (self.key.name, "unscored", "undefined"))  # type: ignore[return-value]
 
 
 def setting_of(k: int) -> str:
