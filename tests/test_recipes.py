@@ -6,6 +6,7 @@ import re
 import sys
 import types
 from pathlib import Path
+from typing import Any
 
 import papermill
 import pytest
@@ -33,6 +34,15 @@ def test_the_metrics_of_one_s_own(monkeypatch):
     names: dict[str, dict[str, float]] = {}
     exec(code, names)
     assert names["found"]["last_word"] == 0.5
+
+
+def test_a_rag_of_one_s_own(monkeypatch):
+    monkeypatch.setenv("EVALBENCH_ROOT", str(ROOT))
+    (code,) = [code for code in blocks("python") if "rag_tuning" in code]
+    names: dict[str, Any] = {}
+    exec(code, names)
+    assert names["tuned"].parameters["chunker"] == "function:by_lines"
+    assert names["tuned"].estimate("f1_score", setting="k=5").n == 25
 
 
 def test_every_option_of_the_recipes_exists():
