@@ -49,7 +49,7 @@ def read_recorded(source: str | Recording, task: Task) -> dict[str, tuple[Record
     Parameters
     ----------
     source : str or Recording
-        CSV, TSV or JSON Lines with ``id`` (or ``item_id``), ``label`` (or ``mark``), and if wanted ``reason``, ``sample`` and
+        The table of calls of an earlier run (``calls.parquet``), or CSV, TSV or JSON Lines with ``id`` (or ``item_id``), ``label`` (or ``mark``), and if wanted ``reason``, ``sample`` and
         ``task``: a row of another task is passed over.  What the task's reply holds besides (:attr:`Task.parts`) is in
         columns of these names or, as a JSON object, in ``reply``.
     task : Task
@@ -111,7 +111,26 @@ def _read(cell: Any) -> Any:
         return cell
 
 
+def _calls(file: Path) -> list[dict[str, Any]]:
+    """The verdicts of an earlier run's table of calls."""
+    import pandas as pd
+    import pyarrow as pa
+
+    columns = ["item_id", "purpose", "sample", "parsed"]
+    try:
+        table = pd.read_parquet(file, columns=columns)
+    except (OSError, ValueError, pa.ArrowException) as error:
+        raise BadInput(f"recorded verdicts {file}: expected a table with {', '.join(columns)}: {error}") from error
+    told = table[table["parsed"].fillna("") != ""]
+    return [
+        {"id": row["item_id"], "task": row["purpose"], "sample": row["sample"], **parsed_json(row["parsed"])}
+        for row in told.to_dict("records")
+    ]
+
+
 def _rows(file: Path) -> list[dict[str, Any]]:
+    if file.suffix == ".parquet":
+        return _calls(file)
     try:
         text = file.read_bytes().decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
@@ -122,7 +141,7 @@ def _rows(file: Path) -> list[dict[str, Any]]:
     if file.suffix in (".jsonl", ".ndjson"):
         # Not splitlines: it also cuts at characters that may stand within a text, such as U+2028.
         return [_object(file, place, line) for place, line in enumerate(text.split("\n"), 1) if line.strip()]
-    raise BadInput(f"recorded verdicts {file}: expected .csv, .tsv or .jsonl")
+    raise BadInput(f"recorded verdicts {file}: expected .csv, .tsv, .jsonl or an earlier run's calls.parquet")
 
 
 def _object(file: Path, place: int, line: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@
 ``openai/gpt-4o`` …         a language model, asked by a prompt for JSON of a schema
 ``baseline/lexical``        words, numbers and vectors; never says CONTRADICTION; its verdict is at best grey
 a folder or hub name        a cross-encoder with three labels, for entailment
-``recorded:FILE``           verdicts of people or of an earlier run, by id (CSV, TSV, JSON Lines)
+``recorded:FILE``           verdicts of people or of an earlier run, by id (CSV, TSV, JSON Lines, ``calls.parquet``)
 a :class:`Recording`        such verdicts out of a table of the data set
 a function                  ``item → label``, or ``{"label": …, "reason": …}``: tests and simulations
 ==========================  ==========================================================================

@@ -251,7 +251,7 @@ def test_faulty_recorded_rows_are_refused_all_at_once(tmp_path: Path) -> None:
     ("name", "content", "message"),
     [
         ("none.csv", None, "cannot be read"),
-        ("marks.txt", "id", "expected .csv, .tsv or .jsonl"),
+        ("marks.txt", "id", "expected .csv, .tsv, .jsonl or an earlier"),
         ("marks.jsonl", "{broken", "line 1: not JSON"),
         ("marks.jsonl", '{"id": "1", "label": "A", "label": "B"}', 'line 1: .*key "label" more than once'),
         ("marks.jsonl", "[1]", "line 1: expected an object, got list"),

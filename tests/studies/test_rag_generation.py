@@ -333,6 +333,7 @@ def test_the_lexical_baseline_is_held_to_grey_and_writes_no_questions() -> None:
     result = judged({}, {}, judge="baseline/lexical", lights=lights)
     assert (result.light, result.verdict.would_be) == ("grey", "green")
     assert "compares words, so the light stays grey" in result.sentence
+    assert "The judge is baseline/lexical, which compares words." in judged({}, judge="baseline/lexical").sentence
     assert "answer_relevance" not in result.items
     assert any("answer_relevance is not computed" in note for note in result.notes)
     assert not (result.tables["statements"]["support_label"] == "CONTRADICTED").any()
@@ -354,7 +355,13 @@ def test_a_recorded_run_gives_the_same_figures(tmp_path: Path) -> None:
     )
     options = {"split": "claims", "n_resamples": 50}
     data = load({"answers": answers, "verdicts": pd.DataFrame(nested)}, study="rag_generation")
-    for judge, tables in ((f"recorded:{file}", load(answers, study="rag_generation")), ("recorded", data)):
+    calls.to_parquet(tmp_path / "calls.parquet")
+    alone = load(answers, study="rag_generation")
+    for judge, tables in (
+        (f"recorded:{file}", alone),
+        (f"recorded:{tmp_path}/calls.parquet", alone),
+        ("recorded", data),
+    ):
         again = rag_generation.evaluate(tables, judge=judge, **options)
         pd.testing.assert_frame_equal(again.items, result.items)
     assert "no judge was asked in this run" in " ".join(again.notes)
@@ -401,6 +408,35 @@ def test_lists_and_objects_of_facts() -> None:
     assert (scored["num_tp"], scored["num_fp"], scored["num_fn"]) == (1, 1, 1)
     assert scored["score"] == item["answer_correctness"] == 0.5
     assert json.loads(scored["json"]) == lists
+
+
+def test_one_sentence_with_two_facts_has_one_partner_and_the_page_says_so() -> None:
+    result = judged({"answer": "The permit costs 80 crowns and is valid for two years."}, judge=two_in_one)
+    item = result.items.iloc[0]
+    assert (item["tp"], item["fp"], item["fn"], item["claim_recall"]) == (1, 0, 1, 1)
+    assert result.tables["facts"]["stated_by"].tolist() == ["1", "1"]
+    assert any("so that one of them has no partner and counts as FN: 1; split=claims" in note for note in result.notes)
+    (lost,) = rag_generation.missing_facts(result)["who lost it"]
+    assert lost == "nobody: statement 1 states it, and is paired with another fact"
+
+
+def two_in_one(item: dict[str, Any]) -> Any:
+    """A fake: the sentence with both facts states both."""
+    if "statement" in item and " and is " in item["statement"]:
+        return {"label": "SUPPORTED", "passages": [1, 2] if len(item["passages"]) == 2 else [1]}
+    return scripted_judge(item)
+
+
+def test_numbers_beside_a_verdict_without_support_are_passed_over() -> None:
+    says = {"label": "NOT_SUPPORTED", "passages": [0]}
+    found = judged({}, judge=lambda item: says if "statement" in item else scripted_judge(item)).items.iloc[0]
+    assert (found["faithfulness"], found["answer_correctness"], found["unscored"]) == (0, 0, "")
+
+
+def test_of_many_groups_the_lowest_are_drawn() -> None:
+    rows = [{"id": f"q{n}", "group": f"country {n:03}"} for n in range(60)]
+    _, alt = rag_generation.picture_groups(judged(*rows, metrics=["faithfulness"]))
+    assert "the 40 lowest of 60" in alt
 
 
 def test_questions_are_logged_with_embeddings_and_cosines() -> None:

@@ -12,7 +12,7 @@ from evalbench.judge.verdicts import Judgement
 from evalbench.kit.answers import NO_OUTPUT, NO_REFERENCE
 from evalbench.metrics import rag
 from evalbench.studies.rag_generation.inputs import KEYS, METRICS
-from evalbench.studies.rag_generation.judged import Case, Statements, stated
+from evalbench.studies.rag_generation.judged import Case, Statements, stating
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,7 +117,7 @@ def _answer_correctness(case: Case) -> tuple[dict[str, Any], Why]:
     scores = {
         "answer_correctness": rag.answer_correctness(tp, fp, fn),
         "claim_precision": rag.claim_precision(_verdicts(case.right)),
-        "claim_recall": rag.claim_recall(stated(case)),
+        "claim_recall": rag.claim_recall([bool(numbers) for numbers in stating(case)]),
         "tp": float(tp),
         "fp": float(fp),
         "fn": float(fn),
@@ -194,7 +194,7 @@ def _confusion(case: Case, metrics: Sequence[str]) -> dict[str, float]:
         out |= _counted(kinds, CONFUSION, "n_claims", known=known and bool(both))
     if {"context_recall", "answer_correctness"} <= set(metrics):
         known = case.pairs is not None and not any(says.unscored for says in case.carried) and bool(case.carried)
-        said = zip(stated(case), case.carried, strict=False)
+        said = zip(stating(case), case.carried, strict=False)
         kinds = [FATES[2 * (not here) + (says.value != 1)] for here, says in said if says.label != "NO_CLAIM"]
         out |= _counted(kinds, FATES, "n_truths", known=known and bool(kinds))
     return out
@@ -235,7 +235,10 @@ _STATEMENTS = {
     "truth_unscored truth_detail stating",
     "int": "n sentence pair",
 }
-_FACTS = {"str": "fact carried_label carried_reason carried_unscored carried_detail carrying", "int": "n sentence pair"}
+_FACTS = {
+    "str": "fact carried_label carried_reason carried_unscored carried_detail carrying stated_by",
+    "int": "n sentence pair",
+}
 _CONTEXTS = {"str": "context label reason unscored detail", "int": "rank", "float": "relevant precision_at_k"}
 _QUESTIONS = {"str": "kind question", "int": "n", "float": "cosine", "object": "embedding"}
 _CORRECTNESS = {"str": "facts result"}
@@ -289,9 +292,10 @@ def _fact_rows(case: Case) -> list[dict[str, Any]]:
             "fact": fact.text,
             **_verdict(case.carried, i, "carried"),
             "carrying": _numbers(case.carried, i),
+            "stated_by": ", ".join(map(str, numbers)),
             "pair": 0 if case.pairs is None else int(case.pairs.truth[i]) + 1,
         }
-        for i, fact in enumerate(case.facts.all)
+        for i, (fact, numbers) in enumerate(zip(case.facts.all, stating(case), strict=True))
     ]
 
 

@@ -170,8 +170,8 @@ def _supported(
 
 
 def _sound(says: Judgement, n: int, what: str) -> Judgement:
-    """The judgement, unparsed where it names what was not shown."""
-    if all(1 <= number <= n for number in says.parts.get("passages", ())):
+    """The judgement, unparsed where it rests on what was not shown."""
+    if says.label != "SUPPORTED" or all(1 <= number <= n for number in says.parts["passages"]):
         return says
     return Judgement(id=says.id, reason=says.reason, unscored="unparsed", detail=OUT_OF_RANGE.format(what=what))
 
@@ -194,12 +194,13 @@ def _pair(case: Case) -> None:
         case.pairs = paired(same)
 
 
-def stated(case: Case) -> np.ndarray[Any, Any]:
-    """Whether the answer states each fact of the ground truth."""
-    found = np.zeros(len(case.facts.all))
-    for says in case.right:
+def stating(case: Case) -> list[list[int]]:
+    """For each fact of the ground truth the numbers of the statements that state it."""
+    found: list[list[int]] = [[] for _ in case.facts.all]
+    for i, says in enumerate(case.right, 1):
         if says.label == "SUPPORTED":
-            found[[number - 1 for number in says.parts["passages"] or [1]]] = 1
+            for number in dict.fromkeys(says.parts["passages"] or [1]):
+                found[number - 1].append(i)
     return found
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from evalbench.judge.entail import holds_back
 from evalbench.kit.answers import remarks
 from evalbench.studies.rag_generation.inputs import METRICS, OWN_TABLE, only_compares
-from evalbench.studies.rag_generation.judged import Case
+from evalbench.studies.rag_generation.judged import Case, stating
 from evalbench.text.sentences import splitter
 
 
@@ -21,6 +21,13 @@ def notes(cases: Sequence[Case], items: Any, options: Mapping[str, Any]) -> list
         for says in (*case.supported, *case.carried)
     )
     idle = sum(says.label == "NO_CLAIM" for case in cases for says in case.supported)
+    crowded = sum(
+        bool(numbers) and partner < 0
+        for case in cases
+        if case.pairs is not None
+        for numbers, partner in zip(stating(case), case.pairs.truth, strict=True)
+    )
+    finer = "" if options["split"] == "claims" else "; split=claims would part them, with a judge that writes"
     said = (
         (
             without,
@@ -30,6 +37,10 @@ def notes(cases: Sequence[Case], items: Any, options: Mapping[str, Any]) -> list
         (
             idle,
             f"Statements that claim nothing (a greeting, a question, words that the answer is not known), left out: {idle}.",
+        ),
+        (
+            crowded,
+            f"Facts that an answer states in one statement with another fact, so that one of them has no partner and counts as FN: {crowded}{finer}.",
         ),
         (unnamed, f"Verdicts of support for which the judge named no passage: {unnamed}."),
     )
@@ -44,6 +55,11 @@ def notes(cases: Sequence[Case], items: Any, options: Mapping[str, Any]) -> list
     ]
 
 
+def judge_words(judge: str) -> str:
+    """Who judged, in words."""
+    return "the verdicts that came with the data set" if judge == OWN_TABLE else judge
+
+
 def method(options: Mapping[str, Any]) -> tuple[str, ...]:
     """How every figure is computed, with its source."""
     judge, n = options["judge"], options["n_questions"]
@@ -53,8 +69,8 @@ def method(options: Mapping[str, Any]) -> tuple[str, ...]:
     lines = {
         "": (
             f"Texts are split into {options['split']}{', by the judge' if claims else ''}; each is one statement of an "
-            "answer, or one fact of a ground truth. A statement that claims nothing counts nowhere. The judge is "
-            f"{judge}.{blind}"
+            "answer, or one fact of a ground truth. A statement that claims nothing counts nowhere. Judged by "
+            f"{judge_words(judge)}.{blind}"
         ),
         "faithfulness": (
             "Faithfulness = statements that the contexts support / all statements. What an answer leaves out does not "
@@ -81,7 +97,8 @@ def method(options: Mapping[str, Any]) -> tuple[str, ...]:
         "answer_correctness": (
             "Answer correctness = TP / (TP + ½(FP + FN)): statements and facts are paired one to one, as many as possible; TP are "
             "pairs, FP statements alone, FN facts alone. Claim precision = statements that the ground truth states / all; "
-            "claim recall = facts that the answer states / all (RAGChecker), without pairing."
+            "claim recall = facts that a statement states / all, without pairing (RAGChecker asks the second the other way round, each "
+            "fact against the whole answer)."
         ),
         "invented": (
             "Claims invented: neither stated by the ground truth nor supported by the contexts, of all claims with both "

@@ -13,6 +13,7 @@ from evalbench.kit.cases import Show, in_turn, rows_of, score_text, sheet, shown
 from evalbench.kit.comparing import shown as compared
 from evalbench.studies.rag_generation.inputs import KEYS, METRICS
 from evalbench.studies.rag_generation.items import CONFUSION, FATES
+from evalbench.studies.rag_generation.method import judge_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from evalbench.core.result import Result
 
+_ROWS = 40
 _WORDS = {
     "SUPPORTED": "supported",
     "NOT_SUPPORTED": "not supported",
@@ -76,12 +78,16 @@ def picture_groups(result: Result) -> tuple[Picture, str]:
     """The mean of every metric by model and group."""
     metrics, items = result.parameters["metrics"], result.items
     means = items.groupby(["group", "model"], sort=True)[metrics].mean()
+    title, total = "Mean scores by group and model", len(means)
+    if total > _ROWS:
+        lowest = means.mean(axis=1).sort_values(kind="stable").index[:_ROWS]
+        means, title = means.loc[sorted(lowest)], f"Mean scores by group and model, the {_ROWS} lowest of {total}"
     names = [", ".join(filter(None, map(str, pair))) for pair in means.index]
     return heat_map(
         means.to_numpy(float),
         names,
         [name.replace("_", " ") for name in metrics],
-        title="Mean scores by group and model",
+        title=title,
         unit="mean over answers; a dash: no value",
         low=0,
         high=1,
@@ -123,12 +129,14 @@ def missing_facts(result: Result, rows: int = 20) -> pd.DataFrame:
         "model": "model",
         "missing fact": "fact",
         "by the contexts": lambda row: _said(row, "carried", _CARRIED),
-        "who lost it": lambda row: _loser(row["carried_label"]),
+        "who lost it": lambda row: _loser(row["carried_label"], row["stated_by"]),
     }
     return shown(found, cells)
 
 
-def _loser(label: str) -> str:
+def _loser(label: str, stated_by: str) -> str:
+    if stated_by:
+        return f"nobody: statement {stated_by} states it, and is paired with another fact"
     return "the generator" if label == "SUPPORTED" else "the retriever" if label else "not known"
 
 
@@ -184,7 +192,7 @@ def annotated(result: Result, n: int = 6) -> Html:
 
 def _annotated_one(result: Result, item: dict[Any, Any]) -> Html:
     own = {name: rows_of(result.tables[name], item, KEYS) for name in ("statements", "facts", "contexts", "texts")}
-    text, judge = own["texts"].iloc[0], result.parameters["judge"]
+    text, judge = own["texts"].iloc[0], judge_words(result.parameters["judge"])
     metrics = [name for name in METRICS if name in result.parameters["metrics"]]
     scores = ", ".join(f"{name.replace('_', ' ')} {score_text(item[name])}" for name in metrics)
     name, code = f"{item['id']}, {item['model']}", text["lang"]
@@ -200,7 +208,7 @@ def _annotated_one(result: Result, item: dict[Any, Any]) -> Html:
         "n": "n",
         "fact": "fact",
         "by the contexts": lambda row: _with_passage(_said(row, "carried", _CARRIED), row["carrying"], contexts),
-        "in the answer": lambda row: f"statement {row['pair']}" if row["pair"] else "–",
+        "in the answer": lambda row: f"statement {row['pair'] or row['stated_by']}" if row["stated_by"] else "–",
     }
     retrieved: Show = {
         "rank": "rank",

@@ -128,6 +128,7 @@ def summarise(
     """
     known = measures(metrics)
     rules = lights or {}
+    by_words = f"The judge is {judge}, which compares words." if holds_back(judge) else ""
     options: dict[str, Any] = {"seed": seed, "n_resamples": n_resamples}
     found = [
         e
@@ -142,9 +143,9 @@ def summarise(
         "model",
         lights=rules,
         over=counted(items["id"].nunique(), "question"),
-        held_back=f"The judge is {judge}, which compares words" if holds_back(judge) else "",
+        held_back=by_words.removesuffix("."),
         max_unscored=max_unscored,
-        remark=_lost_references(items),
+        remark=" ".join(filter(None, [_without_contexts(items), "" if rules else by_words])),
         estimates=sorted(found, key=lambda e: e.group["model"]),
         **options,
     )
@@ -159,6 +160,6 @@ def with_reasons(items: pd.DataFrame, figure: str) -> pd.DataFrame:
     return items.assign(**columns)
 
 
-def _lost_references(items: pd.DataFrame) -> str:
+def _without_contexts(items: pd.DataFrame) -> str:
     lacking = items["undefined"].str.contains("no contexts", regex=False)
     return f"{counted(int(lacking.sum()), 'answer')} without contexts." if lacking.any() else ""
