@@ -87,7 +87,7 @@ def test_an_evasive_answer_is_flagged_and_claims_nothing(split: str) -> None:
     found = judged({"answer": EVASIVE}, split=split).items.iloc[0]
     assert (found["noncommittal"], found["answer_correctness"], found["claim_recall"]) == (1, 0, 0)
     assert math.isnan(found["faithfulness"])
-    assert found["undefined"] == "the answer makes no claim"
+    assert found["undefined"] == "no claim"
     assert (found["context_recall"], found["context_precision"]) == (1, 1)
     assert found["answer_relevance"] < row()["answer_relevance"]
     assert found["FP"] == []
@@ -212,7 +212,7 @@ def test_null_and_empty_answers_contexts_and_truths() -> None:
         0,
         0,
     ]
-    assert items.loc["q3", "undefined"] == "the answer makes no claim"
+    assert items.loc["q3", "undefined"] == "no claim"
     for name in ("q4", "q5"):
         assert items.loc[name, ["faithfulness", "context_recall", "context_precision"]].isna().all()
         assert items.loc[name, "answer_correctness"] == 1

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NO_CONTEXTS = "no contexts"
-NO_CLAIM = "the answer makes no claim"
-NO_FACT = "the ground truth makes no claim"
+NO_CLAIM = "no claim"
+NO_FACT = "no fact"
 # Who is at fault for a statement of the answer (right or not, supported or not) and for a fact of the ground truth.
 CONFUSION = ("right_supported", "right_unsupported", "wrong_supported", "wrong_unsupported")
 FATES = ("stated_carried", "stated_uncarried", "missed_carried", "missed_uncarried")
