@@ -19,6 +19,7 @@ from evalbench.readers.frames import raw_frames
 from evalbench.readers.renames import unknown_renames
 from evalbench.readers.schema import Table
 from evalbench.readers.tables import FAULTS_SHOWN, check
+from evalbench.readers.trec import trec_files, trec_frames
 from evalbench.readers.written import as_meant, numbered
 
 if TYPE_CHECKING:
@@ -246,15 +247,20 @@ def read(data: Any, schema: Schema, *, root: Path | None = None, **files: str | 
     digests: dict[str, str] = {}
     notes: list[str] = []
     for table, path in paths.items():
-        if path.is_dir() and row_files(path):
+        if path.is_dir() and (several := trec_files(path, table, schema[table].trec)):
+            frames[table], found, parts = trec_frames(several, schema[table].trec)
+            digests[table] = digest(parts)
+        elif path.is_dir() and row_files(path):
             frames[table], found, parts = folder_frame(path)
             digests[table] = digest(parts)
         else:
             raw = read_bytes(path)
-            frames[table], found = raw_table(path, raw)
+            frames[table], found = raw_table(path, raw, schema[table].trec)
             digests[table] = sha256(raw)
         notes += [f"{sources[table]}: {note}" for note in found]
-    written = frozenset(table for table, path in paths.items() if ending(path) in WRITTEN)
+    written = frozenset(
+        table for table, path in paths.items() if ending(path) in WRITTEN and not _has_numbers(frames[table])
+    )
     if len(frames) == 1 and len(schema) > 1:
         main, frame = next(iter(frames.items()))
         nested = _unnest(frame, schema, sources[main])
@@ -262,6 +268,11 @@ def read(data: Any, schema: Schema, *, root: Path | None = None, **files: str | 
             frames, sources = nested, dict.fromkeys(nested, sources[main])
     label = DataLabel(name, version, digest(_judged(digests, schema)), synthetic)
     return Raw(label, frames, sources, tuple(notes), written, {} if instead else card_of(data, root))
+
+
+def _has_numbers(frame: pd.DataFrame) -> bool:
+    """Whether columns are numbers already, as those of a TREC file are, whatever its name ends in."""
+    return any(dtype.kind in "if" for dtype in frame.dtypes)
 
 
 def digest(parts: Mapping[str, str]) -> str:
@@ -293,6 +304,9 @@ def locate(data: str | Path, schema: Schema, root: Path | None = None) -> tuple[
     if path.is_dir():
         stems = [(t, stem) for t, own in schema.items() for stem in (own.stem, t) if stem]
         paths = {t: p for t, stem in stems for e in ENDINGS if (p := path / f"{stem}{e}").is_file()}
+        for t, own in schema.items():
+            if t not in paths and own.trec and (found_files := trec_files(path, t, own.trec)):
+                paths[t] = found_files[0] if len(found_files) == 1 else path
         if not paths and row_files(path):
             paths = {next(iter(schema)): path}
         if not paths:

@@ -19,6 +19,7 @@ from evalbench.errors import BadInput
 from evalbench.readers.decoded import decoded, ending, in_utf8, unpacked
 from evalbench.readers.delimited import delimited_frame
 from evalbench.readers.frames import half_character
+from evalbench.readers.trec import FORMS, is_trec, trec_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,8 +75,15 @@ def raw_frame(path: Path, raw: bytes) -> pd.DataFrame:
     return raw_table(path, raw)[0]
 
 
-def raw_table(path: Path, raw: bytes) -> tuple[pd.DataFrame, list[str]]:
+def raw_table(path: Path, raw: bytes, trec: tuple[str, ...] = ()) -> tuple[pd.DataFrame, list[str]]:
     """One file's cells, unconverted, and a note for each guess: of encoding, separator, form.
+
+    Parameters
+    ----------
+    path : Path
+    raw : bytes
+    trec : tuple of str
+        The columns of the table as a TREC file, if it has such a form; its name may end in anything.
 
     Raises
     ------
@@ -83,10 +91,13 @@ def raw_table(path: Path, raw: bytes) -> tuple[pd.DataFrame, list[str]]:
         Unknown ending, wrong encoding, broken CSV or JSON; the message names file and place.
     """
     form = ending(path)
+    if trec and is_trec(path, raw, trec):
+        return trec_frame(path, raw, trec)
     if form in _OTHER_SHEETS:
         raise BadInput(f"{path}: sheets of the form {form} are not read; save it as .xlsx or as CSV UTF-8")
     if form not in (*_PLAIN, ".parquet", ".xlsx"):
-        raise BadInput(f"{path}: unknown file ending {path.suffix!r}; expected one of {_SHOWN}")
+        other = f", or lines of a TREC file: {FORMS[len(trec)]}" if trec else ""
+        raise BadInput(f"{path}: unknown file ending {path.suffix!r}; expected one of {_SHOWN}{other}")
     raw = unpacked(path, raw)
     if form == ".parquet":
         from evalbench.readers.parquet import parquet_frame

@@ -99,6 +99,8 @@ class Table:
         The parameter of a file with this table that is read instead of the data set; it ends in ``_data``.
     describes : bool
         Whether it only describes what is judged: it is shown, and the data's SHA-256 does not depend on it.
+    trec : tuple of str
+        The columns of its form as a TREC file, in their order, if it has one; the empty name is a field that is not read.
     help : str
     """
 
@@ -109,6 +111,7 @@ class Table:
     stem: str = ""
     alone: str = ""
     describes: bool = False
+    trec: tuple[str, ...] = ()
     help: str = ""
 
     def column(self, name: str) -> Column | None:

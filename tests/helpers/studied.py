@@ -26,6 +26,7 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "human_correlation": {"metrics": ["f1_score", "length"]},
     "matching": {"embed": "jaccard", "yellow_from": 0.3, "green_from": 0.6},
     "matching_calibration": {"embed": "jaccard", "n_folds": 2, "thresholds": ["score"]},
+    "rag_retrieval": {"lights": {"ndcg": {"green_from": 0.8, "yellow_from": 0.5}}},
     "rag_tuning": {"most_k": 5, "chunk_sizes": [120, 240], "overlaps": [0]},
     "needle": {"yellow_from": 0.7, "green_from": 0.9},
     "text_metrics": {

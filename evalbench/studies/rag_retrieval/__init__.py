@@ -1,0 +1,222 @@
+"""How well does a search find the passages that answer?
+
+Input: one or several runs (what a search found per query, by score or rank) and judgements of relevance (qrels), as tables or
+as TREC files; optionally the texts of passages and queries, and whether models' answers were right.
+
+Figures: the mean over queries of precision, recall, hit rate, average precision, nDCG, reciprocal rank and others at any depth k
+(trec_eval; Järvelin & Kekäläinen 2002; Chapelle et al. 2009; method document ``handbook``, whose own forms end in
+``_handbook``), runs compared query by query, and the accuracy of answers by the relevance of the first passage.  No
+metric has a threshold of its own, so the light is unlit until ``lights`` gives one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from evalbench.core.compared import left_out_note
+from evalbench.core.result import Result
+from evalbench.kit.collecting import several
+from evalbench.kit.comparing import compare_groups
+from evalbench.kit.options import Checks, stated, taken
+from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
+from evalbench.metrics.ranking import TIES
+from evalbench.readers.dataset import Dataset
+from evalbench.studies.rag_retrieval.figures import NAMES, NEED_SCALE, UNJUDGED, Figure, figures_of, plain
+from evalbench.studies.rag_retrieval.inputs import SCHEMA, adapt, check, given
+from evalbench.studies.rag_retrieval.items import MEAN, Rules, items_of, ranked
+from evalbench.studies.rag_retrieval.pictures import (
+    answer_correlations,
+    answer_table,
+    comparison,
+    figures_table,
+    grade_table,
+    lowest,
+    parting,
+    picture_answers,
+    picture_curves,
+    picture_runs,
+    picture_spread,
+)
+from evalbench.studies.rag_retrieval.summary import (
+    KS,
+    METRICS,
+    K,
+    curves_of,
+    measures,
+    method,
+    notes,
+    rules_of,
+    summarise,
+)
+from evalbench.studies.rag_retrieval.tables import answers_of, grades_of, inverted, parted, passages_of, worst
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "QUESTION", "SCHEMA", "adapt", "answer_correlations", "answer_table", "check", "comparison", "evaluate", "figures_table",
+    "grade_table", "lowest", "measures", "parting", "picture_answers", "picture_curves", "picture_runs", "picture_spread",
+    "summarise",
+]  # fmt: skip
+
+QUESTION = "How well does a search find the passages that answer?"
+
+
+def evaluate(
+    data: Dataset,
+    *,
+    metrics: Sequence[str] = METRICS,
+    k: int = K,
+    ks: Sequence[int] = KS,
+    relevant_from: float = 1.0,
+    max_grade: float | None = None,
+    min_per_query: int = 5,
+    ties: str = "descending",
+    tie_orders: int = 100,
+    no_relevant: str = "skip",
+    absent: str = "zero",
+    lights: Mapping[str, Mapping[str, float]] | None = None,
+    max_unscored: float = MAX_UNSCORED,
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
+) -> Result:
+    """Judge rankings of passages by their relevance.
+
+    Parameters
+    ----------
+    data : Dataset
+        ``load(…, study="rag_retrieval")``: tables run, qrels; optional documents, questions, answers.
+    metrics : sequence of str
+        Of ``ndcg, ndcg_exponential, ndcg_handbook, average_precision, average_precision_min, average_precision_handbook, mrr,
+        precision, recall, f1, hit_rate, r_precision, err, err_handbook, auc``; the first orders the runs and the queries.
+    k : int
+        How many passages your system reads: the depth of the headline, the comparison and the light.
+    ks : sequence of int
+        The depths of the curves.
+    relevant_from : float
+        A passage is relevant from this grade on.
+    max_grade : float, optional
+        The highest grade of the scale, whether the table has it or not; needed for ``err`` and ``err_handbook``.
+    min_per_query : int
+        A query with fewer judged passages among the first k has no AUC.
+    ties : {"descending", "ascending", "random", "mean"}
+        Passages with equal scores: by their id ``descending``, as trec_eval, or ``ascending``, in a ``random`` order, or the
+        ``mean`` over orders.
+    tie_orders : int
+        Over how many random orders the mean goes.
+    no_relevant : {"skip", "zero"}
+        Queries without a relevant passage: ``skip`` them, since no search could do better, or count ``zero``, as
+        pytrec_eval.
+    absent : {"zero", "skip"}
+        Judged queries that a run lacks: count ``zero``, as trec_eval -c, or ``skip`` them, as trec_eval without it.
+    lights : mapping of str to mapping, optional
+        Metric → its thresholds at k, e.g. ``{"ndcg": {"green_from": 0.7, "yellow_from": 0.5}}``, at or above.
+    max_unscored, seed, n_resamples
+        See :func:`evalbench.kit.verdicts.worst_group`.
+
+    Returns
+    -------
+    Result
+        ``items``: one row per query and run, a column per metric and depth.  ``tables``: ``curves``, ``grades``,
+        ``passages`` of the queries to look at, ``parted`` and ``comparison`` where there are several runs,
+        ``answer_by_passage`` and ``answer_correlation`` where there are answers.
+
+    Raises
+    ------
+    BadInput
+        For faulty options; runs that share no query with the qrels, or have neither score nor rank: all at once.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> run = pd.DataFrame({"query_id": ["q"] * 2, "passage_id": ["a", "b"], "score": [0.9, 0.4]})
+    >>> qrels = pd.DataFrame({"query_id": ["q"], "passage_id": ["b"], "relevance": [1]})
+    >>> from evalbench import load
+    >>> result = evaluate(load({"run": run, "qrels": qrels}, study="rag_retrieval"), metrics=["mrr"], n_resamples=10)
+    >>> result.estimate("mrr_at_5", run="run").value
+    0.5
+    """
+    options = stated(evaluate, locals())
+    names = list(dict.fromkeys(plain(name) for name in metrics))
+    checks = Checks(options)
+    checks.that(names, "metrics: none was named")
+    for name in names:
+        checks.choice("metrics", name, NAMES)
+    for place, depth in (("k", k), *(("ks", one) for one in ks)):
+        whole = isinstance(depth, int) and not isinstance(depth, bool)
+        checks.that(whole and depth >= 1, f"{place} must be a whole number from 1 on, got {depth!r}")
+    checks.that(-100 <= relevant_from <= 100, f"relevant_from must be a grade, got {relevant_from!r}")
+    checks.that(max_grade is None or 0 < max_grade <= 100, f"max_grade must be between 0 and 100, got {max_grade!r}")
+    wanting = [name for name in names if name in NEED_SCALE]
+    checks.that(
+        max_grade is not None or not wanting,
+        f"{', '.join(wanting)}: max_grade, the highest grade of the scale, must be given",
+    )
+    checks.at_least(2, min_per_query=min_per_query)
+    checks.choice("ties", ties, (*TIES, MEAN))
+    checks.at_least(1, tie_orders=tie_orders)
+    checks.choice("no_relevant", no_relevant, ("skip", "zero"))
+    checks.choice("absent", absent, ("zero", "skip"))
+    rule = checks.tried(lambda: rules_of(lights or {}, names, k)) or {}
+    if max_grade is not None and wanting and (highest := data["qrels"]["relevance"].max()) > max_grade:
+        checks.that(False, f"max_grade: qrels have a grade of {highest:g}, above {max_grade:g}")
+    checks.refuse("rag_retrieval")
+    options |= {"metrics": names, "lights": rule}
+    depths = sorted({*ks, k})
+    found, rules = given(data), Rules(**taken(Rules, options))
+    rankings = {name: ranked(run, found.qrels, rules) for name, run in found.runs.items()}
+    items = items_of(found, rankings, figures_of(names, depths), depths, rules)
+    first = Figure(names[0], k).name
+    tables = {"grades": grades_of(found, rankings, k), **tables_of(items, names, k, depths, seed, n_resamples)}
+    texts = data.get("documents")
+    known = {} if texts is None else dict(zip(texts["doc_id"], texts["text"], strict=True))
+    shown = list(dict.fromkeys([*tables["parted"]["query_id"], *worst(items, first)["query_id"]]))
+    tables["passages"] = passages_of(found, shown, k, rules, known)
+    if (questions := data.get("questions")) is not None:
+        tables["questions"] = questions[questions["id"].isin(shown)].rename(columns={"id": "query_id"})
+        tables["questions"] = tables["questions"][["query_id", "question"]].sort_values("query_id", ignore_index=True)
+    said: list[str] = []
+    if (answers := data.get("answers")) is not None:
+        of_answers = answers_of(items, answers, names, k, rules, n_resamples)
+        tables["answer_by_passage"], tables["answer_correlation"], said = of_answers
+    return Result(
+        study="rag_retrieval",
+        question=QUESTION,
+        judged=several("run", found.runs),
+        parameters=options,
+        data=data.label,
+        id="query_id",
+        by=("run",),
+        items=items,
+        summary=summarise(items, **taken(summarise, options)),
+        tables={name: table for name, table in tables.items() if len(table)},
+        notes=tuple(
+            filter(
+                None,
+                (
+                    *data.notes,
+                    *found.notes,
+                    *notes(items, **taken(notes, options)),
+                    *said,
+                    inverted(tables["grades"]),
+                    left_out_note(len(found.runs), "runs", first),
+                ),
+            )
+        ),
+        method=method(names, depths, options),
+    )
+
+
+def tables_of(
+    items: pd.DataFrame, names: Sequence[str], k: int, depths: Sequence[int], seed: int, n_resamples: int
+) -> dict[str, pd.DataFrame]:
+    """The tables that follow from the items: curves, comparison, and the queries where two runs part."""
+    options: dict[str, Any] = {"seed": seed, "n_resamples": n_resamples}
+    first = Figure(names[0], k).name
+    compared = [m for m in measures(names, k) if not m.metric.startswith(UNJUDGED)]
+    return {
+        "curves": curves_of(items, names, depths, **options),
+        "comparison": compare_groups(items, compared, "run", units="query_id", rank_by=first, **options),
+        "parted": parted(items, first),
+    }

@@ -1,0 +1,96 @@
+"""The figures of a ranking by their names: which function computes each, and what it is called at a depth."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from evalbench.core.arrays import Floats
+from evalbench.metrics.ranking import Rankings
+from evalbench.metrics.registry import Card, card
+
+UNJUDGED = "unjudged"
+NAMES: Mapping[str, tuple[str, str]] = {
+    "ndcg": ("ndcg_at_k", "nDCG"),
+    "ndcg_exponential": ("ndcg_at_k_exponential", "nDCG, exponential gain"),
+    "ndcg_handbook": ("ndcg_at_k_handbook", "nDCG, handbook"),
+    "average_precision": ("average_precision_at_k", "MAP"),
+    "average_precision_min": ("average_precision_at_k_min", "MAP over min(R, k)"),
+    "average_precision_handbook": ("average_precision_at_k_handbook", "MAP, handbook"),
+    "mrr": ("mrr_at_k", "MRR"),
+    "precision": ("precision_at_k", "precision"),
+    "recall": ("recall_at_k", "recall"),
+    "f1": ("f1_at_k", "F1"),
+    "hit_rate": ("hit_rate_at_k", "hit rate"),
+    "r_precision": ("r_precision", "R-precision"),
+    "err": ("err_at_k", "ERR"),
+    "err_handbook": ("err_at_k_handbook", "ERR, handbook"),
+    "auc": ("auc_at_k", "AUC"),
+}
+"""Metric → the name of its card, and its words."""
+NEED_SCALE = ("err", "err_handbook")
+WITHOUT_K = ("r_precision",)
+
+
+class Figure(NamedTuple):
+    """A metric at a depth."""
+
+    metric: str
+    k: int
+
+    @property
+    def name(self) -> str:
+        """Of its column and its estimate, such as ``ndcg_at_5``: that of its card, with the depth."""
+        own = f"{UNJUDGED}_at_k" if self.metric == UNJUDGED else NAMES[self.metric][0]
+        return own.replace("_at_k", f"_at_{self.k}")
+
+    @property
+    def words(self) -> str:
+        """The metric at any depth, for people."""
+        return "unjudged share" if self.metric == UNJUDGED else NAMES[self.metric][1]
+
+    @property
+    def title(self) -> str:
+        return self.words if self.metric in WITHOUT_K else f"{self.words}@{self.k}"
+
+    @property
+    def card(self) -> Card:
+        return card(NAMES[self.metric][0])
+
+
+def figures_of(metrics: Sequence[str], ks: Sequence[int]) -> list[Figure]:
+    """Every metric at every depth, each column once.
+
+    Examples
+    --------
+    >>> [figure.name for figure in figures_of(["mrr", "r_precision"], [1, 3])]
+    ['mrr_at_1', 'mrr_at_3', 'r_precision']
+    """
+    found = [Figure(metric, k) for metric in metrics for k in ks]
+    return list({figure.name: figure for figure in reversed(found)}.values())[::-1]
+
+
+def plain(name: str) -> str:
+    """A metric's name from that of its card or of a figure.
+
+    Examples
+    --------
+    >>> plain("ndcg_at_k_handbook"), plain("map_at_k"), plain("ndcg_at_5"), plain("mrr")
+    ('ndcg_handbook', 'average_precision', 'ndcg', 'mrr')
+    """
+    by_card = {known: metric for metric, (own, _) in NAMES.items() for known in (own, *card(own).aliases)}
+    return by_card.get(re.sub(r"_at_\d+", "_at_k", str(name)), str(name))
+
+
+def values_of(
+    found: Rankings, figures: Sequence[Figure], *, max_grade: float | None, min_per_query: int
+) -> dict[str, Floats]:
+    """Each figure's value for each query."""
+    options: dict[str, dict[str, Any]] = {name: {"max_grade": max_grade} for name in NEED_SCALE}
+    options["auc"] = {"min_per_query": min_per_query}
+    out = {}
+    for figure in figures:
+        function: Callable[..., Floats] = figure.card.function
+        out[figure.name] = function(found, figure.k, **options.get(figure.metric, {}))
+    return out

@@ -1,0 +1,178 @@
+"""The tables of retrieval: what each may hold, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalbench.core.wording import counted
+from evalbench.errors import BadInput
+from evalbench.metrics.ranking import among
+from evalbench.readers.dataset import Dataset
+from evalbench.readers.schema import Column, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ONLY = "run"
+"""The run's name where the table names none."""
+
+SCHEMA: Mapping[str, Table] = {
+    "run": Table(
+        (
+            Column("query_id", "id"),
+            Column("passage_id", "id"),
+            Column("score", "float", required=False, help="the higher, the earlier; goes before rank"),
+            Column("rank", "int", required=False, low=1, help="from 1; needed without a score"),
+            Column("run", "id", required=False, groups=True, help="the search whose ranking it is"),
+        ),
+        unique=("query_id", "passage_id", "run"),
+        trec=("query_id", "", "passage_id", "rank", "score", "run"),
+        help="one row per query and passage that a search found; of several searches with a column run, or a TREC run",
+    ),
+    "qrels": Table(
+        (
+            Column("query_id", "id"),
+            Column("passage_id", "id"),
+            Column("relevance", "float", empty_ok=True, low=-100, high=100, help="null: not judged"),
+        ),
+        unique=("query_id", "passage_id"),
+        trec=("query_id", "", "passage_id", "relevance"),
+        help="one row per judged passage of a query, or TREC qrels",
+    ),
+    "documents": Table(
+        (Column("doc_id", "id"), Column("text", "text", empty_ok=True)),
+        unique=("doc_id",),
+        required=False,
+        stem="corpus",
+        describes=True,
+        help="the passages' texts; doc_id is their passage_id",
+    ),
+    "questions": Table(
+        (Column("id", "id"), Column("question", "text", empty_ok=True)),
+        unique=("id",),
+        required=False,
+        stem="queries",
+        describes=True,
+        help="the queries' texts; id is their query_id",
+    ),
+    "answers": Table(
+        (
+            Column("query_id", "id"),
+            Column("answer_correct", "float", empty_ok=True, low=0, high=1, help="0 or 1, or between; null: unscored"),
+            Column("model", "id", required=False, groups=True),
+            Column("run", "id", required=False, help="the search whose passages the model had"),
+        ),
+        unique=("query_id", "model", "run"),
+        required=False,
+        help="whether a model's answer was right, per query and model",
+    ),
+}
+
+BEIR = {"query-id": "query_id", "corpus-id": "passage_id"}
+
+
+def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
+    """BEIR's names of columns as ours: ``query-id``, ``corpus-id`` and ``score`` of qrels, ``_id`` of texts."""
+    out = dict(frames)
+    for name, frame in frames.items():
+        names = dict(BEIR)
+        if name == "qrels" and "relevance" not in frame and "corpus-id" in frame:
+            names["score"] = "relevance"
+        if name == "documents" and "doc_id" not in frame:
+            names["_id"] = "doc_id"
+        if name == "questions":
+            names |= {"_id": "id"} if "id" not in frame else {}
+            names |= {"text": "question"} if "question" not in frame else {}
+        known = {old: new for old, new in names.items() if old in frame and new not in frame}
+        out[name] = frame.rename(columns=known)
+    return out
+
+
+def check(data: Dataset) -> None:
+    """Refuse runs without an order, and runs that share no query with the judgements.
+
+    Raises
+    ------
+    BadInput
+        All faults in one message.
+    """
+    run, qrels = data["run"], data["qrels"]
+    faults = []
+    if "score" not in run and "rank" not in run:
+        faults.append("run: needs a column score or rank, by which its passages are in order")
+    judged = qrels[qrels["relevance"].notna()]
+    if judged.empty:
+        faults.append("qrels: no passage has a relevance")
+    elif not among(run["query_id"], judged["query_id"]).any():
+        faults.append(
+            f"run and qrels share no query_id: qrels have {_some(judged['query_id'])}, the run {_some(run['query_id'])}; "
+            "were queries numbered by their place?"
+        )
+    elif not among(run["passage_id"], judged["passage_id"]).any():
+        faults.append(
+            f"run and qrels share no passage_id: qrels have {_some(judged['passage_id'])}, the run {_some(run['passage_id'])}"
+        )
+    if faults:
+        raise BadInput.listing("the tables do not fit:", faults)
+
+
+def _some(ids: pd.Series) -> str:
+    return ", ".join(map(repr, sorted(ids.unique())[:3]))
+
+
+class Given(NamedTuple):
+    """The tables as the study reads them.
+
+    Attributes
+    ----------
+    runs : dict of str to DataFrame
+        ``query_id``, ``passage_id``, ``score`` of each run, by its name.
+    qrels : DataFrame
+        Without passages that were not judged.
+    notes : tuple of str
+    """
+
+    runs: Mapping[str, pd.DataFrame]
+    qrels: pd.DataFrame
+    notes: tuple[str, ...]
+
+
+def given(data: Dataset) -> Given:
+    """Runs and judgements, and what a reader must know of them.
+
+    Raises
+    ------
+    BadInput
+        See :func:`check`.
+    """
+    check(data)
+    table, notes = data["run"], []
+    qrels = data["qrels"][data["qrels"]["relevance"].notna()][["query_id", "passage_id", "relevance"]]
+    if unmarked := len(data["qrels"]) - len(qrels):
+        notes.append(f"Rows of qrels without a relevance, taken as not judged: {unmarked} of {len(data['qrels'])}.")
+    if "score" in table and "rank" in table and (n := _disagreeing(table)):
+        notes.append(
+            f"The order of column rank is not that of column score in {counted(n, 'ranking')}; the score decides, as in "
+            "trec_eval."
+        )
+    if "score" not in table:
+        table = table.assign(score=-table["rank"].astype(float))
+    columns = ["query_id", "passage_id", "score"]
+    runs = {ONLY: table[columns]}
+    if "run" in table:
+        runs = {str(name): own[columns] for name, own in table.groupby("run", sort=True)}
+    for name, own in runs.items():
+        if beyond := own.loc[~among(own["query_id"], qrels["query_id"]), "query_id"].nunique():
+            asked = own["query_id"].nunique()
+            notes.append(f"{name}: {beyond} of its {asked} queries have no judgements and were left out.")
+    return Given(runs, qrels, tuple(notes))
+
+
+def _disagreeing(table: pd.DataFrame) -> int:
+    """Rankings in which a passage of a better rank has a lower score."""
+    keys = [key for key in ("run", "query_id") if key in table]
+    rows: Any = table.sort_values([*keys, "rank"], kind="stable")
+    same = (rows[keys] == rows[keys].shift()).all(axis=1)
+    wrong = same & (rows["score"] > rows["score"].shift())
+    return int(rows.loc[wrong, keys].drop_duplicates().shape[0])

@@ -1,0 +1,171 @@
+"""Items to headline figures and their verdict, the curves over k, and what a reader should know of both."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from evalbench.core.measures import Measure, mean_of
+from evalbench.core.result import Summary
+from evalbench.core.wording import counted
+from evalbench.kit.options import Checks
+from evalbench.kit.rules import rule_of
+from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, by_group, worst_group
+from evalbench.studies.rag_retrieval.figures import NAMES, UNJUDGED, Figure, figures_of, plain
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+METRICS = ("ndcg", "average_precision", "mrr", "precision", "recall", "hit_rate")
+K, KS = 5, (1, 3, 5, 10)
+
+
+def rules_of(lights: Mapping[str, Any], metrics: Sequence[str], k: int) -> dict[str, dict[str, float]]:
+    """The checked thresholds by the names of figures.
+
+    Raises
+    ------
+    BadInput
+        Lists lights of metrics that are not computed or at another depth, and thresholds that are no rule.
+    """
+    checks, found = Checks(), {}
+    for name, rule in lights.items():
+        metric = plain(name)
+        at = Figure(metric, k).name
+        checks.that(metric in metrics, f"lights: {name} is not among the metrics")
+        checks.that(
+            not re.search(r"_at_\d", str(name)) or name == at,
+            f"lights: {name}: the light is that of k, which is {k}: {at}",
+        )
+        found[at] = checks.tried(lambda rule=rule, name=name: rule_of(rule, within=(0, 1), of=name)) or {}  # type: ignore[misc]
+    checks.refuse("rag_retrieval")
+    return {name: rule for name, rule in found.items() if rule}
+
+
+def measure_of(figure: Figure) -> Measure:
+    """The mean of a figure over queries; of the hit rate, a proportion."""
+    if figure.metric == UNJUDGED:
+        return mean_of(
+            figure.name, title=figure.title, higher_is_better=False, worst=None, undefined="nothing was found"
+        )
+    proportion = figure.card.unit == "0/1"
+    undefined = (
+        "no query has enough judged passages of both kinds"
+        if figure.metric == "auc"
+        else "no query has a relevant passage"
+    )
+    return mean_of(
+        figure.name, title=figure.title, undefined=undefined, interval="wilson" if proportion else "bootstrap"
+    )
+
+
+def measures(metrics: Sequence[str], k: int) -> tuple[Measure, ...]:
+    """The headline: every metric at k, and the share of the first k passages that nobody judged."""
+    return tuple(measure_of(figure) for figure in (*figures_of(metrics, [k]), Figure(UNJUDGED, k)))
+
+
+def summarise(
+    items: pd.DataFrame,
+    *,
+    metrics: Sequence[str] = METRICS,
+    k: int = K,
+    ties: str = "",
+    lights: Mapping[str, Mapping[str, float]] | None = None,
+    max_unscored: float = MAX_UNSCORED,
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
+) -> Summary:
+    """Means of every metric at k over queries per run, with intervals, and the verdict; options as of ``evaluate``."""
+    own = measures(metrics, k)
+    # Where equal scores have a mean over orders, a hit is no longer 0 or 1.
+    if ties == "mean":
+        own = tuple(
+            mean_of(m.metric, title=m.title, undefined=m.undefined, higher_is_better=m.higher_is_better, worst=m.worst)
+            for m in own
+        )
+    return worst_group(
+        items,
+        own,
+        "run",
+        lights=lights,
+        over=counted(items["query_id"].nunique(), "query", "queries"),
+        max_unscored=max_unscored,
+        units="query_id",
+        seed=seed,
+        n_resamples=n_resamples,
+    )
+
+
+def curves_of(
+    items: pd.DataFrame, metrics: Sequence[str], ks: Sequence[int], *, seed: int, n_resamples: int
+) -> pd.DataFrame:
+    """Every metric at every depth per run, with its interval: ``run, metric, k, value, ci_low, ci_high, n``."""
+    import pandas as pd
+
+    figures = {figure.name: figure for figure in figures_of(metrics, sorted(ks))}
+    options: dict[str, Any] = {"units": "query_id", "seed": seed, "n_resamples": n_resamples}
+    found = by_group(items, [measure_of(figure) for figure in figures.values()], "run", **options)
+    rows = [
+        {
+            "run": e.group.get("run", ""),
+            "metric": figures[e.metric].metric,
+            "k": figures[e.metric].k,
+            "value": e.value,
+            "ci_low": e.ci_low,
+            "ci_high": e.ci_high,
+            "n": e.n,
+        }
+        for e in found
+    ]
+    return pd.DataFrame(rows).astype({"value": float, "ci_low": float, "ci_high": float})
+
+
+def notes(items: pd.DataFrame, k: int, ties: str, no_relevant: str, absent: str, tie_orders: int) -> list[str]:
+    """What was counted otherwise than a reader may expect: queries without relevant passages or not in a run, ties, the unjudged."""
+    out = []
+    once = items.drop_duplicates("query_id")
+    if without := int((once["n_relevant"] == 0).sum()):
+        how = "in no mean" if no_relevant == "skip" else "counted 0"
+        out.append(f"Queries without a relevant passage, {how}: {without} of {len(once)}.")
+    for name, own in items.groupby("run", sort=True):
+        if missing := int((own["n_ranked"] == 0).sum()):
+            how = "counted 0" if absent == "zero" else "in no mean of this run"
+            out.append(f"{name}: queries for which it has no passage, {how}: {missing} of {len(own)}.")
+        if tied := int((own["n_tied"] > 0).sum()):
+            ways = {
+                "mean": f"figures are means over {tie_orders} random orders of them",
+                "random": "they are in a random order",
+            }
+            way = ways.get(ties, f"they are in order of their ids, {ties}")
+            out.append(
+                f"{name}: {int(own['n_tied'].sum())} passages of {tied} queries have a score that another passage of the query has; {way}."
+            )
+        if (share := own[Figure(UNJUDGED, k).name].mean()) > 0.5:
+            out.append(
+                f"{name}: {share:.0%} of the first {k} passages were not judged and count as irrelevant: its figures are lower bounds."
+            )
+    return out
+
+
+def method(metrics: Sequence[str], ks: Sequence[int], options: Mapping[str, Any]) -> tuple[str, ...]:
+    """The formulas in force."""
+    cards = [(NAMES[name][1], Figure(name, 1).card) for name in metrics]
+    orders = {
+        "mean": f"figures are means over {options['tie_orders']} random orders of them",
+        "random": "they are in a random order",
+    }
+    ties = orders.get(options["ties"], f"they are in order of their ids, {options['ties']}")
+    skipped = "are in no mean" if options["no_relevant"] == "skip" else "count 0"
+    lacking = "are in no mean of it, as in trec_eval" if options["absent"] == "skip" else "count 0, as in trec_eval -c"
+    return (
+        *(f"{words}: {entry.summary}. {entry.reference}." for words, entry in cards),
+        f"A passage is relevant from grade {options['relevant_from']:g} on; unjudged passages count as irrelevant, as in "
+        f"trec_eval. Depths: {', '.join(map(str, ks))}; the headline is at {options['k']}.",
+        f"Where passages have the same score, {ties} (trec_eval: by id, descending).",
+        f"Queries without a relevant passage {skipped} (pytrec_eval counts them 0). Judged queries that a run lacks {lacking}.",
+        "Means over queries; intervals resample queries. Runs are compared on the same queries by swapping them query by "
+        "query, Holm over the whole table.",
+        "handbook (docs/methods.md), «Спецификация RAG: ключевая метрика качества»; answers by passage: «качество ответа LLM "
+        "в зависимости от качества найденного пассажа».",
+    )

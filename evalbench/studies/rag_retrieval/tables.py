@@ -1,0 +1,181 @@
+"""Finer tables: answers by the relevance of the first passage, grades, and the passages of the queries to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalbench.core.correlation import correlate
+from evalbench.core.measures import estimate, mean_of
+from evalbench.studies.rag_retrieval.figures import Figure
+from evalbench.studies.rag_retrieval.items import KEYS, Ranked, Rules, ranked
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evalbench.studies.rag_retrieval.inputs import Given
+
+SHOWN = 20
+"""So many queries at most are kept with their passages: those where two runs part most, and the worst of each run."""
+TOP = "relevance of the first passage"
+
+
+def parted(items: pd.DataFrame, figure: str, n: int = SHOWN) -> pd.DataFrame:
+    """The queries on which two runs differ most in a figure: ``query_id, difference, better, value_better, worse, value_worse``."""
+    import pandas as pd
+
+    wide = items.pivot(index="query_id", columns="run", values=figure)
+    columns = ["query_id", "difference", "better", "value_better", "worse", "value_worse"]
+    wide = wide[wide.notna().sum(axis=1) >= 2]
+    if wide.shape[1] < 2 or wide.empty:
+        return pd.DataFrame(columns=columns)
+    values = wide.to_numpy(dtype=float)
+    high, low = np.nanargmax(values, axis=1), np.nanargmin(values, axis=1)
+    at, names = np.arange(len(values)), wide.columns.to_numpy()
+    found = pd.DataFrame(
+        {
+            "query_id": wide.index.to_numpy(),
+            "difference": values[at, high] - values[at, low],
+            "better": names[high],
+            "value_better": values[at, high],
+            "worse": names[low],
+            "value_worse": values[at, low],
+        }
+    )
+    found = found[found["difference"] > 0].sort_values(["difference", "query_id"], ascending=[False, True])
+    return found.head(n).reset_index(drop=True)
+
+
+def worst(items: pd.DataFrame, figure: str, n: int = SHOWN) -> pd.DataFrame:
+    """The queries of every run with the lowest figure, the lowest first."""
+    known = items[items[figure].notna()].sort_values([figure, *KEYS], kind="stable")
+    return known.groupby("run", sort=True).head(n)[[*KEYS, figure]].reset_index(drop=True)
+
+
+def passages_of(given: Given, queries: Sequence[str], k: int, rules: Rules, texts: Mapping[str, str]) -> pd.DataFrame:
+    """The first k passages of some queries in every run, and their relevant passages wherever they are.
+
+    Returns
+    -------
+    DataFrame
+        ``query_id, run, rank`` (NaN: not found), ``passage_id, score, relevance`` (NaN: not judged), ``text``.
+    """
+    import pandas as pd
+
+    wanted = set(queries)
+    qrels = given.qrels[given.qrels["query_id"].isin(wanted)]
+    parts = []
+    for name, run in given.runs.items():
+        own = run[run["query_id"].isin(wanted)].reset_index(drop=True)
+        rows = own.merge(qrels, on=["query_id", "passage_id"], how="left")
+        rows["rank"] = _ranks(own, rules)
+        missed = qrels[qrels["relevance"] >= rules.relevant_from].merge(
+            own[["query_id", "passage_id"]], on=["query_id", "passage_id"], how="left", indicator=True
+        )
+        missed = missed[missed["_merge"] == "left_only"].drop(columns="_merge")
+        kept = rows[(rows["rank"] <= k) | (rows["relevance"] >= rules.relevant_from)]
+        parts.append(pd.concat([kept, missed.assign(rank=np.nan, score=np.nan)]).assign(run=name))
+    table = pd.concat(parts, ignore_index=True)
+    table = table.sort_values([*KEYS, "rank", "passage_id"], kind="stable", ignore_index=True)
+    table["text"] = [texts.get(passage, "") for passage in table["passage_id"]]
+    return table[[*KEYS, "rank", "passage_id", "score", "relevance", "text"]]
+
+
+def _ranks(run: pd.DataFrame, rules: Rules) -> Any:
+    """The rank of each row; every passage counts as judged, so that it has one."""
+    if run.empty:
+        return np.empty(0)
+    qrels = run[["query_id", "passage_id"]].assign(relevance=np.arange(len(run), dtype=float))
+    _, found = ranked(run, qrels, rules)
+    rank = np.empty(len(run))
+    rank[found.grade.astype(np.int64)] = found.rank
+    return rank
+
+
+def grades_of(given: Given, rankings: Mapping[str, Ranked], k: int) -> pd.DataFrame:
+    """How many passages have each grade, and the share of them that each run has among its first k: ``run, relevance, judged, found``."""
+    import pandas as pd
+
+    rows = []
+    judged = given.qrels["relevance"].value_counts()
+    for name, (_, found) in rankings.items():
+        grade, counts = np.unique(found.grade[found.rank <= k], return_counts=True)
+        within = dict(zip(grade.tolist(), counts.tolist(), strict=True))
+        rows += [
+            {"run": name, "relevance": g, "judged": int(n), "found": within.get(g, 0) / n}
+            for g, n in sorted(judged.items())
+        ]
+    return pd.DataFrame(rows)
+
+
+def inverted(grades: pd.DataFrame) -> str:
+    """A note where every run finds fewer of the passages, the higher their grade; empty where not."""
+    falls = []
+    for _, own in grades.groupby("run"):
+        shares = own.sort_values("relevance")["found"].to_numpy()
+        falls.append(len(shares) > 1 and bool((np.diff(shares) <= 0).all()) and shares[0] > shares[-1])
+    return (
+        "The higher the grade of a passage, the less often any run finds it: are the grades inverted (1 the most relevant)?"
+        if falls and all(falls)
+        else ""
+    )
+
+
+def answers_of(
+    items: pd.DataFrame, answers: pd.DataFrame, metrics: Sequence[str], k: int, rules: Rules, n_resamples: int
+) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
+    """Accuracy by the relevance of the first passage, and Spearman of accuracy with the quality of retrieval.
+
+    Returns
+    -------
+    by_passage : DataFrame
+        ``run, model, relevant`` (0, 1), ``n, accuracy, ci_low, ci_high``.
+    correlations : DataFrame
+        ``run, model, quality, spearman, ci_low, ci_high, n, note``.
+    notes : list of str
+    """
+    import pandas as pd
+
+    given = answers if "model" in answers else answers.assign(model="answers")
+    known = given[given["answer_correct"].notna()]
+    said = []
+    if unscored := len(given) - len(known):
+        said.append(f"Answers without a mark, in no figure: {unscored} of {len(given)}.")
+    of_run = "run" in given
+    own = items[items["undefined"] == ""]
+    rows = known.merge(own, on=["query_id", "run"] if of_run else ["query_id"], how="inner")
+    if lost := len(known) - len(rows.drop_duplicates(["query_id", "model", *(["run"] if of_run else [])])):
+        said.append(f"Answers to queries without a figure of retrieval: {lost} of {len(known)}.")
+    rows = rows.assign(relevant=(rows["top_grade"] >= rules.relevant_from).astype(int))
+    rows[TOP] = rows["top_grade"].fillna(0.0)
+    by_passage, correlations = [], []
+    for (run, model), part in rows.sort_values(["run", "model", "query_id"]).groupby(["run", "model"], sort=True):
+        named = {"run": run, "model": model}
+        binary = bool(part["answer_correct"].isin([0.0, 1.0]).all())
+        measure = mean_of("answer_correct", interval="wilson" if binary else "bootstrap")
+        for relevant, few in part.groupby("relevant", sort=True):
+            options: dict[str, Any] = {"units": few["query_id"], "seed": rules.seed, "n_resamples": n_resamples}
+            (e,) = estimate(few, [measure], **options).estimates
+            by_passage.append(
+                {**named, "relevant": relevant, "n": e.n, "accuracy": e.value, "ci_low": e.ci_low, "ci_high": e.ci_high}
+            )
+        for quality in (TOP, *(Figure(metric, k).name for metric in metrics)):
+            r = correlate(part[quality], part["answer_correct"], seed=rules.seed, n_resamples=n_resamples)
+            correlations.append(
+                {
+                    **named,
+                    "quality": quality,
+                    "spearman": r.value,
+                    "ci_low": r.ci_low,
+                    "ci_high": r.ci_high,
+                    "n": r.n,
+                    "note": r.note,
+                }
+            )
+    numbers = dict.fromkeys(("ci_low", "ci_high"), float)
+    first = pd.DataFrame(by_passage, columns=["run", "model", "relevant", "n", "accuracy", "ci_low", "ci_high"])
+    columns = ["run", "model", "quality", "spearman", "ci_low", "ci_high", "n", "note"]
+    second = pd.DataFrame(correlations, columns=columns)
+    return first.astype({"accuracy": float, **numbers}), second.astype({"spearman": float, **numbers}), said

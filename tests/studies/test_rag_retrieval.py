@@ -1,0 +1,251 @@
+"""rag_retrieval: what is counted and how, refusals, planted differences, answers by passage."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from studied import sample
+
+from evalbench import BadInput, load, rag_retrieval
+from evalbench.studies.rag_retrieval.inputs import adapt
+
+
+def frame(text, *names):
+    rows = [line.split() for line in text.strip().splitlines()]
+    return pd.DataFrame(rows, columns=list(names))
+
+
+QRELS = frame("a p 1\na q 0\nb p 2\nb r 1\nc p 0", "query_id", "passage_id", "relevance")
+RUN = frame(
+    """a q 3 one
+    a p 2 one
+    b r 5 one
+    b x 4 one
+    z p 1 one
+    a p 2 two
+    b x 2 two
+    b p 2 two
+    b r 2 two""",
+    "query_id", "passage_id", "score", "run",
+)  # fmt: skip
+
+
+def evaluated(run=RUN, qrels=QRELS, **options):
+    tables = {"run": run, "qrels": qrels, **options.pop("tables", {})}
+    options = {"metrics": ["mrr", "ndcg"], "k": 2, "ks": [1, 2], "n_resamples": 50, **options}
+    return rag_retrieval.evaluate(load(tables, study="rag_retrieval"), **options)
+
+
+def column(result, name, run="one"):
+    own = result.items[result.items["run"] == run]
+    return dict(zip(own["query_id"], own[name], strict=True))
+
+
+def test_figures_per_query_and_what_was_counted_otherwise():
+    result = evaluated()
+    assert column(result, "mrr_at_2") == pytest.approx({"a": 0.5, "b": 1.0, "c": np.nan}, nan_ok=True)
+    assert column(result, "mrr_at_2", "two") == pytest.approx({"a": 1.0, "b": 0.5, "c": np.nan}, nan_ok=True)
+    assert column(result, "unjudged_at_2") == pytest.approx({"a": 0.0, "b": 0.5, "c": np.nan}, nan_ok=True)
+    assert column(result, "undefined") == {"a": "", "b": "", "c": "no-relevant-passage"}
+    assert result.estimate("mrr_at_2", run="one").value == 0.75
+    notes = "\n".join(result.notes)
+    assert "one: 1 of its 3 queries have no judgements and were left out." in notes
+    assert "Queries without a relevant passage, in no mean: 1 of 3." in notes
+    assert "one: queries for which it has no passage, counted 0: 1 of 3." in notes
+    assert "two: 3 passages of 1 queries have a score that another passage" in notes
+
+
+def test_queries_without_relevant_passages_and_queries_that_a_run_lacks():
+    zero = evaluated(no_relevant="zero")
+    assert column(zero, "mrr_at_2")["c"] == 0
+    assert zero.estimate("mrr_at_2", run="one").n == 3
+    run = RUN[(RUN["run"] == "one") & (RUN["query_id"] != "b")]
+    assert column(evaluated(run), "mrr_at_2")["b"] == 0
+    skipped = evaluated(run, absent="skip")
+    assert np.isnan(column(skipped, "mrr_at_2")["b"])
+    assert column(skipped, "undefined")["b"] == "not-in-run"
+    assert skipped.estimate("mrr_at_2", run="one").n == 1
+
+
+def test_equal_scores():
+    values = [column(evaluated(ties=ties), "mrr_at_2", "two")["b"] for ties in ("descending", "ascending")]
+    assert values == [0.5, 1.0]  # x, r, p; then p
+    mean = column(evaluated(ties="mean", tie_orders=400), "mrr_at_2", "two")["b"]
+    orders = [0.5 if order[0] == "x" else 1.0 for order in itertools.permutations("pxr")]
+    assert mean == pytest.approx(np.mean(orders), abs=0.05)
+    assert column(evaluated(ties="mean"), "mrr_at_2") == pytest.approx(column(evaluated(), "mrr_at_2"), nan_ok=True)
+
+
+def test_a_run_by_rank_alone():
+    run = RUN[RUN["run"] == "one"].drop(columns=["score", "run"]).assign(rank=["1", "2", "1", "2", "1"])
+    result = evaluated(run)
+    assert column(result, "mrr_at_2", "run") == pytest.approx({"a": 0.5, "b": 1.0, "c": np.nan}, nan_ok=True)
+    both = evaluated(RUN[RUN["run"] == "one"].assign(rank=["2", "1", "1", "2", "1"]))
+    assert any("The order of column rank is not that of column score in 1 ranking;" in n for n in both.notes)
+
+
+def test_a_relevance_that_is_null_was_not_judged():
+    result = evaluated(qrels=QRELS.assign(relevance=["1", None, "2", "1", "0"]))
+    assert column(result, "unjudged_at_2")["a"] == 0.5
+    assert "Rows of qrels without a relevance, taken as not judged: 1 of 5." in result.notes
+
+
+def test_ids_with_blanks_are_ids_in_a_table():
+    renamed = {"p": "my passage", "a": "one query"}
+    result = evaluated(RUN.replace(renamed), QRELS.replace(renamed))
+    assert column(result, "mrr_at_2")["one query"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("tables", "message"),
+    [
+        ({"qrels": QRELS.assign(query_id=list("12345"))}, "run and qrels share no query_id: qrels have '1', '2', '3'"),
+        ({"qrels": QRELS.assign(passage_id=list("12345"))}, "run and qrels share no passage_id"),
+        ({"run": RUN.drop(columns="score")}, "needs a column score or rank"),
+        ({"run": pd.concat([RUN, RUN.head(1)])}, "query_id, passage_id, run: are duplicated together"),
+        ({"qrels": pd.concat([QRELS, QRELS.head(1)])}, "query_id, passage_id: are duplicated together"),
+        ({"run": RUN.assign(score=["inf"] + ["1"] * 8)}, "column score: expected a finite number"),
+        ({"run": RUN.assign(score=[None] + ["1"] * 8)}, "column score: empty"),
+        ({"run": RUN.head(0)}, "it has no rows"),
+        ({"qrels": QRELS.assign(relevance=None)}, "qrels: no passage has a relevance"),
+        ({"qrels": QRELS.assign(query_id=["a", "", "b", "b", "c"])}, "column query_id: empty"),
+    ],
+)
+def test_tables_that_are_refused(tables, message):
+    with pytest.raises(BadInput, match=message):
+        evaluated(**tables)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"k": -1}, "k must be a whole number from 1 on, got -1"),
+        ({"ks": [1, 0]}, "ks must be a whole number from 1 on, got 0"),
+        ({"metrics": ["ndgc"]}, "metrics must be one of ndcg"),
+        ({"metrics": ["err"]}, "err: max_grade, the highest grade of the scale, must be given"),
+        ({"metrics": ["err"], "max_grade": 1}, "max_grade: qrels have a grade of 2, above 1"),
+        ({"lights": {"recall": {"green_from": 0.5, "yellow_from": 0.2}}}, "lights: recall is not among the metrics"),
+        (
+            {"lights": {"mrr_at_9": {"green_from": 0.5, "yellow_from": 0.2}}},
+            "the light is that of k, which is 2: mrr_at_2",
+        ),
+        ({"lights": {"mrr": {"green_from": 0.2, "yellow_from": 0.5}}}, "green_from must be above yellow_from"),
+    ],
+)
+def test_options_that_are_refused(options, message):
+    with pytest.raises(BadInput, match=message):
+        evaluated(**options)
+
+
+def test_a_light_is_that_of_the_worst_run_at_k():
+    result = evaluated(lights={"mrr": {"green_from": 0.7, "yellow_from": 0.5}})
+    assert result.light == "green"
+    assert evaluated(lights={"mrr_at_2": {"green_from": 0.9, "yellow_from": 0.5}}).light == "yellow"
+
+
+def test_every_metric_runs_and_cards_are_taken_by_their_names():
+    names = ["ndcg_at_k_handbook", "map_at_k", *rag_retrieval.figures.NAMES]
+    result = evaluated(metrics=names, max_grade=2, min_per_query=2)
+    assert set(result.parameters["metrics"]) == set(rag_retrieval.figures.NAMES)
+    assert {"ndcg_at_2_handbook", "r_precision", "auc_at_2"} <= {e.metric for e in result.summary.estimates}
+
+
+def test_names_of_beir_are_read():
+    qrels = QRELS.set_axis(["query-id", "corpus-id", "score"], axis=1)
+    found = adapt({"qrels": qrels, "documents": pd.DataFrame({"_id": ["p"], "text": ["x"]})})
+    assert list(found["qrels"]) == list(QRELS)
+    assert list(found["documents"]) == ["doc_id", "text"]
+
+
+def test_inverted_grades_are_suspected():
+    """Cranfield's own codes: 1 the most relevant, 4 the least."""
+    assert not any("inverted" in note for note in evaluated(RUN[RUN["run"] == "one"]).notes)
+    run = frame("a p 3\na q 2\na r 1", "query_id", "passage_id", "score")
+    qrels = frame("a p 1\na q 2\na r 3", "query_id", "passage_id", "relevance")
+    assert any("are the grades inverted" in note for note in evaluated(run, qrels, k=2).notes)
+
+
+# -- the sample -----------------------------------------------------------------------------------
+
+
+def whole(**options):
+    return rag_retrieval.evaluate(
+        load(dict(sample("rag_retrieval")), study="rag_retrieval"), n_resamples=100, **options
+    )
+
+
+def test_the_planted_places_are_found(root):
+    """What the sample planted shows in the first ranks: a search that confuses countries, one that is lost in Russian."""
+    places = pd.read_csv(root / "data/rule_books_search/1.0.0/places.csv")
+    result = whole(ties="mean")
+    found = result.items.merge(places, on=["query_id", "run"], validate="one_to_one")
+    moss = found[found["run"] == "moss-vectors"]
+    assert (moss.loc[moss["place"] == "first", "mrr_at_1"] == 1).all()
+    assert (moss.loc[moss["place"] == "behind a neighbour", "ndcg_at_1"] < 1).all()
+    assert (found.loc[found["place"] == "no passages", "n_ranked"] == 0).all()
+    russian = found["query_id"].str.startswith("vereskovia")
+    means = found.assign(russian=russian).groupby(["run", "russian"])["recall_at_5"].mean()
+    assert means["reed-words", True] < 0.3 < 0.8 < means["reed-words", False]
+    assert means["moss-vectors", True] > 0.8
+
+
+def test_answers_by_the_relevance_of_the_first_passage():
+    result = whole()
+    table = result.tables["answer_by_passage"].set_index(["model", "relevant"])
+    assert table["n"].groupby("model").sum().tolist() == [25, 25, 25]
+    answers = sample("rag_retrieval")["answers"].astype({"answer_correct": float})
+    top = result.items[result.items["run"] == "moss-vectors"].set_index("query_id")["top_grade"]
+    own = answers[answers["model"] == "oak-7b"]
+    right = own[own["query_id"].map(top) >= 1]["answer_correct"]
+    assert table.loc[("oak-7b", 1), "accuracy"] == pytest.approx(right.mean())
+    assert table.loc[("oak-7b", 1), "accuracy"] > table.loc[("oak-7b", 0), "accuracy"] + 0.3
+    first = result.tables["answer_correlation"]
+    first = first[first["quality"] == "relevance of the first passage"].set_index("model")
+    assert first.loc["oak-7b", "ci_low"] > 0
+    assert first.loc["fern-1b", "ci_low"] < 0 < first.loc["fern-1b", "ci_high"]
+
+
+def test_answers_without_a_mark_are_counted_and_in_no_figure():
+    tables = dict(sample("rag_retrieval"))
+    marks = tables["answers"]["answer_correct"].astype(object)
+    marks.iloc[:5] = None
+    tables["answers"] = tables["answers"].assign(answer_correct=marks)
+    result = rag_retrieval.evaluate(load(tables, study="rag_retrieval"), n_resamples=50)
+    assert "Answers without a mark, in no figure: 5 of 75." in result.notes
+    assert result.tables["answer_by_passage"]["n"].sum() == 70
+
+
+def test_where_two_runs_part_their_passages_are_shown():
+    result = whole()
+    first = result.tables["parted"].iloc[0]
+    shown = result.tables["passages"]
+    own = shown[(shown["query_id"] == first["query_id"]) & (shown["run"] == first["worse"])]
+    assert own["rank"].dropna().is_monotonic_increasing
+    assert (own["text"] != "").all()
+    assert own["relevance"].max() == 2  # the passage that it missed is there too
+    assert str(first["query_id"]) in rag_retrieval.parting(result)
+
+
+def test_the_script_writes_these_bytes(script, root, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(root / "scripts"))
+    module = script("make_rule_books_search")
+    monkeypatch.setattr(module, "OUT", tmp_path / "out")
+    module.main()
+    kept = root / "data" / "rule_books_search" / "1.0.0"
+    written = sorted(p.name for p in (tmp_path / "out").iterdir())
+    assert written == sorted(p.name for p in kept.iterdir())
+    assert all((tmp_path / "out" / n).read_bytes() == (kept / n).read_bytes() for n in written)
+
+
+@pytest.mark.external
+def test_cranfield_as_a_folder_of_trec_files(external_data):
+    data = load(external_data("cranfield"), study="rag_retrieval")
+    result = rag_retrieval.evaluate(data, metrics=["average_precision", "ndcg"], k=10, n_resamples=100)
+    assert result.items["run"].nunique() == 2
+    assert result.estimate("ndcg_at_10", run="bm25_lucene").value == pytest.approx(0.513266, abs=5e-7)
+    (row,) = result.tables["comparison"].query("metric == 'ndcg_at_10'").to_dict("records")
+    assert row["run_a"] == "bm25_lucene"
+    assert not any("inverted" in note for note in result.notes)
