@@ -95,6 +95,7 @@ ON_THE_EDGE = {
         }
     },
     "needle": lambda v: {"yellow_from": v - 0.02, "green_from": v},
+    "rag_retrieval": lambda v: {"lights": {"ndcg_at_5": {"yellow_from": v - 0.02, "green_from": v}}},
     "text_metrics": lambda v: {
         "lights": {
             "rouge1": {"green_from": v + 0.05, "yellow_from": v - 0.05},
@@ -104,7 +105,7 @@ ON_THE_EDGE = {
 }
 
 
-UNLIT = {"matching": "f1", "needle": "recall", "text_metrics": "rouge1"}
+UNLIT = {"matching": "f1", "needle": "recall", "rag_retrieval": "ndcg_at_5", "text_metrics": "rouge1"}
 
 
 def options_on_the_edge(name: str, results: dict[str, Any], beside: float = 0.0) -> dict[str, Any]:
