@@ -97,6 +97,9 @@ def against_previous(outcomes: Sequence[Outcome], margins: Mapping[str, float], 
             )
         except BadInput as error:
             ended[number] = Against(number, "inconclusive", f"not compared: {error}", before.run_id)
+        except Exception as error:  # noqa: BLE001 - the runs are done; what happened to one comparison is said, never a pass
+            why = f"not compared: {type(error).__name__}: {error}"
+            ended[number] = Against(number, "inconclusive", why, before.run_id)
     gated = gate([differences for _, differences, _ in compared.values()], margins)
     for (number, (outcome, differences, run_id)), figures in zip(compared.items(), gated, strict=True):
         state = worst([figure.state for figure in figures])

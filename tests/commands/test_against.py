@@ -136,6 +136,18 @@ def test_a_run_that_cannot_be_read_is_no_evidence(tmp_path, data) -> None:
     assert one.why.startswith("not compared: ")
 
 
+def test_a_comparison_that_breaks_is_no_pass_and_ends_nothing(tmp_path, data, monkeypatch) -> None:
+    put(tmp_path, "before", evaluated(30, data), day(1))
+    now = put(tmp_path, "now", evaluated(30, data), day(2))
+
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr("evalbench.compare.runs.compare", broken)
+    (one,) = compared(tmp_path, now)
+    assert (one.state, one.why) == ("inconclusive", "not compared: ZeroDivisionError: a bug")
+
+
 def test_a_failed_run_is_not_compared(tmp_path, data) -> None:
     now = put(tmp_path, "now", evaluated(30, data), day(2))
     assert against_previous([outcome(now, status="failed")], {}, tmp_path) == []
