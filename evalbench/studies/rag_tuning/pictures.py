@@ -46,7 +46,7 @@ def picture_embedding(result: Result) -> Drawn | None:
     if not rows:
         return None
     return estimate_bars(
-        [e.title.removesuffix(", generated questions") for e in rows],
+        [e.title.removeprefix("embedding: ").removesuffix(" of generated questions") for e in rows],
         rows,
         title="Generated questions that find their own chunk again",
         xlabel="share or mean over the generated questions (0–1)",

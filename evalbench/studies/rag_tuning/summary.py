@@ -82,13 +82,20 @@ def of_embedding(n_search: int) -> tuple[Measure, ...]:
     """Hit rates, mean reciprocal rank and mean place of generated questions."""
     without = "no generated question was searched for"
     return (
-        share_of("found_1", AT_1, title="hit rate @1, generated questions", undefined=without),
-        share_of("found_n", at_n(n_search), title=f"hit rate @{n_search}, generated questions", undefined=without),
-        mean_of("reciprocal", f"mrr_at_{n_search}", title=f"mean reciprocal rank @{n_search}", undefined=without),
+        share_of("found_1", AT_1, title="embedding: hit rate @1 of generated questions", undefined=without),
+        share_of(
+            "found_n",
+            at_n(n_search),
+            title=f"embedding: hit rate @{n_search} of generated questions",
+            undefined=without,
+        ),
+        mean_of(
+            "reciprocal", f"mrr_at_{n_search}", title=f"embedding: mean reciprocal rank @{n_search}", undefined=without
+        ),
         mean_of(
             "place",
             "mean_place",
-            title="mean place where found",
+            title="embedding: mean place where found",
             unit="place",
             higher_is_better=False,
             undefined="no generated question found its chunk",
