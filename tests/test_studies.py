@@ -88,6 +88,7 @@ ON_THE_EDGE = {
     "human_correlation": lambda v: {"yellow_from": v - 0.02, "green_from": v},
     "matching": lambda v: {"yellow_from": v - 0.02, "green_from": v + 0.02},
     "matching_calibration": lambda v: {},
+    "ner_conflicts": lambda v: {"green_to": v - 0.1, "yellow_to": v},
     "rag_generation": lambda v: {
         "lights": {
             "faithfulness": {"green_from": v + 0.1, "yellow_from": v - 0.1},
@@ -105,7 +106,13 @@ ON_THE_EDGE = {
 }
 
 
-UNLIT = {"matching": "f1", "needle": "recall", "rag_retrieval": "ndcg_at_5", "text_metrics": "rouge1"}
+UNLIT = {
+    "matching": "f1",
+    "needle": "recall",
+    "ner_conflicts": "conflict_share",
+    "rag_retrieval": "ndcg_at_5",
+    "text_metrics": "rouge1",
+}
 
 
 def options_on_the_edge(name: str, results: dict[str, Any], beside: float = 0.0) -> dict[str, Any]:

@@ -109,17 +109,16 @@ def highlight(text: str, spans: Sequence[Any]) -> Html:
     return Html("".join(parts))
 
 
-def legend(kinds: Sequence[str]) -> Html:
-    """What the marks mean."""
+def legend(kinds: Sequence[str], *, paired: bool = True) -> Html:
+    """What the marks mean; of their numbers only where some are ``paired``."""
     known = {"truth": "true span", "prediction": "predicted span"}
     signs = " ".join(
-        f'<span><sup class="eb-badge {_class(kind)}">{escape(_letter(kind))}1</sup>'
+        f'<span><sup class="eb-badge {_class(kind)}">{escape(_letter(kind))}{"1" if paired else ""}</sup>'
         f'<mark class="{_class(kind)}">{escape(known.get(kind, kind))}</mark></span>'
         for kind in kinds
     )
-    return Html(
-        f'<p class="eb-legend">{signs} <span>the same number: a matched pair; a letter alone: unmatched</span></p>'
-    )
+    numbers = " <span>the same number: a matched pair; a letter alone: unmatched</span>" if paired else ""
+    return Html(f'<p class="eb-legend">{signs}{numbers}</p>')
 
 
 def _span_list(ordered: Sequence[Span], text: str) -> str:
@@ -150,4 +149,5 @@ def documents(docs: Sequence[Document | Mapping[str, Any]]) -> Html:
         f"{f'<p class=eb-small>{escape(doc.note)}</p>' if doc.note else ''}{_span_list(each, doc.text)}</article>"
         for doc, each in zip(read, spans, strict=True)
     )
-    return Html(f'{legend(kinds) if kinds else ""}<div class="eb-docs">{cards}</div>')
+    paired = any(s.kind in _KINDS or s.pair is not None for each in spans for s in each)
+    return Html(f'{legend(kinds, paired=paired) if kinds else ""}<div class="eb-docs">{cards}</div>')

@@ -128,7 +128,8 @@ def load(
     root : Path, optional
         The workbench, found upwards otherwise.
     adapt : callable, optional
-        From the raw frames to those of the schema, for files in a published form of their own.
+        From the raw frames to those of the schema, for files in a published form of their own; texts under ``notes`` in a
+        frame's ``attrs`` become remarks.
     further : callable, optional
         What a study refuses beyond the schema, by raising :class:`BadInput`.  Asked where rows break the schema: the
         rest of the rows may have faults of that kind, and all are told at once.
@@ -160,8 +161,11 @@ def checked_tables(
     """What was read, checked; see :func:`load`."""
     frames = adapt(raw.frames) if adapt else raw.frames
     sources = {name: raw.sources.get(name, raw.label.name) for name in frames}
+    found_by_study = [
+        f"{sources[name]}: {note}" for name, frame in frames.items() for note in frame.attrs.get("notes", ())
+    ]
     frames, without_ids = numbered(frames, schema, columns or {})
-    tables, broken, faults, remarks, unused = {}, {}, [], list(raw.notes), {}
+    tables, broken, faults, remarks, unused = {}, {}, [], [*raw.notes, *found_by_study], {}
     remarks += [f"{sources[name]}: {note}" for name, note in without_ids.items()]
     for name, table in schema.items():
         if name not in frames:
@@ -303,7 +307,8 @@ def locate(data: str | Path, schema: Schema, root: Path | None = None) -> tuple[
         return known, found.name, found.version, found.synthetic
     if path.is_dir():
         stems = [(t, stem) for t, own in schema.items() for stem in (own.stem, t) if stem]
-        paths = {t: p for t, stem in stems for e in ENDINGS if (p := path / f"{stem}{e}").is_file()}
+        paths = {t: p for t, stem in stems if (p := path / stem).is_dir() and row_files(p)}
+        paths |= {t: p for t, stem in stems for e in ENDINGS if (p := path / f"{stem}{e}").is_file()}
         for t, own in schema.items():
             if t not in paths and own.trec and (found_files := trec_files(path, t, own.trec)):
                 paths[t] = found_files[0] if len(found_files) == 1 else path

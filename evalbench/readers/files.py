@@ -19,6 +19,7 @@ from evalbench.errors import BadInput
 from evalbench.readers.decoded import decoded, ending, in_utf8, unpacked
 from evalbench.readers.delimited import delimited_frame
 from evalbench.readers.frames import half_character
+from evalbench.readers.tagged import TAGGED, conll_frame
 from evalbench.readers.trec import FORMS, is_trec, trec_frame
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 DELIMITED = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 WRITTEN = (*DELIMITED, ".xlsx")
 """Endings of files whose cells are what someone wrote in a sheet: a list is a text there, and an empty cell no null."""
-_PLAIN = (*DELIMITED, ".json", ".jsonl", ".ndjson")
+_PLAIN = (*DELIMITED, ".json", ".jsonl", ".ndjson", *TAGGED)
 ENDINGS = (*_PLAIN, ".parquet", ".xlsx", *(f"{plain}.gz" for plain in _PLAIN))
 _SHOWN = f"{', '.join([*_PLAIN, '.parquet', '.xlsx'])}; texts may be compressed (.gz)"
 _OTHER_SHEETS = (".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
@@ -112,6 +113,9 @@ def raw_table(path: Path, raw: bytes, trec: tuple[str, ...] = ()) -> tuple[pd.Da
         frame, found = delimited_frame(path, plain, DELIMITED[form])
         return frame, notes + found
     text, notes = decoded(path, raw)
+    if form in TAGGED:
+        frame, found = conll_frame(path, text)
+        return frame, notes + found
     records, rows, found = _json_records(path, text) if form == ".json" else _json_lines(path, text)
     return records_frame(records, rows), notes + found
 

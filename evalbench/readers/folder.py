@@ -1,4 +1,4 @@
-"""A folder with a JSON file per row to a raw frame, whose index holds the names of the files."""
+"""A folder whose files make up one table: a JSON file per row, brat's annotations, or a CoNLL file per model."""
 
 from __future__ import annotations
 
@@ -6,19 +6,63 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalbench.errors import BadInput
+from evalbench.readers.brat import brat_files, brat_frame
 from evalbench.readers.decoded import decoded
-from evalbench.readers.files import parsed_json, read_bytes, records_frame, sha256
+from evalbench.readers.files import parsed_json, raw_table, read_bytes, records_frame, sha256
+from evalbench.readers.tagged import TAGGED
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 def row_files(folder: Path) -> list[Path]:
-    """The JSON files of a folder, in the order of their names."""
+    """The files of a folder that make up a table, in the order of their names."""
+    return _json_files(folder) or brat_files(folder) or _tagged_files(folder)
+
+
+def _json_files(folder: Path) -> list[Path]:
     return sorted(p for p in folder.glob("*.json") if p.is_file() and not p.name.startswith("."))
 
 
+def _tagged_files(folder: Path) -> list[Path]:
+    return sorted(p for p in folder.iterdir() if p.suffix in TAGGED and p.is_file() and not p.name.startswith("."))
+
+
 def folder_frame(folder: Path) -> tuple[pd.DataFrame, list[str], dict[str, str]]:
+    """The table of a folder, notes on how it was read, and SHA-256 values by file.
+
+    A row per JSON file; else a row per document of brat; else the tokens of CoNLL files, each with its file's name as ``model``.
+
+    Raises
+    ------
+    BadInput
+        For files that are not what their names say: all of them.
+    """
+    if _json_files(folder):
+        return _json_rows(folder)
+    return brat_frame(folder) if brat_files(folder) else _tagged_models(folder)
+
+
+def _tagged_models(folder: Path) -> tuple[pd.DataFrame, list[str], dict[str, str]]:
+    import pandas as pd
+
+    frames, faults, digests, notes = [], [], {}, []
+    for file in _tagged_files(folder):
+        try:
+            raw = read_bytes(file)
+            digests[file.name] = sha256(raw)
+            frame, found = raw_table(file, raw)
+        except BadInput as error:
+            faults.append(str(error).removeprefix(f"{folder}/"))
+            continue
+        frames.append(frame.set_axis([f"{file.name}:{row}" for row in frame.index]).assign(model=file.stem))
+        notes += [f"{file.name}: {note}" for note in found]
+    if faults:
+        raise BadInput.listing(f"{folder}: expected tokens with tags:", faults)
+    return pd.concat(frames), [f"its {len(frames)} files were read as a model each", *notes], digests
+
+
+def _json_rows(folder: Path) -> tuple[pd.DataFrame, list[str], dict[str, str]]:
     """A row per JSON file, the note of it, and SHA-256 values by file.
 
     Raises
@@ -27,7 +71,7 @@ def folder_frame(folder: Path) -> tuple[pd.DataFrame, list[str], dict[str, str]]
         For files that are not JSON or hold anything but one object: all of them.
     """
     records, faults, digests = [], [], {}
-    files = row_files(folder)
+    files = _json_files(folder)
     for file in files:
         try:
             raw = read_bytes(file)

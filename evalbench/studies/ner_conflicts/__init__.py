@@ -1,0 +1,152 @@
+"""Where are predicted entities in conflict with their text, so that their places cannot be told?
+
+Input: texts, and entities that were predicted as strings with a class, without places.
+
+Figures (method document ``handbook``, «Спецификация NER: качество модели в разрезе конфликтующих предсказаний»): conflicts *by class
+and string* (a class predicts a string fewer times than it occurs) and *by text and string* (all classes together predict it
+more often than it occurs); the share of texts with conflicts, and three means over them.  Conflicts that nesting explains
+(«Paris» inside «Paris Hilton») are counted apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from evalbench.core.result import Result
+from evalbench.kit.collecting import several
+from evalbench.kit.comparing import compare_groups, in_words
+from evalbench.kit.options import Checks, stated, taken
+from evalbench.kit.verdicts import N_RESAMPLES, SEED
+from evalbench.readers.dataset import Dataset
+from evalbench.readers.schema import Column, Table
+from evalbench.studies.ner_conflicts.inputs import prepare, texts_of
+from evalbench.studies.ner_conflicts.items import items_of
+from evalbench.studies.ner_conflicts.pictures import (
+    by_class,
+    comparisons,
+    marked,
+    picture_kinds,
+    picture_shares,
+    strings,
+)
+from evalbench.studies.ner_conflicts.summary import SHARE, measures, method, notes, rules_of, summarise
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "QUESTION", "SCHEMA", "adapt", "by_class", "check", "comparisons", "evaluate", "marked", "measures", "picture_kinds",
+    "picture_shares", "strings", "summarise",
+]  # fmt: skip
+
+QUESTION = "Where are predicted entities in conflict with their text, so that their places cannot be told?"
+SCHEMA: Mapping[str, Table] = {
+    "predictions": Table(
+        (
+            Column("text_id", "id"),
+            Column("entity_class", "text", help="the predicted class"),
+            Column("entity", "text", help="the predicted string, a row each time that it was predicted"),
+            Column("model", "id", groups=True, required=False, help="who predicted, where there are several"),
+        ),
+        help="one row per predicted entity",
+    ),
+    "texts": Table(
+        (
+            Column("text_id", "id"),
+            Column("text", "text"),
+            Column("lang", "text", required=False, empty_ok=True, help="ISO 639-1 code"),
+        ),
+        unique=("text_id",),
+        help="one row per text, also those without a predicted entity; or a column text of the predictions",
+    ),
+}
+
+
+def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
+    """Predictions that carry their text in a column as the tables of the schema; others as they are."""
+    return texts_of(frames)
+
+
+def check(data: Dataset) -> None:
+    """Refuse predictions with places, those of texts that are not there, and blank strings.
+
+    Raises
+    ------
+    BadInput
+    """
+    prepare(data)
+
+
+def evaluate(
+    data: Dataset,
+    *,
+    whole_words: bool = True,
+    case_sensitive: bool = True,
+    count_nested: bool = False,
+    green_to: float | None = None,
+    yellow_to: float | None = None,
+    lights: Mapping[str, Mapping[str, float]] = {},
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
+) -> Result:
+    """Count conflicts between predicted strings and their occurrences.
+
+    Parameters
+    ----------
+    data : Dataset
+        ``load(…, study="ner_conflicts")``: tables predictions, texts.
+    whole_words : bool
+        Whether a string occurs only as whole words; otherwise anywhere, but never inside a visible character.
+    case_sensitive : bool
+        Whether upper and lower case differ.
+    count_nested : bool
+        Whether conflicts that nesting explains count like the others, as in the method document.
+    green_to, yellow_to : float or None
+        Share of texts with conflicts (0–1): green at or below; yellow at or below, red above.  Both, or neither: then it is unlit.
+    lights : mapping of str to mapping
+        Thresholds of further figures, ``{"over_share": {"green_to": 0.05, "yellow_to": 0.2}}``.  The worst light decides.
+    seed, n_resamples : int
+
+    Returns
+    -------
+    Result
+        ``items``: one row per text and model.  ``tables``: ``conflicts``, ``texts``, with several models ``comparisons``.
+
+    Raises
+    ------
+    BadInput
+        For faults of the tables or the options, all at once.
+    """
+    options = stated(evaluate, locals())
+    checks = Checks(options)
+    checks.tried(lambda: rules_of(**taken(rules_of, options)))
+    checks.refuse("ner_conflicts")
+    known = prepare(data)
+    items, conflicts = items_of(
+        known, whole_words=whole_words, case_sensitive=case_sensitive, count_nested=count_nested
+    )
+    compared = compare_groups(
+        items,
+        [m for m in measures() if m.metric == SHARE],
+        "model",
+        units="text_id",
+        rank_by=SHARE,
+        seed=seed,
+        n_resamples=n_resamples,
+    )
+    return Result(
+        study="ner_conflicts",
+        question=QUESTION,
+        judged=several("model", known.models),
+        parameters=options,
+        data=data.label,
+        id="text_id",
+        by=("model",),
+        items=items,
+        items_of="texts × models" if len(known.models) > 1 else "texts",
+        summary=summarise(items, **taken(summarise, options)),
+        tables={"conflicts": conflicts, "texts": known.texts, **({"comparisons": compared} if len(compared) else {})},
+        notes=(*in_words(compared, "model", SHARE, len(known.models)), *data.notes, *notes(items, conflicts)),
+        method=method(options),
+    )

@@ -1,0 +1,100 @@
+"""Texts and predicted strings, checked, as arrays of codes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from evalbench.core.arrays import Indices
+from evalbench.core.wording import counted
+from evalbench.errors import BadInput
+from evalbench.kit.collecting import UNNAMED
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evalbench.readers.dataset import Dataset
+
+
+class Predictions(NamedTuple):
+    """What was predicted of which texts.
+
+    Attributes
+    ----------
+    texts : DataFrame
+        By id.
+    models, classes, entities : tuple of str
+        The names of the codes below; ascending.
+    text, model, kind, entity : (n,) arrays of int
+        One code per prediction.
+    """
+
+    texts: pd.DataFrame
+    models: tuple[str, ...]
+    classes: tuple[str, ...]
+    entities: tuple[str, ...]
+    text: Indices
+    model: Indices
+    kind: Indices
+    entity: Indices
+
+
+def texts_of(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """The tables, where the predictions carry their text in a column ``text`` that has no table of its own."""
+    rows = frames.get("predictions")
+    if rows is None or "texts" in frames or not {"text_id", "text"} <= set(rows.columns):
+        return dict(frames)
+    lang = ["lang"] if "lang" in rows else []
+    texts = rows[["text_id", "text", *lang]]
+    named = texts["text_id"].map(str)
+    doubled = named.duplicated() & ~texts.map(str).duplicated()
+    if doubled.any():
+        faults = [f"text_id {name}" for name in dict.fromkeys(named[doubled])]
+        raise BadInput.listing("column text of the predictions: these ids come with several texts:", faults)
+    return {**frames, "predictions": rows.drop(columns=["text", *lang]), "texts": texts[~named.duplicated()]}
+
+
+def prepare(data: Dataset) -> Predictions:
+    """The checked predictions of a data set.
+
+    Raises
+    ------
+    BadInput
+        If the predictions have places, name texts that are not there, or hold blank strings: all at once.
+    """
+    import pandas as pd
+
+    rows, texts = data["predictions"], data["texts"].sort_values("text_id", ignore_index=True)
+    if {"start", "end"} <= set(rows.columns) and (rows[["start", "end"]] != "").all(axis=1).any():
+        raise BadInput(
+            "the predictions have places (columns start, end), so there is nothing to be told: judge them with the study "
+            "ner_quality, against true entities; without these columns they are judged as strings"
+        )
+    text = pd.Index(texts["text_id"]).get_indexer(rows["text_id"])
+    strangers = rows["text_id"][text < 0].unique()
+    faults = [f"no text has the text_id {name} of the predictions" for name in strangers]
+    for column in ("entity", "entity_class"):
+        blank = rows[column].str.strip() == ""
+        if blank.any():
+            shown = ", ".join(rows["text_id"][blank].unique()[:5])
+            faults.append(f"column {column}: {counted(int(blank.sum()), 'blank cell')} (text_id {shown})")
+    if faults:
+        raise BadInput.listing("predictions and texts:", faults)
+    named = rows["model"] if "model" in rows else pd.Series(UNNAMED, rows.index)
+    columns = [_coded(column) for column in (named, rows["entity_class"], rows["entity"])]
+    (models, model), (classes, kind), (entities, entity) = columns
+    order = np.lexsort((entity, kind, model, text))
+    return Predictions(texts, models, classes, entities, text[order], model[order], kind[order], entity[order])
+
+
+def _coded(column: pd.Series) -> tuple[tuple[str, ...], Indices]:
+    """The distinct texts of a column without blanks around them, ascending, and each row's number."""
+    import pandas as pd
+
+    codes, names = pd.factorize(column.to_numpy(dtype=object))
+    stripped = {name: name.strip() for name in names}
+    ordered = sorted(set(stripped.values()))
+    at = {name: i for i, name in enumerate(ordered)}
+    return tuple(ordered), np.array([at[stripped[name]] for name in names], dtype=np.int64)[codes]

@@ -1,0 +1,177 @@
+"""Items to headline figures, their light, and what a reader should know of both."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from evalbench.core.measures import Measure, mean_of, ratio, share_of
+from evalbench.core.result import Summary
+from evalbench.core.wording import counted
+from evalbench.kit.options import Checks
+from evalbench.kit.rules import rule_of
+from evalbench.kit.verdicts import N_RESAMPLES, SEED, worst_group
+from evalbench.metrics.mentions import CLASS, TEXT
+from evalbench.studies.ner_conflicts.items import NOTHING, ONCE
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SHARE = "conflict_share"
+OCCURRENCES = "occurrences"
+
+
+def measures() -> tuple[Measure, ...]:
+    """The study's headline figures."""
+    less: dict[str, Any] = {"higher_is_better": False}
+    return (
+        share_of(
+            "conflict",
+            SHARE,
+            title="texts with conflicts",
+            undefined="no text has a predicted string that occurs other than once",
+            **less,
+        ),
+        Measure(
+            "mean_gap",
+            ("gap", "class_string"),
+            ratio,
+            unit=OCCURRENCES,
+            title="occurrences less predictions, per conflict by class and string",
+            undefined=f"no conflict by {CLASS}",
+            **less,
+        ),
+        mean_of(
+            "over_share",
+            title="strings predicted too often, mean over texts with conflicts",
+            worst=None,
+            undefined="no text has conflicts",
+            **less,
+        ),
+        Measure(
+            "mean_occurrences",
+            ("occurrences", "conflicting"),
+            ratio,
+            unit=OCCURRENCES,
+            title="occurrences of a conflicting string",
+            higher_is_better=None,
+            undefined="no string is in conflict",
+        ),
+        share_of("any_conflict", "conflict_share_all", title="texts with conflicts, of all texts", **less),
+        Measure(
+            "nested_share",
+            ("nested", "class_string_all"),
+            ratio,
+            title=f"conflicts by {CLASS} that nesting explains",
+            higher_is_better=None,
+            interval="counts",
+            undefined=f"no conflict by {CLASS}",
+        ),
+        Measure(
+            "absent_share",
+            ("absent", "strings"),
+            ratio,
+            title="predicted strings that do not occur in their text",
+            interval="counts",
+            undefined=NOTHING,
+            **less,
+        ),
+    )
+
+
+def rules_of(
+    green_to: float | None = None, yellow_to: float | None = None, lights: Mapping[str, Mapping[str, float]] = {}
+) -> dict[str, dict[str, float]]:
+    """The checked thresholds of each figure that has a light, that of the share of texts first, also without any.
+
+    Raises
+    ------
+    BadInput
+        Lists thresholds that are no rule or beyond their figure, and unknown figures.
+
+    Examples
+    --------
+    >>> rules_of(0.1, 0.3)
+    {'conflict_share': {'green_to': 0.1, 'yellow_to': 0.3}}
+    """
+    checks, known = Checks(), {m.metric: m for m in measures()}
+    own = {"green_to": green_to, "yellow_to": yellow_to}
+    found = {SHARE: checks.tried(lambda: rule_of(own, higher_is_better=False, within=(0, 1))) or {}}
+    for name, rule in lights.items():
+        if name not in known:
+            checks.choice("lights", name, known)
+            continue
+        checks.that(not found.get(name), f"lights: {name} has its thresholds in green_to and yellow_to")
+        options: dict[str, Any] = {
+            "higher_is_better": known[name].higher_is_better,
+            "within": (0, math.inf if known[name].unit == OCCURRENCES else 1),
+            "of": name,
+        }
+        found[name] = checks.tried(lambda rule=rule, options=options: rule_of(rule, **options)) or {}  # type: ignore[misc]
+    checks.refuse("ner_conflicts")
+    return found
+
+
+def summarise(
+    items: pd.DataFrame,
+    *,
+    green_to: float | None = None,
+    yellow_to: float | None = None,
+    lights: Mapping[str, Mapping[str, float]] = {},
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
+) -> Summary:
+    """Figures of every model and the verdict, the worst light decides; options as of ``evaluate``."""
+    return worst_group(
+        items,
+        measures(),
+        "model",
+        lights=rules_of(green_to, yellow_to, lights),
+        what="Texts with conflicts",
+        over=counted(items["text_id"].nunique(), "text"),
+        units="text_id",
+        seed=seed,
+        n_resamples=n_resamples,
+    )
+
+
+def notes(items: pd.DataFrame, conflicts: pd.DataFrame) -> list[str]:
+    """How many texts the conflicts are not applicable to, and what was counted apart."""
+    once, nothing = ((items["undefined"] == reason) for reason in (ONCE, NOTHING))
+    out = []
+    if once.any():
+        odd = int((items.loc[once, "any_conflict"] > 0).sum())
+        more = (
+            f"; in {odd} of them such a string was predicted more than once, which only the share of all texts counts"
+        )
+        out.append(
+            f"Not applicable, because {ONCE} and so its place is known: {int(once.sum())} of {len(items)} "
+            f"items{more if odd else ''}."
+        )
+    if nothing.any():
+        out.append(f"Not applicable, because {NOTHING}: {int(nothing.sum())} of {len(items)} items.")
+    if apart := int(conflicts["nested"].sum()):
+        out.append(
+            f"Conflicts by {CLASS} that nesting explains, as «Paris» inside «Paris Hilton»: {apart} of "
+            f"{int((conflicts['kind'] == CLASS).sum())}."
+        )
+    return out
+
+
+def method(options: Mapping[str, Any]) -> tuple[str, ...]:
+    """The formulas in force."""
+    where = "as whole words" if options["whole_words"] else "anywhere, but never inside a visible character"
+    case = "" if options["case_sensitive"] else ", upper and lower case alike"
+    return (
+        f"Occurrences are counted {where}{case}, from left to right without overlaps, in composed form (Unicode NFC). "
+        "In scripts written without spaces every character is a word.",
+        f"Conflict by {CLASS}: a class predicts a string at least once, and fewer times than it occurs. Conflict by {TEXT}: "
+        "all classes together predict a string more often than it occurs.",
+        "A conflict by class and string is nested where the occurrences outside other, longer predicted strings are not more "
+        f"than the predictions; such conflicts {'count like the others' if options['count_nested'] else 'are counted apart'}.",
+        f"Texts in which {ONCE}, or {NOTHING}, have no conflict to be found: they are in the share of all texts alone.",
+        "handbook (docs/methods.md), «качество модели в разрезе конфликтующих предсказаний». Its table prints the mean "
+        "difference as predicted less occurrences with a positive value; here it is occurrences less predicted. Intervals "
+        "resample texts.",
+    )

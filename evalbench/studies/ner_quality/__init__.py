@@ -1,0 +1,162 @@
+"""Which named entities does a model find, and which classes does it take for others?
+
+Input: true and predicted spans of the same texts with their classes; or tokens with tags (BIO columns, CoNLL files), folders of
+brat, texts that list their entities.
+
+Figures: precision, recall and F1 in four modes (strict, exact, partial, type; SemEval-2013 Task 9), over all classes, as mean over
+classes and per class, by optimal assignment.  Method document ``handbook``, «распределения ошибок предсказаний NER-модели в разрезе
+классов»: the share of a class's true entities that is taken for another class, and the light that follows from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from evalbench.core.result import Result
+from evalbench.kit.collecting import several
+from evalbench.kit.comparing import compare_groups, in_words
+from evalbench.kit.options import Checks, stated, taken
+from evalbench.kit.verdicts import N_RESAMPLES, SEED
+from evalbench.readers.dataset import Dataset
+from evalbench.readers.schema import Column, Table
+from evalbench.studies.ner_quality.forms import spans_of
+from evalbench.studies.ner_quality.inputs import prepare
+from evalbench.studies.ner_quality.items import items_of
+from evalbench.studies.ner_quality.method import method
+from evalbench.studies.ner_quality.pictures import (
+    classes,
+    comparisons,
+    confused,
+    means,
+    modes,
+    parting,
+    picture_classes,
+    picture_confusions,
+    picture_modes,
+    picture_strict,
+    worst,
+)
+from evalbench.studies.ner_quality.summary import STRICT, measures, resampled_rows, rules_of, summarise
+from evalbench.studies.ner_quality.tables import figures
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "QUESTION", "SCHEMA", "adapt", "check", "classes", "comparisons", "confused", "evaluate", "means", "measures", "modes", "parting",
+    "picture_classes", "picture_confusions", "picture_modes", "picture_strict", "summarise", "worst",
+]  # fmt: skip
+
+QUESTION = "Which named entities does a model find, and which classes does it take for others?"
+_SPAN = (
+    Column("text_id", "id"),
+    Column("start", "int", low=0, help="first character, counted in code points from 0"),
+    Column("end", "int", low=1, help="one past the last character"),
+    Column("entity_class", "text"),
+)
+SCHEMA: Mapping[str, Table] = {
+    "gold": Table(
+        _SPAN, help="one row per true entity; or tokens with tags, brat's folder, texts that list their entities"
+    ),
+    "predictions": Table(
+        (*_SPAN, Column("model", "id", groups=True, required=False, help="who predicted, where there are several")),
+        help="one row per predicted entity, in any of the forms of gold; a folder of CoNLL files: a model each",
+    ),
+    "texts": Table(
+        (
+            Column("text_id", "id"),
+            Column("text", "text"),
+            Column("lang", "text", required=False, empty_ok=True, help="ISO 639-1 code"),
+        ),
+        unique=("text_id",),
+        required=False,
+        help="one row per text, also those without an entity",
+    ),
+}
+
+
+def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
+    """Tokens with tags, documents of brat and lists of entities as the tables of the schema."""
+    return spans_of(frames)
+
+
+def check(data: Dataset) -> None:
+    """Refuse what the schema cannot see: empty spans, spans beyond their text, texts that are not there.
+
+    Raises
+    ------
+    BadInput
+    """
+    prepare(data)
+
+
+def evaluate(
+    data: Dataset,
+    *,
+    green_to: float | None = None,
+    yellow_to: float | None = None,
+    lights: Mapping[str, Mapping[str, float]] = {},
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
+) -> Result:
+    """Judge predicted entities against true ones.
+
+    Parameters
+    ----------
+    data : Dataset
+        ``load(…, study="ner_quality")``: tables gold, predictions, texts.
+    green_to, yellow_to : float or None
+        Largest share (0–1) of a class that may be taken for one other: green at or below; yellow at or below, red above.
+        Both, or neither: then the method document's, green below 0.25, yellow below 0.5.
+    lights : mapping of str to mapping
+        Thresholds of further figures, ``{"strict_f1": {"green_from": 0.9, "yellow_from": 0.7}}``.  The worst light decides.
+    seed, n_resamples : int
+
+    Returns
+    -------
+    Result
+        ``items``: one row per text and model.  ``tables``: ``spans``, ``confusions``, ``modes``, ``classes``, ``texts``; with
+        several models ``comparisons``.
+
+    Raises
+    ------
+    BadInput
+        For faults of the tables or the options, all at once.
+    """
+    options = stated(evaluate, locals())
+    checks = Checks(options)
+    checks.tried(lambda: rules_of(**taken(rules_of, options)))
+    checks.refuse("ner_quality")
+    known = prepare(data)
+    items, tables = items_of(known)
+    resampling: dict[str, int] = {"seed": seed, "n_resamples": n_resamples}
+    compared = compare_groups(
+        resampled_rows(items),
+        [m for m in measures() if m.metric.endswith("f1")],
+        "model",
+        units="_unit",
+        rank_by=STRICT,
+        seed=seed,
+        n_resamples=n_resamples,
+    )
+    return Result(
+        study="ner_quality",
+        question=QUESTION,
+        judged=several("model", known.models),
+        parameters=options,
+        data=data.label,
+        id="text_id",
+        by=("model",),
+        items=items,
+        items_of="texts × models" if len(known.models) > 1 else "texts",
+        summary=summarise(items, **taken(summarise, options)),
+        tables={
+            **{name: tables[name] for name in ("spans", "confusions")},
+            **figures(items, tables["counts"], **resampling),
+            "texts": known.texts,
+            **({"comparisons": compared} if len(compared) else {}),
+        },
+        notes=(*in_words(compared, "model", STRICT, len(known.models)), *data.notes, *known.notes),
+        method=method(options, len(known.texts)),
+    )

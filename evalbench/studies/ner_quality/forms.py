@@ -1,0 +1,185 @@
+"""Published forms of entities as the tables of spans: tokens with tags, brat's documents, texts that list their entities."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalbench.core.wording import counted
+from evalbench.errors import BadInput
+from evalbench.readers.brat import ANNOTATIONS
+from evalbench.readers.tagged import BEFORE, TAG, TOKEN, Tokens, chunks_of, tokens_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LISTS = (ANNOTATIONS, "entities", "spans", "labels", "label")
+GOLD_TAG, PREDICTED_TAG = "gold_tag", "predicted_tag"
+_KINDS = ("entity_class", "label", "type", "entity_group", "class")
+
+
+def spans_of(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """Tables ``gold``, ``predictions`` and ``texts`` of whatever form the first two have; spans stay as they are.
+
+    Raises
+    ------
+    BadInput
+        For predicted tokens that are not as many as the true ones, and lists that are not of entities.
+    """
+    out = dict(frames)
+    gold = frames.get("gold")
+    if gold is None:
+        return out
+    if TOKEN in gold:
+        return out | _of_tokens(gold, frames.get("predictions"), frames.get("texts"))
+    for name in ("gold", "predictions"):
+        if name in frames and (column := _listed(frames[name])):
+            spans, texts = _exploded(frames[name], column, name)
+            out[name] = spans
+            if texts is not None and "texts" not in out:
+                out["texts"] = texts
+    return out
+
+
+# -- tokens --------------------------------------------------------------------------------------
+
+
+def _of_tokens(
+    gold: pd.DataFrame, predictions: pd.DataFrame | None, texts: pd.DataFrame | None
+) -> dict[str, pd.DataFrame]:
+    import pandas as pd
+
+    alone = predictions is None
+    if predictions is None:
+        pair = [c for c in (GOLD_TAG, BEFORE, TAG) if c in gold][:1] + [c for c in (PREDICTED_TAG, TAG) if c in gold][
+            :1
+        ]
+        if len(set(pair)) < 2:
+            raise BadInput(
+                "gold: the tokens have one column of tags; give the predicted ones too, in a file of their own "
+                f"(-p predictions=FILE) or as columns {GOLD_TAG} and {PREDICTED_TAG}"
+            )
+        of_gold, of_predictions = pair
+        predictions = gold
+        if "model" in gold:
+            gold = gold[gold["model"] == gold["model"].iloc[0]]
+    elif TOKEN not in predictions:
+        raise BadInput("gold: tokens with tags, but the predictions are none; give both in one form")
+    else:
+        of_gold = next((c for c in (GOLD_TAG, TAG) if c in gold), "")
+        of_predictions = next((c for c in (PREDICTED_TAG, TAG) if c in predictions), "")
+        missing = [name for name, column in (("gold", of_gold), ("predictions", of_predictions)) if not column]
+        if missing:
+            raise BadInput(f"{' and '.join(missing)}: the tokens have no column of tags ({TAG})")
+    true = tokens_of(gold)
+    found, notes = _spans(gold[of_gold], true, true, {})
+    gold_notes = [f"tags of the columns {of_gold} and {of_predictions} were read"] if alone else []
+    parts, predicted_notes = [], []
+    several = predictions.groupby("model", sort=False) if "model" in predictions else [("", predictions)]
+    for name, own in several:
+        model = str(name)
+        tokens = tokens_of(own)
+        differ = _aligned(true, tokens, gold, own, model)
+        spans, repaired = _spans(own[of_predictions], tokens, true, {"model": model} if model else {})
+        parts.append(spans)
+        predicted_notes += [f"{model}: {note}" if model else note for note in repaired + differ]
+    predicted = pd.concat(parts, ignore_index=True)
+    out = {"gold": _noted(found, gold_notes + notes), "predictions": _noted(predicted, predicted_notes)}
+    if texts is None:
+        out["texts"] = pd.DataFrame({"text_id": true.ids, "text": true.texts})
+    return out
+
+
+def _aligned(true: Tokens, own: Tokens, gold: pd.DataFrame, predictions: pd.DataFrame, model: str) -> list[str]:
+    """A note where tokens differ; refuses texts with other numbers of tokens, or others altogether."""
+    of_model = f"predictions of {model}" if model else "predictions"
+    sizes, found = (np.bincount(side.text, minlength=len(side.ids)) for side in (true, own))
+    if list(own.ids) != list(true.ids):
+        strange = sorted(set(own.ids) ^ set(true.ids))
+        faults = strange or ["the texts come in another order"]
+        raise BadInput.listing(f"{of_model}: these texts are on one side only, or in another order:", faults)
+    if (sizes != found).any():
+        wrong = np.flatnonzero(sizes != found)
+        faults = [f"text {true.ids[i]}: {sizes[i]} true, {found[i]} predicted" for i in wrong.tolist()]
+        raise BadInput.listing(f"{of_model}: these texts have other numbers of tokens:", faults)
+    n = int((gold[TOKEN].to_numpy(dtype=object) != predictions[TOKEN].to_numpy(dtype=object)).sum())
+    return (
+        [f"{counted(n, 'token')} of {len(own.text)} differ from the true ones; they were aligned by position"]
+        if n
+        else []
+    )
+
+
+def _spans(tags: pd.Series, own: Tokens, true: Tokens, more: Mapping[str, Any]) -> tuple[pd.DataFrame, list[str]]:
+    """The entities of tags in the places of the true tokens."""
+    import pandas as pd
+
+    chunks = chunks_of(tags, own.text)
+    ids = np.array(true.ids, dtype=object)
+    frame = pd.DataFrame(
+        {
+            "text_id": ids[own.text[chunks.first]],
+            "start": true.start[chunks.first],
+            "end": true.end[chunks.last],
+            "entity_class": chunks.kinds,
+            **more,
+        }
+    )
+    n = chunks.repaired
+    note = f"{counted(n, 'entity', 'entities')} without B- (or S-, U-) at the start, read as if it were there"
+    return frame, [note] if n else []
+
+
+def _noted(frame: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
+    frame.attrs["notes"] = notes
+    return frame
+
+
+# -- lists ---------------------------------------------------------------------------------------
+
+
+def _listed(frame: pd.DataFrame) -> str:
+    """The column whose cells list entities; empty where rows are entities."""
+    if {"start", "end"} <= set(frame.columns):
+        return ""
+    return next((c for c in LISTS if c in frame and frame[c].map(lambda v: isinstance(v, list)).any()), "")
+
+
+def _exploded(frame: pd.DataFrame, column: str, table: str) -> tuple[pd.DataFrame, pd.DataFrame | None]:
+    """One row per listed entity, and the texts where there are some."""
+    import pandas as pd
+
+    own = next((c for c in ("text_id", "id", "doc_id") if c in frame), "")
+    named = frame[own].map(str).tolist() if own else [f"s{i:05d}" for i in range(1, len(frame) + 1)]
+    rows, places, faults = [], [], []
+    models = frame["model"].tolist() if "model" in frame else None
+    for i, (name, listed) in enumerate(zip(named, frame[column], strict=True)):
+        if not isinstance(listed, list) and listed is not None:
+            faults.append(f"row {frame.index[i]}: {column} is not a list")
+            continue
+        for entity in listed or []:
+            span = _entity(entity)
+            if span is None:
+                faults.append(f"row {frame.index[i]}: {str(entity)[:60]} is not an entity with start, end and class")
+                continue
+            rows.append((name, *span, *([models[i]] if models else [])))
+            places.append(frame.index[i])
+    if faults:
+        raise BadInput.listing(f"{table}: column {column}:", faults)
+    columns = ["text_id", "start", "end", "entity_class", *(["model"] if models else [])]
+    spans = pd.DataFrame(rows, columns=columns, index=pd.Index(places))
+    if "text" not in frame or frame["text"].isna().any():
+        return spans, None
+    texts = pd.DataFrame({"text_id": named, "text": frame["text"].tolist()}, index=frame.index)
+    return spans, texts.drop_duplicates("text_id")
+
+
+def _entity(value: Any) -> tuple[Any, Any, Any] | None:
+    """Start, end and class of ``[start, end, class]`` or of an object."""
+    if isinstance(value, Mapping):
+        kind = next((value[k] for k in _KINDS if k in value), None)
+        found = value.get("start", value.get("start_offset")), value.get("end", value.get("end_offset")), kind
+        return None if None in found else found
+    return (value[0], value[1], value[2]) if isinstance(value, list) and len(value) == 3 else None

@@ -1,0 +1,243 @@
+"""Pictures, tables and marked texts of an ner_quality result."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from evalbench.core.wording import rounded
+from evalbench.draw.html import Html
+from evalbench.draw.pictures import estimate_bars, heat_map
+from evalbench.draw.spans import Document, Span, documents
+from evalbench.kit.cases import in_turn, rows_of
+from evalbench.kit.comparing import shown
+from evalbench.metrics.entities import COUNTS, MODES
+from evalbench.studies.ner_quality.items import MISSED, SPURIOUS
+from evalbench.studies.ner_quality.summary import OWN, STRICT, class_id
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure as Picture
+
+    from evalbench.core.result import Result
+
+KEYS = ("text_id", "model")
+MOST_SHOWN = 12
+LONGEST = 1200
+
+
+def picture_strict(result: Result) -> tuple[Picture, str]:
+    """Strict F1 of every model."""
+    rows = [e for e in result.summary.estimates if e.metric == STRICT]
+    return estimate_bars(
+        [e.group["model"] for e in rows],
+        rows,
+        title="Strict F1 of every model: the same boundaries and the same class",
+        xlabel="strict F1 (0–1)",
+        domain=(0, 1),
+    )
+
+
+def picture_modes(result: Result) -> tuple[Picture, str]:
+    """F1 of every model in the four modes."""
+    own = result.tables["modes"]
+    table = own[own["over"] == "all entities"].pivot(index="model", columns="mode", values="f1")[list(MODES)]
+    return heat_map(
+        table.to_numpy(),
+        [*map(str, table.index)],
+        list(MODES),
+        title="F1 of every model, the stricter modes first",
+        unit="F1 (0–1), over all entities",
+        low=0,
+        high=1,
+    )
+
+
+def picture_classes(result: Result) -> tuple[Picture, str] | None:
+    """Strict F1 of every class and model, the most frequent classes first; None where there is no true entity."""
+    own = result.tables["classes"]
+    own = own[own["mode"] == "strict"]
+    if own.empty:
+        return None
+    table = own.pivot(index="entity_class", columns="model", values="f1")
+    order = own.drop_duplicates("entity_class").sort_values(["n_true", "entity_class"], ascending=[False, True])
+    table = table.loc[order["entity_class"].head(MOST_SHOWN)]
+    return heat_map(
+        table.to_numpy(),
+        [*map(str, table.index)],
+        [*map(str, table.columns)],
+        title="Strict F1 of every class",
+        unit="F1 (0–1)",
+        low=0,
+        high=1,
+    )
+
+
+def picture_confusions(result: Result, model: str = "") -> tuple[Picture, str] | None:
+    """What the entities of each class were taken for, of one model; by default of the one that decides the light."""
+    place = result.verdict.decided_by or {}
+    model = model or place.get("model", "") or str(result.items["model"].iloc[0])
+    own = result.tables["confusions"]
+    own = own[(own["model"] == model) & (own["true_class"] != SPURIOUS)]
+    if own.empty:
+        return None
+    table = own.pivot(index="true_class", columns="predicted_class", values="share")
+    counts = own.pivot(index="true_class", columns="predicted_class", values="n")
+    total = counts.sum(axis=1).sort_values(ascending=False, kind="stable")
+    rows = [*total.index[:MOST_SHOWN]]
+    others = [c for c in counts.sum().sort_values(ascending=False, kind="stable").index if c not in (*rows, MISSED)]
+    columns = [*rows, *others[: max(0, MOST_SHOWN - len(rows))], MISSED]
+    table, counts = table.loc[rows, columns], counts.loc[rows, columns]
+    return heat_map(
+        table.to_numpy(),
+        [f"{name} ({total[name]})" for name in rows],
+        columns,
+        title=f"What {model} takes the entities of each class for",
+        text=[
+            [f"{x:.2f}" if n else "" for x, n in zip(*two, strict=True)]
+            for two in zip(table.to_numpy(), counts.to_numpy(), strict=True)
+        ],
+        unit="share of the class's true entities (their number in brackets); empty: none",
+        low=0,
+        high=1,
+    )
+
+
+def modes(result: Result) -> pd.DataFrame:
+    """Precision, recall and F1 of every mode with intervals, over all entities, and the counts."""
+    own = result.tables["modes"]
+    own = own[own["over"] == "all entities"]
+    counts = [" · ".join(map(str, row)) for row in own[list(COUNTS)].to_numpy().tolist()]
+    heading = " · ".join(name[:3] for name in COUNTS)
+    return _written(own.assign(**{heading: counts}), ["model", "mode"], [heading])
+
+
+def means(result: Result) -> pd.DataFrame:
+    """Precision, recall and F1 of every mode with intervals, as mean over classes."""
+    own = result.tables["modes"]
+    return _written(own[own["over"] != "all entities"], ["model", "mode"], [])
+
+
+def classes(result: Result) -> pd.DataFrame:
+    """Precision, recall and F1 of every class, strict; the other modes are in the file."""
+    own = result.tables["classes"]
+    found = own[own["mode"] == "strict"].sort_values(["entity_class", "model"])
+    return _written(
+        found.rename(columns={"entity_class": "class", "n_true": "true", "n_predicted": "predicted"}),
+        ["class", "model"],
+        ["true", "predicted"],
+    )
+
+
+def _written(own: pd.DataFrame, keys: list[str], last: list[str]) -> pd.DataFrame:
+    import pandas as pd
+
+    def cells(figure: str) -> list[str]:
+        three = own[[figure, f"{figure}_low", f"{figure}_high"]].astype(float).to_numpy()
+        return [rounded(*(None if x != x else x for x in row)) for row in three.tolist()]
+
+    figures = {name: cells(figure) for name, figure in (("precision", "precision"), ("recall", "recall"), ("F1", "f1"))}
+    return pd.DataFrame({**{k: own[k].tolist() for k in keys}, **figures, **{c: own[c].tolist() for c in last}})
+
+
+def confused(result: Result, rows: int = 20) -> pd.DataFrame:
+    """The largest confusions of every model with the light of their class, then what is missed most."""
+    own = result.tables["confusions"]
+    other = own[(own["true_class"] != own["predicted_class"]) & (own["true_class"] != SPURIOUS) & (own["n"] > 0)]
+    lights = {(e.group["model"], e.metric): e.light for e in result.summary.estimates if e.group}
+    found = other.sort_values(["share", "model", "true_class", "predicted_class"], ascending=[False, True, True, True])
+    found = found.head(rows)
+    largest = ~found.assign(missed=found["predicted_class"] == MISSED).duplicated(["model", "true_class", "missed"])
+    kept = [
+        lights.get((m, f"{OWN}{class_id(c)}"), "") if first and p != MISSED else ""
+        for m, c, p, first in zip(found["model"], found["true_class"], found["predicted_class"], largest, strict=True)
+    ]
+    named = found.rename(columns={"true_class": "true class", "predicted_class": "taken for"})
+    return named.assign(**{"light of the class": kept}).reset_index(drop=True)
+
+
+def comparisons(result: Result) -> pd.DataFrame:
+    """Every pair of models on the same texts: difference of F1 with its interval, Holm's p-value, the verdict."""
+    return shown(result.tables.get("comparisons"), "model")
+
+
+def parting(result: Result, rows: int = 20) -> pd.DataFrame:
+    """True entities that some models find, right in boundaries and class, and others do not: the most disputed first."""
+    spans = result.tables["spans"]
+    models = sorted(result.items["model"].unique())
+    true = spans[spans["outcome"] != "spurious"]
+    if len(models) < 2 or true.empty:
+        return true.head(0)
+    keys = ["text_id", "start", "end", "entity_class"]
+    again = true.groupby([*keys, "model"], sort=False).cumcount()  # a true span that is listed twice
+    true = true.assign(right=true["outcome"] == "right", again=again)
+    share = true.groupby([*keys, "again"], sort=True)["right"].mean().reset_index()
+    share = share[(share["right"] > 0) & (share["right"] < 1)]
+    share = share.assign(split=(share["right"] - 0.5).abs()).sort_values(["split", *keys], kind="stable").head(rows)
+    said = true.merge(share[[*keys, "again"]], on=[*keys, "again"])
+    words = [
+        outcome
+        if outcome in ("right", "missed")
+        else f"{'' if outcome == 'other class' else f'“{_cut(result, i, int(a), int(b))}” '}as {kind}"
+        for i, outcome, a, b, kind in zip(
+            said["text_id"],
+            said["outcome"],
+            said["predicted_start"].fillna(0),
+            said["predicted_end"].fillna(0),
+            said["predicted_class"],
+            strict=True,
+        )
+    ]
+    wide = said.assign(words=words).pivot(index=[*keys, "again"], columns="model", values="words").reset_index()
+    wide = share[[*keys, "again"]].merge(wide, on=[*keys, "again"])
+    entity = [_cut(result, i, a, b) for i, a, b in zip(wide["text_id"], wide["start"], wide["end"], strict=True)]
+    named = wide.assign(entity=entity).rename(columns={"entity_class": "class"})
+    return named[["text_id", "entity", "class", *models]].rename_axis(columns=None)
+
+
+def _cut(result: Result, text_id: str, start: int, end: int) -> str:
+    texts = result.tables["texts"]
+    if "text" not in texts:
+        return f"[{start}, {end})"
+    at = int(texts["text_id"].searchsorted(text_id))
+    return str(texts["text"].iloc[at][start:end])
+
+
+def worst(result: Result, n: int = 6) -> Html:
+    """Texts with most faults, the models in turn: true and predicted entities marked, paired ones by number."""
+    texts = result.tables["texts"]
+    if "text" not in texts:
+        return Html(
+            '<p class="eb-small">The texts are not among the tables, so that no entity can be shown in its text.</p>'
+        )
+    items = result.items
+    faults = items["n_true"] + items["n_predicted"] - 2 * items["strict"]
+    cases = items.assign(faults=faults)[faults > 0].sort_values(
+        ["faults", *KEYS], ascending=[False, True, True], kind="stable"
+    )
+    if cases.empty:
+        return Html('<p class="eb-small">Every entity was found with its boundaries and its class, and no other.</p>')
+    known = texts.set_index("text_id")
+    chosen = in_turn(cases, "model", n)
+    spans = result.tables["spans"]
+    spans = spans[spans["text_id"].isin(chosen["text_id"])]
+    return documents([_document(spans, case, known) for case in chosen.to_dict("records")])
+
+
+def _document(all_spans: pd.DataFrame, case: dict[Any, Any], texts: pd.DataFrame) -> Document:
+    text = str(texts.at[case["text_id"], "text"])
+    marks: list[Span] = []
+    pair = 0
+    for row in rows_of(all_spans, case, KEYS).to_dict("records"):
+        both = row["outcome"] not in ("missed", "spurious")
+        pair += both
+        number = pair if both else None
+        if row["outcome"] != "spurious":
+            marks.append(Span(int(row["start"]), int(row["end"]), "truth", row["entity_class"], number))
+        if row["outcome"] != "missed":
+            end = int(row["predicted_end"])
+            marks.append(Span(int(row["predicted_start"]), end, "prediction", row["predicted_class"], number))
+    shown_text = text if len(text) <= 2 * LONGEST else text[:LONGEST]
+    note = f"the first {LONGEST} characters of {len(text)}" if len(shown_text) < len(text) else ""
+    lang = str(texts.at[case["text_id"], "lang"]) if "lang" in texts else None
+    title = f"{case['text_id']}, {case['model']}: {int(case['strict'])} of {int(case['n_true'])} right, {int(case['n_predicted'])} predicted"
+    return Document(title, shown_text, [m for m in marks if m.end <= len(shown_text)], note, lang or None)

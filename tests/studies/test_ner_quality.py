@@ -1,0 +1,366 @@
+"""Entities against a gold standard: published figures, the light, forms of input, bad input."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from studied import evaluated, page, sample, whole
+
+from evalbench import load, ner_quality
+from evalbench.core.verdict import Bands
+from evalbench.core.wording import estimate_text
+from evalbench.errors import BadInput
+from evalbench.studies.ner_quality import summary
+from evalbench.studies.ner_quality.summary import METHOD_BANDS, rules_of
+
+STRICT = {
+    "arcada": 39.98, "drexel_cci": 26.30, "flytxt": 38.35, "mic_cis": 37.06, "sjtu_adapt": 40.42,
+    "spinningbytes": 40.78, "uh_ritual": 41.86,
+}  # fmt: skip
+SPAN = ["text_id", "start", "end", "entity_class"]
+
+
+def spans(*rows) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=SPAN)
+
+
+def result_of(gold, predictions, texts=None, **options):
+    tables = {"gold": gold, "predictions": predictions, **({"texts": texts} if texts is not None else {})}
+    return ner_quality.evaluate(load(tables, study="ner_quality"), n_resamples=20, **options)
+
+
+# -- published figures -----------------------------------------------------------------------------
+
+
+@pytest.mark.external
+@pytest.mark.parametrize("system", STRICT)
+def test_strict_f1_of_the_systems_of_wnut17(external_data, system):
+    folder = external_data("wnut17")
+    data = load(folder / "gold_test.conll", study="ner_quality", predictions=folder / f"pred_{system}.conll")
+    result = ner_quality.evaluate(data, n_resamples=2)
+    expected = json.loads((folder / "expected.json").read_text())["systems"][system]
+    assert round(100 * result.estimate("strict_f1", model="response").value, 2) == STRICT[system]
+    macro = result.estimate("macro_strict_f1", model="response").value
+    assert macro == pytest.approx(expected["seqeval"]["macro avg"]["f1-score"], abs=1e-9)
+    own = result.tables["modes"].query("over == 'all entities'").set_index("mode")
+    for mode in ("strict", "exact", "partial"):
+        theirs = expected["nervaluate_overall"][mode]
+        for count in ("correct", "incorrect", "partial", "missed", "spurious"):
+            assert own.loc[mode, count] == theirs[count], (mode, count)
+    assert own.loc["type", "correct"] >= expected["nervaluate_overall"]["ent_type"]["correct"]
+    classes = result.tables["classes"].query("mode == 'strict'").set_index("entity_class")
+    for name, theirs in expected["seqeval"].items():
+        if name in classes.index:
+            assert classes.loc[name, "f1"] == pytest.approx(theirs["f1-score"], abs=1e-9)
+    assert (result.items["n_true"].sum(), result.items["n_predicted"].sum()) == (1079, expected["n_pred"])
+
+
+@pytest.mark.external
+def test_a_conll_file_with_both_columns(external_data, tmp_path):
+    path = tmp_path / "both.conll"
+    path.write_text((external_data("ner_metric_cases") / "conlleval_ground_truth.txt").read_text())
+    result = ner_quality.evaluate(load(path, study="ner_quality"), n_resamples=20)
+    figures = [
+        100 * result.estimate(m, model="response").value for m in ("strict_precision", "strict_recall", "strict_f1")
+    ]
+    assert [round(x, 2) for x in figures] == [68.83, 80.83, 74.35]
+
+
+# -- the light -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("share", "light"),
+    [(0.2499, "green"), (0.25, "yellow"), (0.2501, "yellow"), (0.4999, "yellow"), (0.5, "red"), (0.5001, "red")],
+)
+def test_the_worse_light_takes_the_documents_boundary(share, light):
+    assert METHOD_BANDS.light(share) == light
+
+
+def test_a_value_at_ones_own_threshold_takes_the_better_light():
+    bands, _ = rules_of(0.25, 0.5)
+    assert [bands.light(x) for x in (0.25, 0.26, 0.5, 0.51)] == ["green", "yellow", "yellow", "red"]
+    assert isinstance(bands, Bands)
+
+
+def with_confusions(**taken_for_b: int):
+    """Ten true entities of each of four classes, of which so many of a class are predicted as Z."""
+    gold, predicted = [], []
+    for name in "ABCD":
+        for i in range(10):
+            gold.append((f"{name}{i}", 0, 3, name))
+            predicted.append((f"{name}{i}", 0, 3, "Z" if i < taken_for_b.get(name, 0) else name))
+    return result_of(spans(*gold), spans(*predicted))
+
+
+@pytest.mark.parametrize(
+    ("taken", "light", "decides"),
+    [
+        ({"A": 5}, "red", "confusion_of_a"),
+        ({"A": 4}, "green", "confusion_of_b"),
+        ({"A": 4, "B": 3}, "yellow", "confusion_of_b"),
+        ({"A": 2, "B": 2, "C": 2, "D": 2}, "green", "confusion_of_b"),
+        ({}, "green", "confusion_of_b"),
+    ],
+)
+def test_the_light_of_the_test(taken, light, decides):
+    result = with_confusions(**taken)
+    assert result.light == light
+    assert result.verdict.decided_by == {"metric": decides, "model": "response"}
+    assert result.estimate(**result.verdict.decided_by).light == light
+    assert estimate_text(result.estimate(**result.verdict.decided_by), result.summary.estimates) in result.sentence
+
+
+def test_missed_entities_confuse_no_class():
+    gold = spans(*[(f"t{i}", 0, 3, "AB"[i % 2]) for i in range(20)])
+    result = result_of(gold, spans(("t0", 0, 3, "A"), ("t1", 0, 3, "B")))
+    assert result.light == "green"
+    missed = result.tables["confusions"].query("predicted_class == '(missed)'")
+    assert missed["n"].tolist() == [9, 9]
+
+
+def test_without_a_true_entity_the_light_is_grey():
+    texts = pd.DataFrame({"text_id": ["a", "b"], "text": ["Mira", "Ivo"]})
+    gold = spans(("a", 0, 4, "X"))
+    assert result_of(gold.head(1), spans(("b", 0, 3, "Y")), texts).light == "green"
+    empty = summary.summarise(result_of(gold, gold, texts).items.assign(**{'true "X"': 0}), n_resamples=10)
+    assert empty.verdict.light == "grey"
+
+
+def test_thresholds_of_f1():
+    result = evaluated(
+        "ner_quality", sample("ner_quality"), lights={"strict_f1": {"green_from": 0.99, "yellow_from": 0.98}}
+    )
+    assert result.estimate("strict_f1", model="larch-2").light == "red"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"green_to": 0.5, "yellow_to": 0.2}, "green_to must be below yellow_to"),
+        ({"lights": {"f1": {"green_from": 1, "yellow_from": 0.5}}}, "lights must be one of strict_f1"),
+        ({"lights": {"strict_f1": {"green_to": 1, "yellow_to": 0.5}}}, "more is better"),
+    ],
+)
+def test_options_are_refused(options, said):
+    with pytest.raises(BadInput, match=said):
+        result_of(spans(("a", 0, 1, "X")), spans(("a", 0, 1, "X")), **options)
+
+
+# -- figures ---------------------------------------------------------------------------------------
+
+
+def test_the_summary_of_very_many_texts_is_that_of_blocks(monkeypatch):
+    few = evaluated("ner_quality", sample("ner_quality"), n_resamples=400)
+    monkeypatch.setattr(summary, "MOST_UNITS", 50)
+    many = evaluated("ner_quality", sample("ner_quality"), n_resamples=400)
+    assert [e.value for e in many.summary.estimates] == pytest.approx([e.value for e in few.summary.estimates])
+    for one, other in zip(few.summary.estimates, many.summary.estimates, strict=True):
+        assert one.n == other.n
+        if one.ci_high - one.ci_low > 0.01:
+            assert other.ci_high - other.ci_low == pytest.approx(one.ci_high - one.ci_low, rel=0.35)
+
+
+def test_a_class_that_is_not_drawn_has_no_part_in_the_mean():
+    measure = summary.macro_of(["A", "B"], "strict")
+    assert measure.value(*map(np.array, ([1.0], [1.0], [1.0], [0.0], [0.0], [3.0]))).tolist() == [1.0]
+
+
+def test_names_of_metrics_tell_classes_apart():
+    names = ["PER", "per", "Per", "creative-work", "creative_work", "ЛИЦО", "МЕСТО", "", "  "]
+    found = [summary.class_id(name) for name in names]
+    assert len(set(found)) == len(names)
+    assert found[0] == "per"
+
+
+def test_models_part_on_what_one_finds():
+    result = whole("ner_quality")
+    table = ner_quality.parting(result)
+    models = ["hazel-nano", "larch-2", "willow-1"]
+    assert list(table) == ["text_id", "entity", "class", *models]
+    right = (table[models] == "right").sum(axis=1)
+    assert right.between(1, 2).all()
+
+
+def test_spans_of_one_model_are_all_accounted_for():
+    result = whole("ner_quality")
+    rows = result.tables["spans"]
+    for model, own in rows.groupby("model"):
+        items = result.items[result.items["model"] == model]
+        assert (own["outcome"] != "spurious").sum() == items["n_true"].sum()
+        assert (own["outcome"] != "missed").sum() == items["n_predicted"].sum()
+        assert (own["outcome"] == "right").sum() == items["strict"].sum()
+
+
+def test_comparisons_are_paired_with_holm():
+    compared = whole("ner_quality").tables["comparisons"]
+    assert len(compared) == 12
+    assert (compared["p_holm"] >= compared["p"]).all()
+
+
+# -- forms of input --------------------------------------------------------------------------------
+
+TEXT = "Mira saw Ив ☀️ in Санделе"
+GOLD = [[0, 4, "PER"], [9, 11, "PER"], [18, 25, "LOC"]]
+
+
+def assert_reads(result) -> None:
+    assert result.estimate("strict_f1", model="response").value == pytest.approx(0.8)
+    rows = result.tables["spans"].query("outcome == 'right'")
+    assert [TEXT[a:b] for a, b in zip(rows["start"], rows["end"], strict=True)] == ["Mira", "Санделе"]
+
+
+def test_lists_in_documents(tmp_path):
+    documents = {
+        "gold": {"text": TEXT, "label": GOLD},
+        "predictions": {"text": TEXT, "label": [{"start": a, "end": b, "label": k} for a, b, k in (GOLD[0], GOLD[2])]},
+    }
+    for name, document in documents.items():
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(document, ensure_ascii=False) + "\n")
+    assert_reads(ner_quality.evaluate(load(tmp_path, study="ner_quality"), n_resamples=20))
+
+
+def test_documents_that_list_both(tmp_path):
+    rows = [dict(zip(("start", "end", "entity_class"), span, strict=True)) for span in GOLD]
+    record = {"text_id": "a", "text": TEXT, "gold": rows, "predictions": [rows[0], rows[2]]}
+    (tmp_path / "d.jsonl").write_text(json.dumps(record, ensure_ascii=False))
+    assert_reads(ner_quality.evaluate(load(tmp_path / "d.jsonl", study="ner_quality"), n_resamples=20))
+
+
+def brat(folder: Path, entities) -> None:
+    folder.mkdir()
+    (folder / "a.txt").write_text(TEXT)
+    lines = [f"T{i}\t{k} {a} {b}\t{TEXT[a:b]}\n" for i, (a, b, k) in enumerate(entities, 1)]
+    (folder / "a.ann").write_text("".join(lines))
+
+
+def test_folders_of_brat(tmp_path):
+    brat(tmp_path / "gold", GOLD)
+    brat(tmp_path / "predictions", [GOLD[0], GOLD[2]])
+    data = load(tmp_path, study="ner_quality")
+    assert "1 document of brat" in " ".join(data.notes)
+    assert_reads(ner_quality.evaluate(data, n_resamples=20))
+
+
+TOKENS = ["Mira", "saw", "Ив", "☀️", "in", "Санделе"]
+TAGS = ["B-PER", "O", "B-PER", "O", "O", "B-LOC"]
+SAID = ["I-PER", "O", "O", "O", "O", "B-LOC"]
+
+
+def test_columns_of_tags(tmp_path):
+    rows = pd.DataFrame({"text_id": "a", "token": TOKENS, "gold_tag": TAGS, "predicted_tag": SAID})
+    rows.to_csv(tmp_path / "t.csv", index=False)
+    data = load(tmp_path / "t.csv", study="ner_quality")
+    assert "1 entity without B-" in " ".join(data.notes)
+    assert_reads(ner_quality.evaluate(data, n_resamples=20))
+
+
+def test_tokens_that_differ_are_aligned_by_position(tmp_path):
+    for name, tokens, tags in (("gold", TOKENS, TAGS), ("predictions", ["Mira!", *TOKENS[1:]], SAID)):
+        (tmp_path / f"{name}.conll").write_text("".join(f"{t}\t{g}\n" for t, g in zip(tokens, tags, strict=True)))
+    data = load(tmp_path, study="ner_quality")
+    assert "1 token of 6 differ from the true ones; they were aligned by position" in " ".join(data.notes)
+    assert_reads(ner_quality.evaluate(data, n_resamples=20))
+
+
+def test_tokens_of_another_number_are_refused(tmp_path):
+    for name, tags in (("gold", TAGS), ("predictions", SAID[:-1])):
+        (tmp_path / f"{name}.conll").write_text("".join(f"{t}\t{g}\n" for t, g in zip(TOKENS, tags, strict=False)))
+    with pytest.raises(BadInput, match="text s00001: 6 true, 5 predicted"):
+        load(tmp_path, study="ner_quality")
+
+
+def test_one_column_of_tags_needs_predictions(tmp_path):
+    (tmp_path / "g.conll").write_text("a B-X\n")
+    with pytest.raises(BadInput, match="one column of tags; give the predicted ones too"):
+        load(tmp_path / "g.conll", study="ner_quality")
+
+
+# -- bad input -------------------------------------------------------------------------------------
+
+
+def test_overlapping_and_doubled_gold_is_counted_and_told():
+    gold = spans(("a", 0, 9, "X"), ("a", 0, 4, "Y"), ("b", 0, 4, "X"), ("b", 0, 4, "X"))
+    result = result_of(gold, gold.head(3))
+    assert result.estimate("strict_f1", model="response").value == pytest.approx(6 / 7)
+    assert (
+        "True spans that repeat another of the same place and class, each of which counts for itself: 1."
+        in " ".join(result.notes)
+    )
+    assert "True spans that overlap or lie inside an earlier one of the same text: 1." in " ".join(result.notes)
+
+
+def test_classes_unknown_to_gold_are_wrong_and_named():
+    gold = spans(*[(f"t{i}", 0, 3, "X") for i in range(4)], *[(f"u{i}", 0, 3, "Y") for i in range(4)])
+    said = gold.assign(entity_class=["Q", "Q", "Q", "X", *"YYYY"])
+    result = result_of(gold, said)
+    assert "always wrong: Q (3)" in " ".join(result.notes)
+    assert result.light == "red"
+    many = result_of(gold, gold.assign(entity_class="X").head(4), lights={})
+    assert many.light == "green"
+    strange = pd.concat([gold] + [gold.assign(entity_class=f"Q{i}") for i in range(30)])
+    assert "classes unknown to gold" in set(result_of(gold, strange).tables["confusions"]["predicted_class"])
+
+
+def test_combining_characters_and_emoji_count_as_code_points():
+    text = "Zoe\u0308 👩‍🚀 Ив"
+    texts = pd.DataFrame({"text_id": ["a"], "text": [text]})
+    gold = spans(("a", 0, 4, "X"), ("a", 5, 8, "Y"), ("a", 9, 11, "X"))
+    result = result_of(gold, gold, texts)
+    assert result.estimate("strict_f1", model="response").value == 1
+    assert 'title="X"' in ner_quality.worst(result_of(gold, gold.head(1), texts))
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "value", "said"),
+    [
+        ("gold", "end", 100_000, "gold: the span leaves its text"),
+        ("predictions", "end", 1, "predictions: end is not behind start|expected"),
+        ("predictions", "start", -1, "column start: expected a whole number, at least 0"),
+        ("predictions", "start", None, "column start: empty"),
+        ("gold", "start", "x", "column start: expected a whole number"),
+        ("gold", "end", 2.5, "column end: expected a whole number"),
+        ("gold", "entity_class", "  ", "gold: column entity_class: 1 blank cell"),
+        ("gold", "entity_class", None, "column entity_class: empty"),
+        ("predictions", "entity_class", ["X"], "column entity_class: expected a text"),
+        ("predictions", "text_id", "nowhere", "predictions: no text has the text_id nowhere"),
+        ("predictions", "model", None, "column model: empty"),
+        ("texts", "text", None, "column text: empty"),
+        ("texts", "text_id", "", "column text_id: empty"),
+    ],
+)
+def test_bad_cells_are_refused_with_their_place(table, column, value, said):
+    tables = dict(sample("ner_quality"))
+    rows = tables[table].astype(object).reset_index(drop=True)
+    at = 5 if value != 1 else int((rows["start"].astype(int) > 3).to_numpy().argmax())
+    rows.at[at, column] = value
+    with pytest.raises(BadInput, match=said):
+        evaluated("ner_quality", tables | {table: rows})
+
+
+def test_a_column_that_is_no_class_is_refused():
+    gold = spans(*[(f"t{i}", 0, 3, f"name {i}") for i in range(150)])
+    with pytest.raises(BadInput, match="150 classes, at most 100 are judged; are they classes"):
+        result_of(gold, gold)
+
+
+def test_hostile_classes_and_texts_reach_the_page_as_text():
+    evil = '<script>alert("1")</script> → true "X"'
+    texts = pd.DataFrame({"text_id": ["a", "b"], "text": [evil, evil]})
+    gold = spans(("a", 0, 8, evil), ("b", 0, 8, 'confused ["A", "B"]'))
+    said = spans(("a", 0, 8, 'confused ["A", "B"]'), ("b", 0, 7, evil))
+    result = result_of(gold, said, texts)
+    assert "<script>" not in page("ner_quality", result)
+    assert result.light == "red"
+
+
+def test_the_sample_has_what_its_card_says():
+    result = whole("ner_quality")
+    lights = {e.group["model"]: e.light for e in result.summary.estimates if e.metric == "confusion_of_product"}
+    assert lights == {"hazel-nano": "red", "larch-2": "green", "willow-1": "yellow"}
+    assert re.search("willow-1 takes ORGANISATION for PLACE", result.sentence)
