@@ -195,7 +195,8 @@ def generate(
     Raises
     ------
     BadInput
-        For faults of the options, all at once, and documents without text.
+        For faults of the options, all at once, documents without text, and a missing embedding model: before
+        anything is asked.
     """
     import pandas as pd
 
@@ -320,6 +321,8 @@ class _Known:
         self.embed, self.near = embed, near
         self.texts: list[str] = []
         self.vectors: list[Any] = []
+        if near <= 1:
+            self._vector("A missing model is refused before anything is asked.")
 
     def _vector(self, text: str) -> Any:
         from evalbench.models.similarity.embed import embed

@@ -204,6 +204,22 @@ def test_options_are_refused(documents: Path, tmp_path: Path, more: list[str], m
     assert not server.answered
 
 
+@pytest.mark.parametrize("embed", ["jaccard", "no-such-model"])
+def test_an_embedding_model_that_is_not_there_is_refused_before_anything_is_asked(
+    documents: Path, tmp_path: Path, embed: str
+) -> None:
+    done, server = made(documents, tmp_path / "out", writer, "--embed", embed, near="0.9")
+    assert isinstance(done.exception, BadInput)
+    assert not server.answered
+
+
+def test_a_name_that_is_no_model_is_refused(documents: Path, tmp_path: Path) -> None:
+    arguments = ["generate", str(documents), "--out", str(tmp_path / "out"), "--model", "gpt-4o", "--near", "1.1"]
+    done = CliRunner().invoke(data, arguments)
+    assert isinstance(done.exception, BadInput)
+    assert "'gpt-4o'" in str(done.exception)
+
+
 def test_faulty_documents_are_refused_with_their_rows(tmp_path: Path) -> None:
     file = tmp_path / "documents.jsonl"
     file.write_text('{"doc_id": "a", "text": "One."}\n{"doc_id": "a", "text": null}\n')

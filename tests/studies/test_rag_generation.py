@@ -389,6 +389,39 @@ def test_options_are_refused_in_words(options: dict[str, Any], message: str) -> 
         judged({}, **options)
 
 
+@pytest.mark.external
+def test_ragcheckers_worked_examples_give_its_figures_in_the_study(external_data: Any) -> None:
+    """A fake judge says what RAGChecker's own matrices say, claim by claim and context by context."""
+    results = json.loads((external_data("ragchecker") / "checking_outputs.json").read_text(encoding="utf-8"))["results"]
+    entails: dict[tuple[str, str], bool] = {}  # context and claim
+    claims_of: dict[str, list[str]] = {}  # by the beginning of the text
+    rows = []
+    for one in results:
+        contexts = [context["text"] for context in one["retrieved_context"]]
+        for text, key in (("response", "retrieved2response"), ("gt_answer", "retrieved2answer")):
+            claims = [f"{one['query_id']} {text} {n}" for n in range(len(one[f"{text}_claims"]))]
+            claims_of[one[text][:30]] = claims
+            for claim, labels in zip(claims, one[key], strict=True):
+                entails |= {(c, claim): label == "Entailment" for c, label in zip(contexts, labels, strict=True)}
+        texts = {"question": one["query"], "answer": one["response"], "ground_truth": one["gt_answer"]}
+        rows.append({"id": one["query_id"], "contexts": contexts, **texts})
+
+    def matrices(item: dict[str, Any]) -> Any:
+        if "sentences" in item:
+            return {"claims": [{"sentence": 1, "claim": c} for c in claims_of[item["sentences"][0][:30]]]}
+        if "statement" in item:
+            carrying = [k for k, context in enumerate(item["passages"], 1) if entails[context, item["statement"]]]
+            return {"label": "SUPPORTED" if carrying else "NOT_SUPPORTED", "passages": carrying}
+        return "RELEVANT" if any(entails[item["passage"], fact] for fact in item["facts"]) else "IRRELEVANT"
+
+    metrics = ["faithfulness", "context_recall", "context_precision"]
+    found = judged(*rows, judge=matrices, split="claims", metrics=metrics).items
+    for item, one in zip(found.to_dict("records"), results, strict=True):
+        assert item["faithfulness"] == pytest.approx(one["metrics"]["faithfulness"])
+        assert item["context_recall"] == pytest.approx(one["metrics"]["claim_recall"])
+        assert item["context_relevant_share"] == pytest.approx(one["metrics"]["context_precision"])
+
+
 # -- the tables ---------------------------------------------------------------------------------------------------
 
 

@@ -1,8 +1,8 @@
-"""Both studies against a real model on this machine: it proves the plumbing, never quality."""
+"""Studies against a real model on this machine: it proves the plumbing, never quality."""
 
 import pytest
 
-from evalbench import citation, cot_levels, load
+from evalbench import citation, cot_levels, load, rag_generation
 from evalbench.models.local import weights as local
 
 NAME = "local/smollm2-135m"
@@ -34,3 +34,22 @@ def test_cited_answers_are_collected_judged_or_unscored():
     item = result.items.iloc[0]
     assert item["unscored"] in ("", "unparsed")
     assert (item["unscored"] == "") == (item["final"] == item["final"])
+
+
+def test_questions_are_written_from_answers_or_unscored():
+    local.fetch(NAME)
+    data = load("rule_book_answers@1.0.0", study="rag_generation")
+    options = {
+        "judge": NAME,
+        "judge_max_tokens": 200,
+        "n_samples": 1,
+        "n_questions": 1,
+        "metrics": ["answer_relevance"],
+    }
+    result = rag_generation.evaluate(data, **options)
+    scored = result.items["unscored"] == ""
+    assert set(result.items["unscored"]) <= {"", "unparsed"}
+    assert result.items["answer_relevance"].notna().equals(scored)
+    again = rag_generation.evaluate(data, **options)
+    assert again.accounting["cache_hits"] == result.accounting["calls"] == 2
+    assert again.to_json() == result.to_json()

@@ -142,7 +142,7 @@ def _loser(label: str, stated_by: str) -> str:
 
 def _said(row: Mapping[str, Any], name: str, words: Mapping[str, str]) -> Html:
     """A verdict in words, the numbers that it names, and why."""
-    label, why = row[f"{name}_label"], row[f"{name}_reason"] or row[f"{name}_detail"]
+    label, why = row[f"{name}_label"], "; ".join(filter(None, [row[f"{name}_detail"], row[f"{name}_reason"]]))
     numbers = row.get({"support": "supporting", "truth": "stating", "carried": "carrying"}[name], "")
     named = f" ({escape(('fact ' if name == 'truth' else 'context ') + numbers)})" if numbers else ""
     reason = row[f"{name}_unscored"]
@@ -197,6 +197,7 @@ def _annotated_one(result: Result, item: dict[Any, Any]) -> Html:
     scores = ", ".join(f"{name.replace('_', ' ')} {score_text(item[name])}" for name in metrics)
     name, code = f"{item['id']}, {item['model']}", text["lang"]
     contexts = dict(zip(own["contexts"]["rank"], own["contexts"]["context"], strict=True))
+    missing = "no" if item.get("answer_correctness", math.nan) >= 0 else "not known"
     answer: Show = {
         "n": "n",
         "statement": "statement",
@@ -208,7 +209,7 @@ def _annotated_one(result: Result, item: dict[Any, Any]) -> Html:
         "n": "n",
         "fact": "fact",
         "by the contexts": lambda row: _with_passage(_said(row, "carried", _CARRIED), row["carrying"], contexts),
-        "in the answer": lambda row: f"statement {row['pair'] or row['stated_by']}" if row["stated_by"] else "–",
+        "in the answer": lambda row: f"statement {row['pair'] or row['stated_by']}" if row["stated_by"] else missing,
     }
     retrieved: Show = {
         "rank": "rank",
