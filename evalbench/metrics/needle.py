@@ -223,11 +223,33 @@ def falls(recall: npt.ArrayLike, least_fall: float) -> Ints:
     >>> falls([[0.9, 0.95, 0.4, 0.9], [0.5, 0.6, 0.7, 0.8]], 0.2).tolist()
     [2, -1]
     """
+    fallen = _below(recall) >= least_fall - 1e-9
+    return np.where(fallen.any(axis=1), fallen.argmax(axis=1), -1)
+
+
+def largest_fall(recall: npt.ArrayLike) -> Floats:
+    """How far recall lies below the highest recall at a shallower depth, where that is most; as :func:`falls`.
+
+    Returns
+    -------
+    (r,) array
+        −1 to 1: negative where recall only rises; −inf where fewer than two depths have one.
+
+    Examples
+    --------
+    >>> largest_fall([[0.9, 1.0, 0.25, 0.9], [0.5, 0.5, 0.75, 0.75]]).tolist()
+    [0.75, 0.0]
+    """
+    found: Floats = _below(recall).max(axis=1)
+    return found
+
+
+def _below(recall: npt.ArrayLike) -> Floats:
+    """How far each depth lies below the best of the shallower ones; −inf where there is nothing to compare."""
     table = np.asarray(recall, dtype=float)
     highest = np.maximum.accumulate(np.where(np.isnan(table), -np.inf, table), axis=1)
     before = np.concatenate([np.full((len(table), 1), -np.inf), highest[:, :-1]], axis=1)
-    fallen = table <= before - least_fall + 1e-9
-    return np.where(fallen.any(axis=1), fallen.argmax(axis=1), -1)
+    return np.where(np.isnan(table), -np.inf, before - np.where(np.isnan(table), 0, table))
 
 
 def fall_of(recall: npt.ArrayLike, least_fall: float) -> Fall:

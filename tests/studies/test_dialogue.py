@@ -81,6 +81,9 @@ def test_sessions_that_were_given_up_do_not_make_a_goal_green():
     assert found.estimate("answers", model="unnamed").light == "green"
     assert found.light == "red"
     assert "Answers per resolved session 6.00" in found.sentence
+    assert "30 of 40 were not resolved, or their end is not known." in found.sentence
+    none = result_of(turns(lengths, resolved=0))
+    assert (none.light, "no session was resolved" in none.sentence) == ("grey", True)
     assert result_of(turns(lengths)).light == "green"
     assert "is not known, so a short one may have been given up" in result_of(turns(lengths)).sentence
 

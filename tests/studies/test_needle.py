@@ -18,6 +18,7 @@ from chat import chat_endpoint
 from evalbench import load, needle
 from evalbench.core.result import Result
 from evalbench.errors import BadInput
+from evalbench.studies.needle.grid import falls_of
 from evalbench.studies.needle.haystack import cells_of, counter, plan_of
 from evalbench.text.words import words
 
@@ -110,6 +111,7 @@ def test_the_planted_fall_is_found_with_its_interval_and_no_other():
     shown = found.tables["falls"].query("shown")
     assert set(shown["model"]) == {"fern-1b"}
     assert set(shown["length"].dropna()) == {16000, 64000}
+    assert (shown["p_holm"] < 0.01).all()
     assert (shown["depth"] == 0.5).all()
     assert (shown["low"] >= 0.25).all()
     assert (shown["high"] == 0.5).all()
@@ -118,11 +120,41 @@ def test_the_planted_fall_is_found_with_its_interval_and_no_other():
     assert "Vanilla haystack 0.93, related haystack 0.90." in found.sentence
 
 
+@pytest.mark.parametrize("needles", [4, 20])
+def test_where_nothing_falls_a_fall_is_seldom_shown(needles):
+    """By chance recall of 0.5 falls by far more than 0.2 somewhere."""
+    draw = np.random.default_rng(5)
+    shown, fallen = 0, 0
+    for _ in range(60):
+        grid = pd.DataFrame(
+            {
+                "needle": np.repeat([f"n{i}" for i in range(needles)], 5),
+                "depth": np.tile([0, 0.25, 0.5, 0.75, 1.0], needles),
+            }
+        )
+        items = grid.assign(model="m", haystack="", length=np.nan, recall=draw.integers(0, 2, len(grid)).astype(float))
+        table = falls_of(items, 0.2, 0, 50)
+        shown += bool(table["shown"].any())
+        fallen += bool(table["depth"].notna().any())
+    assert fallen > 25
+    assert shown <= 8  # 3 expected
+
+
 def test_cells_have_wilson_s_interval():
     rows = replies(["4217"] * 20, length=1000, depth=0.5, haystack="vanilla")
     cell = result_of(rows).tables["cells"].iloc[0]
     assert (cell["recall"], cell["n"]) == (1.0, 20)
     assert (cell["low"], cell["high"]) == (pytest.approx(0.8389, abs=1e-4), 1.0)
+
+
+def test_of_a_light_over_one_haystack_the_sentence_says_what_it_is_about():
+    found = needle.evaluate(
+        load("needles@1.0.0", study="needle"),
+        lights={"recall_related": {"green_from": 0.99, "yellow_from": 0.9}},
+        n_resamples=50,
+    )
+    assert found.light == "red"
+    assert "800 of 1600 are not about it." in found.sentence
 
 
 def test_replies_about_one_needle_are_drawn_together():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -115,7 +116,9 @@ def summarise(
         seed=seed,
         n_resamples=n_resamples,
     )
-    said = found.verdict.sentence
+    said, decided = found.verdict.sentence, (found.verdict.decided_by or {}).get("metric", "")
+    if decided == "answers_resolved":
+        said = re.sub(r" have no value\.", " were not resolved, or their end is not known.", said, count=1)
     return replace(found, verdict=replace(found.verdict, sentence=f"{said[:1].upper()}{said[1:]}"))
 
 

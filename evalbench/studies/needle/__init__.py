@@ -229,6 +229,8 @@ def evaluate(
         items, measures(scorer)[:1], "model", units="needle", rank_by="recall", seed=seed, n_resamples=n_resamples
     )
     fallen = falls_of(items, least_fall, seed, n_resamples)
+    # A model's replies are not the table's.
+    said = [note for note in data.notes if not (model and note.startswith(f"{data.files.get('items', ' ')}:"))]
     tables = {"replies": replies, "cells": cells(items)}
     some = {"falls": fallen, "comparisons": compared}
     models = sorted(set(items["model"]))
@@ -244,7 +246,7 @@ def evaluate(
         summary=summarise(items, **taken(summarise, options)),
         tables=tables | {name: table for name, table in some.items() if len(table)} | calls_of(found.calls, heard),
         notes=(
-            *in_words(compared, "model", "recall", len(models)), *data.notes, *found.notes, *gathered,
+            *in_words(compared, "model", "recall", len(models)), *said, *found.notes, *gathered,
             *notes(items, replies, fallen, scorer),
         ),
         method=method(options),

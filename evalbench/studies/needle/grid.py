@@ -9,16 +9,16 @@ import numpy as np
 from evalbench.core.arrays import Floats
 from evalbench.core.measures import unit_sums
 from evalbench.core.seeds import rng
+from evalbench.core.significance import holm
 from evalbench.core.stats import bootstrap_sums, wilson
-from evalbench.metrics.needle import fall_of, falls
+from evalbench.metrics.needle import fall_of, falls, largest_fall
 
 if TYPE_CHECKING:
     import pandas as pd
 
 GRID = ["model", "haystack", "length", "depth"]
-SHOWN = 0.95
-"""A fall is shown where so many resamples have one."""
-MOST_LINES = 200
+ALPHA = 0.05
+N_PERMUTATIONS = 2000
 
 
 def cells(items: pd.DataFrame) -> pd.DataFrame:
@@ -43,12 +43,21 @@ def cells(items: pd.DataFrame) -> pd.DataFrame:
 def falls_of(items: pd.DataFrame, least_fall: float, seed: int, n_resamples: int) -> pd.DataFrame:
     """Where recall falls along the depths: of each model and haystack, for every length and for all together.
 
+    Parameters
+    ----------
+    items : DataFrame
+    least_fall : float
+        See :func:`evalbench.metrics.needle.falls`.
+    seed, n_resamples : int
+        Of the interval.
+
     Returns
     -------
     DataFrame
-        ``model, haystack, length`` (none: all), ``depth`` with ``low`` and ``high`` (none where recall falls nowhere),
-        ``before`` and ``recall``, ``share`` of the resamples that have a fall, and ``shown``: whether 95 % have one.
-        The interval is that of the depths in the resamples of needles that have a fall; its ends are depths of the grid.
+        ``model, haystack, length`` (none: all), ``depth`` (none where recall falls nowhere), ``before`` and ``recall``;
+        ``p_holm``: as large a fall anywhere when the replies about a needle are dealt to its depths at random, Holm over the
+        model's rows; ``shown``: whether there is a fall and p is at most 0.05; ``low`` and ``high``: the middle 95 % of the
+        depths in the resamples of needles that have a fall, where one is shown.
     """
     import pandas as pd
 
@@ -58,17 +67,27 @@ def falls_of(items: pd.DataFrame, least_fall: float, seed: int, n_resamples: int
         lengths = sorted(own["length"].dropna().unique())
         parts = [(length, own[own["length"] == length]) for length in lengths]
         parts += [(np.nan, own)] if len(parts) != 1 else []
-        for length, part in parts[:MOST_LINES]:
-            found = _fall(part, least_fall, seed, n_resamples)
-            if found:
-                rows.append({"model": model, "haystack": haystack, "length": length, **found})
-    return pd.DataFrame(rows)
+        for length, part in parts:
+            if part["depth"].nunique() > 1:
+                rows.append(
+                    {
+                        "model": model,
+                        "haystack": haystack,
+                        "length": length,
+                        **_fall(part, least_fall, seed, n_resamples),
+                    }
+                )
+    table = pd.DataFrame(rows)
+    if table.empty:
+        return table
+    table["p_holm"] = table.groupby("model")["p"].transform(lambda p: holm(p.to_numpy()))
+    table["shown"] = table["depth"].notna() & (table["p_holm"] <= ALPHA)
+    table.loc[~table["shown"], ["low", "high"]] = np.nan
+    return table.drop(columns="p")
 
 
 def _fall(part: pd.DataFrame, least_fall: float, seed: int, n_resamples: int) -> dict[str, Any]:
     depths = np.array(sorted(part["depth"].unique()))
-    if len(depths) < 2:
-        return {}
     columns: dict[str, Any] = {f"d{j}": part["recall"].where(part["depth"] == d) for j, d in enumerate(depths)}
     names = [*columns, *(f"#{name}" for name in columns)]
     sums, units = unit_sums(columns, names, part["needle"])
@@ -78,21 +97,34 @@ def _fall(part: pd.DataFrame, least_fall: float, seed: int, n_resamples: int) ->
         found: Floats = np.divide(total, n, out=np.full(total.shape, np.nan), where=n > 0)
         return found
 
-    point = fall_of(recall(sums.sum(axis=0, keepdims=True))[0], least_fall)
-    at = np.full(1, point.at)
-    if len(units) > 1:
+    whole = recall(sums.sum(axis=0, keepdims=True))
+    point, low, high = fall_of(whole[0], least_fall), np.nan, np.nan
+    if point.at >= 0 and len(units) > 1:
         at = falls(bootstrap_sums(sums, recall, rng(seed, "falls"), n_resamples), least_fall)
-    fell = depths[at[at >= 0]]
-    share = float((at >= 0).mean())
-    shown = bool(point.at >= 0 and share >= SHOWN and len(units) > 1)
-    ends = np.quantile(fell, [0.025, 0.975], method="inverted_cdf") if shown else (np.nan, np.nan)
+        fell = depths[at[at >= 0]]
+        low, high = np.quantile(fell, [0.025, 0.975], method="inverted_cdf") if len(fell) else (np.nan, np.nan)
     return {
         "depth": depths[point.at] if point.at >= 0 else np.nan,
-        "low": float(ends[0]),
-        "high": float(ends[1]),
+        "low": float(low),
+        "high": float(high),
         "before": point.before,
         "recall": point.value,
-        "share": share,
+        "p": _p_of_fall(part, float(largest_fall(whole)[0]), seed) if point.at >= 0 else 1.0,
         "needles": len(units),
-        "shown": shown,
     }
+
+
+def _p_of_fall(part: pd.DataFrame, observed: float, seed: int) -> float:
+    """How often a fall as large as the observed one appears when each needle's replies are dealt to its depths at random."""
+    placed = part.assign(length=part["length"].fillna(-1))
+    table = placed.groupby(["needle", "length", "depth"], sort=True)["recall"].mean().unstack("depth").to_numpy(float)
+    draw = rng(seed, "falls/permutation")
+    dealt, as_large = np.empty_like(table), 0
+    # One mean by depth of every deal; the order of the rows is that of the index.
+    for _ in range(N_PERMUTATIONS):
+        draw.permuted(table, axis=1, out=dealt)
+        known = np.isfinite(dealt)
+        n = known.sum(axis=0)
+        means = np.where(known, dealt, 0).sum(axis=0) / np.where(n > 0, n, np.nan)
+        as_large += bool(largest_fall(means[None, :])[0] >= observed - 1e-9)
+    return (1 + as_large) / (1 + N_PERMUTATIONS)

@@ -212,7 +212,7 @@ def cells_of(plan: Plan, lengths: Sequence[int], depths: Sequence[float]) -> lis
     """One row per group of needles, haystack, length and depth: what is asked, with its context.
 
     The context holds whole sentences of the haystack from its beginning, ``length`` tokens at most with the needles; the first
-    needle stands before the sentence nearest to ``depth``, further ones at even distances from there to the end.
+    needle comes before the sentence nearest to ``depth``, further ones at even distances from there to the end.
 
     Returns
     -------
@@ -254,7 +254,7 @@ def cells_of(plan: Plan, lengths: Sequence[int], depths: Sequence[float]) -> lis
 
 
 def _placed(pieces: Sequence[str], reached: Any, needles: Sequence[str], depth: float) -> tuple[str, float]:
-    """The context, and the share of the haystack that stands before the first needle."""
+    """The context, and the share of the haystack before the first needle."""
     total = max(int(reached[-1]), 1)
     step = (1 - depth) / len(needles)
     at = [int(np.abs(reached - (depth + i * step) * total).argmin()) for i in range(len(needles))]

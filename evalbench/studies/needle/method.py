@@ -73,8 +73,9 @@ def method(options: Mapping[str, Any]) -> tuple[str, ...]:
         f"first run of digits is the expected number. fuzzy: a passage at least {options['fuzzy_from']:g} similar (numbers whole, "
         "as word). All four: case, white space and the script of digits do not count.",
         "word and first_number are the scorers of InfiniteBench (Zhang et al. 2024) for key–value pairs and for numbers.",
-        f"Recall falls at the first depth where it is {options['least_fall']:g} or more below its best at a shallower one (ours); "
-        "shown where 95 % of the resamples of needles have a fall, with the middle 95 % of their depths.",
+        f"Recall falls at the first depth where it is {options['least_fall']:g} or more below its best at a shallower one (ours). "
+        "Shown where p ≤ 0.05: as large a fall anywhere, when each needle's replies are dealt to its depths at random, Holm over a "
+        "model's lines. The interval: the middle 95 % of the depths at which recall falls in resamples of needles.",
         "Intervals resample needles, or replies where needles are not named; those of cells are Wilson's.",
         "Source: handbook (docs/methods.md), «Спецификация Extract: «Иголка в стоге сена»»: a haystack that has nothing to do "
         "with the question (vanilla) tests attention, a related one is closer to a product.",

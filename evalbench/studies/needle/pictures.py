@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalbench.core.wording import count
+from evalbench.core.wording import count, p_text
 from evalbench.draw.html import Html, escape
 from evalbench.draw.pictures import Line, estimate_bars, heat_map, lines
 from evalbench.draw.tables import text_block
@@ -94,7 +94,7 @@ def picture_scorers(result: Result) -> tuple[Picture, str]:
     rows = [result.estimate(name, model=str(model)) for model in models for name in wanted]
     whole = {model: result.estimate("recall", model=str(model)).n for model in models}
     # A scorer that has no value for some expected answers rests on fewer replies.
-    fewer = [f" of {count(e.n)}" if e.n != whole[e.group["model"]] else "" for e in rows]
+    fewer = [f" (n {count(e.n)})" if e.n != whole[e.group["model"]] else "" for e in rows]
     words = [f"{e.metric.replace('_', ' ')}{less}" for e, less in zip(rows, fewer, strict=True)]
     names = [f"{e.group['model']}, {word}" if len(models) > 1 else word for e, word in zip(rows, words, strict=True)]
     return estimate_bars(names, rows, title="The same replies by every scorer", xlabel="recall (0–1)", domain=(0, 1))
@@ -106,6 +106,7 @@ def grid(result: Result) -> pd.DataFrame:
     interval = [f"[{a:.2f}, {b:.2f}]" if a == a else "" for a, b in zip(table["low"], table["high"], strict=True)]
     found = table[["model", "haystack", "length", "depth", "n", "n_unscored", "recall"]]
     found = found.assign(recall=found["recall"].round(3), **{"95 % interval": interval})
+    found = found.drop(columns=[] if found["haystack"].any() else ["haystack"])
     return found.dropna(axis=1, how="all").rename(columns={"n_unscored": "unscored"})
 
 
@@ -116,18 +117,18 @@ def where_recall_falls(result: Result) -> pd.DataFrame:
     table = result.tables.get("falls")
     if table is None:
         return pd.DataFrame(columns=["where", "recall falls at depth"])
-    table = table.sort_values(["shown", "share"], ascending=False, kind="stable")
     rows = []
-    for row in table.to_dict("records"):
-        fell = f"{row['depth']:.2f}" if row["shown"] else "no fall is shown"
+    for row in table.sort_values("p_holm", kind="stable").to_dict("records"):
         rows.append(
             {
                 "where": place(row),
-                "recall falls at depth": fell,
-                "95 % interval": f"[{row['low']:.2f}, {row['high']:.2f}]" if row["shown"] else "",
+                "recall falls at depth": f"{row['depth']:.2f}" if row["shown"] else "no fall is shown",
+                "95 % interval": f"[{row['low']:.2f}, {row['high']:.2f}]"
+                if row["shown"] and row["low"] == row["low"]
+                else "",
                 "from": row["before"],
                 "to": row["recall"],
-                "resamples with a fall": row["share"],
+                "p, Holm": p_text(row["p_holm"]),
                 "needles": row["needles"],
             }
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -112,7 +113,9 @@ def summarise(
         seed=seed,
         n_resamples=n_resamples,
     )
-    said = found.verdict.sentence
+    said, decided = found.verdict.sentence, (found.verdict.decided_by or {}).get("metric", "")
+    if decided.startswith("recall_"):
+        said = re.sub(r" have no value( \([^)]*\))?\.", r" are not about it\1.", said, count=1)
     return replace(found, verdict=replace(found.verdict, sentence=f"{said[:1].upper()}{said[1:]}"))
 
 
