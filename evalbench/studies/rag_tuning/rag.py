@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,6 +12,8 @@ import numpy as np
 from evalbench.core.progress import at
 from evalbench.core.seeds import rng
 from evalbench.errors import BadInput
+from evalbench.metrics.ranking import Rankings
+from evalbench.metrics.retrieval import hit_rate_at_k, mrr_at_k, recall_at_k
 from evalbench.models.similarity.embed import embed as embedded
 from evalbench.models.similarity.search import Nearest, Search, exact_nearest, graph_of, recall_against
 from evalbench.studies.rag_tuning.inputs import Sources
@@ -233,18 +235,32 @@ def retrieval_scores(found: Found, sources: Sources, k: int) -> dict[str, Array]
 
     Precision is over the k places that were wanted, as in trec_eval: where there are fewer chunks, the others count 0.
     """
-    n = len(found.places)
-    counts = np.bincount(sources.question, minlength=n).astype(float)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        recalled = np.bincount(sources.question, weights=found.first <= k, minlength=n) / counts
-    ranks = np.full(n, np.inf)
-    np.minimum.at(ranks, sources.question, found.first)
-    ranks[ranks > k] = np.inf
-    known = counts > 0
-    scores: Mapping[str, Array] = {
-        "hit_rate": np.isfinite(ranks).astype(float),
-        "mrr": 1 / ranks,
-        "recall": recalled,
-        "precision": found.carries[:, :k].sum(axis=1) / k,
+    ranked = rankings_of(found, sources)
+    known = ranked.n_relevant > 0
+    return {
+        "hit_rate": hit_rate_at_k(ranked, k),
+        "mrr": mrr_at_k(ranked, k),
+        "recall": recall_at_k(ranked, k),
+        "precision": np.where(known, found.carries[:, :k].sum(axis=1) / k, np.nan),
     }
-    return {name: np.where(known, values, np.nan) for name, values in scores.items()}
+
+
+def rankings_of(found: Found, sources: Sources) -> Rankings:
+    """The sources of each question by the rank of the first chunk that carries them, for the metrics of retrieval."""
+    n, depth = found.places.shape
+    order = np.lexsort((found.first, sources.question))
+    every, first = sources.question[order], found.first[order]
+    query, rank = every[np.isfinite(first)], first[np.isfinite(first)].astype(np.int64)
+    counts = np.bincount(every, minlength=n)
+    return Rankings(
+        query=query,
+        rank=rank,
+        level=rank.astype(float),
+        grade=np.ones(len(rank)),
+        ranked=np.full(n, depth),
+        tied=np.zeros(n, np.int64),
+        n_relevant=counts,
+        ideal_query=every,
+        ideal_rank=np.arange(1, len(every) + 1) - np.repeat(np.cumsum(counts) - counts, counts),
+        ideal_grade=np.ones(len(every)),
+    )
