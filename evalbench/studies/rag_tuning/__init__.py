@@ -25,7 +25,6 @@ from evalbench.kit.judging import Docket
 from evalbench.kit.options import stated, taken
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
 from evalbench.models.accounting import embeddings_counted, merged
-from evalbench.models.similarity.search import Search
 from evalbench.readers.dataset import Dataset
 from evalbench.studies.rag_tuning.asking import RECORDED, Asker, asked_hash, at_hand
 from evalbench.studies.rag_tuning.checking import checked
@@ -44,7 +43,17 @@ from evalbench.studies.rag_tuning.pictures import (
     rewrites,
     worst,
 )
-from evalbench.studies.rag_tuning.rag import SENTENCES, Cutter, Parts, indexed, judged, recall_of_search
+from evalbench.studies.rag_tuning.rag import (
+    SENTENCES,
+    Chunker,
+    Cutter,
+    Embed,
+    Parts,
+    Searcher,
+    indexed,
+    judged,
+    recall_of_search,
+)
 from evalbench.studies.rag_tuning.sections import (
     CHUNKS,
     EMBEDDING,
@@ -88,13 +97,13 @@ def evaluate(
     k: int = K,
     patience: int = 3,
     most_k: int = 20,
-    chunker: str | Callable[[str, int, int, str], Sequence[tuple[int, int]]] = SENTENCES,
+    chunker: str | Chunker = SENTENCES,
     chunk_size: int = 800,
     overlap: int = 0,
     chunk_sizes: Sequence[int] = (400, 800, 1600),
     overlaps: Sequence[int] = (0, 200),
-    embed: str | Callable[[Sequence[str]], Any] = "use-multilingual",
-    search: str | Callable[[Any], Search] = "auto",
+    embed: str | Embed = "use-multilingual",
+    search: str | Searcher = "auto",
     graph_from: int = 200_000,
     n_chunks: int = 50,
     n_search: int = N_SEARCH,
