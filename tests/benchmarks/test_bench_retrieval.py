@@ -33,8 +33,8 @@ def files(folder):
     run, qrels = folder / "run.trec", folder / "qrels.trec"
     with run.open("w") as ranked, qrels.open("w") as judged:
         for q in range(QUERIES):
-            ids = rng.choice(100_000, PASSAGES + JUDGED // 4, replace=False)
-            score = np.sort(rng.permutation(10_000)[:PASSAGES])[::-1] / 100
+            ids = rng.permutation(2000)[: PASSAGES + JUDGED // 4] + 2000 * (q % 50)
+            score = np.cumsum(rng.integers(1, 90, PASSAGES))[::-1] / 100
             ranked.writelines(f"q{q} Q0 d{ids[i]} {i + 1} {score[i]} mine\n" for i in range(PASSAGES))
             known = [*rng.choice(ids[:PASSAGES], JUDGED - JUDGED // 4, replace=False), *ids[PASSAGES:]]
             judged.writelines(f"q{q} 0 d{d} {g}\n" for d, g in zip(known, rng.integers(0, 4, JUDGED), strict=True))

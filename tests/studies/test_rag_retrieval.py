@@ -218,6 +218,15 @@ def test_answers_without_a_mark_are_counted_and_in_no_figure():
     assert result.tables["answer_by_passage"]["n"].sum() == 70
 
 
+def test_answers_that_name_no_run_are_held_against_every_run():
+    tables = dict(sample("rag_retrieval"))
+    tables["answers"] = tables["answers"].drop(columns="run")
+    result = rag_retrieval.evaluate(load(tables, study="rag_retrieval"), n_resamples=50)
+    assert any("held against every run" in note for note in result.notes)
+    assert result.tables["answer_by_passage"].groupby("run")["n"].sum().tolist() == [75, 75]
+    assert len(rag_retrieval.answer_correlations(result)) == 2 * 7
+
+
 def test_where_two_runs_part_their_passages_are_shown():
     result = whole()
     first = result.tables["parted"].iloc[0]

@@ -168,7 +168,7 @@ def evaluate(
     rankings = {name: ranked(run, found.qrels, rules) for name, run in found.runs.items()}
     items = items_of(found, rankings, figures_of(names, depths), depths, rules)
     first = Figure(names[0], k).name
-    tables = {"grades": grades_of(found, rankings, k), **tables_of(items, names, k, depths, seed, n_resamples)}
+    tables = {"grades": grades_of(found, rankings, k), **tables_of(items, names, k, depths, ties, seed, n_resamples)}
     texts = data.get("documents")
     known = {} if texts is None else dict(zip(texts["doc_id"], texts["text"], strict=True))
     shown = list(dict.fromkeys([*tables["parted"]["query_id"], *worst(items, first)["query_id"]]))
@@ -209,14 +209,14 @@ def evaluate(
 
 
 def tables_of(
-    items: pd.DataFrame, names: Sequence[str], k: int, depths: Sequence[int], seed: int, n_resamples: int
+    items: pd.DataFrame, names: Sequence[str], k: int, depths: Sequence[int], ties: str, seed: int, n_resamples: int
 ) -> dict[str, pd.DataFrame]:
     """The tables that follow from the items: curves, comparison, and the queries where two runs part."""
     options: dict[str, Any] = {"seed": seed, "n_resamples": n_resamples}
     first = Figure(names[0], k).name
-    compared = [m for m in measures(names, k) if not m.metric.startswith(UNJUDGED)]
+    compared = [m for m in measures(names, k, ties) if not m.metric.startswith(UNJUDGED)]
     return {
-        "curves": curves_of(items, names, depths, **options),
+        "curves": curves_of(items, names, depths, ties=ties, **options),
         "comparison": compare_groups(items, compared, "run", units="query_id", rank_by=first, **options),
         "parted": parted(items, first),
     }

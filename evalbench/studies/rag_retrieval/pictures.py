@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from evalbench.core.result import Result
 
-MOST_LINES = 6
+MOST_LINES, MOST_MODELS = 6, 6
 
 
 def first_figure(result: Result) -> Figure:
@@ -42,12 +42,14 @@ def picture_runs(result: Result) -> tuple[Picture, str]:
     )
 
 
-def picture_curves(result: Result, metric: str = "") -> tuple[Picture, str]:
-    """How a metric goes with the depth k, a line per run with its interval; by default the first metric that has a depth."""
+def picture_curves(result: Result, metric: str = "") -> tuple[Picture, str] | None:
+    """How a metric goes with the depth k, a line per run with its interval; by default the first that has a depth; None where it was not asked for."""
     table = result.tables["curves"]
     deep = [name for name in result.parameters["metrics"] if table.loc[table["metric"] == name, "k"].nunique() > 1]
     metric = plain(metric) or (deep or result.parameters["metrics"])[0]
     own = table[table["metric"] == metric]
+    if own.empty:
+        return None
     k = result.parameters["k"]
     at = own[own["k"] == k] if (own["k"] == k).any() else own
     best = at.sort_values(["value", "run"], ascending=[False, True], kind="stable")["run"].head(MOST_LINES)
@@ -135,13 +137,19 @@ def answer_table(result: Result) -> pd.DataFrame | None:
 
 
 def answer_correlations(result: Result) -> pd.DataFrame | None:
-    """Spearman between right answers and the quality of retrieval, per run and model; None without answers."""
+    """Spearman between right answers and the quality of retrieval, a column for each of a few models; None without answers."""
     table = result.tables.get("answer_correlation")
     if table is None:
         return None
     figures = [Figure(metric, result.parameters["k"]) for metric in result.parameters["metrics"]]
     said = table["quality"].replace({figure.name: figure.title for figure in figures})
-    return table.assign(quality=said, spearman=_cells(table, "spearman")).drop(columns=["ci_low", "ci_high"])
+    rows = table.assign(quality=said, spearman=_cells(table, "spearman")).drop(columns=["ci_low", "ci_high"])
+    if rows["model"].nunique() > MOST_MODELS:
+        return rows
+    order = list(dict.fromkeys(said))
+    wide = rows.pivot(index=["run", "quality"], columns="model", values="spearman").reset_index()
+    at = wide["quality"].map(order.index)
+    return wide.iloc[np.lexsort((at, wide["run"]))].rename_axis(columns=None).reset_index(drop=True)
 
 
 def parting(result: Result, n: int = 3) -> Html:

@@ -13,6 +13,7 @@ from evalbench.kit.options import Checks
 from evalbench.kit.rules import rule_of
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, by_group, worst_group
 from evalbench.studies.rag_retrieval.figures import NAMES, UNJUDGED, Figure, figures_of, plain
+from evalbench.studies.rag_retrieval.items import MEAN
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,13 +44,13 @@ def rules_of(lights: Mapping[str, Any], metrics: Sequence[str], k: int) -> dict[
     return {name: rule for name, rule in found.items() if rule}
 
 
-def measure_of(figure: Figure) -> Measure:
-    """The mean of a figure over queries; of the hit rate, a proportion."""
+def measure_of(figure: Figure, ties: str = "") -> Measure:
+    """The mean of a figure over queries; of the hit rate a proportion, unless a hit is a mean over orders."""
     if figure.metric == UNJUDGED:
         return mean_of(
             figure.name, title=figure.title, higher_is_better=False, worst=None, undefined="nothing was found"
         )
-    proportion = figure.card.unit == "0/1"
+    proportion = figure.card.unit == "0/1" and ties != MEAN
     undefined = (
         "no query has enough judged passages of both kinds"
         if figure.metric == "auc"
@@ -60,9 +61,9 @@ def measure_of(figure: Figure) -> Measure:
     )
 
 
-def measures(metrics: Sequence[str], k: int) -> tuple[Measure, ...]:
+def measures(metrics: Sequence[str], k: int, ties: str = "") -> tuple[Measure, ...]:
     """The headline: every metric at k, and the share of the first k passages that nobody judged."""
-    return tuple(measure_of(figure) for figure in (*figures_of(metrics, [k]), Figure(UNJUDGED, k)))
+    return tuple(measure_of(figure, ties) for figure in (*figures_of(metrics, [k]), Figure(UNJUDGED, k)))
 
 
 def summarise(
@@ -77,16 +78,9 @@ def summarise(
     n_resamples: int = N_RESAMPLES,
 ) -> Summary:
     """Means of every metric at k over queries per run, with intervals, and the verdict; options as of ``evaluate``."""
-    own = measures(metrics, k)
-    # Where equal scores have a mean over orders, a hit is no longer 0 or 1.
-    if ties == "mean":
-        own = tuple(
-            mean_of(m.metric, title=m.title, undefined=m.undefined, higher_is_better=m.higher_is_better, worst=m.worst)
-            for m in own
-        )
     return worst_group(
         items,
-        own,
+        measures(metrics, k, ties),
         "run",
         lights=lights,
         over=counted(items["query_id"].nunique(), "query", "queries"),
@@ -98,14 +92,14 @@ def summarise(
 
 
 def curves_of(
-    items: pd.DataFrame, metrics: Sequence[str], ks: Sequence[int], *, seed: int, n_resamples: int
+    items: pd.DataFrame, metrics: Sequence[str], ks: Sequence[int], *, ties: str, seed: int, n_resamples: int
 ) -> pd.DataFrame:
     """Every metric at every depth per run, with its interval: ``run, metric, k, value, ci_low, ci_high, n``."""
     import pandas as pd
 
     figures = {figure.name: figure for figure in figures_of(metrics, sorted(ks))}
     options: dict[str, Any] = {"units": "query_id", "seed": seed, "n_resamples": n_resamples}
-    found = by_group(items, [measure_of(figure) for figure in figures.values()], "run", **options)
+    found = by_group(items, [measure_of(figure, ties) for figure in figures.values()], "run", **options)
     rows = [
         {
             "run": e.group.get("run", ""),

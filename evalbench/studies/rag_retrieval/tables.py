@@ -144,6 +144,8 @@ def answers_of(
     if unscored := len(given) - len(known):
         said.append(f"Answers without a mark, in no figure: {unscored} of {len(given)}.")
     of_run = "run" in given
+    if not of_run and items["run"].nunique() > 1:
+        said.append("The answers do not say which run's passages the models had: they are held against every run.")
     own = items[items["undefined"] == ""]
     rows = known.merge(own, on=["query_id", "run"] if of_run else ["query_id"], how="inner")
     if lost := len(known) - len(rows.drop_duplicates(["query_id", "model", *(["run"] if of_run else [])])):
