@@ -40,6 +40,7 @@ NUMERIC = ' class="n"'
 _FIGURE = re.compile(r"[\s\d.,:;()\[\]<>=≤≥±+−–%TZ-]*")
 NO_VALUE = Html('<span class="eb-none" title="no value">–</span>')
 HIDDEN_ROWS = 500  # rows of one table at most, the open ones among them
+_LONG_HEAD = 10
 HIDDEN_TEXT = 200  # characters of a text in them
 
 
@@ -237,10 +238,7 @@ def html_table(
         _column_cells(kept.iloc[:, j].tolist(), rows, clamp, languages.get(str(name)), name == "id")
         for j, name in enumerate(frame.columns)
     ]
-    head = "".join(
-        f'<th scope="col"{width if width == NUMERIC else ""}>{escape(name)}</th>'
-        for name, (width, _) in zip(frame.columns, columns, strict=True)
-    )
+    head = "".join(_head(str(name), width) for name, (width, _) in zip(frame.columns, columns, strict=True))
     lines = [f"<tr>{''.join(cells)}</tr>" for cells in zip(*(cells for _, cells in columns), strict=True)]
     body = "".join(lines[:rows])
     if not shown:
@@ -253,6 +251,13 @@ def html_table(
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>{rest}</table></div>"
         f"{_show_all(len(kept), total) if hidden else ''}{_rest(shown, total, file)}</figure>"
     )
+
+
+def _head(name: str, width: str) -> str:
+    """The head of a column; one without a name is no head, and a long name gets room on a narrow screen."""
+    classes = ["n"] * (width == NUMERIC) + ["h"] * (len(name) > _LONG_HEAD)
+    cell = f' class="{" ".join(classes)}"' if classes else ""
+    return f'<th scope="col"{cell}>{escape(name)}</th>' if name.strip() else "<td></td>"
 
 
 REST_START = '<tbody class="eb-rest">'

@@ -16,8 +16,9 @@ Efron & Tibshirani (1993), An Introduction to the Bootstrap, sections 11.5 and 2
 
 from __future__ import annotations
 
+import ast
+import hashlib
 import math
-import random
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -33,11 +34,11 @@ from evalbench.core.arrays import Floats
 from evalbench.core.wording import counted
 from evalbench.errors import BadInput
 from evalbench.hub import import_evaluate
-from evalbench.kit.module_files import files_of, sha256_of, source_of
 from evalbench.metrics.registry import MODULE, Card, made
 
 LEFT_OUT_ONE_BY_ONE = 300
 """Of a corpus figure of more texts, groups of texts are left out instead, as many as this."""
+_HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 _KEY = re.compile(r"[^\w]+")
 # The columns of a module → those that metrics are given.
 _COLUMNS = {"predictions": "outputs", "references": "references", "contexts": "contexts", "requests": "requests"}
@@ -73,6 +74,69 @@ class Module:
     sha256: str
 
 
+def source_of(spec: str, base: Path | None = None) -> Path | None:
+    """The file or folder of a module; None for a name of the hub.
+
+    Parameters
+    ----------
+    spec : str
+        As behind ``evaluate:``.
+    base : Path, optional
+        Where relative paths start; the current folder by default.
+
+    Raises
+    ------
+    BadInput
+        If there is no such file, or it is neither a path nor a name.
+    """
+    path = (base or Path.cwd()) / Path(spec).expanduser()
+    if spec.endswith(".py"):
+        if path.is_file():
+            return path.resolve()
+        raise BadInput(f"{MODULE}{spec}: no such file")
+    if path.is_dir() and (path / f"{path.name}.py").is_file():
+        return path.resolve()
+    if path.is_dir() and ("/" in spec or not _HUB_NAME.fullmatch(spec)):
+        raise BadInput(f"{MODULE}{spec}: the folder of a module holds a file of its name, {path.name}.py")
+    if not _HUB_NAME.fullmatch(spec) or spec.startswith("."):
+        raise BadInput(f"{MODULE}{spec}: neither a file, nor the folder of a module, nor a name of the hub")
+    return None
+
+
+def files_of(source: Path) -> list[Path]:
+    """The files of a local module: a folder's Python files, or a file and what it imports from beside it."""
+    if source.is_dir():
+        return [file for file in sorted(source.rglob("*.py")) if "__pycache__" not in file.parts]
+    found = [source]
+    for file in found:
+        for name in _imports(file):
+            beside = source.parent / f"{name}.py"
+            if beside.is_file() and beside not in found:
+                found.append(beside)
+    return found
+
+
+def _imports(file: Path) -> Iterator[str]:
+    """The first names of the modules that a file imports."""
+    try:
+        tree = ast.parse(file.read_bytes())
+    except (SyntaxError, ValueError) as error:
+        raise BadInput(f"{MODULE}{file.name}: not Python ({error})") from error
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from [(node.module or "").partition(".")[0]] if node.module else [alias.name for alias in node.names]
+
+
+def sha256_of(files: Sequence[Path]) -> str:
+    """SHA-256 of files with their names."""
+    digest = hashlib.sha256()
+    for file in sorted(files, key=lambda each: each.name):
+        digest.update(f"{file.name}\0{hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
+    return digest.hexdigest()
+
+
 def cards_of(spec: str) -> list[Card]:
     """The metrics of a module, found out by three invented pairs.
 
@@ -91,16 +155,11 @@ def cards_of(spec: str) -> list[Card]:
     try:
         found = module.compute(**probe)
         figures = _figures(found, len(_PROBE[0]))
-        again = _figures(module.compute(**probe), len(_PROBE[0]))
         alone = [_figures(module.compute(**_at(probe, [i])), 1) for i in range(len(_PROBE[0]))]
     except Exception as error:
         raise BadInput(f"{MODULE}{spec}: fails on three short texts ({type(error).__name__}: {error})") from error
     if not figures:
         raise BadInput(f"{MODULE}{spec}: returns no number ({', '.join(map(str, found)) or 'nothing'})")
-    if any(not np.array_equal(value, again.get(key, ()), equal_nan=True) for key, value in figures.items()):
-        raise BadInput(
-            f"{MODULE}{spec}: gives other numbers for the same texts, so that no run of it could be repeated"
-        )
     left_out = sorted({str(key) for key in found} - set(figures))
     return [_card(module, key, value, alone, len(figures) == 1, left_out) for key, value in figures.items()]
 
@@ -159,7 +218,7 @@ def _load(spec: str) -> Module:
     return Module(
         spec,
         _KEY.sub("_", name).strip("_") or "module",
-        _repeatable(loaded._compute),
+        loaded._compute,
         _columns(spec, loaded),
         str(loaded.description or ""),
         str(loaded.citation or ""),
@@ -185,22 +244,6 @@ def _offline(evaluate: Any) -> Iterator[None]:
         finally:
             evaluate.config.HF_EVALUATE_OFFLINE = before
             logger.setLevel(level)
-
-
-def _repeatable(compute: Callable[..., Any]) -> Callable[..., Any]:
-    """The function on lists of its own, with the global random numbers of Python and numpy from the same state each time."""
-
-    def computed(**columns: Sequence[Any]) -> Any:
-        state, of_numpy = random.getstate(), np.random.get_state()  # noqa: NPY002 - what modules of others use
-        try:
-            random.seed(0)
-            np.random.seed(0)  # noqa: NPY002
-            return compute(**{name: list(values) for name, values in columns.items()})
-        finally:
-            random.setstate(state)
-            np.random.set_state(of_numpy)  # noqa: NPY002
-
-    return computed
 
 
 def _columns(spec: str, loaded: Any) -> dict[str, bool]:
@@ -287,13 +330,8 @@ def _as_taken(module: Module, name: str, values: list[Any]) -> list[Any]:
 
 def _of_group(module: Module, key: str, per_text: bool, columns: Mapping[str, list[Any]], n: int) -> Floats:
     def figure(rows: Sequence[int] | None = None) -> Any:
-        texts = n if rows is None else len(rows)
-        found = _figures(module.compute(**(columns if rows is None else _at(columns, rows))), texts)
-        if key not in found:
-            raise ValueError(
-                f"{MODULE}{module.spec}: its {key} of {counted(texts, 'text')} is not a number, nor one for each"
-            )
-        return found[key]
+        taken = columns if rows is None else _at(columns, rows)
+        return _figures(module.compute(**taken), n if rows is None else len(rows)).get(key, math.nan)
 
     whole = figure()
     if np.ndim(whole):

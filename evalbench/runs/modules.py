@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from evalbench.errors import BadInput
-from evalbench.kit.module_files import files_of, sha256_of, source_of
 from evalbench.metrics.registry import MODULE
 
 METRICS = "metrics"
@@ -26,6 +25,8 @@ def local_modules(values: Mapping[str, Any], base: Path) -> tuple[dict[str, Path
     found: dict[str, Path] = {}
     faults = []
     for metric in named(values):
+        from evalbench.kit.modules import files_of, source_of
+
         try:
             source = source_of(metric.removeprefix(MODULE), base)
             if source is not None:
@@ -64,6 +65,8 @@ def absolute(values: Mapping[str, Any], modules: Mapping[str, Path]) -> dict[str
 
 def by_content(values: Mapping[str, Any], modules: Mapping[str, Path]) -> dict[str, Any]:
     """Values in which local modules have the SHA-256 of their files in place of the path."""
+    from evalbench.kit.modules import files_of, sha256_of
+
     return renamed(
         values,
         lambda metric: (
@@ -74,6 +77,8 @@ def by_content(values: Mapping[str, Any], modules: Mapping[str, Path]) -> dict[s
 
 def sent(modules: Mapping[str, Path]) -> tuple[dict[str, str], dict[str, Path]]:
     """Where modules lie in the workbench of a worker, by their names, and their files by path there."""
+    from evalbench.kit.modules import files_of
+
     paths: dict[str, str] = {}
     files: dict[str, Path] = {}
     for number, (metric, source) in enumerate(sorted(modules.items())):

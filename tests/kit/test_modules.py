@@ -14,8 +14,7 @@ import pytest
 from evalbench import human_correlation, load, text_metrics
 from evalbench.errors import BadInput
 from evalbench.kit import modules
-from evalbench.kit.module_files import files_of, sha256_of, source_of
-from evalbench.kit.modules import cards_of, contributions
+from evalbench.kit.modules import cards_of, contributions, files_of, sha256_of, source_of
 from evalbench.metrics.registry import card
 from evalbench.metrics.text import score
 from evalbench.runs.parcel import pack, unpack
@@ -49,10 +48,6 @@ def written(folder: Path, name: str, body: str, features: str = BOTH) -> Path:
     path = folder / f"{name}.py"
     path.write_text(HEAD.replace("{features}", features) + body, encoding="utf-8")
     return path
-
-
-def _state() -> list[int]:
-    return np.random.get_state()[1].tolist()  # noqa: NPY002 - what modules of others use
 
 
 @pytest.fixture
@@ -99,26 +94,6 @@ def test_modules_that_cannot_score_texts(tmp_path: Path, body: str, features: st
     with pytest.raises(BadInput) as error:
         cards_of(str(path))
     assert said in str(error.value)
-
-
-def test_what_a_module_must_not_do_is_refused_or_changes_nothing(tmp_path: Path) -> None:
-    def module(name: str, body: str) -> list[str]:
-        path = written(tmp_path, name, f"    def _compute(self, predictions, references):\n        {body}\n")
-        return [entry.name for entry in cards_of(str(path))]
-
-    with pytest.raises(BadInput, match="gives other numbers for the same texts"):
-        module("invented_clock", "import time; return {'v': time.perf_counter()}")
-    state = _state()
-    assert module("invented_dice", "import random; return {'v': random.random()}") == ["evaluate:invented_dice"]
-    assert _state() == state
-    assert module("invented_greedy", "predictions.clear(); return {'v': 1.0}") == ["evaluate:invented_greedy"]
-
-
-def test_a_number_that_is_not_there_for_other_texts_ends_the_run(tmp_path: Path) -> None:
-    body = "    def _compute(self, predictions, references):\n        return {'v': [1.0] * 3}\n"
-    (entry,) = cards_of(str(written(tmp_path, "invented_three", body)))
-    with pytest.raises(ValueError, match="its v of 2 texts is not a number, nor one for each"):
-        score(entry, ["a", "b"], references=["a", "b"])
 
 
 def test_a_file_that_is_not_python_is_refused_before_the_start(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@
     const rows = bodies.flatMap((body) => [...body.rows]);
     if (rows.length < 3) continue;
     [...table.tHead.rows[0].cells].forEach((head, column) => {
+      if (!head.textContent) return;
       const button = document.createElement("button");
       button.type = "button";
       button.append(...head.childNodes);

@@ -1,0 +1,201 @@
+"""Every page that there is, of every study, in a real browser: no violation, no request, no narrow column, whole on paper."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+import yaml
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from evalbench import studies
+
+pytestmark = pytest.mark.browser
+
+OTHER = ("comparison of groups", "comparison of runs", "matrix", "index", "batch", "failed run")
+RUNS = {"embed": "jaccard", "n_resamples": 200}
+
+
+def called(*words: object, cwd: Path, codes: tuple[int, ...] = (0,)) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "evalbench.cli", *map(str, words)], cwd=cwd, capture_output=True, text=True, check=False
+    )
+    assert done.returncode in codes, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="session")
+def pages(tmp_path_factory: pytest.TempPathFactory, root: Path) -> dict[str, Path]:
+    """Each study on its sample by the real runner, and what is made of runs."""
+    folder = tmp_path_factory.mktemp("pages")
+    reports = folder / "reports"
+    three = [{"study": "matching", "parameters": {**RUNS, "score_threshold": at}} for at in (0.4, 0.5, 0.6)]
+    suite = folder / "suite.yaml"
+    suite.write_text(yaml.safe_dump({"timeout": 600, "runs": [*({"study": name} for name in studies.names()), *three]}))
+    called("batch", suite, "--out", reports, cwd=root)
+    failing = new_notebook(
+        cells=[
+            new_markdown_cell("# A notebook that fails"),
+            new_code_cell("x: int = 0  # anything", metadata={"tags": ["parameters"]}),
+            new_code_cell("raise ValueError('<b>no</b> \\u202e such thing')"),
+            new_code_cell("from evalbench import record\n\nrecord(x)"),
+        ]
+    )
+    nbformat.write(failing, folder / "failing.ipynb")
+    called("run", folder / "failing.ipynb", "--out", reports, cwd=root, codes=(1,))
+    found = {}
+    for page in sorted(reports.glob("*/*/report.html")):
+        run = json.loads((page.parent / "run.json").read_text(encoding="utf-8"))
+        if run["status"] != "ok":
+            found["failed run"] = page
+        elif run["parameters"].get("n_resamples") == RUNS["n_resamples"]:
+            found[f"run {run['parameters']['score_threshold']}"] = page
+        else:
+            found[run["study"]] = page
+    few = ("--n-resamples", 200, "--n-summaries", 20)
+    out = folder / "compare"
+    called(
+        "compare",
+        found["cot_levels"].parent,
+        "--left",
+        "model=fern",
+        "--right",
+        "model=oak",
+        *few,
+        "--out",
+        out / "groups",
+        cwd=root,
+    )
+    at = [found.pop(f"run {threshold}").parent for threshold in (0.4, 0.5, 0.6)]
+    called("compare", *at[:2], *few, "--out", out / "runs", cwd=root)
+    called("compare", *at, *few, "--out", out / "matrix", cwd=root)
+    called("index", "--out", reports, cwd=root)
+    for name, place in (("comparison of groups", "groups"), ("comparison of runs", "runs"), ("matrix", "matrix")):
+        found[name] = out / place / "comparison.html"
+    (batch,) = reports.glob("batch/*/batch.html")
+    return found | {"index": reports / "index.html", "batch": batch}
+
+
+@pytest.fixture
+def opened(browser: Any, pages: dict[str, Path]) -> Iterator[Any]:
+    """A page by its name, in a tab of its own."""
+    contexts = []
+
+    def open_(name: str, *, width: int = 1240, javascript: bool = True, scheme: str = "light") -> Any:
+        contexts.append(browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme))
+        page = contexts[-1].new_page()
+        path = pages[name]
+        if not javascript:  # axe is a script itself: what is switched off is the page's own
+            text = path.read_text(encoding="utf-8")
+            path = path.with_name(f"without-script-{path.name}")
+            path.write_text(re.sub("<script>.*?</script>", "", text, flags=re.DOTALL), encoding="utf-8")
+        page.goto(path.as_uri())
+        return page
+
+    yield open_
+    for context in contexts:
+        context.close()
+
+
+def violations(page: Any) -> list[Any]:
+    from axe_playwright_python.sync_playwright import Axe
+
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    found = Axe().run(page).response["violations"]
+    return [(v["id"], [node["html"][:160] for node in v["nodes"]][:3]) for v in found]
+
+
+def each(*names: str) -> Any:
+    return pytest.mark.parametrize("name", names or (*studies.names(), *OTHER))
+
+
+@each()
+@pytest.mark.parametrize("javascript", [True, False])
+def test_axe_finds_no_violation(opened: Any, name: str, javascript: bool) -> None:
+    assert violations(opened(name, javascript=javascript)) == []
+
+
+@each()
+def test_axe_finds_no_violation_on_a_phone_in_the_dark(opened: Any, name: str) -> None:
+    assert violations(opened(name, width=400, scheme="dark")) == []
+
+
+@each()
+def test_no_request_leaves(browser: Any, pages: dict[str, Path], name: str) -> None:
+    page = browser.new_page()
+    requests, said = [], []
+    page.on("request", lambda request: requests.append(request.url))
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto(pages[name].as_uri(), wait_until="networkidle")
+    assert [r for r in requests if not r.startswith("data:")] == [pages[name].as_uri()]
+    assert said == []
+    page.close()
+
+
+# Cells of more than two lines that are narrower than eight letters.
+NARROW = """
+() => [...document.querySelectorAll("td, th")].filter((cell) => {
+  if (!cell.textContent.trim() || !cell.checkVisibility() || getComputedStyle(cell.closest("thead") ?? cell).position === "absolute") return false;
+  const style = getComputedStyle(cell);
+  const size = parseFloat(style.fontSize);
+  const width = cell.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+  const range = document.createRange();
+  range.selectNodeContents(cell);
+  const ends = [...range.getClientRects()].filter((box) => box.width).map((box) => box.bottom).sort((a, b) => a - b);
+  const lines = ends.filter((end, i) => !i || end - ends[i - 1] > 0.8 * size).length;
+  return lines > 2 && width < 4.5 * size;
+}).map((cell) => `${cell.closest("table").parentNode.getAttribute("aria-label").slice(0, 40)}: ${cell.textContent.trim().slice(0, 60)}`)
+"""
+
+
+@each()
+@pytest.mark.parametrize("javascript", [True, False])
+def test_on_a_phone_nothing_scrolls_sideways_and_no_column_is_a_few_letters_wide(
+    opened: Any, name: str, javascript: bool
+) -> None:
+    page = opened(name, width=400, javascript=javascript)
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    assert page.evaluate("document.documentElement.scrollWidth") == 400
+    assert page.evaluate(NARROW) == []
+
+
+# What reaches over the right edge of the paper, and words of a few letters that are broken across lines.
+CUT = """
+() => {
+  const right = document.querySelector("main").getBoundingClientRect().right + 1;
+  const over = [...document.querySelectorAll("main :is(table, svg, pre, p, dd, li)")]
+    .filter((part) => part.checkVisibility() && part.getBoundingClientRect().right > right)
+    .map((part) => `over the edge: ${part.tagName} ${part.textContent.trim().slice(0, 60)}`);
+  const broken = [];
+  for (const cell of document.querySelectorAll("td, th")) {
+    if (!cell.checkVisibility() || cell.textContent.length > 200) continue;
+    const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      for (const word of walker.currentNode.textContent.matchAll(/[A-Za-z\u0400-\u04ff]{3,16}/g)) {
+        const range = document.createRange();
+        range.setStart(walker.currentNode, word.index);
+        range.setEnd(walker.currentNode, word.index + word[0].length);
+        if (new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size > 1)
+          broken.push(`broken: ${word[0]} of ${cell.textContent.trim().slice(0, 60)}`);
+      }
+    }
+  }
+  return [...over, ...broken];
+}
+"""
+
+
+@each()
+def test_on_paper_nothing_is_cut_and_no_word_is_broken(opened: Any, name: str) -> None:
+    page = opened(name, width=1000 if name == "index" else 680)  # A4 within the margins; the index is landscape
+    page.emulate_media(media="print")
+    page.evaluate("document.querySelectorAll('details:not(.eb-all)').forEach(d => d.open = true)")
+    assert page.evaluate(CUT) == []
