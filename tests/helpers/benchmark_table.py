@@ -59,11 +59,11 @@ def amount(value: float, unit: str) -> str:
     """
     Examples
     --------
-    >>> amount(0.0123, "s"), amount(1.5e9, "B"), amount(2.0, "×")
-    ('12.3 ms', '1500 MB', '2 ×')
+    >>> amount(0.0123, "s"), amount(1.5e9, "B"), amount(282e3, "B"), amount(2.0, "×")
+    ('12.3 ms', '1500 MB', '282 kB', '2 ×')
     """
     if unit == "B":
-        return f"{value / 1e6:.0f} MB"
+        return f"{value / 1e6:.0f} MB" if value >= 1e6 else f"{value / 1e3:.0f} kB"
     if unit == "s" and value < 1:
         return f"{value * 1e3:.3g} ms"
     return f"{value:.3g} {unit}" if value < 1000 else f"{value:.0f} {unit}"
