@@ -93,8 +93,8 @@ class Model:
         return found
 
 
-# gpt-4-0613, gpt-4-1106-preview, gpt-4o-2024-08-06, gemini-1.5-flash-002, llama3:latest
-_BUILD = re.compile(r"([-@:](latest|preview|\d{3,8}([-.]\d\d){0,2}))+$")
+# gpt-4-0613, gpt-4-1106-preview, gpt-4o-2024-08-06, gemini-1.5-flash-002, llama3:latest, GigaChat:1.0.26.20
+_BUILD = re.compile(r"([-@:](latest|preview|\d{3,8}([-.]\d\d){0,2})|[@:]v?\d+(\.\d+){2,})+$")
 
 
 def is_another_model(target: Model, served_by: str) -> bool:
@@ -107,6 +107,8 @@ def is_another_model(target: Model, served_by: str) -> bool:
     >>> asked = Model(name="openai/gpt-4o", provider="openai", id="gpt-4o")
     >>> is_another_model(asked, "gpt-4o-2024-08-06"), is_another_model(asked, "gpt-4o-mini")
     (False, True)
+    >>> is_another_model(Model(name="…#GigaChat", provider="http", id="GigaChat"), "GigaChat:2.0.28.2")
+    False
     """
     if not served_by or target.provider == "azure":
         return False
