@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import socket
+import sys
 from pathlib import Path
 
 import click
 import pytest
+import yaml
 from documents import ROOT, blocks, shell
 from fake_gateway import fake_gateway
 
@@ -63,10 +66,109 @@ def test_gigachat_behind_a_fake_gateway(tmp_path: Path) -> None:
             assert {row["n_unscored"] for row in summary} == {0}
 
 
+JUPYTER_LAB = """#!/bin/sh
+# A fake, which says where it was started: the real one waits for a browser.
+pwd > "$HOME/lab"
+"""
+OPERATOR = """
+class BashOperator:
+    "A fake of Airflow's: it runs the command."
+    def __init__(self, *, task_id, bash_command):
+        import subprocess
+        self.code = subprocess.run(["bash", "-c", bash_command]).returncode
+"""
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the README's first block makes, of the last commit."""
+    if not (shutil.which("git") and shutil.which("make")):
+        pytest.skip("not on this platform: there is no git or make")
+    place = tmp_path_factory.mktemp("documents")
+    (place / "home").mkdir()
+    first = blocks(README, "Five minutes")[0].replace("<this repository>", str(ROOT))
+    said = shell(first, place, home=place / "home", path=Path(sys.base_prefix) / "bin")
+    assert "report.html" in said
+    return place / "evalbench"
+
+
+def activated(script: str, clone: Path, codes: tuple[int, ...] = (0,), **env: str) -> str:
+    set_ = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in env.items())
+    home, python = clone.parent / "home", Path(sys.base_prefix) / "bin"
+    return shell(f"source .venv/bin/activate\n{set_}{script}", clone, home=home, path=python, codes=codes)
+
+
+@pytest.mark.slow
+@pytest.mark.model
+@pytest.mark.timeout(1500)
+def test_the_readme_from_a_clone_to_a_comparison(clone: Path) -> None:
+    (clone / "mine.csv").write_text(
+        "id,answer,reference\n1,a red apple,a red apple\n2,a pear,a plum\n", encoding="utf-8"
+    )
+    fake = clone / ".venv" / "bin" / "jupyter-lab"
+    fake.write_text(JUPYTER_LAB)
+    fake.chmod(0o755)
+    (clone / ".venv" / ".all").touch()  # the packages of `make setup` are those that these tests run with
+    said = activated(blocks(README, "Five minutes")[1], clone)
+    assert "no faults" in said
+    assert (clone.parent / "home" / "lab").read_text().strip() == str(clone / "lab")
+    assert (clone / "lab" / "data" / "catalog.yaml").is_file()
+
+    activated("evalbench run matching -p embed=jaccard", clone)
+    runs = sorted((clone / "reports" / "matching").iterdir())
+    for run, name in zip(runs[-3:], "ABC", strict=True):
+        run.rename(run.with_name(name))
+    (clone / "suite.yaml").write_text("runs:\n  - study: matching\n", encoding="utf-8")
+    (block,) = blocks(README, "Comparing, many runs, the index")
+    for line in block.splitlines():
+        said = activated(line, clone, codes=(0, 5) if "--against" in line else (0,))
+        assert "comparison" in said or not line.startswith("evalbench compare"), said
+
+    (code,) = blocks(README, "A run", "python")
+    (clone / "code.py").write_text(code, encoding="utf-8")
+    assert "evalbench run matching" in activated("python code.py", clone)
+
+
+@pytest.mark.slow
+@pytest.mark.model
+@pytest.mark.timeout(900)
+def test_a_suite_by_cron_github_actions_and_airflow(clone: Path) -> None:
+    (clone / "nightly.yaml").write_text(blocks(RECIPES, "A suite", "yaml")[0], encoding="utf-8")
+    shutil.copytree(ROOT / "data" / "house_style_curated" / "1.0.0", clone / "incoming" / "today")
+    (line,) = blocks(RECIPES, "cron")
+    command = re.fullmatch(r"(?:[\d*]+ ){5} *(.*)\n", line)[1].replace("/srv/evalbench", str(clone))
+    activated(command, clone, codes=(0, 3))
+    log = (clone / "nightly.log").read_text()
+    assert "5 runs: 5 ok, 0 failed" in log
+
+    (workflow,) = blocks(RECIPES, "GitHub Actions", "yaml")
+    steps = [step["run"] for step in yaml.safe_load(workflow)["jobs"]["reports"]["steps"] if "run" in step]
+    assert len(steps) == 2
+    summary = clone.parent / "summary.md"
+    for step in steps:
+        said = activated(step, clone, codes=(0, 3), GITHUB_STEP_SUMMARY=str(summary))
+    assert "matching" in summary.read_text()
+    assert "5 skipped" in said or "5 runs" in said
+
+    airflow = clone.parent / "fakes" / "airflow" / "providers" / "standard" / "operators"
+    airflow.mkdir(parents=True)
+    (airflow / "bash.py").write_text(OPERATOR)
+    code = blocks(RECIPES, "Airflow", "python")[0].replace("/srv/evalbench", str(clone)).strip()
+    activated(f"python - <<'CODE'\n{code}\nCODE", clone, PYTHONPATH=str(clone.parent / "fakes"))
+
+
+def test_the_forms_of_make_and_run_exist() -> None:
+    for line in blocks(README, "Working on it")[0].splitlines():
+        words = shlex.split(line, comments=True)
+        assert words[0] == "make"
+        assert re.search(rf"^{words[1]}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    (form,) = blocks(README, "A run")[:1]
+    known = {option for parameter in group.get_command(None, "run").params for option in parameter.opts}
+    assert set(re.findall(r"--?[a-z][a-z-]*", re.sub(r"[a-z]+-[a-z]+(?![a-z-]* )", "", form))) - {"-hash"} <= known
+
+
 def commands(text: str) -> list[list[str]]:
     """The commands of evalbench in code between backticks, in the words of a shell."""
-    import shlex
-
     found = re.findall(r"`evalbench ([^`]+)`", text)
     return [shlex.split(one, comments=True) for one in found]
 

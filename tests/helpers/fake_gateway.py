@@ -58,7 +58,8 @@ def fake_gateway(port: int, key: str, answer: Callable[[str], str], builds: dict
                 usage = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
                 choice = {"index": 0, "message": message, "finish_reason": "stop"}
                 self.said(
-                    200, {"object": "chat.completion", "model": builds[body["model"]], "choices": [choice], "usage": usage}
+                    200,
+                    {"object": "chat.completion", "model": builds[body["model"]], "choices": [choice], "usage": usage},
                 )
 
         def said(self, status: int, content: dict[str, Any]) -> None:
