@@ -25,7 +25,9 @@ _ROUNDING = 1e-12
 _DOCUMENTS_FOR_BLOCKS = 500
 _ROWS_FOR_BLOCKS = 6000
 _CELLS_AT_ONCE = 1 << 20
-_IN_FULL = 40
+_IN_FULL, _IN_FULL_OF_FEW = 40, 200
+_DOCUMENTS_FOR_SHIFT = 1000
+_FEWEST_TO_BEND = 100
 _PAIRS_AT_ONCE = 1 << 24
 
 
@@ -154,15 +156,39 @@ def _ranked(part: Part, counts: Floats, *, fixed_system: bool, ranks: bool) -> C
 def linearised(part: Part, counts: Floats, kind: str) -> Correlations:
     """Any coefficient at dataset level but Pearson's, which needs it not, with replicates to first order.
 
-    Their mean is off by what is left out; some resamples that are computed in full show by how much.
+    What is left out shifts their mean and, of fewer documents, bends them; some resamples that are computed in full show by
+    how much.
     """
-    n = len(part.x)
-    exact = COMPUTE["dataset", kind](part, counts[:_IN_FULL])
+    bent = len(np.unique(part.document)) < _DOCUMENTS_FOR_SHIFT
+    in_full = _IN_FULL_OF_FEW if bent else _IN_FULL
+    exact = COMPUTE["dataset", kind](part, counts[:in_full])
+    if len(counts) <= in_full:
+        return exact
     found = _to_first_order(part, counts, kind)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # a pair without any value
-        shift = np.nanmean(exact.replicates - found[:_IN_FULL], axis=0) if len(counts) else np.zeros(exact.values.shape)
-    return _finished(exact.values, np.clip(found + shift, -1, 1), n)
+    if bent:
+        found = _bent(found, exact.replicates)
+    else:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # a pair without any value
+            found = found + np.nanmean(exact.replicates - found[:in_full], axis=0)
+    return _finished(exact.values, np.clip(found, -1, 1), len(part.x))
+
+
+def _bent(found: Floats, exact: Floats) -> Floats:
+    """Replicates as the parabola has them that fits the first of them to those in full, pair by pair."""
+    out = np.full_like(found, np.nan)
+    for i, j in np.ndindex(found.shape[1:]):
+        some, known = found[: len(exact), i, j], exact[:, i, j]
+        both = np.isfinite(some) & np.isfinite(known)
+        centre, spread = some[both].mean() if both.any() else 0.0, np.ptp(some[both]) if both.any() else 0.0
+        degree = 2 if both.sum() >= _FEWEST_TO_BEND and spread > _ROUNDING else 0
+        if both.any():
+            line = np.polynomial.polynomial.polyfit(
+                (some[both] - centre) / (spread or 1.0), known[both] - some[both], degree
+            )
+            move = np.polynomial.polynomial.polyval((found[:, i, j] - centre) / (spread or 1.0), line)
+            out[:, i, j] = found[:, i, j] + move
+    return out
 
 
 def _to_first_order(part: Part, counts: Floats, kind: str) -> Floats:

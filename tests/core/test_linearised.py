@@ -11,14 +11,12 @@ from evalbench.core import correlation_table as module
 from evalbench.core.correlation_table import correlation_table
 from evalbench.core.linearised import _net_concordance, levels_of
 
-DOCUMENTS, SYSTEMS = 1500, 4
 
-
-def table(levels: bool):
+def table(levels: bool, documents: int = 1500, systems: int = 4):
     """Metrics, one of them of few levels, and criteria, with effects of documents and systems."""
     rng = np.random.default_rng(3)
-    document, system = np.divmod(np.arange(DOCUMENTS * SYSTEMS), SYSTEMS)
-    of_document, of_system = rng.standard_normal(DOCUMENTS)[document], rng.standard_normal(SYSTEMS)[system]
+    document, system = np.divmod(np.arange(documents * systems), systems)
+    of_document, of_system = rng.standard_normal(documents)[document], rng.standard_normal(systems)[system]
     latent = 0.7 * of_document + 0.5 * of_system + rng.standard_normal(len(document))
     y = np.clip(np.round(latent + 3), 1, 5) if levels else np.exp(latent)
     x = np.stack(
@@ -28,9 +26,10 @@ def table(levels: bool):
     return x, y[:, None], document, system
 
 
+@pytest.mark.parametrize(("documents", "systems"), [(1500, 4), (500, 11), (300, 17)])
 @pytest.mark.parametrize("levels", [True, False])
-def test_the_ends_of_intervals_are_within_two_per_cent_of_the_width(levels, monkeypatch):
-    x, y, document, system = table(levels)
+def test_the_ends_of_intervals_are_within_two_per_cent_of_the_width(levels, documents, systems, monkeypatch):
+    x, y, document, system = table(levels, documents, systems)
     options = {"document": document, "system": system, "levels": ("dataset",), "partial": True, "n_resamples": 1000}
     fast = correlation_table(x, y, **options)
     monkeypatch.setattr(module, "is_linearised", lambda rows, documents: False)
@@ -42,7 +41,7 @@ def test_the_ends_of_intervals_are_within_two_per_cent_of_the_width(levels, monk
         ends = np.percentile(found.replicates, [2.5, 97.5], axis=0)
         assert (np.abs(ends - [low, high]) < 0.02 * (high - low)).all(), name
         for i in range(x.shape[1]):
-            assert np.corrcoef(found.replicates[:, i, 0], expected.replicates[:, i, 0])[0, 1] > 0.999
+            assert np.corrcoef(found.replicates[:, i, 0], expected.replicates[:, i, 0])[0, 1] > 0.997
 
 
 def test_gaps_and_constant_columns_are_as_in_small_tables(monkeypatch):

@@ -9,7 +9,7 @@ from evalbench.studies.human_correlation.tables import DEFINITIONS
 
 _LINEARISED = (
     "At dataset level the resamples of Spearman, Kendall and the partial correlations are computed to first order from "
-    "influence functions, as of all tables of more than 5000 outputs of at least 1000 documents: the ends of the intervals "
+    "influence functions, as of all tables of more than 5000 outputs of at least 300 documents: the ends of the intervals "
     "differ from those of ranks made anew by less than 2 % of the width."
 )
 
