@@ -1,13 +1,19 @@
-"""environment.yml names what pyproject.toml names, with the same bounds, in a spelling that conda parses."""
+"""environment.yml names what pyproject.toml names, with the same bounds, in a spelling that conda parses.
+
+Conda itself is not run: its channels are out of reach.  The same names and bounds are resolved against PyPI.
+"""
 
 from __future__ import annotations
 
 import ast
+import os
 import re
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
+import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -39,6 +45,30 @@ def test_conda_understands_every_line() -> None:
     listed = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
     for line in (d for d in listed if isinstance(d, str)):
         assert MatchSpec(line).name is not None
+
+
+OUT_OF_REACH = re.compile(
+    r"error sending request|dns error|Could not connect|Network connectivity is disabled|timed out"
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("python", ["3.11", "3.13"])
+def test_names_and_bounds_are_resolved_against_pypi(python: str) -> None:
+    uv = Path(sys.executable).parent / "uv"
+    if not uv.exists():
+        pytest.skip("not on this platform: there is no uv")
+    wanted = [name + ",".join(sorted(spec)) for name, spec in map(bounds, environment()) if name != "python"]
+    env = dict(os.environ)
+    if "PIP_FIND_LINKS" in env:
+        env.setdefault("UV_FIND_LINKS", env["PIP_FIND_LINKS"])
+    asked = [uv, "pip", "compile", "--quiet", "--no-header", "--python-version", python, "-"]
+    done = subprocess.run(asked, input="\n".join(wanted), env=env, capture_output=True, text=True, check=False)
+    if done.returncode and OUT_OF_REACH.search(done.stderr):
+        pytest.skip(f"no package index is reachable from here: {done.stderr.strip().splitlines()[0]}")
+    assert done.returncode == 0, done.stderr
+    pinned = {line.partition("==")[0] for line in done.stdout.splitlines() if "==" in line}
+    assert {re.match(r"[\w.-]+", line)[0] for line in wanted} <= pinned
 
 
 def test_every_dependency_is_bounded() -> None:

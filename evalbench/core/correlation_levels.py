@@ -13,7 +13,7 @@ import numpy.typing as npt
 from evalbench.core.arrays import Floats, Indices
 from evalbench.core.correlation import Kind, midranker
 from evalbench.core.kendall import kendall_kernel
-from evalbench.core.linearised import kendall_replicates, ranked_replicates
+from evalbench.core.linearised import bent_to, kendall_replicates, ranked_replicates
 
 Level = Literal["summary", "dataset", "system"]
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -27,7 +27,6 @@ _ROWS_FOR_BLOCKS = 6000
 _CELLS_AT_ONCE = 1 << 20
 _IN_FULL, _IN_FULL_OF_FEW = 40, 200
 _DOCUMENTS_FOR_SHIFT = 1000
-_FEWEST_TO_BEND = 100
 _PAIRS_AT_ONCE = 1 << 24
 
 
@@ -166,29 +165,12 @@ def linearised(part: Part, counts: Floats, kind: str) -> Correlations:
         return exact
     found = _to_first_order(part, counts, kind)
     if bent:
-        found = _bent(found, exact.replicates)
+        found = bent_to(found, exact.replicates)
     else:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # a pair without any value
             found = found + np.nanmean(exact.replicates - found[:in_full], axis=0)
     return _finished(exact.values, np.clip(found, -1, 1), len(part.x))
-
-
-def _bent(found: Floats, exact: Floats) -> Floats:
-    """Replicates as the parabola has them that fits the first of them to those in full, pair by pair."""
-    out = np.full_like(found, np.nan)
-    for i, j in np.ndindex(found.shape[1:]):
-        some, known = found[: len(exact), i, j], exact[:, i, j]
-        both = np.isfinite(some) & np.isfinite(known)
-        centre, spread = some[both].mean() if both.any() else 0.0, np.ptp(some[both]) if both.any() else 0.0
-        degree = 2 if both.sum() >= _FEWEST_TO_BEND and spread > _ROUNDING else 0
-        if both.any():
-            line = np.polynomial.polynomial.polyfit(
-                (some[both] - centre) / (spread or 1.0), known[both] - some[both], degree
-            )
-            move = np.polynomial.polynomial.polyval((found[:, i, j] - centre) / (spread or 1.0), line)
-            out[:, i, j] = found[:, i, j] + move
-    return out
 
 
 def _to_first_order(part: Part, counts: Floats, kind: str) -> Floats:
