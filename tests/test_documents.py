@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import shutil
+import signal
 import socket
+import subprocess
 import sys
 from pathlib import Path
 
 import click
 import pytest
 import yaml
-from documents import ROOT, blocks, shell
+from documents import ROOT, blocks, environment, shell
 from fake_gateway import fake_gateway
+from waiting import wait_until
 
 from evalbench.cli import group
 from evalbench.report.history import read_runs
@@ -155,6 +159,73 @@ def test_a_suite_by_cron_github_actions_and_airflow(clone: Path) -> None:
     (airflow / "bash.py").write_text(OPERATOR)
     code = blocks(RECIPES, "Airflow", "python")[0].replace("/srv/evalbench", str(clone)).strip()
     activated(f"python - <<'CODE'\n{code}\nCODE", clone, PYTHONPATH=str(clone.parent / "fakes"))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.skipif(not shutil.which("openssl"), reason="not on this platform: there is no openssl")
+def test_dask_by_hand_each_command_in_a_folder_of_its_own(tmp_path: Path) -> None:
+    """As it is in the recipe, but for the address: scheduler, workers and batch are processes of this machine."""
+    with socket.socket() as probe:
+        if probe.connect_ex(("127.0.0.1", 8786)) == 0:
+            pytest.skip("not on this platform: port 8786 of this machine is taken")
+    (script,) = blocks(RECIPES, "Dask on other machines", "bash")
+    certificate, cluster, batch = script.replace("10.0.0.1", "127.0.0.1").split("\n\n")
+    options = certificate.splitlines()[-1]
+    places = {name: tmp_path / name for name in ("scheduler", "worker", "client")}
+    for place in places.values():
+        (place / "home").mkdir(parents=True)
+    shell(certificate, places["client"], home=places["client"] / "home")
+    for name in ("scheduler", "worker"):
+        for file in ("cert.pem", "key.pem"):
+            shutil.copy(places["client"] / file, places[name])
+    suite = "runs:\n  - {study: matching, parameters: {embed: jaccard}, matrix: {yellow_from: [0.4, 0.5], green_from: [0.8]}}\n"
+    (places["client"] / "nightly.yaml").write_text(suite, encoding="utf-8")
+    processes = []
+    try:
+        for name, line in zip(("scheduler", "worker"), cluster.splitlines(), strict=True):
+            place = places[name]
+            env = environment(place / "home") | {"EVALBENCH_CACHE": str(place / "cache")}
+            log = (place / "log").open("w")
+            processes.append(
+                subprocess.Popen(
+                    ["bash", "-c", f"{options}\n{line}"],
+                    cwd=place,
+                    env=env,
+                    stdout=log,
+                    stderr=log,
+                    start_new_session=True,
+                )
+            )
+        logged = places["worker"] / "log"
+        assert wait_until(lambda: logged.read_text().count("Registered to") == 4, seconds=240), logged.read_text()
+        said = shell(batch, places["client"], home=places["client"] / "home")
+    finally:
+        for process in processes:
+            os.killpg(process.pid, signal.SIGTERM)
+        for process in processes:
+            process.wait(30)
+    assert "2 runs: 2 ok, 0 failed" in said
+    assert len(read_runs(places["client"] / "reports")) == 2
+    assert not (places["worker"] / "reports").exists()
+
+
+def test_options_of_the_recipes_for_clusters_exist() -> None:
+    """Kubernetes and SLURM are not here; what their recipes ask of Dask's own programs is."""
+    from distributed.cli.dask_scheduler import main as scheduler
+    from distributed.cli.dask_worker import main as worker
+
+    (operator,) = blocks(RECIPES, "Kubernetes", "yaml")
+    spec = yaml.safe_load(operator)["spec"]
+    (job,) = blocks(RECIPES, "SLURM", "bash")
+    slurm = dict(re.findall(r"dask (scheduler|worker) (.*)", job))
+    tls = re.search(r'TLS="(.*)"', job)[1]
+    for name, command in (("scheduler", scheduler), ("worker", worker)):
+        known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+        program, *words = spec[name]["spec"]["containers"][0]["args"]
+        assert program == f"dask-{name}"
+        assert {word for word in (*words, *slurm[name].split(), *tls.split()) if word.startswith("--")} <= known
+    assert subprocess.run(["bash", "-n"], input=job, text=True, check=False).returncode == 0
 
 
 def test_the_forms_of_make_and_run_exist() -> None:

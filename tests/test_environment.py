@@ -84,6 +84,7 @@ DISTRIBUTIONS = {
 }  # fmt: skip
 # These come with what is named: openai's transport, matplotlib's colour cycles, evaluate's data sets.
 BROUGHT = {
+    "annotated_types": "pydantic",
     "httpx2": "openai",
     "cycler": "matplotlib",
     "datasets": "evaluate",

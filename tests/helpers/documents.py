@@ -24,8 +24,8 @@ def blocks(document: str, section: str, language: str = "") -> list[str]:
     return [code[int(n)][1] for n in re.findall(r"\0(\d+)", found) if code[int(n)][0] == language]
 
 
-def shell(script: str, folder: Path, *, home: Path, path: Path | None = None, codes: tuple[int, ...] = (0,)) -> str:
-    """What a script prints that bash runs in a folder; it stops at the first command that fails.
+def environment(home: Path, path: Path | None = None) -> dict[str, str]:
+    """Of a user with a home of its own: nothing of evalbench's, of make's, of this environment or of a CI.
 
     ``path`` goes before ``PATH``; by default the folder of this Python's programs does.
     """
@@ -35,9 +35,12 @@ def shell(script: str, folder: Path, *, home: Path, path: Path | None = None, co
     if "PIP_FIND_LINKS" in kept:
         kept.setdefault("UV_FIND_LINKS", kept["PIP_FIND_LINKS"])
     first = str(path or Path(sys.executable).parent)
-    env = {**kept, "PATH": f"{first}{os.pathsep}{kept['PATH']}", "HOME": str(home), "HF_HUB_OFFLINE": "1"}
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", script], cwd=folder, env=env, capture_output=True, text=True, check=False
-    )
+    return {**kept, "PATH": f"{first}{os.pathsep}{kept['PATH']}", "HOME": str(home), "HF_HUB_OFFLINE": "1"}
+
+
+def shell(script: str, folder: Path, *, home: Path, path: Path | None = None, codes: tuple[int, ...] = (0,)) -> str:
+    """What a script prints that bash runs in a folder; it stops at the first command that fails."""
+    words = ["bash", "-euo", "pipefail", "-c", script]
+    done = subprocess.run(words, cwd=folder, env=environment(home, path), capture_output=True, text=True, check=False)
     assert done.returncode in codes, f"{script}\n{done.returncode}\n{done.stdout[-3000:]}\n{done.stderr[-4000:]}"
     return done.stdout + done.stderr
