@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from documents import blocks, shell
 
 from evalbench.workbench import own_files
 
@@ -53,14 +54,18 @@ def test_an_installed_wheel_lays_out_runs_and_compares(tmp_path: Path) -> None:
     (clone / "build" / "lib" / "evalbench" / "of_an_earlier_build.py").write_text("")
     done("make", "wheel", f"VENV={UV.parents[1]}", cwd=clone)
     (wheel,) = (clone / "dist").glob("*.whl")
-    shutil.copy(clone / "constraints.txt", tmp_path)
-    shutil.move(wheel, tmp_path)
-    shutil.rmtree(clone)
+    (tmp_path / "dist").mkdir()
+    shutil.move(wheel, tmp_path / "dist")
 
     bare, python = tmp_path / "bare", tmp_path / "bare" / "bin" / "python"
-    done(UV, "venv", "--quiet", "--python", sys.executable, bare, cwd=tmp_path)
-    install = [UV, "pip", "install", "--quiet", "--python", python, "-c", "constraints.txt"]
-    done(*install, tmp_path / wheel.name, cwd=tmp_path)
+    done(UV, "venv", "--quiet", "--seed", "--python", sys.executable, bare, cwd=tmp_path)
+    # What the wheel needs is there before pip looks for it, since uv keeps what it once had.
+    packages = [clone / "pyproject.toml", "-c", clone / "constraints.txt"]
+    done(UV, "pip", "install", "--quiet", "--python", python, "-r", *packages, cwd=tmp_path)
+    shutil.rmtree(clone)
+    (tmp_path / "home").mkdir()
+    said = shell(blocks("README.md", "Five minutes")[2], tmp_path, home=tmp_path / "home", path=bare / "bin")
+    assert "4 runs: 4 ok, 0 failed" in said
     shipped = Path(done(python, "-c", "import evalbench.workbench as w; print(w.root())", cwd=tmp_path).strip())
     assert shipped.is_relative_to(bare)
     listed = {p.relative_to(shipped).as_posix(): p.read_bytes() for p in shipped.rglob("*") if p.is_file()}
@@ -72,13 +77,10 @@ def test_an_installed_wheel_lays_out_runs_and_compares(tmp_path: Path) -> None:
     evalbench = bare / "bin" / "evalbench"
     outside = json.loads(done(evalbench, "run", "matching", "-p", "embed=jaccard", "--json", cwd=tmp_path))
     assert Path(outside["folder"]).is_relative_to(tmp_path / "reports")
-    done(evalbench, "init", "bench", cwd=tmp_path)
-    bench = tmp_path / "bench"
+    bench = tmp_path / "mine"
     assert done(evalbench, "list", cwd=bench).count("@1.0.0") >= 6
     run = json.loads(done(evalbench, "run", "matching", "--json", cwd=bench))
     assert Path(run["folder"]).is_relative_to(bench / "reports" / "matching")
-    batch = done(evalbench, "batch", "suite.yaml", "--workers", "2", cwd=bench)
-    assert "4 runs: 4 ok, 0 failed" in batch
     left, right = sorted((bench / "reports" / "matching").iterdir())[:2]
     assert "comparison" in done(evalbench, "compare", left, right, cwd=bench)
     assert "index.html" in done(evalbench, "index", cwd=bench)

@@ -18,6 +18,7 @@ import pytest
 from benchmark_table import at_most
 from zipf_texts import texts
 
+from evalbench.readers.runs import read_json
 from evalbench.runs.kernel import peak_memory_mb
 
 pytestmark = pytest.mark.benchmark
@@ -119,3 +120,28 @@ def test_three_lexical_metrics_over_100_000_rows(tmp_path, record):
     name = "100 000 rows × f1_score, rougeL, chrf"
     record(at_most(f"{name}, command to page", found.wall, 12, "s"))
     record(at_most(f"{name}, memory", found.peak_bytes, 500e6, "B"))
+
+
+@pytest.mark.large
+@pytest.mark.timeout(300)
+def test_five_metrics_over_1_000_rows_with_one_by_embedding(tmp_path, record):
+    outputs, references = texts(1000, low=10, high=40)
+    data = tmp_path / "some.csv"
+    pd.DataFrame({"id": np.arange(1000), "output": outputs, "reference": references}).to_csv(data, index=False)
+    metrics = 'metrics=["f1_score", "rougeL", "chrf", "jaccard_similarity", "sentence_transformers_similarity"]'
+    command = evalbench("run", "text_metrics", "--data", str(data), "-p", metrics, "--out", str(tmp_path))
+    cold = took(command, {"EVALBENCH_CACHE": str(tmp_path / "cache")})
+    kept = median_of_three(command, {"EVALBENCH_CACHE": str(tmp_path / "cache")})
+    name = "1 000 rows × 5 metrics, one by embedding"
+    record(at_most(f"{name}, command to page", cold.wall, 8.5, "s"))
+    record(at_most(f"{name}, vectors kept, command to page", kept.wall, 4, "s"))
+
+
+@pytest.mark.large
+def test_the_second_run_of_a_batch_is_on_its_page_in_less_than_two_seconds(tmp_path, record):
+    suite = tmp_path / "suite.yaml"
+    suite.write_text("runs:\n  - {study: matching, matrix: {yellow_from: [0.3, 0.4, 0.5, 0.6], green_from: [0.8]}}\n")
+    took(evalbench("batch", str(suite), "--workers", "1", "--out", str(tmp_path / "reports")))
+    records = [read_json(file) for file in (tmp_path / "reports").glob("matching/*/run.json")]
+    later = sorted(records, key=lambda run: run["started"])[1:]
+    record(at_most("a later run of a batch, matching", statistics.median(r["seconds"] for r in later), 1.8, "s"))
