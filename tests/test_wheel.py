@@ -68,7 +68,8 @@ def test_an_installed_wheel_lays_out_runs_and_compares(tmp_path: Path) -> None:
     assert "4 runs: 4 ok, 0 failed" in said
     shipped = Path(done(python, "-c", "import evalbench.workbench as w; print(w.root())", cwd=tmp_path).strip())
     assert shipped.is_relative_to(bare)
-    listed = {p.relative_to(shipped).as_posix(): p.read_bytes() for p in shipped.rglob("*") if p.is_file()}
+    files = [p for p in shipped.rglob("*") if p.is_file() and p.parent.name != "__pycache__"]  # pip compiles scripts
+    listed = {p.relative_to(shipped).as_posix(): p.read_bytes() for p in files}
     assert listed == {name: path.read_bytes() for name, path in own_files().items()}
     assert not (shipped.parent / "of_an_earlier_build.py").exists()
     hashed = "from evalbench.runs.provenance import package_hash as h; print(h())"
