@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import threading
 import time
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from evalbench.runs.suite import Job
 
 _LABEL_WIDTH = 52
+_BAR_WIDTH = 48  # of the bar itself, its counts and its clock
 
 
 @click.command("batch")
@@ -308,7 +310,9 @@ class Progress:
                 _short(label) + (f": {told[number]}" if told.get(number) else "")
                 for number, label in list(self.running.items())
             )
-            self.bar.set_description_str(f"{self.left()} · {shown}" if self.left() else shown)
+            said = f"{self.left()} · {shown}" if self.left() else shown
+            room = max(shutil.get_terminal_size().columns - _BAR_WIDTH, 20)
+            self.bar.set_description_str(said if len(said) <= room else f"{said[: room - 1]}…")
 
 
 @contextmanager

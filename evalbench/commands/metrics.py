@@ -47,8 +47,15 @@ def _list(entries: Iterable[Card]) -> None:
 @metrics.command("show")
 @click.argument("name", shell_complete=completion.metrics)
 def show_metric(name: str) -> None:
-    """Show the whole card of one metric, with its golden example."""
-    click.echo(card_text(found(name)))
+    """Show the whole card of one metric, with its golden example; of evaluate:FILE.py, which is then run, those of its numbers."""
+    from evalbench.metrics.registry import MODULE
+
+    if name.startswith(MODULE):
+        from evalbench.kit.modules import cards_of
+
+        click.echo("\n".join(map(card_text, cards_of(name.removeprefix(MODULE)))))
+    else:
+        click.echo(card_text(found(name)))
 
 
 def found(name: str) -> Card:
@@ -74,7 +81,7 @@ def card_text(entry: Card) -> str:
         entry.name,
         f"  what it is   {entry.summary}",
         f"  aliases      {', '.join(entry.aliases) or 'none'}",
-        f"  range        {low:g} to {high:g} ({entry.unit}), {_DIRECTION[entry.higher_is_better]}",
+        f"  range        {f'{low:g} to {high:g} ({entry.unit})' if entry.unit else 'not known'}, {_DIRECTION[entry.higher_is_better]}",
         f"  needs        {', '.join(entry.needs) or 'nothing but the output'}",
         f"  languages    {entry.languages}",
         *([f"  category     {entry.category}"] if entry.category else []),

@@ -1,6 +1,11 @@
+from pathlib import Path
+
+import pytest
 from click.testing import CliRunner
 
 from evalbench.commands.metrics import metrics
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def run(*words):
@@ -30,3 +35,10 @@ def test_an_unknown_name_is_answered_with_near_ones():
     shown = run("show", "rougel1")
     assert shown.exit_code == 1
     assert "did you mean" in str(shown.exception)
+
+
+@pytest.mark.model
+def test_the_cards_of_a_module_are_shown() -> None:
+    shown = run("show", f"evaluate:{ROOT / 'scripts' / 'metrics' / 'last_word.py'}")
+    assert shown.output.startswith("evaluate:last_word\n")
+    assert "range        not known, no better direction" in shown.output

@@ -103,3 +103,24 @@ def test_lines_of_a_batch_come_now_and_then_where_there_is_no_terminal(monkeypat
     ended.set()
     thread.join()
     assert set(capsys.readouterr().err.splitlines()) == {"one: scoring, 1 of 2"}
+
+
+def test_what_a_terminal_shows_of_a_batch_keeps_to_its_width(monkeypatch):
+    import os
+    import shutil
+
+    from evalbench.commands.batch import Progress
+
+    class Bar:
+        said = ""
+
+        def set_description_str(self, said: str) -> None:
+            self.said = said
+
+    monkeypatch.setattr(shutil, "get_terminal_size", lambda: os.terminal_size((120, 24)))
+    shown = Progress(2, Bar())
+    shown.running = {1: "text_metrics", 2: "citation"}
+    shown.states = {1: {"what": "asking a model", "done": 1, "total": 2}, 2: {"what": "x" * 100}}
+    shown._show()
+    assert shown.bar.said.startswith("text_metrics: asking a model, 1 of 2 · citation: xxx")
+    assert len(shown.bar.said) == 72
