@@ -55,7 +55,7 @@ def test_figures_per_query_and_what_was_counted_otherwise():
     assert "one: 1 of its 3 queries have no judgements and were left out." in notes
     assert "Queries without a relevant passage, in no mean: 1 of 3." in notes
     assert "one: queries for which it has no passage, counted 0: 1 of 3." in notes
-    assert "two: 3 passages of 1 queries have a score that another passage" in notes
+    assert "two: 3 passages of 1 query have a score that another passage" in notes
 
 
 def test_queries_without_relevant_passages_and_queries_that_a_run_lacks():
@@ -151,6 +151,13 @@ def test_every_metric_runs_and_cards_are_taken_by_their_names():
     result = evaluated(metrics=names, max_grade=2, min_per_query=2)
     assert set(result.parameters["metrics"]) == set(rag_retrieval.figures.NAMES)
     assert {"ndcg_at_2_handbook", "r_precision", "auc_at_2"} <= {e.metric for e in result.summary.estimates}
+
+
+def test_the_page_says_every_formula():
+    result = evaluated(metrics=list(rag_retrieval.figures.NAMES), max_grade=2)
+    said = "\n".join(result.method)
+    assert all(formula in said for formula in rag_retrieval.figures.FORMULAS.values())
+    assert rag_retrieval.figures.FORMULAS.keys() == rag_retrieval.figures.NAMES.keys()
 
 
 def test_names_of_beir_are_read():

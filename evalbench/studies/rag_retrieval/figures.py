@@ -29,6 +29,24 @@ NAMES: Mapping[str, tuple[str, str]] = {
     "auc": ("auc_at_k", "AUC"),
 }
 """Metric → the name of its card, and its words."""
+FORMULAS: Mapping[str, str] = {
+    "ndcg": "Σᵢ rel / log₂(i + 1) over the first k ranks i, divided by that of the best order of all judged passages",
+    "ndcg_exponential": "as nDCG with 2^rel − 1 in place of rel",
+    "ndcg_handbook": "Σᵢ r / log₂(i + 1), r = 1 where relevant, divided by Σᵢ 1 / log₂(i + 1) over the first k ranks",
+    "average_precision": "precision at the rank of each relevant passage among the first k, summed, divided by R",
+    "average_precision_min": "as MAP, divided by the fewer of R and k",
+    "average_precision_handbook": "as MAP, divided by k",
+    "mrr": "1 / rank of the first relevant passage among the first k, 0 without one",
+    "precision": "relevant passages among the first k, divided by k",
+    "recall": "relevant passages among the first k, divided by R",
+    "f1": "2 × relevant passages among the first k, divided by k + R",
+    "hit_rate": "1 where a relevant passage is among the first k, else 0",
+    "r_precision": "relevant passages among the first R, divided by R",
+    "err": "Σᵢ pᵢ / i × Π (1 − p) of the ranks before, p = (2^rel − 1) / 2^max_grade",
+    "err_handbook": "as ERR with p = (2^rel − 1) / (2^max_grade − 1)",
+    "auc": "pairs of a relevant and an irrelevant judged passage among the first k whose relevant one is first, equal scores half",
+}
+"""Metric → its value for one query; R: how many passages are relevant."""
 NEED_SCALE = ("err", "err_handbook")
 WITHOUT_K = ("r_precision",)
 

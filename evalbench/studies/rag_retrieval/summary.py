@@ -12,7 +12,7 @@ from evalbench.core.wording import counted
 from evalbench.kit.options import Checks
 from evalbench.kit.rules import rule_of
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, by_group, worst_group
-from evalbench.studies.rag_retrieval.figures import NAMES, UNJUDGED, Figure, figures_of, plain
+from evalbench.studies.rag_retrieval.figures import FORMULAS, UNJUDGED, Figure, figures_of, plain
 from evalbench.studies.rag_retrieval.items import MEAN
 
 if TYPE_CHECKING:
@@ -133,18 +133,19 @@ def notes(items: pd.DataFrame, k: int, ties: str, no_relevant: str, absent: str,
             }
             way = ways.get(ties, f"they are in order of their ids, {ties}")
             out.append(
-                f"{name}: {int(own['n_tied'].sum())} passages of {tied} queries have a score that another passage of the query has; {way}."
+                f"{name}: {int(own['n_tied'].sum())} passages of {counted(tied, 'query', 'queries')} have a score that another "
+                f"passage of the query has; {way}."
             )
         if (share := own[Figure(UNJUDGED, k).name].mean()) > 0.5:
             out.append(
-                f"{name}: {share:.0%} of the first {k} passages were not judged and count as irrelevant: its figures are lower bounds."
+                f"{name}: {share:.0%} of the first {k} passages were not judged and count as irrelevant. If some are relevant, "
+                "its precision, hit rate and MRR are higher, and figures that divide by what is relevant differ either way."
             )
     return out
 
 
 def method(metrics: Sequence[str], ks: Sequence[int], options: Mapping[str, Any]) -> tuple[str, ...]:
     """The formulas in force."""
-    cards = [(NAMES[name][1], Figure(name, 1).card) for name in metrics]
     orders = {
         "mean": f"figures are means over {options['tie_orders']} random orders of them",
         "random": "they are in a random order",
@@ -153,8 +154,8 @@ def method(metrics: Sequence[str], ks: Sequence[int], options: Mapping[str, Any]
     skipped = "are in no mean" if options["no_relevant"] == "skip" else "count 0"
     lacking = "are in no mean of it, as in trec_eval" if options["absent"] == "skip" else "count 0, as in trec_eval -c"
     return (
-        *(f"{words}: {entry.summary}. {entry.reference}." for words, entry in cards),
-        f"A passage is relevant from grade {options['relevant_from']:g} on; unjudged passages count as irrelevant, as in "
+        *(f"{Figure(name, 1).words}: {FORMULAS[name]}. {Figure(name, 1).card.reference}." for name in metrics),
+        f"R is the number of relevant passages. A passage is relevant from grade {options['relevant_from']:g} on; unjudged passages count as irrelevant, as in "
         f"trec_eval. Depths: {', '.join(map(str, ks))}; the headline is at {options['k']}.",
         f"Where passages have the same score, {ties} (trec_eval: by id, descending).",
         f"Queries without a relevant passage {skipped} (pytrec_eval counts them 0). Judged queries that a run lacks {lacking}.",
