@@ -305,6 +305,8 @@ def test_the_chunks_are_drawn_by_the_seed():
         return evaluated(**options).tables["generated"]["id"].tolist()
 
     assert drawn(1) == drawn(1) != drawn(2)
+    unmarked = evaluated(question_model=writer, n_chunks=8, n_rewrites=0)
+    assert any(note.startswith("Nobody marked whether the chunks answer") for note in unmarked.notes)
     assert len(drawn(1)) == 8
 
 

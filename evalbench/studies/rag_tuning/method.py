@@ -100,6 +100,10 @@ def notes(
         )
     said += _unscored(items)
     if generated is not None and len(generated):
+        if not options["judge"]:
+            said.append(
+                "Nobody marked whether the chunks answer the generated questions (judge): poor questions lower the hit rates as a poor embedding does."
+            )
         low = int((generated["undefined"] == LOW_MARK).sum())
         if low:
             said.append(
