@@ -15,6 +15,7 @@ import click
 
 from evalbench.commands import completion
 from evalbench.commands.run import assignments
+from evalbench.core.wording import counted
 from evalbench.errors import BadInput
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def generate(documents: str, out: Path, renames: tuple[str, ...], root: Path | N
             f"no question was kept, and {out} was not written; what was answered is kept, and the same command asks for the rest"
         )
     write(found, out, card(found, data, options))
-    click.echo(f"{len(found.questions)} questions: {out / 'questions.jsonl'}")
+    click.echo(f"{counted(len(found.questions), 'question')}: {out / 'questions.jsonl'}")
 
 
 def report(found: Generated) -> None:
@@ -122,7 +123,7 @@ def card(found: Generated, data: Dataset, options: Mapping[str, Any]) -> str:
     checker = options["checker"] or options["model"]
     return f"""# Questions from {data.label} (synthetic: yes)
 
-{len(found.questions)} questions, written by a model, each with its answer and the passage that it was written from.
+{counted(len(found.questions), "question")}, written by a model, each with its answer and the passage that it was written from.
 Nobody has read them: look through them before a judgement rests on them.
 
 - Synthetic: the questions and answers are a model's. Documents: {data.label}, sha256 {data.label.sha256}.

@@ -124,7 +124,7 @@ def test_near_duplicates_are_left_out_and_counted(documents: Path, tmp_path: Pat
     assert {row["reason"] for row in rejected} == {"near-duplicate"}
     assert rejected[0]["detail"] == "cosine 1.00 with: What do dogs pay?"
     assert f"left out: {len(rejected)}, nearly the same as a question before it" in done.output
-    assert "group юг: 0 of 2 questions after 6 tries with 6 passages" in done.output
+    assert "group юг: 0 kept of 2 wanted; 6 asked for, passages: 6" in done.output
 
 
 def test_passages_that_run_out_are_asked_again_for_something_else(tmp_path: Path) -> None:
