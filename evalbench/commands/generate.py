@@ -76,10 +76,10 @@ def report(found: Generated) -> None:
     for row in found.groups.to_dict("records"):
         if row["kept"] < row["wanted"]:
             name = f"group {row['group']}" if row["group"] else "the documents"
-            told = (
-                f"{name}: {row['kept']} of {row['wanted']} questions after {row['asked']} tries with {row['passages']}"
+            sizes = (
+                f"{row['kept']} kept of {row['wanted']} wanted; {row['asked']} asked for, passages: {row['passages']}"
             )
-            click.echo(f"{told} passages; more documents, --tries or another model may help", err=True)
+            click.echo(f"{name}: {sizes}; more documents, --tries or another model may help", err=True)
 
 
 def reasons(found: Generated) -> list[str]:
