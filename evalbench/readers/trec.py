@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 FORMS = {4: "query_id 0 passage_id relevance", 6: "query_id Q0 passage_id rank score run"}
 _OTHERS = (".csv", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx", ".md", ".py", ".yaml", ".yml", ".ipynb", ".html")
+_START = 10_000
 _NUMBERS = ("relevance", "rank", "score")
 
 
@@ -42,7 +43,7 @@ def is_trec(path: Path, raw: bytes, columns: tuple[str, ...]) -> bool:
     """
     if not columns or ending(path) in _OTHERS:
         return False
-    start = unpacked(path, raw)[:10_000].removeprefix(b"\xef\xbb\xbf")
+    start = unpacked(path, raw)[:_START].removeprefix(b"\xef\xbb\xbf")
     first = next((line for line in start.split(b"\n") if line.strip()), b"").split()
     return _fits(first, columns)
 
@@ -173,9 +174,20 @@ def _text_type(arrow: Any) -> Any:
 
 def trec_files(folder: Path, table: str, columns: tuple[str, ...]) -> list[Path]:
     """The TREC files of a folder that hold one table: those named ``TABLE`` or ``TABLE_…``, else all of its form."""
+    if not columns:
+        return []
     found = [p for p in sorted(folder.iterdir()) if p.is_file() and ending(p) not in _OTHERS and p.name[0] != "."]
     own = [p for p in found if re.split(r"[_.\-]", p.name)[0] in (table, f"{table}s")] or found
-    return [p for p in own if is_trec(p, p.read_bytes(), columns)]
+    return [p for p in own if is_trec(p, _start_of(p), columns)]
+
+
+def _start_of(path: Path) -> bytes:
+    """What shows a file's form; of one that cannot be read, nothing."""
+    try:
+        with path.open("rb") as file:
+            return file.read() if path.suffix.lower() == ".gz" else file.read(_START)
+    except OSError:
+        return b""
 
 
 def trec_frames(files: Sequence[Path], columns: tuple[str, ...]) -> tuple[pd.DataFrame, list[str], dict[str, str]]:
