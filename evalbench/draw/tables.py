@@ -247,10 +247,15 @@ def html_table(
     label = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
     return Html(
         f'<figure class="eb-figure">{label}<div class="eb-scroll" tabindex="0" role="group" '
-        f'aria-label="{attribute(caption or "Table")}"><table class="eb-table eb-sortable">'
+        f'aria-label="{attribute(caption or "Table")}"><table class="eb-table eb-sortable"{_total(len(kept), total)}>'
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>{rest}</table></div>"
         f"{_show_all(len(kept), total) if hidden else ''}{_rest(shown, total, file)}</figure>"
     )
+
+
+def _total(kept: int, total: int) -> str:
+    """How many rows there are where not all are on the page, for the filter to say."""
+    return f' data-total="{count(total)}"' if kept < total else ""
 
 
 def _head(name: str, width: str) -> str:

@@ -190,8 +190,19 @@ _BEHIND = "\0items"  # a key that no column has
 def _items_link(row: Mapping[str, Any], by: Sequence[str], items: str) -> Html:
     """The count of a figure's items as a link to them."""
     groups = [str(row[name]) for name in by if row.get(name) not in (None, "")]
-    searched = f' data-filter="{attribute(groups[0])}"' if groups else ""
+    searched = f' data-filter="{attribute(exactly(groups))}"' if groups else ""
     return Html(f'<a href="{attribute(items)}" title="the items"{searched}>{count(int(row.get("n") or 0))}</a>')
+
+
+def exactly(names: Sequence[str]) -> str:
+    """What a page's filter is given for the rows that have each of these as a whole cell.
+
+    Examples
+    --------
+    >>> exactly(["oak-7b", "fluency"])
+    '"oak-7b" "fluency"'
+    """
+    return " ".join(f'"{name}"' for name in names)
 
 
 def _grid(group: Sequence[Mapping[str, Any]], by: Sequence[str]) -> tuple[str, str] | None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalbench.draw.html import Html, attribute, case_anchor, escape
 from evalbench.draw.tables import ALL_START, REST_START, html_table
+from evalbench.draw.verdict import exactly
 from evalbench.errors import BadInput
 from evalbench.readers import runs
 
@@ -101,12 +102,12 @@ def with_items_behind(page: str, groups: Sequence[str], items: str) -> str:
     Examples
     --------
     >>> with_items_behind('<figure class="eb-figure eb-picture"><text>fern</text></figure>', ["fern", "oak"], "#items")
-    '<figure class="eb-figure eb-picture"><text>fern</text><p class="eb-small eb-behind">items: <a href="#items" data-filter="fern">fern</a></p></figure>'
+    '<figure class="eb-figure eb-picture"><text>fern</text><p class="eb-small eb-behind">items: <a href="#items" data-filter="&quot;fern&quot;">fern</a></p></figure>'
     """
 
     def behind(found: re.Match[str]) -> str:
         named = [group for group in groups if f">{escape(group)}</text>" in found[0]]
-        links = [f'<a href="{items}" data-filter="{attribute(name)}">{escape(name)}</a>' for name in named]
+        links = [f'<a href="{items}" data-filter="{attribute(exactly([name]))}">{escape(name)}</a>' for name in named]
         if not 0 < len(links) <= _MOST_GROUPS:
             links = [f'<a href="{items}" data-filter="">all</a>']
         return f'{found[1]}<p class="eb-small eb-behind">items: {" · ".join(links)}</p></figure>'

@@ -177,8 +177,10 @@ def test_a_count_leads_to_the_items_of_its_group(browser, url):
     page.goto(url)
     page.locator("table.eb-headline a", has_text="40").first.click()
     assert page.url.endswith("#items")
-    assert page.locator("#items input.filter").input_value() == "fern@1.0.0|oak-7b"
+    assert page.locator("#items input.filter").input_value() == '"fern@1.0.0|oak-7b"'
     assert page.locator("#items tbody tr:visible").count() == 40
+    page.locator("#items input.filter").fill('"fern@1.0.0"')  # a part of a cell is not the cell
+    assert page.locator("#items tbody tr:visible").count() == 0
     page.close()
 
 

@@ -40,10 +40,16 @@
     found.className = "found eb-small";
     filter.addEventListener("input", () => {
       const wanted = filter.value.trim().toLocaleLowerCase();
+      // "a" "b" are whole cells, anything else is a part of the row.
+      const cells = /^("[^"]*"\s*)+$/.test(wanted) && [...wanted.matchAll(/"([^"]*)"/g)].map((part) => part[1]);
+      const fits = (row) => cells
+        ? cells.every((cell) => [...row.cells].some((own) => own.textContent.trim().toLocaleLowerCase() === cell))
+        : row.textContent.toLocaleLowerCase().includes(wanted);
       let n = 0;
-      for (const row of rows) n += !(row.hidden = !row.textContent.toLocaleLowerCase().includes(wanted));
+      for (const row of rows) n += !(row.hidden = !fits(row));
       table.closest("figure").classList.toggle("eb-filtered", wanted !== "");
-      found.textContent = wanted ? `${n} of ${rows.length} rows` : "";
+      const more = table.dataset.total ? ` on this page; ${table.dataset.total} in all` : "";
+      found.textContent = wanted ? `${n} of ${rows.length} rows${more}` : "";
     });
     table.parentNode.before(filter, found);
   }
