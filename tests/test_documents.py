@@ -11,6 +11,7 @@ import signal
 import socket
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import click
@@ -22,6 +23,8 @@ from waiting import wait_until
 
 from evalbench.cli import group
 from evalbench.report.history import read_runs
+from evalbench.runs.notebooks import known_parameters
+from evalbench.studies import names as study_names
 
 README, RECIPES = "README.md", "docs/recipes.md"
 
@@ -145,6 +148,9 @@ def test_a_suite_by_cron_github_actions_and_airflow(clone: Path) -> None:
     log = (clone / "nightly.log").read_text()
     assert "5 runs: 5 ok, 0 failed" in log
 
+    said = activated(blocks(RECIPES, "A gate against regressions")[0], clone, codes=(0, 5))
+    assert "5 runs: 5 ok, 0 failed" in said
+
     (workflow,) = blocks(RECIPES, "GitHub Actions", "yaml")
     steps = [step["run"] for step in yaml.safe_load(workflow)["jobs"]["reports"]["steps"] if "run" in step]
     assert len(steps) == 2
@@ -238,15 +244,20 @@ def test_the_forms_of_make_and_run_exist() -> None:
     assert set(re.findall(r"--?[a-z][a-z-]*", re.sub(r"[a-z]+-[a-z]+(?![a-z-]* )", "", form))) - {"-hash"} <= known
 
 
-def commands(text: str) -> list[list[str]]:
-    """The commands of evalbench in code between backticks, in the words of a shell."""
-    found = re.findall(r"`evalbench ([^`]+)`", text)
-    return [shlex.split(one, comments=True) for one in found]
+def commands(document: str) -> list[list[str]]:
+    """The commands of evalbench in code, between backticks or in blocks, in the words of a shell."""
+    text = (ROOT / document).read_text(encoding="utf-8").replace("\\\n", " ")
+    fenced = [
+        line for block in re.findall(r"^```.*?^```$", text, re.DOTALL | re.MULTILINE) for line in block.splitlines()
+    ]
+    spans = re.findall(r"`([^`\n]+)`", text)
+    found = [re.match(r"(?:.*/bin/)?evalbench (.+)", one.strip().partition(" && ")[0]) for one in [*fenced, *spans]]
+    return [shlex.split(one[1], comments=True) for one in found if one]
 
 
 @pytest.mark.parametrize("document", [README, RECIPES, "docs/methods.md", "CONTRIBUTING.md"])
-def test_every_command_in_a_sentence_exists_with_its_options(document: str) -> None:
-    found = commands((ROOT / document).read_text(encoding="utf-8"))
+def test_every_command_exists_with_its_options_and_parameters(document: str) -> None:
+    found = [words for words in commands(document) if "STUDY|NOTEBOOK.ipynb" not in words]
     assert found
     for words in found:
         command: click.Command = group
@@ -255,4 +266,8 @@ def test_every_command_in_a_sentence_exists_with_its_options(document: str) -> N
             assert rest[0] in command.list_commands(click.Context(command)), words
             command, rest = command.get_command(click.Context(command), rest[0]), rest[1:]
         known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
-        assert {word.partition("=")[0] for word in rest if word.startswith("-")} <= known | {"--help"}, words
+        options = {word.partition("=")[0] for word in rest if re.match(r"--?[a-z]", word)}
+        assert options <= known | {"--help"}, words
+        if command.name == "run" and rest and rest[0] in study_names():
+            given = {value.partition("=")[0] for name, value in pairwise(rest) if name == "-p"}
+            assert given <= {*known_parameters(rest[0])}, words
