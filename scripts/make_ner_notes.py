@@ -189,8 +189,8 @@ ONE_BY_ONE = (0.05, -0.03)
 REPLIED = 60
 
 
-def replies(notes: list[tuple[str, str, str, list[Span]]]) -> Iterator[dict[str, str | None]]:
-    """Raw replies of one invented model to every wording of the request, a few of them not as asked."""
+def replies(notes: list[tuple[str, str, str, list[Span]]]) -> Iterator[dict[str, str]]:
+    """Raw replies of one invented model to every wording of the request."""
     for text_id, _, text, spans in notes[::2][:REPLIED]:
         for described, shares in TOLD.items():
             named = {kind: list(entities(text, spans, kind, *shares[kind], text_id)) for kind in CLASSES}
@@ -213,19 +213,10 @@ def entities(text: str, spans: list[Span], kind: str, found: float, added: float
             yield text[start:end]
 
 
-def reply(
-    text_id: str, requests: str, described: str, kind: str, listed: list[tuple[str, str]]
-) -> dict[str, str | None]:
-    """One row of the table replies; one in thirty is prose, cut off, or not there."""
-    said: str | None = "[" + ", ".join(f"({quoted(a)}, {quoted(b)})" for a, b in listed) + "]"
-    odd = rng(SEED, "odd", f"{text_id}/{requests}/{described}/{kind}").random()
-    if odd < 0.012:
-        said = "There are no names that I could list with certainty."
-    elif odd < 0.024 and listed:
-        said = said[:-3] if said else said
-    elif odd < 0.03:
-        said = None
-    elif odd < 0.1:
+def reply(text_id: str, requests: str, described: str, kind: str, listed: list[tuple[str, str]]) -> dict[str, str]:
+    """One row of the table replies; some lists stand in a fenced block."""
+    said = "[" + ", ".join(f"({quoted(a)}, {quoted(b)})" for a, b in listed) + "]"
+    if rng(SEED, "fenced", f"{text_id}/{requests}/{described}/{kind}").random() < 0.1:
         said = f"```python\n{said}\n```"
     return {
         "text_id": text_id,
@@ -306,8 +297,7 @@ def main() -> None:
             "`ner_quality` and `ner_variants`. They show how the\nstudies work; they say nothing about any real model.",
             more=", replies",
             files="- `gold.csv`, `predictions.csv`: one row per span, `end` exclusive, counted in code points. `classes.csv`: what a\n"
-            f"  request says of each class. `replies.jsonl`: {len(answered)} raw replies on {REPLIED} of the texts, some of "
-            "them not in the form that was asked for.\n",
+            f"  request says of each class. `replies.jsonl`: {len(answered)} raw replies on {REPLIED} of the texts, each a list of tuples.\n",
             counts=counts
             + "\n\nIn the replies, definitions help with organisations and products; examples bring more strays among "
             "places.",

@@ -113,7 +113,7 @@ def test_a_null_answer_or_two_grey_no_light_and_are_counted(study):
     assert some.n_unscored == len(some.items) - len(rest.items) > 0
     assert (some.light, some.verdict.would_be) == (rest.light, rest.verdict.would_be)
     noted = some.frame()["note"].str.contains("if every unscored item were the worst").any()
-    assert noted or study == "human_correlation"
+    assert noted or study in ("human_correlation", "ner_variants")  # F1 is not a mean over items
 
 
 @pytest.mark.parametrize("study", ANSWERING)
@@ -135,6 +135,9 @@ def test_without_any_answer_nothing_has_a_value(study):
 @pytest.mark.parametrize("study", ANSWERING)
 def test_an_empty_text_is_an_answer(study):
     result = evaluated(study, with_nulls(study, answers(study), odd, value=""))
+    if study == "ner_variants":  # whose replies are lists: the empty text is none, and never an empty list
+        assert set(result.items["unscored"]) == {"", "unparsed"}
+        return
     assert result.n_unscored == 0
     assert "Unscored" not in " ".join(result.notes)
 
@@ -189,6 +192,8 @@ def test_a_reply_without_text_is_unscored(study, all_of_them, tmp_path, monkeypa
     def answer(prompt: str) -> str | None:
         if all_of_them or sum(prompt.encode()) % 2:
             return None
+        if "[text " in prompt:  # entities are asked for as a list
+            return "[]"
         return cite(prompt) if "https://" in prompt else solve(prompt)
 
     tables = dict(sample(study))

@@ -1,0 +1,169 @@
+"""Does a language model find named entities better asked for one class at a time, or told more of each class?
+
+Input: texts, true spans, what is said of each class, and raw replies to requests of different wording; or a model, then it is
+asked.  A reply lists entities as strings with a class.
+
+Figures (method document ``handbook``, «Спецификация NER: качество при распознавании всех типов сущностей/сущностей по отдельности за один
+запрос» and «… при варьировании детализации описания распознаваемых сущностей»): F1 of (string, class) pairs per class and over all,
+paired differences on the same texts, and a light for what a fuller description adds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from evalbench.core.result import Result
+from evalbench.kit.collecting import accounting_of, calls_of, several
+from evalbench.kit.options import Checks, stated, taken
+from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
+from evalbench.readers.dataset import Dataset
+from evalbench.readers.listed import FORMATS
+from evalbench.readers.schema import Column, Table
+from evalbench.studies.ner_variants.inputs import DESCRIPTIONS, REQUESTS, collected_replies, named_ids, prepare
+from evalbench.studies.ner_variants.items import items_of
+from evalbench.studies.ner_variants.pictures import gains, picture_classes, picture_f1, picture_gains, unread
+from evalbench.studies.ner_variants.summary import compared, measures, method, notes, summarise
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "QUESTION", "SCHEMA", "adapt", "check", "evaluate", "gains", "measures", "picture_classes", "picture_f1", "picture_gains",
+    "summarise", "unread",
+]  # fmt: skip
+
+QUESTION = "Does a model find entities better asked for one class at a time, or told more of each class?"
+SCHEMA: Mapping[str, Table] = {
+    "replies": Table(
+        (
+            Column("id", "id", help="the text"),
+            Column("model", "id", groups=True, required=False, help="who replied, where there are several"),
+            Column("requests", "text", choices=REQUESTS, help="all classes in a request, or one"),
+            Column("description", "text", choices=DESCRIPTIONS, help="what the request says of a class"),
+            Column("entity_class", "text", required=False, empty_ok=True, help="the class that a request is for"),
+            Column("reply", "text", empty_ok=True, keep_null=True, help="as it came; null: unscored"),
+        ),
+        unique=("id", "model", "requests", "description", "entity_class"),
+        required=False,
+        help="one row per request",
+    ),
+    "gold": Table(
+        (
+            Column("id", "id"),
+            Column("start", "int", low=0, help="first character, counted in code points from 0"),
+            Column("end", "int", low=1, help="one past the last character"),
+            Column("entity_class", "text"),
+        ),
+        help="one row per true entity",
+    ),
+    "texts": Table(
+        (Column("id", "id"), Column("text", "text"), Column("lang", "text", required=False, empty_ok=True)),
+        unique=("id",),
+        help="one row per text",
+    ),
+    "classes": Table(
+        (
+            Column("entity_class", "text"),
+            Column("definition", "text", required=False, empty_ok=True),
+            Column("examples", "text", required=False, empty_ok=True),
+        ),
+        unique=("entity_class",),
+        required=False,
+        help="what a request says of each class; by default its name",
+    ),
+}
+
+
+def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
+    """Tables whose ids are called ``text_id``, as in the other studies of entities."""
+    return named_ids(frames)
+
+
+def check(data: Dataset) -> None:
+    """Refuse spans beyond their text, texts and classes that are not there.
+
+    Raises
+    ------
+    BadInput
+    """
+    prepare(data)
+
+
+def evaluate(
+    data: Dataset,
+    *,
+    model: str = "",
+    prompt: str = "",
+    temperature: float = 0.0,
+    max_tokens: int = 1024,
+    requests: Sequence[str] = REQUESTS,
+    descriptions: Sequence[str] = DESCRIPTIONS,
+    reply_format: str = "tuples",
+    sample_method: str = "first",
+    n_samples: int = 0,
+    random_state: int = 0,
+    max_unscored: float = MAX_UNSCORED,
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
+) -> Result:
+    """Compare wordings of the request.
+
+    Parameters
+    ----------
+    data : Dataset
+        ``load(…, study="ner_variants")``: tables replies, gold, texts, classes.
+    model : str
+        Ask this model; without it the table's replies are judged.
+    prompt : str
+        Your own prompt file; by default ``list_entities`` in the text's language.
+    temperature, max_tokens
+        See :func:`evalbench.kit.collecting.asked`.
+    requests : sequence of {"all", "one"}
+        How many classes a request is for.
+    descriptions : sequence of {"none", "definition", "examples"}
+        What a request says of a class.
+    reply_format : {"tuples", "json"}
+        The form that is asked for and read: a list of tuples, or JSON by a schema.
+    sample_method, n_samples, random_state
+        See :func:`evalbench.kit.sampling.sample_ids`.
+    max_unscored, seed, n_resamples
+        See :func:`evalbench.kit.verdicts.worst_group`.
+
+    Returns
+    -------
+    Result
+        ``items``: one row per text, wording and class.  ``tables``: ``gains``, ``replies`` and, where asked, ``calls``.
+
+    Raises
+    ------
+    BadInput
+        For faults of the tables or the options, all at once.
+    """
+    options = stated(evaluate, locals())
+    checks = Checks(options)
+    checks.choice("reply_format", reply_format, FORMATS)
+    for name, chosen, choices in (("requests", requests, REQUESTS), ("descriptions", descriptions, DESCRIPTIONS)):
+        checks.that(chosen, f"{name} must name one of {', '.join(choices)} or more")
+        for each in chosen:
+            checks.choice(name, each, choices)
+    checks.refuse("ner_variants")
+    known, replies = collected_replies(prepare(data), options)
+    items, read = items_of(known, reply_format)
+    summary, differences = compared(items, **taken(compared, options))
+    return Result(
+        study="ner_variants",
+        question=QUESTION,
+        judged=several("wording", items["model"]),
+        parameters=options,
+        data=data.label,
+        id="id",
+        by=("model",),
+        items=items,
+        items_of="texts × wordings × classes",
+        summary=summary,
+        tables={"gains": differences, "replies": read, **calls_of(replies)},
+        notes=(*data.notes, *notes(items, read)),
+        method=method(options),
+        accounting=accounting_of(replies),
+    )

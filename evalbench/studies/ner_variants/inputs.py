@@ -1,0 +1,171 @@
+"""Raw replies to differently worded requests: those of the table, or a model's."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pydantic import BaseModel
+
+from evalbench.core.wording import counted
+from evalbench.errors import BadInput
+from evalbench.kit.answers import answer_of, why_unscored
+from evalbench.kit.collecting import UNNAMED, asked
+from evalbench.kit.options import taken
+from evalbench.kit.sampling import sample_ids
+from evalbench.text.occurrences import comparable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evalbench.models.exchange import Reply
+    from evalbench.readers.dataset import Dataset
+
+REQUESTS = ("all", "one")
+DESCRIPTIONS = ("none", "definition", "examples")
+
+
+class Entity(BaseModel):
+    """One entity of a reply."""
+
+    entity: str
+    entity_class: str
+
+
+class Entities(BaseModel):
+    """What a reply in JSON holds."""
+
+    entities: list[Entity]
+
+
+class Known(NamedTuple):
+    """What is judged.
+
+    Attributes
+    ----------
+    texts, classes : DataFrame
+        By id; by ``entity_class``, with ``definition`` and ``examples``.
+    true : mapping of (str, str) to Counter
+        Text and class to how often each string is a true entity.
+    replies : DataFrame
+        ``id, model, requests, description, entity_class, reply, unscored``.
+    """
+
+    texts: pd.DataFrame
+    classes: pd.DataFrame
+    true: Mapping[tuple[str, str], Counter[str]]
+    replies: pd.DataFrame
+
+
+def named_ids(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """The tables with ``id`` where they have ``text_id``."""
+    return {
+        name: frame.rename(columns={"text_id": "id"}) if "text_id" in frame and "id" not in frame else frame
+        for name, frame in frames.items()
+    }
+
+
+def prepare(data: Dataset) -> Known:
+    """The checked tables.
+
+    Raises
+    ------
+    BadInput
+        For spans that are empty or leave their text, and texts and classes that are not there: all at once.
+    """
+    import pandas as pd
+
+    gold, texts = data["gold"], data["texts"].sort_values("id", ignore_index=True)
+    known = dict(zip(texts["id"], texts["text"], strict=True))
+    faults: list[str] = []
+    true: dict[tuple[str, str], Counter[str]] = {}
+    for i, start, end, kind in gold[["id", "start", "end", "entity_class"]].itertuples(index=False):
+        text = known.get(i)
+        if text is None:
+            faults.append(f"gold: no text has the id {i}")
+        elif not start < end <= len(text):
+            faults.append(f"gold: id {i}: [{start}, {end}) is not within its text of {counted(len(text), 'character')}")
+        else:
+            true.setdefault((i, kind), Counter())[comparable(text[start:end].strip())] += 1
+    own = data.get("classes")
+    classes = own if own is not None else pd.DataFrame({"entity_class": sorted(gold["entity_class"].unique())})
+    classes = classes.assign(**{c: classes.get(c, "") for c in ("definition", "examples")})
+    names = set(classes["entity_class"])
+    faults += [f"gold: class {kind} is not among the classes" for kind in sorted(set(gold["entity_class"]) - names)]
+    replies = data.get("replies")
+    if replies is None:
+        replies = pd.DataFrame(columns=["id", "model", "requests", "description", "entity_class", "reply"])
+    replies = replies.assign(model=replies.get("model", UNNAMED), entity_class=replies.get("entity_class", ""))
+    faults += [f"replies: no text has the id {i}" for i in sorted(set(replies["id"]) - set(known))]
+    one = replies["requests"] == "one"
+    strange = sorted(set(replies.loc[one, "entity_class"]) - names)
+    faults += [f"replies: a request for one class names {kind!r}, which is not among the classes" for kind in strange]
+    if (replies.loc[~one, "entity_class"] != "").any():
+        faults.append("replies: requests for all classes leave entity_class empty")
+    if faults:
+        raise BadInput.listing("texts, true entities and replies:", faults)
+    replies = replies.assign(unscored=why_unscored(replies["reply"]))
+    return Known(texts, classes.sort_values("entity_class", ignore_index=True), true, replies)
+
+
+def collected_replies(known: Known, options: Mapping[str, Any]) -> tuple[Known, list[Reply]]:
+    """The replies that are judged, of the sampled texts and the wanted wordings.
+
+    Raises
+    ------
+    BadInput
+        If there is no model to ask and no reply of these wordings.
+    """
+    import pandas as pd
+
+    wanted = sample_ids(
+        known.texts["id"].tolist(), options["sample_method"], options["n_samples"], options["random_state"]
+    )
+    if options["model"]:
+        texts = known.texts[known.texts["id"].isin(wanted)]
+        rows: list[dict[str, Any]] = [
+            {
+                **{str(k): v for k, v in row.items()},
+                "requests": requests,
+                "description": description,
+                "entity_class": kind,
+            }
+            for row in texts.to_dict("records")
+            for requests in options["requests"]
+            for description in options["descriptions"]
+            for kind in ([""] if requests == "all" else known.classes["entity_class"])
+        ]
+        settings = taken(asked, options) | {"schema": Entities if options["reply_format"] == "json" else None}
+        found = asked(
+            rows, task="list_entities", fields=lambda row: _fields(row, known, options), purpose="reply", **settings
+        )
+        said = pd.Series([answer_of(reply) for reply in found], dtype=object)
+        frame = pd.DataFrame(rows)[["id", "requests", "description", "entity_class"]]
+        frame = frame.assign(model=options["model"], reply=said, unscored=why_unscored(said, found))
+        return known._replace(replies=frame), found
+    own = known.replies
+    own = own[own["id"].isin(wanted) & own["requests"].isin(options["requests"])]
+    own = own[own["description"].isin(options["descriptions"])]
+    if own.empty:
+        raise BadInput(
+            "there is no reply of these wordings; give a table replies (-p replies=FILE), or a model to ask (--model)"
+        )
+    return known._replace(replies=own), []
+
+
+def _fields(row: Mapping[str, Any], known: Known, options: Mapping[str, Any]) -> dict[str, Any]:
+    """What the prompt shows: the text, and the classes with as much as this wording says of them."""
+    own = known.classes
+    if row["entity_class"]:
+        own = own[own["entity_class"] == row["entity_class"]]
+    depth = DESCRIPTIONS.index(row["description"])
+    classes = [
+        {
+            "name": c["entity_class"],
+            "definition": c["definition"] if depth else "",
+            "examples": c["examples"] if depth > 1 else "",
+        }
+        for c in own.to_dict("records")
+    ]
+    return {"text": row["text"], "classes": classes, "form": options["reply_format"]}

@@ -1,0 +1,73 @@
+"""Pictures and tables of an ner_variants result."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evalbench.core.measures import ratio
+from evalbench.core.wording import rounded
+from evalbench.draw.pictures import estimate_bars, heat_map
+from evalbench.kit.cases import Show, shown
+from evalbench.studies.ner_variants.summary import GAIN, TITLES
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure as Picture
+
+    from evalbench.core.result import Result
+
+
+def picture_f1(result: Result) -> tuple[Picture, str]:
+    """F1 of every wording."""
+    rows = [e for e in result.summary.estimates if e.metric == "f1"]
+    names = [e.group["model"] for e in rows]
+    return estimate_bars(names, rows, title="F1 of every wording of the request", xlabel="F1 (0–1)", domain=(0, 1))
+
+
+def picture_gains(result: Result) -> tuple[Picture, str] | None:
+    """What a fuller description, or one class per request, adds on the same texts; None with a single wording."""
+    rows = [e for e in result.summary.estimates if e.metric in TITLES]
+    if not rows:
+        return None
+    names = [e.group["model"].partition(", ")[2] or e.group["model"] for e in rows]
+    return estimate_bars(
+        names, rows, title="F1 gained by another wording, same texts", xlabel="gain (percentage points)"
+    )
+
+
+def picture_classes(result: Result) -> tuple[Picture, str]:
+    """F1 of every class in every wording."""
+    sums = result.items.groupby(["entity_class", "model"], sort=True)[["n_true", "n_predicted", "hits"]].sum(
+        min_count=1
+    )
+    f1 = ratio(2 * sums["hits"].to_numpy(float), (sums["n_true"] + sums["n_predicted"]).to_numpy(float))
+    table = sums.assign(f1=f1)["f1"].unstack("model")
+    return heat_map(
+        table.to_numpy(dtype=float),
+        [*map(str, table.index)],
+        [str(name).partition(", ")[2] or str(name) for name in table.columns],
+        title="F1 of every class in every wording",
+        unit="F1 (0–1)",
+        low=0,
+        high=1,
+    )
+
+
+def gains(result: Result) -> pd.DataFrame:
+    """The gain of every class, with its interval and, for a fuller description, its light."""
+    show: Show = {
+        "wordings": "wordings",
+        "class": lambda row: row["entity_class"] or "all classes",
+        "gain, pp": lambda row: rounded(
+            *(None if x != x else x for x in (row["gain"], row["gain_low"], row["gain_high"]))
+        ),
+        "light": lambda row: row["light"] if row["metric"] == GAIN else "",
+    }
+    return shown(result.tables["gains"], show)
+
+
+def unread(result: Result, rows: int = 10) -> pd.DataFrame:
+    """Replies without a score, and why."""
+    own = result.tables["replies"]
+    own = own[own["unscored"] != ""].head(rows)
+    return own[["id", "model", "entity_class", "reply", "unscored", "why"]].reset_index(drop=True)

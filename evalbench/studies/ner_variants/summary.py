@@ -1,0 +1,205 @@
+"""Items to F1 of every wording, paired differences, and the light of a fuller description."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from evalbench.core.arrays import Floats
+from evalbench.core.measures import Measure, estimate, ratio
+from evalbench.core.result import Estimate, Summary, decisive
+from evalbench.core.stability import Lit, joint_stability
+from evalbench.core.stats import of_few
+from evalbench.core.verdict import Band, Bands, Verdict, worst
+from evalbench.core.wording import counted, estimate_text
+from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, by_group, crowded, held, left_out
+from evalbench.studies.ner_variants.inputs import DESCRIPTIONS
+from evalbench.studies.ner_variants.items import COUNTS, wording
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+GAIN, DIVIDED = "description_gain", "one_class_gain"
+BANDS = Bands((Band("green", high=1), Band("yellow", 1, 3, high_closed=True), Band("red", 3, low_closed=False)))
+NOTHING = "neither a true nor a listed entity"
+
+
+def measures() -> tuple[Measure, ...]:
+    """The figures of one wording, over all classes; and of one class."""
+    return (
+        _from_counts("f1", "F1", lambda t, p, h: ratio(2 * h, t + p)),
+        _from_counts("precision", "precision", lambda t, p, h: ratio(h, p)),
+        _from_counts("recall", "recall", lambda t, p, h: ratio(h, t)),
+    )
+
+
+def _from_counts(metric: str, title: str, value: Any) -> Measure:
+    return Measure(metric, COUNTS, value, title=title, undefined=NOTHING)
+
+
+class Pair(NamedTuple):
+    """Two wordings on the same texts and classes."""
+
+    metric: str
+    name: str
+    rows: pd.DataFrame
+
+
+def gain_of(metric: str, title: str) -> Measure:
+    """How much F1 rises from the first wording to the second, in percentage points."""
+    columns = tuple(f"{side}_{count}" for side in "ab" for count in COUNTS)
+
+    def value(*sums: Floats) -> Floats:
+        (t, p, h), (u, q, k) = sums[:3], sums[3:]
+        return 100 * (ratio(2 * k, u + q) - ratio(2 * h, t + p))
+
+    lit = BANDS if metric == GAIN else None
+    return Measure(
+        metric, columns, value, unit="pp", title=title, undefined=NOTHING, bands=lit, higher_is_better=not lit
+    )
+
+
+def pairs_of(items: pd.DataFrame) -> Iterator[Pair]:
+    """Each description with the next fuller one, and requests for all classes with those for one."""
+    for asked, own in items.groupby("asked", sort=True):
+        found = dict(iter(own.groupby(["requests", "description"])))
+        for requests in ("all", "one"):
+            there = [d for d in DESCRIPTIONS if (requests, d) in found]
+            for one, other in pairwise(there):
+                name = f"{asked}, {wording(requests, one)} → {wording(requests, other).partition(', ')[2]}"
+                yield Pair(GAIN, name, _beside(found[requests, one], found[requests, other]))
+        for d in DESCRIPTIONS:
+            if ("all", d) in found and ("one", d) in found:
+                name = f"{asked}, {wording('all', d)} → one"
+                yield Pair(DIVIDED, name, _beside(found["all", d], found["one", d]))
+
+
+def _beside(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
+    """Both wordings of each text and class; without values where either has none."""
+    keys, columns = ["id", "entity_class"], ["unscored", *COUNTS]
+    both = first[keys + columns].merge(second[keys + columns], on=keys, suffixes=("_of_a", "_of_b"))
+    why = both["unscored_of_a"].where(both["unscored_of_a"] != "", both["unscored_of_b"])
+    counts = {f"{side}_{count}": both[f"{count}_of_{side}"].where(why == "") for side in "ab" for count in COUNTS}
+    return both[keys].assign(unscored=why, undefined="", **counts)
+
+
+TITLES = {GAIN: "F1 gained by the fuller description", DIVIDED: "F1 gained by one class per request"}
+
+
+def compared(
+    items: pd.DataFrame, *, max_unscored: float = MAX_UNSCORED, seed: int = SEED, n_resamples: int = N_RESAMPLES
+) -> tuple[Summary, pd.DataFrame]:
+    """The summary, and the gains of every class with intervals."""
+    import pandas as pd
+
+    options: dict[str, int] = {"seed": seed, "n_resamples": n_resamples}
+    own = by_group(items, measures(), "model", **options)  # type: ignore[arg-type]
+    pairs = list(pairs_of(items))
+    overall: list[Estimate] = []
+    rows = []
+    for pair in pairs:
+        measure = gain_of(pair.metric, TITLES[pair.metric])
+        (found,) = estimate(
+            pair.rows, [measure], units=pair.rows["id"], group={"model": pair.name}, **options
+        ).estimates
+        overall.append(found)
+        rows.append({"wordings": pair.name, "metric": pair.metric, "entity_class": "", **_cells(found)})
+        for name, part in pair.rows.groupby("entity_class", sort=True):
+            (of_class,) = estimate(part, [measure], units=part["id"], group={}, **options).estimates
+            rows.append({"wordings": pair.name, "metric": pair.metric, "entity_class": name, **_cells(of_class)})
+    columns = ["wordings", "metric", "entity_class", "gain", "gain_low", "gain_high", "n", "light"]
+    summary = _judged(items, own, pairs, overall, max_unscored, options)
+    return summary, pd.DataFrame(rows, columns=columns)
+
+
+def _cells(e: Estimate) -> dict[str, Any]:
+    numbers = (np.nan if x is None else x for x in (e.value, e.ci_low, e.ci_high))
+    return {**dict(zip(("gain", "gain_low", "gain_high"), numbers, strict=True)), "n": e.n, "light": e.light}
+
+
+def summarise(
+    items: pd.DataFrame, *, max_unscored: float = MAX_UNSCORED, seed: int = SEED, n_resamples: int = N_RESAMPLES
+) -> Summary:
+    """F1 of every wording, the gains, and the verdict; options as of ``evaluate``."""
+    return compared(items, max_unscored=max_unscored, seed=seed, n_resamples=n_resamples)[0]
+
+
+def _judged(
+    items: pd.DataFrame,
+    own: tuple[Estimate, ...],
+    pairs: list[Pair],
+    overall: list[Estimate],
+    max_unscored: float,
+    options: Mapping[str, int],
+) -> Summary:
+    shown = [held(e, "", crowded(e, max_unscored)) for e in overall]
+    lit = [i for i, e in enumerate(overall) if e.metric == GAIN]
+    over = counted(items["id"].nunique(), "text")
+    if not lit:
+        words = f"{_figures([e for e in own if e.metric == 'f1'], 'F1')}; {over}.{left_out(items)}"
+        return Summary((*own, *shown), Verdict("unlit", f"{words} Without two descriptions there is no light."))
+    light, alone = worst([shown[i].light for i in lit]), worst([overall[i].light for i in lit])
+    basis = [(overall if light == "grey" else shown)[i] for i in lit]
+    decided = decisive(basis)
+    told = [overall[i] for i in lit]
+    few = of_few(e.n for e in told if e.value is not None)
+    misleads = [e.group["model"] for e in told if e.ci_high is not None and e.ci_high < 0]
+    remark = f" The added description misleads: {'; '.join(misleads)}." if misleads else ""
+    grey = (
+        f" Too many replies could not be read for a light; the figures alone would give {alone}."
+        if light == "grey" != alone
+        else ""
+    )
+    sentence = f"{_figures(told, 'F1 gained by the fuller description')}; {over}.{few}{left_out(items)}{remark}{grey}"
+    measure = gain_of(GAIN, TITLES[GAIN])
+    drawn = [
+        Lit(pairs[i].rows, pairs[i].rows["id"], measure, light != "grey" and shown[i] is not overall[i]) for i in lit
+    ]
+    stability = joint_stability(drawn, alone if light == "grey" else light, **options)
+    rule = f"gain in percentage points, the worst decides: {BANDS}"
+    would_be = None if light != "grey" or alone == light else alone
+    return Summary((*own, *shown), Verdict(light, sentence, rule, stability, would_be, decided.place))
+
+
+def _figures(own: list[Estimate], what: str) -> str:
+    known = sorted((e for e in own if e.value is not None), key=lambda e: -(e.value or 0.0))
+    unit = " pp" if known and known[0].unit == "pp" else ""
+    if not known:
+        return f"{what} has no value ({own[0].note if own else 'nothing was asked'})"
+    said = [f"{estimate_text(e, own)}{unit} ({e.group['model']})" for e in known]
+    return f"{what} {'; '.join(said)}"
+
+
+def notes(items: pd.DataFrame, read: pd.DataFrame) -> list[str]:
+    """What could not be read, what was listed besides, and where a description took something away."""
+    out = []
+    if (read["unscored"] != "").any():
+        n = int((read["unscored"] != "").sum())
+        out.append(
+            f"Replies without a score: {n} of {len(read)}; one that is not of the form that was asked for is never an empty list."
+        )
+    if others := int(read["n_others"].sum()):
+        out.append(f"Listed entities of classes that were not asked for, left out: {others}.")
+    return out
+
+
+def method(options: Mapping[str, Any]) -> tuple[str, ...]:
+    """The formulas in force."""
+    form = (
+        "a list of tuples (string, class)"
+        if options["reply_format"] == "tuples"
+        else "JSON: entities, each with entity and entity_class"
+    )
+    return (
+        "An entity of a reply is right where its string and class are those of a true entity of the text, each true one counted once; F1 = "
+        "2 · right / (true + listed). Replies have no places.",
+        f"Replies are read strictly as {form}; anything else is unscored, unparsed.",
+        "Gains pair two wordings on the texts and classes that both have, in percentage points. Intervals resample texts.",
+        f"Light of a fuller description, by the gain over all classes: {BANDS}. A large gain says that the description before it lacked "
+        "information; a loss, that what was added misleads. One class per request has no light.",
+        "handbook (docs/methods.md), «при варьировании детализации описания распознаваемых сущностей» and «при распознавании всех типов "
+        "сущностей/сущностей по отдельности за один запрос».",
+    )
