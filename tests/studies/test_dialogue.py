@@ -104,6 +104,11 @@ def test_weeks_are_those_of_the_time_zone_and_students_intervals():
         result_of(frame, time_zone="Mars/North")
 
 
+def test_times_of_no_calendar_are_refused():
+    with pytest.raises(BadInput, match="2 times in column ts are not of the years 2 to 9998"):
+        result_of(turns({"a": 1}, ts="-001"))
+
+
 def test_the_planted_week_is_found_and_no_other():
     found = dialogue.evaluate(load("dialogues@1.0.0", study="dialogue"), n_resamples=50)
     shown = found.tables["weeks"].query("p_holm <= 0.05")

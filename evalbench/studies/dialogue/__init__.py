@@ -18,7 +18,7 @@ from evalbench.kit.options import Checks, stated, taken
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Column, Table
-from evalbench.studies.dialogue.inputs import adapt, check_repeats, check_zone, prepared, roles_of
+from evalbench.studies.dialogue.inputs import adapt, check_repeats, check_times, check_zone, prepared, roles_of
 from evalbench.studies.dialogue.items import items_of, lengths
 from evalbench.studies.dialogue.method import method, notes
 from evalbench.studies.dialogue.pictures import (
@@ -58,13 +58,14 @@ SCHEMA: Mapping[str, Table] = {
 
 
 def check(data: Dataset) -> None:
-    """Refuse different rows at one place of a session.
+    """Refuse different rows at one place of a session, and times that no calendar has.
 
     Raises
     ------
     BadInput
     """
     check_repeats(data["turns"])
+    check_times(data["turns"])
 
 
 def needs(data: Dataset, *, model_roles: Sequence[str] = (), user_roles: Sequence[str] = ()) -> None:

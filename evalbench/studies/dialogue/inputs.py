@@ -99,6 +99,18 @@ def check_repeats(turns: pd.DataFrame) -> None:
         raise BadInput.listing(head, [f"session {s}, turn {t:g}, role {r}" for s, t, r in lines])
 
 
+def check_times(turns: pd.DataFrame) -> None:
+    """Refuse times that no calendar of ISO 8601 weeks has."""
+    if "ts" not in turns or turns["ts"].isna().all():
+        return
+    odd = turns["ts"].notna() & ~turns["ts"].dt.year.between(2, 9998)
+    if odd.any():
+        raise BadInput.listing(
+            f"{int(odd.sum())} times in column ts are not of the years 2 to 9998:",
+            [f"session {name}" for name in turns.loc[odd, "session_id"].unique()],
+        )
+
+
 def roles_of(column: Iterable[str], model_roles: Sequence[str], user_roles: Sequence[str]) -> dict[str, str]:
     """How each role is read: ``model``, ``user`` or ``other``.
 
@@ -143,6 +155,7 @@ def prepared(table: pd.DataFrame, model_roles: Sequence[str], user_roles: Sequen
     import pandas as pd
 
     check_repeats(table)
+    check_times(table)
     known = [name for name in (*KEY, "ts", "resolved", "model", "text") if name in table]
     turns = table[known].reset_index(drop=True)
     counts: dict[str, int] = {}
