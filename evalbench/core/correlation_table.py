@@ -6,7 +6,7 @@ systems too: a correlation over systems is uncertain first of all because there 
 per column and resample, not once per pair, and Kendall's pairs are counted between whole documents.  Of more than 5 000
 rows of at least 300 documents, pooled, replicates come from influence functions (:mod:`evalbench.core.linearised`): the
 ends of their intervals are within 2 % of the width of resampled ones (``tests/core/test_linearised.py``).  Of fewer
-documents they would not be: off by up to 3 % with 100 documents, and 8 % with 50.
+documents they would not be: off by up to 5 % with 100 documents, and 8 % with 50.
 
 Simulated in ``tests/core/test_correlation_systems.py`` (systems and documents drawn from a population, 10, 20 and 40
 systems): the 95 % intervals at system level hold the correlation of the population of systems in 88–97 % of samples by
