@@ -62,8 +62,7 @@ def questions(n: int) -> Task:
     >>> questions(3).context
     {'n': 3}
     """
-    from annotated_types import Len
-    from pydantic import StringConstraints
+    from pydantic import Field, StringConstraints
 
     one = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
     return Task(
@@ -72,7 +71,7 @@ def questions(n: int) -> Task:
         {},
         context={"n": n},
         parts={
-            "questions": (Annotated[list[one], Len(n, n)], f"exactly {n} different questions"),
+            "questions": (Annotated[list[one], Field(min_length=n, max_length=n)], f"exactly {n} different questions"),
             "noncommittal": (bool, "whether the answer evades the question"),
         },
     )
