@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+from pathlib import Path
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
@@ -15,8 +16,7 @@ from evalbench.draw.html import Html
 
 def test_tab_completion_offers_what_notebooks_use_and_nothing_else():
     offered = [name for name in dir(evalbench) if not name.startswith("__")]
-    studies = ["citation", "cot_levels", "explainability", "human_correlation"]
-    studies += ["matching", "matching_calibration", "text_metrics"]
+    studies = [notebook.stem for notebook in (Path(__file__).parents[1] / "notebooks").glob("*.ipynb")]
     assert offered == sorted(["BadInput", "evaluate", "hub", "load", "metrics", "record", "show", *studies])
     assert all(getattr(evalbench, name) is not None for name in offered)
 

@@ -142,8 +142,8 @@ def unknown_margins(margins: Mapping[str, float], summaries: Sequence[Mapping[st
 
     Examples
     --------
-    >>> unknown_margins({"f2": 0.1}, [{"summary": [{"metric": "f1"}]}])
-    ['--margin f2: no run of the suite has this metric; did you mean f1?']
+    >>> unknown_margins({"rougel": 0.1}, [{"summary": [{"metric": "rougeL"}]}])
+    ['--margin rougel: no run of the suite has this metric; did you mean rougeL?']
     """
     known = dict.fromkeys(str(row["metric"]) for results in summaries for row in results["summary"])
     lines = []
