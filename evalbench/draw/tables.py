@@ -94,7 +94,7 @@ def _is_bool(value: Any) -> bool:
 
 
 def _column_decimals(values: Sequence[float]) -> int:
-    """Decimals for a column of numbers: three significant digits of its largest, at most four."""
+    """Decimals for a column of numbers: three significant digits of its largest, at most four; none of whole numbers."""
     if all(float(v).is_integer() for v in values if math.isfinite(v)):
         return 0
     largest = max(abs(v) for v in values if math.isfinite(v))
@@ -149,7 +149,7 @@ def _column_cells(
     """The class of a column's cells, and the cells; long texts of those behind the first ``rows`` are cut."""
     shown = [v for v in values[:rows] if not _missing(v)]
     numeric = bool(shown) and all(_is_number(v) for v in values if not _missing(v))
-    decimals = _column_decimals([float(v) for v in shown]) if numeric else None
+    decimals = _column_decimals([float(v) for v in values if not _missing(v)]) if numeric else None
     width = _width_class(shown, numeric)
     whole = [_cell(v, decimals, clamp, code, width) for v in values[:rows]]
     cells = [*whole, *(_cell(_cut(v), decimals, HIDDEN_TEXT + 1, code, width) for v in values[rows:])]

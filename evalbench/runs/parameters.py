@@ -65,18 +65,26 @@ def for_other_data(
     own : mapping
         The defaults of the study's ``evaluate``.
 
+    Returns
+    -------
+    dict
+        As a notebook writes them: a tuple is a list.
+
     Examples
     --------
     >>> from evalbench.readers.parameters import parse_cell
     >>> known = parse_cell("data: str = 's@1.0.0'\\nmetrics: list | str = ['a']", "x")
     >>> for_other_data({"data": "s@1.0.0", "metrics": ["a"]}, known, {"data": "mine.csv"}, {"metrics": "auto"})
     {'metrics': 'auto'}
+    >>> for_other_data({"data": "s@1.0.0", "metrics": ["a"]}, known, {"data": "mine.csv"}, {"metrics": ("b", "c")})
+    {'metrics': ['b', 'c']}
     """
     edited = known["data"].default if "data" in known else sample.get("data")
     if given.get("data", edited) == sample.get("data"):
         return {}
     unedited = [name for name, value in sample.items() if name in known and known[name].default == value]
-    return {name: own[name] for name in unedited if name in own and name not in given}
+    defaults = {name: own[name] for name in unedited if name in own and name not in given}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in defaults.items()}
 
 
 def edited_defaults(known: Mapping[str, Parameter], own: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

@@ -46,6 +46,11 @@ def test_an_empty_text_is_not_a_missing_one():
     assert out.count("–") == 1
 
 
+def test_fractions_in_hidden_rows_are_not_rounded_to_whole_numbers():
+    out = html_table(pd.DataFrame({"recall": [1.0, 0.0, 1.0, 1 / 3]}), rows=2)
+    assert re.findall(r'<td class="n">([^<]*)</td>', out) == ["1.00", "0.00", "1.00", "0.33"]
+
+
 def test_numbers_stand_right_with_common_decimals():
     out = html_table(pd.DataFrame({"x": [0.123456, 12.5, np.nan], "n": [3, 123456, 2], "flag": [True, False, True]}))
     assert '<td class="n">0.1</td>' in out

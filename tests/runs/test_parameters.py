@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
-from evalbench import BadInput
+from evalbench import BadInput, studies
 from evalbench.readers.parameters import parse_cell
-from evalbench.runs.parameters import checked_values, file_parameters
+from evalbench.runs.parameters import checked_values, file_parameters, for_other_data
 
 CELL = """n_resamples: int = 2000
 data: str = "x@1"  # where from
@@ -98,3 +100,13 @@ def test_a_word_that_only_sounds_like_a_secret_is_a_parameter():
 def test_tables_and_named_files_are_file_parameters(tmp_path):
     values = {"truth": "", "predictions": "p.csv", "weights_file": str(tmp_path), "cot_run": "runs/a", "data": "d.csv"}
     assert sorted(file_parameters(values, ("truth", "predictions"))) == ["cot_run", "predictions", "weights_file"]
+
+
+@pytest.mark.parametrize("study", studies.names())
+def test_defaults_that_take_the_place_of_the_samples_are_values_of_a_notebook(study):
+    own = {name: option.default for name, option in studies.study(study).options().items()}
+    cell = 'data: str = "s@1.0.0"\n' + "\n".join(f"{name}: str = 'of the sample'" for name in own)
+    sample = {"data": "s@1.0.0", **dict.fromkeys(own, "of the sample")}
+    found = for_other_data(sample, parse_cell(cell, "nb"), {"data": "mine"}, own)
+    assert list(found) == list(own)
+    assert json.loads(json.dumps(found)) == found

@@ -70,6 +70,24 @@ def test_queries_without_relevant_passages_and_queries_that_a_run_lacks():
     assert skipped.estimate("mrr_at_2", run="one").n == 1
 
 
+def test_r_precision_is_that_of_the_whole_ranking_whatever_k_is():
+    passages = "abcdef"
+    run = pd.DataFrame({"query_id": "q", "passage_id": list(passages), "score": np.arange(6.0, 0, -1)})
+    qrels = pd.DataFrame({"query_id": "q", "passage_id": list("bcf"), "relevance": 1})
+    result = evaluated(run, qrels, metrics=["r_precision", "mrr"], k=2, ks=[1, 2])
+    assert result.estimate("r_precision", run="run").value == pytest.approx(2 / 3)
+    table = rag_retrieval.figures_table(result)
+    assert table.loc[table["figure"] == "R-precision", "k"].isna().all()
+    assert rag_retrieval.picture_curves(result, "r_precision") is None
+
+
+def test_lists_that_end_before_the_deepest_k_are_counted():
+    said = {depth: [n for n in evaluated(k=1, ks=[depth]).notes if "fewer than" in n] for depth in (1, 2, 3)}
+    assert [len(said[depth]) for depth in (1, 2, 3)] == [0, 1, 2]
+    assert said[2][0].startswith("two: 1 of 3 queries have fewer than 2 passages")
+    assert said[3][0].startswith("one: 2 of 3 queries have fewer than 3 passages")
+
+
 def test_equal_scores():
     values = [column(evaluated(ties=ties), "mrr_at_2", "two")["b"] for ties in ("descending", "ascending")]
     assert values == [0.5, 1.0]  # x, r, p; then p
@@ -127,6 +145,7 @@ def test_tables_that_are_refused(tables, message):
         ({"metrics": ["ndgc"]}, "metrics must be one of ndcg"),
         ({"metrics": ["err"]}, "err: max_grade, the highest grade of the scale, must be given"),
         ({"metrics": ["err"], "max_grade": 1}, "max_grade: qrels have a grade of 2, above 1"),
+        ({"lights": {"ndgc": {"green_from": 0.5}}}, "lights: ndgc is not among the metrics, which are mrr, ndcg"),
         ({"lights": {"recall": {"green_from": 0.5, "yellow_from": 0.2}}}, "lights: recall is not among the metrics"),
         (
             {"lights": {"mrr_at_9": {"green_from": 0.5, "yellow_from": 0.2}}},
@@ -223,6 +242,12 @@ def test_answers_without_a_mark_are_counted_and_in_no_figure():
     result = rag_retrieval.evaluate(load(tables, study="rag_retrieval"), n_resamples=50)
     assert "Answers without a mark, in no figure: 5 of 75." in result.notes
     assert result.tables["answer_by_passage"]["n"].sum() == 70
+
+
+def test_answers_beside_a_first_passage_that_nobody_judged_are_counted():
+    answers = pd.DataFrame({"query_id": ["a", "b"], "answer_correct": [1, 0], "run": "two"})
+    notes = "\n".join(evaluated(tables={"answers": answers}).notes)
+    assert "Answers whose first passage nobody judged, or whose query found none, held to have an irrelevant one: 1 of 2." in notes
 
 
 def test_answers_that_name_no_run_are_held_against_every_run():

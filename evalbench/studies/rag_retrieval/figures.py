@@ -49,6 +49,7 @@ FORMULAS: Mapping[str, str] = {
 """Metric → its value for one query; R: how many passages are relevant."""
 NEED_SCALE = ("err", "err_handbook")
 WITHOUT_K = ("r_precision",)
+"""Metrics of the whole ranking, whatever k is."""
 
 
 class Figure(NamedTuple):
@@ -110,5 +111,6 @@ def values_of(
     out = {}
     for figure in figures:
         function: Callable[..., Floats] = figure.card.function
-        out[figure.name] = function(found, figure.k, **options.get(figure.metric, {}))
+        depth = None if figure.metric in WITHOUT_K else figure.k
+        out[figure.name] = function(found, depth, **options.get(figure.metric, {}))
     return out

@@ -12,7 +12,7 @@ from evalbench.draw.pictures import Line, distribution, estimate_bars, interval_
 from evalbench.draw.tables import html_table
 from evalbench.kit.cases import rows_of, sheet
 from evalbench.kit.comparing import shown
-from evalbench.studies.rag_retrieval.figures import Figure, plain
+from evalbench.studies.rag_retrieval.figures import WITHOUT_K, Figure, plain
 from evalbench.studies.rag_retrieval.tables import worst
 
 if TYPE_CHECKING:
@@ -43,12 +43,12 @@ def picture_runs(result: Result) -> tuple[Picture, str]:
 
 
 def picture_curves(result: Result, metric: str = "") -> tuple[Picture, str] | None:
-    """How a metric goes with the depth k, a line per run with its interval; by default the first that has a depth; None where it was not asked for."""
+    """How a metric goes with the depth k, a line per run with its interval; by default the first that has a depth; None without one, or where it was not asked for."""
     table = result.tables["curves"]
     deep = [name for name in result.parameters["metrics"] if table.loc[table["metric"] == name, "k"].nunique() > 1]
     metric = plain(metric) or (deep or result.parameters["metrics"])[0]
     own = table[table["metric"] == metric]
-    if own.empty:
+    if own.empty or metric in WITHOUT_K:
         return None
     k = result.parameters["k"]
     at = own[own["k"] == k] if (own["k"] == k).any() else own
@@ -107,7 +107,10 @@ def figures_table(result: Result) -> pd.DataFrame:
     order = list(dict.fromkeys(frame["figure"]))
     wide = frame.pivot(index=["figure", "k"], columns="run", values="cell").reset_index()
     wide["_order"] = [order.index(name) for name in wide["figure"]]
-    return wide.sort_values(["_order", "k"]).drop(columns="_order").rename_axis(columns=None).reset_index(drop=True)
+    wide = wide.sort_values(["_order", "k"])
+    whole = {Figure(name, 1).words for name in WITHOUT_K}
+    wide["k"] = [None if name in whole else k for name, k in zip(wide["figure"], wide["k"], strict=True)]
+    return wide.drop(columns="_order").rename_axis(columns=None).reset_index(drop=True)
 
 
 def _cells(table: pd.DataFrame, value: str) -> list[str]:

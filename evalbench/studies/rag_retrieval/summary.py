@@ -33,8 +33,10 @@ def rules_of(lights: Mapping[str, Any], metrics: Sequence[str], k: int) -> dict[
     checks, found = Checks(), {}
     for name, rule in lights.items():
         metric = plain(name)
+        if metric not in metrics:
+            checks.that(False, f"lights: {name} is not among the metrics, which are {', '.join(metrics)}")
+            continue
         at = Figure(metric, k).name
-        checks.that(metric in metrics, f"lights: {name} is not among the metrics")
         checks.that(
             not re.search(r"_at_\d", str(name)) or name == at,
             f"lights: {name}: the light is that of k, which is {k}: {at}",
@@ -115,10 +117,12 @@ def curves_of(
     return pd.DataFrame(rows).astype({"value": float, "ci_low": float, "ci_high": float})
 
 
-def notes(items: pd.DataFrame, k: int, ties: str, no_relevant: str, absent: str, tie_orders: int) -> list[str]:
+def notes(
+    items: pd.DataFrame, k: int, ks: Sequence[int], ties: str, no_relevant: str, absent: str, tie_orders: int
+) -> list[str]:
     """What was counted otherwise than a reader may expect: queries without relevant passages or not in a run, ties, the unjudged."""
     out = []
-    once = items.drop_duplicates("query_id")
+    once, deepest = items.drop_duplicates("query_id"), max([*ks, k])
     if without := int((once["n_relevant"] == 0).sum()):
         how = "in no mean" if no_relevant == "skip" else "counted 0"
         out.append(f"Queries without a relevant passage, {how}: {without} of {len(once)}.")
@@ -126,6 +130,11 @@ def notes(items: pd.DataFrame, k: int, ties: str, no_relevant: str, absent: str,
         if missing := int((own["n_ranked"] == 0).sum()):
             how = "counted 0" if absent == "zero" else "in no mean of this run"
             out.append(f"{name}: queries for which it has no passage, {how}: {missing} of {len(own)}.")
+        if short := int(((own["n_ranked"] > 0) & (own["n_ranked"] < deepest)).sum()):
+            out.append(
+                f"{name}: {short} of {len(own)} queries have fewer than {deepest} passages; beyond the end of its list a "
+                "query gains nothing, and precision is still divided by k."
+            )
         if tied := int((own["n_tied"] > 0).sum()):
             ways = {
                 "mean": f"figures are means over {tie_orders} random orders of them",

@@ -150,6 +150,11 @@ def answers_of(
     rows = known.merge(own, on=["query_id", "run"] if of_run else ["query_id"], how="inner")
     if lost := len(known) - len(rows.drop_duplicates(["query_id", "model", *(["run"] if of_run else [])])):
         said.append(f"Answers to queries without a figure of retrieval: {lost} of {len(known)}.")
+    if blind := int(rows["top_grade"].isna().sum()):
+        said.append(
+            f"Answers whose first passage nobody judged, or whose query found none, held to have an irrelevant one: {blind} of "
+            f"{len(rows)}."
+        )
     rows = rows.assign(relevant=(rows["top_grade"] >= rules.relevant_from).astype(int))
     rows[TOP] = rows["top_grade"].fillna(0.0)
     by_passage, correlations = [], []
