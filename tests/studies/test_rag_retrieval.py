@@ -247,7 +247,10 @@ def test_answers_without_a_mark_are_counted_and_in_no_figure():
 def test_answers_beside_a_first_passage_that_nobody_judged_are_counted():
     answers = pd.DataFrame({"query_id": ["a", "b"], "answer_correct": [1, 0], "run": "two"})
     notes = "\n".join(evaluated(tables={"answers": answers}).notes)
-    assert "Answers whose first passage nobody judged, or whose query found none, held to have an irrelevant one: 1 of 2." in notes
+    assert (
+        "Answers whose first passage nobody judged, or whose query found none, held to have an irrelevant one: 1 of 2."
+        in notes
+    )
 
 
 def test_answers_that_name_no_run_are_held_against_every_run():
