@@ -56,6 +56,8 @@ def lines(
     """
     if not series:
         raise ValueError("at least one line is needed")
+    from matplotlib.ticker import MaxNLocator
+
     read = {name: Line(*line) for name, line in series.items()}
     for name, line in read.items():
         if np.shape(line.x) != np.shape(line.y):
@@ -89,11 +91,19 @@ def lines(
             last = known[np.argmax(x[known])]
             ends.append(_End(float(x[last]), float(y[last]), names[i], colour))
             said.append(f"{name} from {y[known[0]]:.3g} to {y[known[-1]]:.3g}")
+    if all(_whole(line.x) for line in read.values()):
+        ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
     ax.set_xlabel(xlabel)
     ax.set_ylabel(ylabel)
     _end_labels(ax, ends, height - 1.1)
     title_at_top(figure, title)
     return figure, f"{title}. {ylabel} by {xlabel}: {'; '.join(said) or 'no values'}."
+
+
+def _whole(values: npt.ArrayLike) -> bool:
+    """Whether all are whole numbers, so that no mark between them means anything."""
+    at = np.asarray(values)
+    return at.dtype.kind in "iu" or (at.dtype.kind == "f" and bool((at == np.rint(at)).all()))
 
 
 class _End(NamedTuple):

@@ -213,6 +213,13 @@ def test_distribution_refuses_nothing_and_counts_what_is_missing():
     to_svg(*distribution({"same": [0.5] * 9}, title="All the same", xlabel="score"))
 
 
+@pytest.mark.parametrize(("x", "whole"), [([1, 2, 3, 4, 5], True), ([1.0, 2.0, 5.0], True), ([0.0, 0.5, 1.0], False)])
+def test_an_axis_of_counts_has_marks_at_whole_numbers_only(x, whole):
+    figure, _ = lines({"a": (x, x)}, title="t", xlabel="k", ylabel="y")
+    marks = figure.axes[0].get_xticks()
+    assert all(float(mark).is_integer() for mark in marks) == whole
+
+
 def test_lines_refuse_what_does_not_fit_and_name_every_line():
     with pytest.raises(ValueError, match="at least one line"):
         lines({}, title="t", xlabel="x", ylabel="y")

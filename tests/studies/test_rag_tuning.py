@@ -276,6 +276,7 @@ def test_several_queries_are_fused_and_compared_in_pairs(fusion):
     assert set(table["verdict"]) == {"same"}
     assert quality(result, names[0]) == quality(result, names[1])
     assert result.tables["rewrites"]["n_rewrites"].tolist() == [3] * 10
+    assert any("over the first 20 chunks of each" in line for line in result.method)
 
 
 def test_a_rewrite_without_a_line_leaves_the_single_query():

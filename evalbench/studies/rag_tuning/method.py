@@ -12,7 +12,7 @@ from evalbench.metrics.rank_fusion import CONSTANT
 from evalbench.metrics.registry import Card
 from evalbench.studies.rag_tuning.inputs import EMPTY_SOURCE, LOST_PASSAGE, NO_SOURCE
 from evalbench.studies.rag_tuning.rag import SENTENCES, WHOLE, Index
-from evalbench.studies.rag_tuning.sections import EMBEDDING, JUDGED, LOW_MARK, Rag
+from evalbench.studies.rag_tuning.sections import EMBEDDING, JUDGED, LOW_MARK, Rag, fusion_depth
 from evalbench.studies.rag_tuning.summary import TITLES
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def method(options: Mapping[str, Any], key: Card | None) -> tuple[str, ...]:
         "Chunks: a setting is called the best only where it is better than every other in paired tests (sign flips over questions) after Holm's adjustment over all pairs.",
         f"Embedding (method document ragnotes): a question is written for each of the sampled chunks; hit rates, reciprocal rank and place of that very chunk among the first {n}. "
         f"Lights: @1 below .3 red, to .4 yellow, above green; @{n} below .5 red, to .7 yellow, above green; the worse decides.",
-        f"Several queries: {options['n_rewrites']} further wordings by a model; {_fusion(options['fusion'])}; compared in pairs with the single query.",
+        f"Several queries: {options['n_rewrites']} further wordings by a model; {_fusion(options['fusion'])}, over the first {fusion_depth(options['k'])} chunks of each; compared in pairs with the single query.",
     ]
     return tuple(said)
 

@@ -227,6 +227,11 @@ def _sizes(index: Index, found: Found) -> dict[str, Any]:
     }
 
 
+def fusion_depth(k: int) -> int:
+    """How many chunks of each wording are fused where ``k`` are wanted."""
+    return max(LEAST_DEPTH, 4 * k)
+
+
 def by_queries(
     rag: Rag, index: Index, queries: Array, k: int, n_rewrites: int, fusion: str
 ) -> tuple[list[pd.DataFrame], pd.DataFrame]:
@@ -246,7 +251,7 @@ def by_queries(
         [line for line in lines(reply.text) if line != question][:n_rewrites] if not reply.unscored else []
         for question, reply in zip(asked, replies, strict=True)
     ]
-    depth = min(max(LEAST_DEPTH, 4 * k), len(index.texts))
+    depth = min(fusion_depth(k), len(index.texts))
     first = index.search(queries, depth).places
     flat = [text for own in written for text in own]
     others = index.search(rag.cutter.parts.vectors(flat), depth).places if flat else np.zeros((0, depth), np.int64)
