@@ -13,7 +13,7 @@ from evalbench.commands import completion
 from evalbench.commands.generate import generate
 from evalbench.commands.run import assignments
 from evalbench.errors import BadInput
-from evalbench.readers.renames import nested_names, renamed_columns
+from evalbench.readers.renames import nested_names, renamed_columns, usual
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,7 +70,8 @@ def check(path: str, study: str, renames: tuple[str, ...], pairs: tuple[str, ...
     options = checked_values(known_parameters(study, root), further, study) if further else {}
     raw = read(table_source(path), own.SCHEMA, root=root, **tables)
     adapted = own.adapt(raw.frames) if own.adapt else raw.frames
-    for line in understood(numbered(adapted, own.SCHEMA, columns)[0], own.SCHEMA, raw.sources, columns):
+    frames, without_ids = numbered(adapted, own.SCHEMA, columns)
+    for line in understood(frames, own.SCHEMA, raw.sources, columns, without_ids):
         click.echo(line)
     try:
         dataset = checked_tables(raw, own.SCHEMA, columns=columns, adapt=own.adapt, further=own.check)
@@ -89,6 +90,7 @@ def understood(
     schema: Mapping[str, Table],
     sources: Mapping[str, str],
     columns: Mapping[str, str],
+    without_ids: Mapping[str, str],
 ) -> Iterator[str]:
     """What each column of each table is taken for."""
     for name, table in schema.items():
@@ -100,15 +102,17 @@ def understood(
         renamed = renamed_columns(frame, columns)[0]
         names = set(map(str, renamed.columns))
         back = {target: source for source, target in columns.items() if target in names and source not in names}
-        for column in table.columns:
+        free = [c for c in names if table.column(c) is None]
+        for place, column in enumerate(table.columns):
             found = column.name in names
             sign = "✓" if found else "✗" if column.required else "–"
             origin = f" (from {back[column.name]})" if found and column.name in back else ""
             state = "" if found else " missing:" if column.required else " missing, optional:"
-            note = f"; {column.help}" if column.help else ""
+            note = (f"; {column.help}" if column.help else "") + ("" if found else usual(column.name, free))
+            if place == 0 and name in without_ids:
+                sign, note = "+", f"{note}; {without_ids[name]}"
             yield f"  {sign} {column.name}{origin}:{state} {column.expected()}{note}"
-        extra = sorted(names - {c.name for c in table.columns})
-        if extra:
-            yield f"  + kept as text, not read by the study: {', '.join(extra)}"
+        if free:
+            yield f"  + kept as text, not read by the study: {', '.join(sorted(free))}"
         if inner := [path for path in nested_names(frame) if path not in columns]:
             yield f"  + values within objects, which --map can name: {', '.join(inner)}"

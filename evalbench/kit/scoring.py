@@ -20,6 +20,7 @@ from evalbench.kit.judging import Docket, Heard, contradictions, contradictions_
 from evalbench.kit.metric_options import Options, arguments_of, lines_note
 from evalbench.metrics.registry import MODULE, Card, card
 from evalbench.metrics.text import Unavailable, score
+from evalbench.readers.renames import usual
 from evalbench.text.sentences import sentences
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ INPUTS = {"reference": "references", "context": "contexts", "prompt": "requests"
 _JUDGES = (
     "judge = a chat model (openai/MODEL, local/smollm2-135m), the folder of an NLI cross-encoder, or recorded:FILE"
 )
+MOST_NAMED = 12
+"""Columns of a table that a message lists."""
 _NEEDED = f"it needs a judge of contradiction: {_JUDGES}"
 _BLIND = f"baseline/lexical compares words and never says that a text contradicts another: {_JUDGES}"
 _UNDEFINED = {
@@ -157,7 +160,7 @@ def _input_notes(scored: Scored, total: int) -> list[str]:
 
 def check_columns(frame: pd.DataFrame, entries: Sequence[Card]) -> None:
     """Refuse a table without outputs, and metrics whose columns it lacks: all of them."""
-    faults = [] if "output" in frame else ["there is no column output: name prompt and model to collect outputs"]
+    faults = [] if "output" in frame else [_no_output(list(map(str, frame.columns)))]
     ready = []
     for entry in entries:
         lacking = [column for column in _columns_of(entry) if column not in frame]
@@ -169,6 +172,13 @@ def check_columns(frame: pd.DataFrame, entries: Sequence[Card]) -> None:
         faults.append(f"the others can be computed: -p 'metrics={json.dumps(ready)}' or -p metrics=auto")
     if faults:
         raise BadInput.listing("the table lacks what these metrics need:", faults)
+
+
+def _no_output(names: Sequence[str]) -> str:
+    said = "there is no column output: name prompt and model to collect outputs"
+    free = [name for name in names if name not in ("id", "model", *_NEED.values())]
+    others = f"; is it one of {', '.join(free[:MOST_NAMED])}? (--map COLUMN=output)" if free else ""
+    return said + (usual("output", free) or others)
 
 
 def _columns_of(entry: Card) -> list[str]:

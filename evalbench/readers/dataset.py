@@ -16,7 +16,7 @@ from evalbench.readers.decoded import ending
 from evalbench.readers.files import ENDINGS, WRITTEN, raw_table, read_bytes, records_frame, sha256
 from evalbench.readers.folder import folder_frame, row_files
 from evalbench.readers.frames import raw_frames
-from evalbench.readers.renames import unknown_renames
+from evalbench.readers.renames import unknown_renames, usual
 from evalbench.readers.schema import Table
 from evalbench.readers.tables import FAULTS_SHOWN, check
 from evalbench.readers.trec import trec_files, trec_frames
@@ -181,10 +181,14 @@ def checked_tables(
         rows = [row for fault in found for row in fault.rows]
         broken[name] = frames[name].index.isin(rows) if all(f.rows for f in found) else None
         unused[name] = tuple(str(c) for c in tables[name].columns if table.column(str(c)) is None)
+        absent = [c.name for c in table.columns if c.name not in tables[name]]
+        hints = [(column, usual(column, unused[name])) for column in absent]
+        remarks += [f"{sources[name]}: no column {column}{hint}" for column, hint in hints if hint]
         remarks += _empty_answers(tables[name], table, sources[name])
     faults += unknown_renames(columns or {}, frames.values())
     if faults and further is not None:
         faults += _further_faults(raw.label, tables, broken, schema, further)
+    faults = list(dict.fromkeys(faults))
     if faults:
         count = f"{len(faults)} fault" + ("" if len(faults) == 1 else "s")
         hint = "" if raw.label.name == FRAMES else " (rows as a spreadsheet counts them: a CSV's header is row 1)"

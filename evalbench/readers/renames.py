@@ -9,6 +9,55 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
+_USUAL: Mapping[str, tuple[str, ...]] = {
+    "output": (
+        "response",
+        "prediction",
+        "answer",
+        "generated_text",
+        "completion",
+        "model_output",
+        "ответ",
+        "ответ модели",
+    ),
+    "answer": ("response", "prediction", "output", "generated_text", "completion", "ответ", "ответ модели"),
+    "question": ("user_input", "query", "prompt", "input", "вопрос"),
+    "prompt": ("user_input", "question", "query", "instruction", "input", "вопрос"),
+    "contexts": ("retrieved_contexts", "context", "documents", "passages"),
+    "context": ("retrieved_contexts", "contexts", "documents", "passages"),
+    "reference": ("ground_truth", "references", "expected_output", "target", "gold", "эталон"),
+    "ground_truth": ("reference", "references", "expected_output", "target", "gold", "эталон"),
+    "model": ("system", "model_name", "модель"),
+    "system": ("model", "model_name", "модель"),
+    "entity_class": ("label", "entity_type", "entity_group"),
+    "doc_id": ("id",),
+    "text_id": ("id", "doc_id"),
+    "query_id": ("qid", "query-id"),
+    "passage_id": ("doc_id", "docid", "corpus-id"),
+}
+"""Names that tables of others give to what our columns hold, the likeliest first."""
+
+
+def usual(name: str, others: Iterable[str]) -> str:
+    """Which of a table's other columns is probably meant by a column, by the names that others give to it.
+
+    Examples
+    --------
+    >>> usual("answer", ["user_input", "response"])
+    "; is 'response' meant? (--map response=answer)"
+    >>> usual("answer", ["score"])
+    ''
+    """
+    lowered = {str(other).strip().casefold(): str(other) for other in others}
+    found = next((lowered[known] for known in _USUAL.get(name, ()) if known in lowered), None)
+    return "" if found is None else meant(found, name)
+
+
+def meant(found: str, name: str) -> str:
+    """The question that a message ends with, and the option for it."""
+    option = f"{found}={name}"
+    return f"; is {found!r} meant? (--map {repr(option) if ' ' in option else option})"
+
 
 def renamed_columns(raw: pd.DataFrame, columns: Mapping[str, str]) -> tuple[pd.DataFrame, dict[str, str]]:
     """A raw frame with its columns renamed, and what is wrong with the names, by column."""

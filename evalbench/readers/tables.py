@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from evalbench.errors import BadInput
 from evalbench.readers.files import parsed_json
-from evalbench.readers.renames import renamed_columns
+from evalbench.readers.renames import meant, renamed_columns, usual
 from evalbench.readers.schema import MOST_GROUPS, Column, Table
+from evalbench.readers.written import NUMBERED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,7 +84,8 @@ def check(
     for column in table.columns:
         if column.name not in renamed:
             if column.required:
-                near = _near(column.name, [c for c in renamed.columns if table.column(str(c)) is None])
+                free = [str(c) for c in renamed.columns if table.column(str(c)) is None]
+                near = usual(column.name, free) or _near(column.name, free) or _shared(column, table)
                 faults.append(Fault(column.name, f"is missing; expected {column.expected()}{near}"))
             continue
         out[column.name], found = typed(renamed[column.name], column)
@@ -302,7 +304,8 @@ def _value_faults(frame: pd.DataFrame, table: Table) -> list[Fault]:
             faults.append(Fault(column.name, what + "rename or drop the column; else divide the rows among runs"))
     faults += _pandera_faults(frame, pa.DataFrameSchema(fields), wording) if fields else []
     keys = [key for key in table.unique if key in frame]
-    if keys:
+    needed = {column.name for column in table.columns if column.required}
+    if keys and not needed & set(table.unique) - set(keys):
         doubled = frame.duplicated(keys, keep=False) & ~(frame[keys] == "").any(axis=1)
         if doubled.any():
             first = json.dumps("|".join(map(str, frame.loc[doubled, keys].iloc[0])), ensure_ascii=False)
@@ -338,12 +341,19 @@ def _plain_number(value: Any) -> str:
     return _as_text(int(value) if isinstance(value, float) and value.is_integer() else value)
 
 
+def _shared(column: Column, table: Table) -> str:
+    """What an identifier is for, where rows of several groups were not numbered."""
+    if column is not table.columns[0] or column.name not in NUMBERED:
+        return ""
+    return f"; outputs for the same input share one: which column has it? (--map COLUMN={column.name})"
+
+
 def _near(name: str, others: Sequence[Any]) -> str:
     from difflib import get_close_matches
 
     lowered = {str(other).lower(): str(other) for other in others}
     found = [lowered[near] for near in get_close_matches(name, lowered, n=1, cutoff=0.6)]
-    return f"; is {found[0]!r} meant? (--map {found[0]}={name})" if found else ""
+    return meant(found[0], name) if found else ""
 
 
 def _clip(text: str, size: int = 60) -> str:

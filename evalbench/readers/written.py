@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from evalbench.readers.files import parsed_json
+from evalbench.readers.renames import renamed_columns
 from evalbench.readers.schema import Column, Table
 
 if TYPE_CHECKING:
@@ -134,9 +135,10 @@ def numbered(
         if name not in frames or key.name not in NUMBERED or not key.required:
             continue
         frame = frames[name]
-        names = {renames.get(own, own) for own in (str(c).strip() for c in frame.columns)}
+        renamed = renamed_columns(frame, renames)[0]
+        names = set(map(str, renamed.columns))
         others = [c for table_name, other in frames.items() if table_name != name for c in map(str, other.columns)]
-        if key.name in {n.casefold() for n in names} or key.name in others or _several(frame, table, key, renames):
+        if key.name in {n.casefold() for n in names} or key.name in others or _several(renamed, table, key):
             continue
         files = all(isinstance(row, str) for row in frame.index)
         width = max(4, len(str(len(frame))))
@@ -156,11 +158,10 @@ def numbered(
     return out, notes
 
 
-def _several(frame: pd.DataFrame, table: Table, key: Column, renames: Mapping[str, str]) -> bool:
+def _several(frame: pd.DataFrame, table: Table, key: Column) -> bool:
     """Whether rows are of several groups, or have a second identifier."""
     for name in frame.columns:
-        own = str(name).strip()
-        column = table.column(renames.get(own, own))
+        column = table.column(str(name))
         if column is not None and column is not key and column.type == "id" and frame[name].astype(str).nunique() > 1:
             return True
     return False

@@ -15,6 +15,10 @@ from evalbench.runs.tables import refuse_tables
 
 REFUSED = {
     "no outputs": ("text_metrics", "id,reference\n1,b\n", [], "there is no column output: name prompt and model"),
+    "no outputs, an answer of another name": (
+        "text_metrics", "id,response\n1,b\n", [], "is 'response' meant? (--map response=output)"
+    ),
+    "no outputs, other columns": ("text_metrics", "id,said\n1,b\n", [], "is it one of said? (--map COLUMN=output)"),
     "doubled ids": ("text_metrics", "id,output\n1,b\n1,c\n", [], "column id: is duplicated"),
     "no responses": ("cot_levels", 'id,question,reference\n1,2?,"2\n#### 2"\n', [], "no column response; give one, or a"),
     "no answer in a reference": ("cot_levels", "id,question,reference,response\n1,2?,two,2\n", [], "1 references have no"),

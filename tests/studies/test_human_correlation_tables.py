@@ -21,8 +21,8 @@ class TestRefusals:
         with pytest.raises(BadInput) as caught:
             evaluate(frame, metrics=["m"], criteria=["h", "g"])
         message = str(caught.value)
-        assert "column m: 1 cells are not numbers, first 'x' (row 2 of the data)" in message
-        assert "column h: 1 cells are not numbers, first 'high' (row 2 of the data)" in message
+        assert "column m: 1 cell is not a number, first 'x' (row 2 of the data)" in message
+        assert "column h: 1 cell is not a number, first 'high' (row 2 of the data)" in message
         assert "criterion g: no such column; there are doc_id, m, h, system" in message
 
     def test_repeated_rows_and_scores(self):

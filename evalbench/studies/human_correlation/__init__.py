@@ -198,9 +198,10 @@ def evaluate(
     marked = criteria_of(judges, judge_criteria, list(readings.frame.columns))
     found, heard = scores_of(readings.frame, metrics, judges, marked, options)
     if not found.unscored and readings.ratings["annotator"].nunique() < 2:
+        left = "; a column of numbers that is left out of criteria can be a metric" if criteria else ""
         lone = "neither a metric nor a judge is there, and there is one human score for each output: nothing to compare"
         way = "; what needs the output alone: -p 'metrics=[\"length\"]'" if "output" in readings.frame else ""
-        raise BadInput("\n".join([lone + way, *chosen]))
+        raise BadInput("\n".join([lone + left + way, *chosen]))
     names = sorted(found.unscored)
     check_metrics(own_criterion, lower_is_better, names, readings.criteria)
     items = items_of(readings, found, own_criterion)

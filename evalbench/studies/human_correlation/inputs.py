@@ -239,7 +239,11 @@ def _ratings(
     if not criteria:
         free = [name for name in items.columns if SCHEMA["items"].column(str(name)) is None]
         marks = [str(name) for name in free if _is_numeric(items[name])]
-        way = f"; of its columns of numbers: -p 'criteria={json.dumps(marks, ensure_ascii=False)}'" if marks else ""
+        first = json.dumps(marks[:1], ensure_ascii=False)
+        way = (
+            f"; those that people gave of its columns of numbers ({', '.join(marks)}), such as -p 'criteria={first}'; "
+        )
+        way = f"{way}the rest are taken for metrics" if marks else ""
         faults.append(f"name the criteria: the table has neither criterion and score columns nor a table ratings{way}")
     found = []
     for name in criteria:
@@ -270,7 +274,8 @@ def _numbers(column: pd.Series, name: str, faults: list[str]) -> np.ndarray:
     wrong = np.flatnonzero((~np.isfinite(values)) & ~empty.to_numpy())
     if len(wrong):
         first = f"first {text.iloc[wrong[0]]!r} (row {wrong[0] + 1} of the data)"
-        faults.append(f"column {name}: {len(wrong)} cells are not numbers, {first}")
+        count = "1 cell is not a number" if len(wrong) == 1 else f"{len(wrong)} cells are not numbers"
+        faults.append(f"column {name}: {count}, {first}")
     return values
 
 

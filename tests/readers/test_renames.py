@@ -1,0 +1,59 @@
+"""Columns under others' names: found within objects, asked for by name, and never refused for an id that we made."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from evalbench import studies
+from evalbench.errors import BadInput
+from evalbench.readers.dataset import load
+
+NESTED = [
+    {"item": {"id": f"s{i // 2}", "output": "yes", "model": "alder" if i % 2 else "rowan"}, "score": i / 4}
+    for i in range(4)
+]
+RENAMES = {"item.id": "id", "item.output": "output", "item.model": "model"}
+
+
+def read(tmp_path, rows, study, **options):
+    path = tmp_path / "mine.jsonl"
+    path.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows))
+    return load(path, studies.study(study).SCHEMA, **options)
+
+
+def test_an_id_within_an_object_takes_the_place_of_numbers(tmp_path):
+    found = read(tmp_path, NESTED, "text_metrics", columns=RENAMES)
+    assert found["items"]["id"].tolist() == ["s0", "s0", "s1", "s1"]
+    assert not [note for note in found.notes if "numbered" in note]
+
+
+def test_rows_of_several_models_within_objects_are_not_numbered(tmp_path):
+    with pytest.raises(BadInput, match=r"share one: which column has it\? \(--map COLUMN=id\)") as refused:
+        read(tmp_path, NESTED, "text_metrics", columns={"item.output": "output", "item.model": "model"})
+    assert refused.value.faults == tuple(f for f in refused.value.faults if "duplicated" not in f)
+
+
+def test_names_of_others_are_recognised_in_messages(tmp_path):
+    rows = [{"user_input": "why?", "response": "so", "retrieved_contexts": ["so"], "reference": "so", "Ответ": "да"}]
+    with pytest.raises(BadInput) as refused:
+        read(tmp_path, rows, "rag_generation")
+    text = str(refused.value)
+    for option in ("user_input=question", "response=answer", "retrieved_contexts=contexts"):
+        assert f"(--map {option})" in text
+
+
+def test_an_optional_column_under_another_name_is_remarked_on(tmp_path):
+    rows = [{"question": "why?", "answer": "so", "contexts": ["so"], "reference": "so"}]
+    said = "mine.jsonl: no column ground_truth; is 'reference' meant? (--map reference=ground_truth)"
+    assert said in read(tmp_path, rows, "rag_generation").notes
+    assert said not in read(tmp_path, rows, "rag_generation", columns={"reference": "ground_truth"}).notes
+
+
+def test_a_fault_of_two_tables_is_counted_once(tmp_path):
+    rows = [{"text": "a b", "entities": [{"start": 0, "end": 1, "label": "PER"}]}]
+    with pytest.raises(BadInput) as refused:
+        read(tmp_path, rows, "ner_quality")
+    head, *lines = str(refused.value).splitlines()
+    assert f": {len(lines)} fault" in head
