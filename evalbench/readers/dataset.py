@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,9 +14,10 @@ from evalbench.errors import BadInput
 from evalbench.readers import catalog
 from evalbench.readers.cards import card_of
 from evalbench.readers.decoded import ending
-from evalbench.readers.files import ENDINGS, WRITTEN, raw_table, read_bytes, records_frame, sha256
+from evalbench.readers.files import ENDINGS, WRITTEN, raw_table, read_bytes, sha256
 from evalbench.readers.folder import folder_frame, row_files
 from evalbench.readers.frames import raw_frames
+from evalbench.readers.nested import unnested
 from evalbench.readers.renames import unknown_renames, usual
 from evalbench.readers.schema import Table
 from evalbench.readers.tables import FAULTS_SHOWN, check
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 Schema = Mapping[str, Table]
 FRAMES = "frames"
 """The name of data that were made in Python."""
+_NAMES_ROWS = re.compile(r"\brows? \d")
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,10 @@ class Dataset:
         Table → columns that its schema does not name.
     card : mapping of str to str
         What the data set's own card says, see :mod:`evalbench.readers.cards`.
+    rows : mapping of str to Index
+        The numbers by which messages name the rows of each table.
+    sheets : frozenset of str
+        Tables whose rows are counted as in a spreadsheet.
     """
 
     label: DataLabel
@@ -54,6 +61,8 @@ class Dataset:
     files: Mapping[str, str] = field(default_factory=dict)
     unused: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     card: Mapping[str, str] = field(default_factory=dict)
+    rows: Mapping[str, pd.Index] = field(default_factory=dict)
+    sheets: frozenset[str] = frozenset()
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -187,13 +196,35 @@ def checked_tables(
         remarks += _empty_answers(tables[name], table, sources[name])
     faults += unknown_renames(columns or {}, frames.values())
     if faults and further is not None:
-        faults += _further_faults(raw.label, tables, broken, schema, further)
+        faults += _further_faults(
+            raw.label, tables, {name: frames[name].index for name in tables}, broken, schema, further
+        )
     faults = list(dict.fromkeys(faults))
     if faults:
         count = f"{len(faults)} fault" + ("" if len(faults) == 1 else "s")
-        hint = "" if raw.label.name == FRAMES else " (rows as a spreadsheet counts them: a CSV's header is row 1)"
-        raise BadInput.listing(f"{raw.label}: {count}{hint}:", faults, FAULTS_SHOWN)
-    return Dataset(raw.label, tables, tuple(remarks), sources, unused, raw.card)
+        named = counted_as(faults[:FAULTS_SHOWN], _sheets(raw))
+        raise BadInput.listing(f"{raw.label}: {count}{named}:", faults, FAULTS_SHOWN)
+    rows_of = {name: frames[name].index for name in tables}
+    return Dataset(raw.label, tables, tuple(remarks), sources, unused, raw.card, rows_of, _sheets(raw))
+
+
+def counted_as(faults: Iterable[str], sheets: Iterable[str]) -> str:
+    """How rows are counted, for the head of a message that names rows of tables out of sheets; else nothing.
+
+    Examples
+    --------
+    >>> counted_as(["items.csv: column score: expected a number (row 3)"], ["items"])
+    " (rows as a spreadsheet counts them: a CSV's header is row 1)"
+    >>> counted_as(["items.csv: column score: is missing"], ["items"]), counted_as(["line 3"], [])
+    ('', '')
+    """
+    if not any(sheets) or not any(_NAMES_ROWS.search(fault) for fault in faults):
+        return ""
+    return " (rows as a spreadsheet counts them: a CSV's header is row 1)"
+
+
+def _sheets(raw: Raw) -> frozenset[str]:
+    return frozenset() if raw.label.name == FRAMES else raw.written
 
 
 def _empty_answers(frame: pd.DataFrame, table: Table, source: str) -> list[str]:
@@ -212,6 +243,7 @@ def _empty_answers(frame: pd.DataFrame, table: Table, source: str) -> list[str]:
 def _further_faults(
     label: DataLabel,
     tables: Mapping[str, pd.DataFrame],
+    rows: Mapping[str, pd.Index],
     broken: Mapping[str, Any],
     schema: Schema,
     further: Callable[[Dataset], object],
@@ -221,6 +253,7 @@ def _further_faults(
     if any(broken.get(name) is None for name in whole):
         return ()
     sound = {name: frame[~broken[name]] for name, frame in tables.items()}
+    left = {name: rows[name][~broken[name]] for name in tables}
     keys = {name: schema[name].unique[0] for name in tables if schema[name].unique}
     # A document that was left out must not be missed by the rows that belong to it.
     gone = {
@@ -228,11 +261,12 @@ def _further_faults(
         for key in keys.values()
     }
     for name, key in keys.items():
-        sound[name] = sound[name][~sound[name][key].isin(gone[key])].reset_index(drop=True)
+        kept = ~sound[name][key].isin(gone[key]).to_numpy()
+        sound[name], left[name] = sound[name][kept].reset_index(drop=True), left[name][kept]
     if not all(map(len, sound.values())):
         return ()
     try:
-        further(Dataset(label, sound))
+        further(Dataset(label, sound, rows=left))
     except BadInput as error:
         return error.faults or (str(error),)
     return ()
@@ -271,7 +305,7 @@ def read(data: Any, schema: Schema, *, root: Path | None = None, **files: str | 
     )
     if len(frames) == 1 and len(schema) > 1:
         main, frame = next(iter(frames.items()))
-        nested = _unnest(frame, schema, sources[main])
+        nested = unnested(frame, schema, sources[main])
         if nested:
             frames, sources = nested, dict.fromkeys(nested, sources[main])
     label = DataLabel(name, version, digest(_judged(digests, schema)), synthetic)
@@ -358,36 +392,3 @@ def _frame_hash(frame: pd.DataFrame) -> str:
 
 def _has_lists(frame: pd.DataFrame) -> bool:
     return any(c.dtype == object and c.map(lambda v: isinstance(v, (list, dict))).any() for _, c in frame.items())
-
-
-def _lists_rows(cells: pd.Series) -> bool:
-    """Whether a column lists the rows of a table: lists throughout, and objects in them; a list of texts is a value."""
-    listed = [v for v in cells if v is not None]
-    return all(isinstance(v, list) for v in listed) and any(isinstance(r, dict) for v in listed for r in v)
-
-
-def _unnest(frame: pd.DataFrame, schema: Schema, source: str) -> dict[str, pd.DataFrame]:
-    """Tables out of documents that list the rows of other tables; empty if nothing is nested.
-
-    The documents' own columns are the table whose required columns they hold best; each listed row takes
-    over its document's identifiers.
-    """
-    keys = {key: name for name, table in schema.items() for key in (name, table.nested) if key and key in frame.columns}
-    keys = {k: n for k, n in keys.items() if _lists_rows(frame[k])}
-    if not keys:
-        return {}
-    outer = frame.drop(columns=list(keys))
-    rest = [name for name in schema if name not in keys.values()]
-    tables = {rest[-1]: outer} if rest else {}
-    for key, name in keys.items():
-        records, rows = [], []
-        inherited = [c.name for c in schema[name].columns if c.name in outer.columns]
-        for number, listed in frame[key].items():
-            shared = {c: outer.at[number, c] for c in inherited}
-            for record in listed or []:
-                if not isinstance(record, dict):
-                    raise BadInput(f"{source}: row {number}: {key} must list objects, found {type(record).__name__}")
-                records.append({**shared, **record})
-                rows.append(number)
-        tables[name] = records_frame(records, rows)
-    return tables

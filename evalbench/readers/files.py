@@ -237,7 +237,7 @@ def parsed_json(text: str) -> Any:
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not a JSON number")
+    raise ValueError(f"{name} is not a JSON number; write null where a value is missing")
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -20,7 +20,8 @@ HALF = "is half a character, its other half is missing; write \\\\ufffd in its p
         ('{"a": [{"b": "x\\uDE00"}]}', rf"line 2: .*\\ude00 {HALF}"),
         ('{"\\ud800": 1}', rf"line 2: .*\\ud800 {HALF}"),
         ('{"a": ' + "[" * 100_000 + "}", r"line 2: .*nested too deeply"),
-        ('{"a": NaN}', r"line 2: .*NaN is not a JSON number"),
+        ('{"a": -Infinity}', r"line 2: .*-Infinity is not a JSON number; write null"),
+        ('{"a": NaN}', r"line 2: .*NaN is not a JSON number; write null"),
     ],
 )
 def test_lines_that_no_table_can_hold_are_told(tmp_path, line, message):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pandas as pd
 import pytest
 
 from evalbench import studies
@@ -57,3 +58,29 @@ def test_a_fault_of_two_tables_is_counted_once(tmp_path):
         read(tmp_path, rows, "ner_quality")
     head, *lines = str(refused.value).splitlines()
     assert f": {len(lines)} fault" in head
+
+
+HINT = "(rows as a spreadsheet counts them: a CSV's header is row 1)"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "counted"),
+    [
+        ("mine.csv", "id,output,score\n,a,1\n", True),
+        ("mine.csv", "model,output\nm,x\nn,y\n", False),
+        ("mine.jsonl", '{"id": null, "output": "a"}\n', False),
+        ("mine.json", '[{"id": null, "output": "a"}]', False),
+    ],
+)
+def test_how_rows_are_counted_is_explained_where_rows_of_a_sheet_are_named(tmp_path, name, text, counted):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(BadInput) as refused:
+        load(tmp_path / name, studies.study("text_metrics").SCHEMA)
+    assert (HINT in str(refused.value)) is counted
+
+
+def test_rows_of_parquet_are_not_those_of_a_spreadsheet(tmp_path):
+    pd.DataFrame({"id": ["", "b"], "output": ["x", "y"]}).to_parquet(tmp_path / "mine.parquet")
+    with pytest.raises(BadInput, match=r"\(row 1\)") as refused:
+        load(tmp_path / "mine.parquet", studies.study("text_metrics").SCHEMA)
+    assert HINT not in str(refused.value)

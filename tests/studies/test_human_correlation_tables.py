@@ -1,5 +1,7 @@
 """Human correlation: the tables it refuses, and the shapes it takes."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,9 +23,41 @@ class TestRefusals:
         with pytest.raises(BadInput) as caught:
             evaluate(frame, metrics=["m"], criteria=["h", "g"])
         message = str(caught.value)
-        assert "column m: 1 cell is not a number, first 'x' (row 2 of the data)" in message
-        assert "column h: 1 cell is not a number, first 'high' (row 2 of the data)" in message
+        assert "column m: 1 cell is not a number, first 'x' (row 2)" in message
+        assert "column h: 1 cell is not a number, first 'high' (row 2)" in message
         assert "criterion g: no such column; there are doc_id, m, h, system" in message
+
+    def test_cells_that_are_not_numbers_do_not_hide_repeated_ids_and_rows_are_those_of_the_file(self, tmp_path):
+        (tmp_path / "items.csv").write_text("doc_id,system,m,h\na,s,1,2\na,s,x,high\nb,s,2,\n")
+        with pytest.raises(BadInput) as caught:
+            study.evaluate(load(tmp_path / "items.csv", study.SCHEMA), metrics=["m"], criteria=["h"])
+        assert str(caught.value).splitlines() == [
+            "human scores (rows as a spreadsheet counts them: a CSV's header is row 1):",
+            "  - column m: 1 cell is not a number, first 'x' (row 3)",
+            "  - column h: 1 cell is not a number, first 'high' (row 3)",
+            "  - 2 duplicate scores for the same document, system, criterion and annotator, first a, s, h",
+            "  - 2 rows share doc_id and system, first a",
+        ]
+
+    def test_numbers_within_objects_are_offered(self, tmp_path):
+        rows = [{"doc_id": f"d{i}", "m": i, "h": i % 3, "scores": {"overall": i, "said": "so"}} for i in range(9)]
+        path = tmp_path / "items.jsonl"
+        path.write_text("\n".join(map(json.dumps, rows)))
+        way = "--map scores.overall=overall makes a column overall of scores.overall"
+        data = load(path, study.SCHEMA)
+        for options, said in (
+            ({"criteria": ["scores.overall"]}, f"criterion scores.overall: no such column; .*; {way}"),
+            ({"criteria": ["h"], "metrics": ["scores.overall"]}, f"metric scores.overall: no such column; {way}"),
+            ({}, f"name the criteria: .* numbers within objects: scores.overall; {way}"),
+        ):
+            with pytest.raises(BadInput, match=said):
+                study.evaluate(data, **options)
+        result = study.evaluate(data, criteria=["h"], n_resamples=20)
+        assert any(way in note and "not read as metrics" in note for note in result.notes)
+        renamed = load(path, study.SCHEMA, columns={"scores.overall": "overall"})
+        assert study.evaluate(renamed, criteria=["overall"], metrics=["m"], n_resamples=20).parameters["criteria"] == [
+            "overall"
+        ]
 
     def test_repeated_rows_and_scores(self):
         frame, ratings = panel()

@@ -10,7 +10,9 @@ import numpy as np
 
 from evalbench.errors import BadInput
 from evalbench.kit.choosing import allowed
-from evalbench.readers.dataset import Dataset
+from evalbench.readers.dataset import Dataset, counted_as
+from evalbench.readers.files import parsed_json
+from evalbench.readers.renames import nested_names, within
 from evalbench.readers.schema import Column, Table
 from evalbench.studies.human_correlation.panel import KEYS
 
@@ -116,7 +118,12 @@ def automatic(data: Dataset, criteria: Sequence[str], options: Mapping[str, Any]
     if not {"output", *SIDES} & set(items.columns):
         found, notes = [], ()
     read = f"Columns of numbers that were read as metrics: {', '.join(own)}; metrics=[…] names others."
-    return [*own, *found], ((read,) if own else ()) + notes
+    inner = within_objects(items)
+    left = [
+        f"Numbers within objects, which were not read as metrics: {', '.join(inner)}; {_as_column(path, inner)}."
+        for path in list(inner)[:1]
+    ]
+    return [*own, *found], (*([read] if own else []), *left, *notes)
 
 
 def read(data: Dataset, metrics: Sequence[str], criteria: Sequence[str]) -> Readings:
@@ -142,15 +149,18 @@ def read(data: Dataset, metrics: Sequence[str], criteria: Sequence[str]) -> Read
     items, pairs = _compared(data, metrics, faults)
     if "system" not in items:
         items["system"] = ""
+    inner = within_objects(items)
+    faults += [f"metric {m}: no such column; {_as_column(m, inner)}" for m in metrics if m in inner]
     for name in [m for m in metrics if m in items.columns]:
         items[name] = _numbers(items[name], name, faults)
     ratings, long = _ratings(data.get("ratings"), items, criteria, metrics, pairs, faults)
-    _refuse(faults)
     asked = {*criteria, *([] if pairs is None else pairs["criterion"])}
     used = (*criteria, *sorted(asked - set(criteria))) if criteria else tuple(sorted(ratings["criterion"].unique()))
     ratings = ratings[ratings["criterion"].isin(used)].dropna(subset=["score"])
-    faults += [] if used else ["there is no human score"]
-    faults += [f"criterion {c}: no score" for c in used if c not in set(ratings["criterion"])]
+    faults += [] if used or faults else ["there is no human score"]
+    named = [f.partition(":")[0] for f in faults]
+    empty = [f"criterion {c}" for c in used if c not in set(ratings["criterion"])]
+    faults += [f"{criterion}: no score" for criterion in empty if criterion not in named]
     repeated = ratings[ratings.duplicated([*KEYS, "criterion", "annotator"], keep=False)]
     if len(repeated):
         doc, system, criterion = repeated.iloc[0][[*KEYS, "criterion"]]
@@ -168,14 +178,10 @@ def read(data: Dataset, metrics: Sequence[str], criteria: Sequence[str]) -> Read
         faults.append(
             f"table {tables}: {len(strangers)} documents and systems are not in items, first {min(strangers)}"
         )
-    _refuse(faults)
+    if faults:
+        raise BadInput.listing(f"human scores{counted_as(faults, data.sheets)}:", faults)
     ratings, notes = _few_annotators(ratings)
     return Readings(frame.sort_values(KEYS, kind="stable", ignore_index=True), ratings, used, notes, pairs)
-
-
-def _refuse(faults: list[str]) -> None:
-    if faults:
-        raise BadInput.listing("human scores:", faults)
 
 
 def side_columns(metrics: Sequence[str]) -> list[str]:
@@ -190,6 +196,7 @@ def _compared(
     import pandas as pd
 
     items, given = data["items"].copy(), data.get("pairs")
+    items.index = data.rows.get("items", items.index + 1)
     if set(SIDES) <= set(items.columns):
         clash = [name for name in ("output", "system") if name in items.columns]
         faults += [f"column {name} beside better and worse: a row is an output or a pair" for name in clash]
@@ -200,7 +207,7 @@ def _compared(
             rest.assign(system=side, output=items[side], **{m: items[f"{m}_{side}"] for m in ready}) for side in SIDES
         ]
         given = items[["doc_id"]].assign(better="better", worse="worse")
-        items = pd.concat(parts, ignore_index=True)
+        items = pd.concat(parts)
     if given is None:
         return items, None
     pairs = given.assign(criterion=given.get("criterion", "preference"), annotator=given.get("annotator", ""))
@@ -244,11 +251,15 @@ def _ratings(
             f"; those that people gave of its columns of numbers ({', '.join(marks)}), such as -p 'criteria={first}'; "
         )
         way = f"{way}the rest are taken for metrics" if marks else ""
+        inner = within_objects(items)
+        way += f"; numbers within objects: {', '.join(inner)}; {_as_column(next(iter(inner)), inner)}" if inner else ""
         faults.append(f"name the criteria: the table has neither criterion and score columns nor a table ratings{way}")
     found = []
     for name in criteria:
         if name not in items.columns:
-            faults.append(f"criterion {name}: no such column; there are {', '.join(map(str, items.columns))}")
+            inner = within_objects(items)
+            hint = f"; {_as_column(name, inner)}" if name in inner else ""
+            faults.append(f"criterion {name}: no such column; there are {', '.join(map(str, items.columns))}{hint}")
             continue
         if name in metrics:
             faults.append(f"column {name} is named as a metric and as a criterion: it would agree with itself")
@@ -265,7 +276,7 @@ def _share_won(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _numbers(column: pd.Series, name: str, faults: list[str]) -> np.ndarray:
-    """A column as floats, NaN where empty; cells that are not numbers are a fault."""
+    """A column as floats, NaN where empty; cells that are not numbers are a fault, and infinite."""
     import pandas as pd
 
     text = column.astype(str).str.strip()
@@ -273,10 +284,37 @@ def _numbers(column: pd.Series, name: str, faults: list[str]) -> np.ndarray:
     values = pd.to_numeric(text.where(~empty), errors="coerce").to_numpy(dtype=float, na_value=np.nan)
     wrong = np.flatnonzero((~np.isfinite(values)) & ~empty.to_numpy())
     if len(wrong):
-        first = f"first {text.iloc[wrong[0]]!r} (row {wrong[0] + 1} of the data)"
+        first = f"first {text.iloc[wrong[0]]!r} (row {column.index[wrong[0]]})"
         count = "1 cell is not a number" if len(wrong) == 1 else f"{len(wrong)} cells are not numbers"
         faults.append(f"column {name}: {count}, {first}")
-    return values
+    return np.where(np.isfinite(values) | empty, values, np.inf)
+
+
+def within_objects(items: pd.DataFrame) -> dict[str, str]:
+    """The numbers within objects of a table's further columns, and the name that each could have as a column."""
+    import pandas as pd
+
+    found = {}
+    for name in [str(c) for c in items if SCHEMA["items"].column(str(c)) is None]:
+        cells = items[name].head(200).map(_object)
+        own = pd.DataFrame({name: cells.astype(object)})
+        for path in nested_names(own):
+            if (values := within(own, path)) is not None and _is_numeric(values):
+                last = path.rpartition(".")[2]
+                found[path] = path.replace(".", "_") if last in items or last in found.values() else last
+    return found
+
+
+def _object(cell: Any) -> Any:
+    try:
+        return parsed_json(cell) if isinstance(cell, str) and cell.startswith("{") else None
+    except ValueError:
+        return None
+
+
+def _as_column(path: str, inner: Mapping[str, str]) -> str:
+    option = f"{path}={inner[path]}"
+    return f"--map {repr(option) if ' ' in option else option} makes a column {inner[path]} of {path}"
 
 
 def _is_numeric(column: pd.Series) -> bool:
