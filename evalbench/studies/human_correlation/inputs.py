@@ -294,7 +294,7 @@ def within_objects(items: pd.DataFrame) -> dict[str, str]:
     """The numbers within objects of a table's further columns, and the name that each could have as a column."""
     import pandas as pd
 
-    found = {}
+    found: dict[str, str] = {}
     for name in [str(c) for c in items if SCHEMA["items"].column(str(c)) is None]:
         cells = items[name].head(200).map(_object)
         own = pd.DataFrame({name: cells.astype(object)})
