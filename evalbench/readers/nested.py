@@ -26,7 +26,7 @@ def unnested(frame: pd.DataFrame, schema: Mapping[str, Table], source: str) -> d
     over its document's identifiers.
     """
     keys = {key: name for name, table in schema.items() for key in (name, table.nested) if key and key in frame.columns}
-    keys = {k: n for k, n in keys.items() if _lists_rows(frame[k])}
+    keys = {k: n for k, n in keys.items() if not schema[n].whole and _lists_rows(frame[k])}
     if not keys:
         return {}
     outer = frame.drop(columns=list(keys))

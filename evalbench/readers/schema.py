@@ -93,6 +93,8 @@ class Table:
     required : bool
     nested : str
         The key under which a document of a nested JSON Lines file lists these rows; the table's own name always works.
+    whole : bool
+        Whether documents that list these rows reach the study's ``adapt`` as they are.
     stem : str
         Another name of its file in a folder, without the ending.
     alone : str
@@ -108,6 +110,7 @@ class Table:
     unique: tuple[str, ...] = ()
     required: bool = True
     nested: str = ""
+    whole: bool = False
     stem: str = ""
     alone: str = ""
     describes: bool = False

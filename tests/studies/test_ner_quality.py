@@ -232,6 +232,31 @@ def test_documents_that_list_both(tmp_path):
     assert_reads(ner_quality.evaluate(load(tmp_path / "d.jsonl", study="ner_quality"), n_resamples=20))
 
 
+@pytest.mark.parametrize("gold", ["entities", "gold"])
+@pytest.mark.parametrize("said", ["predictions", "predicted"])
+@pytest.mark.parametrize("kind", ["label", "entity_class", "type"])
+@pytest.mark.parametrize("ids", [{}, {"text_id": "a"}, {"id": 7}])
+def test_documents_without_tables_of_their_own(tmp_path, gold, said, kind, ids):
+    rows = [dict(zip(("start", "end", kind), span, strict=True)) for span in GOLD]
+    record = {**ids, "text": TEXT, gold: rows, said: [rows[0], rows[2]]}
+    (tmp_path / "d.jsonl").write_text(json.dumps(record, ensure_ascii=False))
+    data = load(tmp_path / "d.jsonl", study="ner_quality")
+    assert any(f"true entities were read of {gold}, predicted ones of {said}" in note for note in data.notes)
+    assert_reads(ner_quality.evaluate(data, n_resamples=20))
+
+
+def test_documents_of_several_models_share_their_true_entities(tmp_path):
+    rows = [dict(zip(("start", "end", "label"), span, strict=True)) for span in GOLD]
+    records = [{"model": m, "text": TEXT, "entities": rows, "predictions": rows[:n]} for m, n in (("a", 1), ("b", 3))]
+    path = tmp_path / "d.jsonl"
+    path.write_text("\n".join(json.dumps(r) for r in records))
+    data = load(path, study="ner_quality")
+    assert (len(data["gold"]), len(data["predictions"]), len(data["texts"])) == (3, 4, 1)
+    path.write_text("\n".join(json.dumps(r) for r in [records[0], {**records[1], "entities": rows[:1]}]))
+    with pytest.raises(BadInput, match=r"(?s)other true entities than in the first row of the same text.*row 2"):
+        load(path, study="ner_quality")
+
+
 def brat(folder: Path, entities) -> None:
     folder.mkdir()
     (folder / "a.txt").write_text(TEXT)
@@ -250,6 +275,33 @@ def test_folders_of_brat(tmp_path):
 TOKENS = ["Mira", "saw", "Ив", "☀️", "in", "Санделе"]
 TAGS = ["B-PER", "O", "B-PER", "O", "O", "B-LOC"]
 SAID = ["I-PER", "O", "O", "O", "O", "B-LOC"]
+
+
+@pytest.mark.parametrize("said", ["predicted_tags", "predictions"])
+def test_lists_of_tokens_and_tags(tmp_path, said):
+    record = {"tokens": TOKENS, "ner_tags": TAGS, said: SAID}
+    path = tmp_path / "t.jsonl"
+    path.write_text(json.dumps(record) + "\n" + json.dumps({key: [] for key in record}))
+    assert_reads(ner_quality.evaluate(load(path, study="ner_quality"), n_resamples=20))
+    frame = pd.DataFrame({name: [cells] for name, cells in record.items()})
+    whole = {"gold": frame.drop(columns=said), "predictions": frame[["tokens", said]]}
+    assert_reads(ner_quality.evaluate(load(whole, study="ner_quality"), n_resamples=20))
+
+
+def test_lists_that_are_read_in_no_form_are_refused_with_the_forms(tmp_path):
+    path = tmp_path / "t.jsonl"
+    for record, said in (
+        ({"tokens": TOKENS, "ner_tags": TAGS, "predictions": SAID[1:]}, "row 1: lists of different lengths: 6 tokens"),
+        ({"tokens": TOKENS, "ner_tags": [1] * 6, "predictions": SAID}, 'row 1: .*features."ner_tags".*feature.names'),
+        ({"tokens": TOKENS, "ner_tags": "O", "predictions": SAID}, "ner_tags must be lists|one column of tags"),
+        ({"text": TEXT, "gold": [], "predictions": None}, r"row 2: predictions is null; write \[\] where"),
+        ({"text": TEXT, "found": [{"start": 1}]}, r"(?s)lists or objects of found; what is read:.*ner_tags.*brat"),
+        ({"tokens": TOKENS}, "(?s)objects of tokens; what is read:.*predictions or predicted"),
+    ):
+        sound = {"text": TEXT, "gold": [], "predictions": []} if "gold" in record else record
+        path.write_text(json.dumps(sound) + "\n" + json.dumps(record))
+        with pytest.raises(BadInput, match=said):
+            load(path, study="ner_quality")
 
 
 def test_columns_of_tags(tmp_path):

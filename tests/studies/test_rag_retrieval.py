@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 
 import numpy as np
 import pandas as pd
@@ -296,3 +297,48 @@ def test_cranfield_as_a_folder_of_trec_files(external_data):
     (row,) = result.tables["comparison"].query("metric == 'ndcg_at_10'").to_dict("records")
     assert row["run_a"] == "bm25_lucene"
     assert not any("inverted" in note for note in result.notes)
+
+
+def test_a_row_per_query_with_lists(tmp_path):
+    rows = [
+        {"query_id": 1, "query": "a?", "relevant": ["p1", "p2"], "retrieved": ["p1", "p9", "p2"]},
+        {"query_id": 2, "query": "b?", "relevant": ["p3"], "retrieved": []},
+        {"query_id": 3, "query": "c?", "relevant": [], "retrieved": ["p3"]},
+    ]
+    path = tmp_path / "mine.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    data = load(path, study="rag_retrieval")
+    assert data["run"][["query_id", "passage_id", "rank"]].to_numpy().tolist() == [
+        ["1", "p1", 1], ["1", "p9", 2], ["1", "p2", 3], ["3", "p3", 1],
+    ]  # fmt: skip
+    assert data["qrels"].to_numpy().tolist() == [["1", "p1", 1.0], ["1", "p2", 1.0], ["2", "p3", 1.0]]
+    assert data["questions"]["question"].tolist() == ["a?", "b?", "c?"]
+    assert any("read as one row per query" in note for note in data.notes)
+    items = rag_retrieval.evaluate(data, n_resamples=20).items
+    assert set(items["query_id"]) == {"1", "2"}
+
+
+def test_lists_of_several_runs_are_numbered_by_their_questions(tmp_path):
+    rows = [
+        {"run": run, "question": q, "relevant": ["p1"], "retrieved": found}
+        for run, found in (("bm25", ["p1"]), ("dense", ["p2", "p1"]))
+        for q in ("a?", "b?")
+    ]
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps(rows))
+    data = load(path, study="rag_retrieval")
+    assert (len(data["run"]), len(data["qrels"]), sorted(set(data["run"]["query_id"]))) == (6, 2, ["q0001", "q0002"])
+    path.write_text(json.dumps([*rows[:3], {**rows[3], "relevant": ["p2"]}]))
+    with pytest.raises(BadInput, match="row 4: relevant differs from that of the query's first row"):
+        load(path, study="rag_retrieval")
+
+
+def test_lists_that_are_no_rankings_are_refused(tmp_path):
+    path = tmp_path / "mine.json"
+    for row, said in (
+        ({"relevant": ["p"], "found": ["p"]}, "(?s)lists of relevant, found; what is read:.*relevant and retrieved"),
+        ({"relevant": [{"id": 1}], "retrieved": ["p"]}, "row 1: relevant must be a list of passage ids"),
+    ):
+        path.write_text(json.dumps([{"query_id": "a", **row}]))
+        with pytest.raises(BadInput, match=said):
+            load(path, study="rag_retrieval")

@@ -57,11 +57,15 @@ _SPAN = (
 )
 SCHEMA: Mapping[str, Table] = {
     "gold": Table(
-        _SPAN, help="one row per true entity; or tokens with tags, brat's folder, texts that list their entities"
+        _SPAN,
+        whole=True,
+        help="one row per true entity; or tokens with tags, brat's folder, texts that list their entities",
     ),
     "predictions": Table(
         (*_SPAN, Column("model", "id", groups=True, required=False, help="who predicted, where there are several")),
-        help="one row per predicted entity, in any of the forms of gold; a folder of CoNLL files: a model each",
+        whole=True,
+        help="one row per predicted entity, in any of the forms of gold; a folder of CoNLL files: a model each; or in gold's "
+        "own rows, as lists predictions or predicted, or predicted_tags beside tokens and ner_tags",
     ),
     "texts": Table(
         (

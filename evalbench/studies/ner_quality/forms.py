@@ -11,12 +11,21 @@ from evalbench.core.wording import counted
 from evalbench.errors import BadInput
 from evalbench.readers.brat import ANNOTATIONS
 from evalbench.readers.tagged import BEFORE, TAG, TOKEN, Tokens, chunks_of, tokens_of
+from evalbench.studies.ner_quality.documents import (
+    GOLD_TAG,
+    PREDICTED,
+    PREDICTED_TAG,
+    first_of_each,
+    list_column,
+    named,
+    refused,
+    token_rows,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
 LISTS = (ANNOTATIONS, "entities", "spans", "labels", "label")
-GOLD_TAG, PREDICTED_TAG = "gold_tag", "predicted_tag"
 _KINDS = ("entity_class", "label", "type", "entity_group", "class")
 
 
@@ -32,14 +41,37 @@ def spans_of(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     gold = frames.get("gold")
     if gold is None:
         return out
-    if TOKEN in gold:
-        return out | _of_tokens(gold, frames.get("predictions"), frames.get("texts"))
-    for name in ("gold", "predictions"):
-        if name in frames and (column := _listed(frames[name])):
-            spans, texts = _exploded(frames[name], column, name)
-            out[name] = spans
-            if texts is not None and "texts" not in out:
-                out["texts"] = texts
+    for name in [name for name in out if name in ("gold", "predictions")]:
+        if (rows := token_rows(out[name], name)) is not None:
+            out[name] = rows
+    if TOKEN in (gold := out["gold"]):
+        return out | _of_tokens(gold, out.get("predictions"), out.get("texts"))
+    sides = {name: (out[name], _listed(out[name], name)) for name in ("gold", "predictions") if name in out}
+    true, found = sides["gold"][1], list_column(gold, PREDICTED)
+    if true and found and "predictions" not in out:
+        null = [
+            f"row {i}: {c} is null; write [] where there are no entities"
+            for c in (true, found)
+            for i in gold.index[gold[c].isna()]
+        ]
+        if null:
+            raise BadInput.listing("gold: true and predicted entities:", null)
+        gold = gold.assign(text_id=named(gold))
+        once = first_of_each(gold, gold["text_id"].tolist(), true) if "model" in gold else gold
+        sides = {
+            "gold": (once.drop(columns="model", errors="ignore"), true),
+            "predictions": (gold.drop(columns="text", errors="ignore"), found),
+        }
+    for name, (frame, column) in sides.items():
+        if not column:
+            refused(frame, name)
+            continue
+        spans, texts = _exploded(frame, column, name)
+        out[name] = spans
+        if texts is not None and "texts" not in out:
+            out["texts"] = texts
+    if "predictions" in sides and sides["predictions"][0] is not frames.get("predictions"):
+        out["gold"] = _noted(out["gold"], [f"true entities were read of {true}, predicted ones of {found}"])
     return out
 
 
@@ -140,22 +172,21 @@ def _noted(frame: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
 # -- lists ---------------------------------------------------------------------------------------
 
 
-def _listed(frame: pd.DataFrame) -> str:
+def _listed(frame: pd.DataFrame, table: str) -> str:
     """The column whose cells list entities; empty where rows are entities."""
     if {"start", "end"} <= set(frame.columns):
         return ""
-    return next((c for c in LISTS if c in frame and frame[c].map(lambda v: isinstance(v, list)).any()), "")
+    return list_column(frame, (table, *LISTS, *(PREDICTED if table == "predictions" else ())))
 
 
 def _exploded(frame: pd.DataFrame, column: str, table: str) -> tuple[pd.DataFrame, pd.DataFrame | None]:
     """One row per listed entity, and the texts where there are some."""
     import pandas as pd
 
-    own = next((c for c in ("text_id", "id", "doc_id") if c in frame), "")
-    named = frame[own].map(str).tolist() if own else [f"s{i:05d}" for i in range(1, len(frame) + 1)]
+    ids = named(frame)
     rows, places, faults = [], [], []
     models = frame["model"].tolist() if "model" in frame else None
-    for i, (name, listed) in enumerate(zip(named, frame[column], strict=True)):
+    for i, (name, listed) in enumerate(zip(ids, frame[column], strict=True)):
         if not isinstance(listed, list) and listed is not None:
             faults.append(f"row {frame.index[i]}: {column} is not a list")
             continue
@@ -172,7 +203,7 @@ def _exploded(frame: pd.DataFrame, column: str, table: str) -> tuple[pd.DataFram
     spans = pd.DataFrame(rows, columns=columns, index=pd.Index(places))
     if "text" not in frame or frame["text"].isna().any():
         return spans, None
-    texts = pd.DataFrame({"text_id": named, "text": frame["text"].tolist()}, index=frame.index)
+    texts = pd.DataFrame({"text_id": ids, "text": frame["text"].tolist()}, index=frame.index)
     return spans, texts.drop_duplicates("text_id")
 
 

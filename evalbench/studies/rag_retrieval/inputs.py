@@ -10,6 +10,7 @@ from evalbench.errors import BadInput
 from evalbench.metrics.ranking import among
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Column, Table
+from evalbench.studies.rag_retrieval.listed import by_query
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +29,8 @@ SCHEMA: Mapping[str, Table] = {
         ),
         unique=("query_id", "passage_id", "run"),
         trec=("query_id", "", "passage_id", "rank", "score", "run"),
-        help="one row per query and passage that a search found; of several searches with a column run, or a TREC run",
+        help="one row per query and passage that a search found; of several searches with a column run, or a TREC run; "
+        "or one row per query with the lists relevant and retrieved of passage ids, the first the best",
     ),
     "qrels": Table(
         (
@@ -38,7 +40,7 @@ SCHEMA: Mapping[str, Table] = {
         ),
         unique=("query_id", "passage_id"),
         trec=("query_id", "", "passage_id", "relevance"),
-        help="one row per judged passage of a query, or TREC qrels",
+        help="one row per judged passage of a query, or TREC qrels; not needed beside lists relevant and retrieved",
     ),
     "documents": Table(
         (Column("doc_id", "id"), Column("text", "text", empty_ok=True)),
@@ -73,9 +75,9 @@ BEIR = {"query-id": "query_id", "corpus-id": "passage_id"}
 
 
 def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
-    """BEIR's names of columns as ours: ``query-id``, ``corpus-id`` and ``score`` of qrels, ``_id`` of texts."""
-    out = dict(frames)
-    for name, frame in frames.items():
+    """BEIR's names of columns as ours: ``query-id``, ``corpus-id`` and ``score`` of qrels, ``_id`` of texts; lists of a query as rows."""
+    out = by_query(frames)
+    for name, frame in list(out.items()):
         names = dict(BEIR)
         if name == "qrels" and "relevance" not in frame and "corpus-id" in frame:
             names["score"] = "relevance"

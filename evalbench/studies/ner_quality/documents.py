@@ -1,0 +1,120 @@
+"""Documents that list true and predicted entities, or tags of tokens, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from evalbench.errors import BadInput
+from evalbench.readers.tagged import TAG, TOKEN
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TOKENS = "tokens"
+TRUE_TAGS = ("ner_tags", "gold_tags", "tags", "labels")
+PREDICTED = ("predictions", "predicted", "predicted_entities")
+PREDICTED_TAGS = ("predicted_tags", "predictions", "predicted")
+GOLD_TAG, PREDICTED_TAG = "gold_tag", "predicted_tag"
+FORMS = (
+    "one row per entity: text_id, start, end, entity_class",
+    "one row per text: text, the true entities under gold or entities, the predicted ones under predictions or predicted; "
+    "each a list of objects with start, end and label (or entity_class, type)",
+    "one row per text: tokens, ner_tags and predicted_tags (or predictions), lists of one length, their tags texts such as B-PER",
+    "one row per token: token, gold_tag, predicted_tag; or a CoNLL file; or brat's folder",
+)
+
+
+def list_column(frame: pd.DataFrame, names: Sequence[str]) -> str:
+    """The first of some columns that has lists; empty where none has."""
+    return next((c for c in names if c in frame and frame[c].map(lambda v: isinstance(v, list)).any()), "")
+
+
+def refused(frame: pd.DataFrame, table: str) -> None:
+    """Refuse lists and objects that are in no form that is read.
+
+    Raises
+    ------
+    BadInput
+        With the forms.
+    """
+    nested = [str(c) for c in frame if frame[c].map(lambda v: isinstance(v, (list, dict))).any()]
+    if nested and not {"start", "end"} & set(frame.columns):
+        head = f"{table}: no entities are found in the lists or objects of {', '.join(nested)}; what is read:"
+        raise BadInput.listing(head, FORMS)
+
+
+def named(frame: pd.DataFrame) -> list[str]:
+    """The id of each row's text: its own; else by place, or by text where rows of several models share one."""
+    import pandas as pd
+
+    own = next((c for c in ("text_id", "id", "doc_id") if c in frame), "")
+    if own:
+        return [str(cell) for cell in frame[own]]
+    numbers: Any = range(len(frame))
+    if "model" in frame and (key := next((c for c in ("text", TOKENS) if c in frame), "")):
+        numbers = pd.factorize(frame[key].map(repr))[0]
+    return [f"s{i + 1:05d}" for i in numbers]
+
+
+def first_of_each(frame: pd.DataFrame, ids: Sequence[str], column: str) -> pd.DataFrame:
+    """One row per text, where rows of several models share its true entities.
+
+    Raises
+    ------
+    BadInput
+        Where these differ.
+    """
+    import pandas as pd
+
+    cells = frame[column].map(repr)
+    key = pd.Series(list(ids), index=frame.index)
+    first = cells.groupby(key).transform("first")
+    if (cells != first).any():
+        wrong = frame.index[cells != first]
+        raise BadInput.listing(
+            f"gold: column {column}: other true entities than in the first row of the same text:",
+            [f"row {row}" for row in wrong],
+        )
+    return frame[~key.duplicated()]
+
+
+def token_rows(frame: pd.DataFrame, table: str) -> pd.DataFrame | None:
+    """A row per token of texts that list their tokens and tags; None where they do not.
+
+    Raises
+    ------
+    BadInput
+        For lists of different lengths, and tags that are not texts: all of them.
+    """
+    import pandas as pd
+
+    if list_column(frame, (TOKENS,)) == "":
+        return None
+    predicted = list_column(frame, PREDICTED_TAGS)
+    true = list_column(frame, [c for c in TRUE_TAGS if c != predicted])
+    columns = {GOLD_TAG: true, PREDICTED_TAG: predicted}
+    if not (true and predicted):
+        columns = {TAG: true or predicted}
+    if not any(columns.values()):
+        refused(frame, table)
+    faults = []
+    for row, *lists in zip(frame.index, *(frame[c] for c in (TOKENS, *columns.values())), strict=True):
+        if not all(isinstance(cells, list) for cells in lists):
+            faults.append(f"row {row}: {' and '.join((TOKENS, *columns.values()))} must be lists")
+        elif len({len(cells) for cells in lists}) > 1:
+            sizes = ", ".join(
+                f"{len(cells)} {name}" for cells, name in zip(lists, (TOKENS, *columns.values()), strict=True)
+            )
+            faults.append(f"row {row}: lists of different lengths: {sizes}")
+        elif any(not isinstance(tag, str) for tags in lists[1:] for tag in tags):
+            faults.append(
+                f"row {row}: tags must be texts such as B-PER; numbers of Hugging Face become texts by "
+                f'dataset.features["{next(iter(columns.values()))}"].feature.names'
+            )
+    if faults:
+        raise BadInput.listing(f"{table}: tokens and tags:", faults)
+    more = {"model": frame["model"]} if "model" in frame else {}
+    cells = {TOKEN: frame[TOKENS], **{c: frame[old] for c, old in columns.items()}}
+    long = pd.DataFrame({"text_id": named(frame), **cells, **more}, index=frame.index)
+    return long[long[TOKEN].map(len) > 0].explode([TOKEN, *columns])
