@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from evalbench.errors import BadInput
 from evalbench.readers.files import parsed_json
 from evalbench.readers.renames import meant, renamed_columns, usual
 from evalbench.readers.schema import MOST_GROUPS, Column, Table
-from evalbench.readers.written import NUMBERED
+from evalbench.readers.written import NUMBERED, QUESTIONS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,7 +85,7 @@ def check(
         if column.name not in renamed:
             if column.required:
                 free = [str(c) for c in renamed.columns if table.column(str(c)) is None]
-                near = usual(column.name, free) or _near(column.name, free) or _shared(column, table)
+                near = usual(column.name, free) or _near(column.name, free) or _shared(column, table, renamed.columns)
                 faults.append(Fault(column.name, f"is missing; expected {column.expected()}{near}"))
             continue
         out[column.name], found = typed(renamed[column.name], column)
@@ -341,11 +341,18 @@ def _plain_number(value: Any) -> str:
     return _as_text(int(value) if isinstance(value, float) and value.is_integer() else value)
 
 
-def _shared(column: Column, table: Table) -> str:
+def _shared(column: Column, table: Table, present: Collection[Any]) -> str:
     """What an identifier is for, where rows of several groups were not numbered."""
     if column is not table.columns[0] or column.name not in NUMBERED:
         return ""
-    return f"; outputs for the same input share one: which column has it? (--map COLUMN={column.name})"
+    asked = next((name for name in QUESTIONS if table.column(name)), "")
+    shown = [name for name in QUESTIONS if name in present]
+    questions = f", or the questions? (--map COLUMN={asked})" if asked and not shown else ""
+    repeated = f"; {' and '.join(shown)} cannot show it: cells are empty, or repeat within a model" if shown else ""
+    return (
+        f"; outputs for the same input share one: which column has it? (--map COLUMN={column.name}){questions}{repeated}; "
+        f"otherwise add a column {column.name} that is equal for rows of the same input"
+    )
 
 
 def _near(name: str, others: Sequence[Any]) -> str:

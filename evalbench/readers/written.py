@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalbench.readers.files import parsed_json
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 NUMBERED = ("id", "doc_id")
 """Names of first columns that rows can do without, where each row stands for itself."""
+QUESTIONS = ("prompt", "question", "reference", "ground_truth", "context", "contexts")
+"""Columns whose cells show which rows of several models belong together; the surest first."""
 
 _TEXT = r"""(?:'(?:[^'\\\n]|\\[^\n])*'|"(?:[^"\\\n]|\\[^\n])*")"""
 _PYTHON_LIST = re.compile(rf"\s*\[\s*(?:{_TEXT}(?:\s*,\s*{_TEXT})*(?:\s*,)?\s*)?\]\s*")
@@ -127,7 +129,8 @@ def numbered(
     """Tables whose rows had no ids with ids, and what was done, by table.
 
     Rows are numbered only where each can stand for itself: no other column of the table is an identifier, apart from one
-    with a single value, and no other table names rows by the column.
+    with a single value, and no other table names rows by the column.  Rows of several models are numbered by their questions,
+    where no model has one twice.
     """
     out, notes = dict(frames), {}
     for name, table in schema.items():
@@ -138,11 +141,17 @@ def numbered(
         renamed = renamed_columns(frame, renames)[0]
         names = set(map(str, renamed.columns))
         others = [c for table_name, other in frames.items() if table_name != name for c in map(str, other.columns)]
-        if key.name in {n.casefold() for n in names} or key.name in others or _several(renamed, table, key):
+        if key.name in {n.casefold() for n in names} or key.name in others:
             continue
-        files = all(isinstance(row, str) for row in frame.index)
+        by, places = _by_question(renamed, groups) if (groups := _several(renamed, table, key)) else ([], [])
+        if groups and not by:
+            continue
+        files = not by and all(isinstance(row, str) for row in frame.index)
         width = max(4, len(str(len(frame))))
-        ids = [row.rpartition(".")[0] if files else f"q{i:0{width}d}" for i, row in enumerate(frame.index, start=1)]
+        numbers = places if by else range(1, len(frame) + 1)
+        ids = [
+            row.rpartition(".")[0] if files else f"q{i:0{width}d}" for i, row in zip(numbers, frame.index, strict=True)
+        ]
         rest = frame.drop(columns=[c for c in frame.columns if str(c).strip() == key.name])
         rest.insert(0, key.name, ids)
         out[name] = rest
@@ -151,6 +160,10 @@ def numbered(
             + (
                 "the names of the files were taken"
                 if files
+                else f"rows share a number where {' and '.join(by)} are the same, {min(ids)} to {max(ids)}"
+                if len(by) > 1
+                else f"rows share a number where {by[0]} is the same, {min(ids)} to {max(ids)}"
+                if by
                 else f"the rows were numbered in their order, {ids[0]} to {ids[-1]}"
             )
             + f" (--map COLUMN={key.name} takes a column instead)"
@@ -158,10 +171,33 @@ def numbered(
     return out, notes
 
 
-def _several(frame: pd.DataFrame, table: Table, key: Column) -> bool:
-    """Whether rows are of several groups, or have a second identifier."""
-    for name in frame.columns:
-        column = table.column(str(name))
-        if column is not None and column is not key and column.type == "id" and frame[name].astype(str).nunique() > 1:
-            return True
-    return False
+def _several(frame: pd.DataFrame, table: Table, key: Column) -> list[Column]:
+    """The further identifiers of more than one value."""
+    found = [table.column(str(name)) for name in frame.columns if frame[name].astype(str).nunique() > 1]
+    return [column for column in found if column is not None and column is not key and column.type == "id"]
+
+
+def _by_question(frame: pd.DataFrame, groups: Sequence[Column]) -> tuple[list[str], list[int]]:
+    """The columns that show which rows of several systems belong together, and each row's number; else nothing.
+
+    As few of :data:`QUESTIONS` as it takes until no system has a question twice.
+    """
+    import pandas as pd
+
+    if not all(column.groups for column in groups):
+        return [], []
+    systems = frame[[column.name for column in groups]].astype(str).agg("\0".join, axis=1)
+    taken: list[str] = []
+    cells: list[Any] = []
+    for name in [name for name in QUESTIONS if name in frame]:
+        taken.append(name)
+        cells.append(frame[name].map(lambda cell: "" if _blank(cell) else repr(cell)))
+        asked = pd.concat(cells, axis=1).agg("\0".join, axis=1)
+        unclear = asked.str.strip("\0") == ""
+        if not unclear.any() and not pd.DataFrame({"system": systems, "asked": asked}).duplicated().any():
+            return taken, (pd.factorize(asked)[0] + 1).tolist()
+    return [], []
+
+
+def _blank(cell: Any) -> bool:
+    return cell is None or cell != cell or cell in ("", [])

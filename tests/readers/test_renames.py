@@ -84,3 +84,40 @@ def test_rows_of_parquet_are_not_those_of_a_spreadsheet(tmp_path):
     with pytest.raises(BadInput, match=r"\(row 1\)") as refused:
         load(tmp_path / "mine.parquet", studies.study("text_metrics").SCHEMA)
     assert HINT not in str(refused.value)
+
+
+def asked(*questions, models=("alder", "rowan"), **more):
+    return [{"model": m, "prompt": q, "output": f"{m} {q}", **more} for m in models for q in questions]
+
+
+def test_rows_of_several_models_are_numbered_by_their_questions(tmp_path):
+    rows = asked("why?", "how?", "почему?")
+    found = read(tmp_path, [*rows[:3], rows[5], rows[3], rows[4]], "text_metrics")
+    assert found["items"]["id"].tolist() == ["q0001", "q0002", "q0003", "q0003", "q0001", "q0002"]
+    assert any("rows share a number where prompt is the same, q0001 to q0003" in note for note in found.notes)
+
+
+def test_a_prompt_that_all_rows_share_is_told_apart_by_their_references(tmp_path):
+    rows = [{**row, "prompt": "sum up", "reference": [row["prompt"]]} for row in asked("a", "b")]
+    found = read(tmp_path, rows, "text_metrics")
+    assert found["items"]["id"].tolist() == ["q0001", "q0002"] * 2
+    assert any("where prompt and reference are the same" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("questions", [("why?", "why?"), ("why?", ""), ("why?", None)])
+def test_questions_that_repeat_or_are_empty_number_nothing(tmp_path, questions):
+    with pytest.raises(BadInput) as refused:
+        read(tmp_path, asked(*questions), "text_metrics")
+    assert "prompt cannot show it: cells are empty, or repeat within a model; otherwise add a column id" in str(
+        refused.value
+    )
+    assert len(refused.value.faults) == 1
+
+
+def test_the_way_out_of_a_table_without_questions_works(tmp_path):
+    rows = [{"model": row["model"], "wording": row["prompt"], "output": "x"} for row in asked("a", "b")]
+    with pytest.raises(BadInput, match=r"or the questions\? \(--map COLUMN=prompt\)") as refused:
+        read(tmp_path, rows, "text_metrics")
+    assert len(refused.value.faults) == 1
+    found = read(tmp_path, rows, "text_metrics", columns={"wording": "prompt"})
+    assert found["items"]["id"].tolist() == ["q0001", "q0002"] * 2
