@@ -347,7 +347,7 @@ def _shared(column: Column, table: Table, present: Collection[Any]) -> str:
         return ""
     asked = next((name for name in QUESTIONS if table.column(name)), "")
     shown = [name for name in QUESTIONS if name in present]
-    questions = f", or the questions? (--map COLUMN={asked})" if asked and not shown else ""
+    questions = f", or the questions? (--map COLUMN={asked})" if asked and asked not in present else ""
     repeated = f"; {' and '.join(shown)} cannot show it: cells are empty, or repeat within a model" if shown else ""
     return (
         f"; outputs for the same input share one: which column has it? (--map COLUMN={column.name}){questions}{repeated}; "
