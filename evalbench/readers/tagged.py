@@ -25,6 +25,7 @@ TAGGED = (".conll", ".bio", ".iob", ".iob2", ".bioes")
 _TAG = re.compile(r"[BIELSUM]-.+", re.DOTALL)
 _COMMENT = re.compile(r"#\s")
 SENTENCE, TOKEN, TAG, BEFORE = "sentence", "token", "tag", "tag_before"
+TEXTS = ("text_id", SENTENCE, "sentence_id")
 
 
 def is_tag(value: object) -> bool:
@@ -92,11 +93,20 @@ class Tokens(NamedTuple):
 
 
 def tokens_of(frame: pd.DataFrame) -> Tokens:
-    """The tokens of a frame with ``token`` and ``text_id`` or ``sentence``; the tokens of a text are in the frame's order."""
+    """The tokens of a frame with ``token`` and a column of :data:`TEXTS`; the tokens of a text are in the frame's order.
+
+    Raises
+    ------
+    BadInput
+        Where no column names the text, and for texts whose tokens are not together.
+    """
     import pandas as pd
 
-    own = "text_id" if "text_id" in frame else SENTENCE
-    named = frame[own].map(lambda i: f"s{int(i):05d}" if own == SENTENCE and str(i).isdigit() else str(i))
+    own = next((name for name in TEXTS if name in frame), None)
+    if own is None:
+        raise BadInput(f"tokens: no column names their text; give one of {', '.join(TEXTS)}")
+    numbered = own in (SENTENCE, "sentence_id")
+    named = frame[own].map(lambda i: f"s{int(i):05d}" if numbered and str(i).isdigit() else str(i))
     codes, ids = pd.factorize(named, sort=False)
     if (np.diff(codes) < 0).any():
         back = sorted({ids[c] for c in codes[1:][np.diff(codes) < 0]})

@@ -233,6 +233,23 @@ def test_models_with_sessions_of_their_own_are_independent_samples():
     assert "Models are compared as independent samples of sessions." in found.method
 
 
+def test_a_log_with_content_and_created_at_is_read_and_its_calls_of_tools_are_not_answers():
+    frame = pd.DataFrame(
+        {
+            "session_id": "a",
+            "role": ["user", "assistant", "assistant"],
+            "content": ["Is it open?", None, "Yes."],
+            "created_at": ["2026-03-02T10:00:00Z", "2026-03-02T10:00:01Z", "2026-03-02T10:00:02Z"],
+        }
+    )
+    result = result_of(frame)
+    assert result.items["answers"].tolist() == [1]
+    assert len(result.tables["weeks"]) == 1
+    notes = " ".join(result.notes)
+    assert "column content was read as text" in notes
+    assert "column created_at was read as ts" in notes
+
+
 def test_sessions_that_list_their_messages_are_read_as_they_are():
     said = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
     frame = pd.DataFrame({"id": ["a", "b"], "resolved": [1, 0], "messages": [said, said * 2]})

@@ -312,6 +312,14 @@ def test_columns_of_tags(tmp_path):
     assert_reads(ner_quality.evaluate(data, n_resamples=20))
 
 
+@pytest.mark.parametrize("column", ["sentence", "sentence_id"])
+def test_sentences_of_tokens_have_a_column_of_their_own(column):
+    rows = pd.DataFrame({column: 0, "token": TOKENS, "gold_tag": TAGS, "predicted_tag": SAID})
+    assert_reads(ner_quality.evaluate(load({"gold": rows}, study="ner_quality"), n_resamples=20))
+    with pytest.raises(BadInput, match="no column names their text; give one of text_id, sentence, sentence_id"):
+        load({"gold": rows.drop(columns=column)}, study="ner_quality")
+
+
 def test_tokens_that_differ_are_aligned_by_position(tmp_path):
     for name, tokens, tags in (("gold", TOKENS, TAGS), ("predictions", ["Mira!", *TOKENS[1:]], SAID)):
         (tmp_path / f"{name}.conll").write_text("".join(f"{t}\t{g}\n" for t, g in zip(tokens, tags, strict=True)))

@@ -17,6 +17,7 @@ USER_ROLES = ("user", "human", "client", "customer", "клиент", "польз
 UNNAMED = "unnamed"
 """The model's name where the table names none."""
 LISTS = ("messages", "conversation", "conversations")
+LOGGED = {"text": ("content", "message"), "ts": ("created_at", "timestamp")}
 KEY = ["session_id", "turn", "role"]
 
 
@@ -43,14 +44,30 @@ class Turns(NamedTuple):
 
 
 def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
-    """Sessions that list their messages (``role`` and ``content``, or ``from`` and ``value``) as one row per message."""
+    """Sessions that list their messages (``role`` and ``content``, or ``from`` and ``value``) as one row per message.
+
+    In a table of turns without ``text`` or ``ts`` the columns of :data:`LOGGED` are these, with a note.
+    """
     frame = frames.get("turns")
-    listed = None if frame is None or "role" in frame else next((name for name in LISTS if name in frame), None)
+    if frame is not None and "role" in frame and not frame.columns.has_duplicates:
+        return {**frames, "turns": _as_logged(frame)}
+    listed = None if frame is None else next((name for name in LISTS if name in frame), None)
     if frame is None or listed is None or frame.columns.has_duplicates or not len(frame):
         return frames
     if not frame[listed].map(_is_messages).all():
         return frames
     return {**frames, "turns": _unfolded(frame, listed)}
+
+
+def _as_logged(frame: pd.DataFrame) -> pd.DataFrame:
+    pairs = ((own, next((name for name in names if name in frame), "")) for own, names in LOGGED.items())
+    taken = {name: own for own, name in pairs if name and own not in frame}
+    out = frame.rename(columns=taken)
+    out.attrs["notes"] = [
+        *frame.attrs.get("notes", ()),
+        *(f"column {name} was read as {own}" for name, own in taken.items()),
+    ]
+    return out
 
 
 def _is_messages(cell: Any) -> bool:

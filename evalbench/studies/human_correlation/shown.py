@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 INTERVAL = ("value", "ci_low", "ci_high")
 _PARTIALS = {
-    "spearman": "Spearman, all rows pooled",
+    "spearman": "Spearman, pooled",
     "partial_spearman": "partial Spearman, ranks first",
     "residual_spearman": "partial Spearman, values first",
-    "pearson": "Pearson, all rows pooled",
+    "pearson": "Pearson, pooled",
     "partial_pearson": "partial Pearson",
 }
 

@@ -76,7 +76,7 @@ def prepare(data: Dataset) -> Known:
     """
     import pandas as pd
 
-    gold, texts = data["gold"], data["texts"].sort_values("id", ignore_index=True)
+    gold, texts = data["gold"].astype({"start": int, "end": int}), data["texts"].sort_values("id", ignore_index=True)
     known = dict(zip(texts["id"], texts["text"], strict=True))
     faults: list[str] = []
     true: dict[tuple[str, str], Counter[str]] = {}
