@@ -31,17 +31,18 @@ USE_OF_STUDY = """
 import pandas as pd
 
 from evalbench.draw.show import shown
+from evalbench.kit.collecting import UNNAMED
 from evalbench.readers.dataset import load
 
 frame = pd.DataFrame({"id": ["c", "a", "b", "d"], "output": ["I cannot say.", "Yes.", "", "No."]})
 result = evaluate(load({"items": frame}, SCHEMA))
-assert result.estimate("refused", model="response").value == 0.25
+assert result.estimate("refused", model=UNNAMED).value == 0.25
 assert result.light == "red"
 assert summarise(result.items).estimates == result.summary.estimates
 assert worst(result)["id"].iloc[0] == "c"
 assert "<svg" in shown(picture_share(result)).html
 with_null = evaluate(load({"items": frame.assign(output=["I cannot say.", None, "", "No."])}, SCHEMA))
-assert with_null.estimate("refused", model="response").value == 1 / 3
+assert with_null.estimate("refused", model=UNNAMED).value == 1 / 3
 assert with_null.notes == ("Unscored: 1 of 4 items (1 no output).",)
 without = evaluate(load({"items": frame.assign(output=None)}, SCHEMA))
 assert (without.light, without.summary.estimates[0].n_unscored) == ("grey", 4)

@@ -111,7 +111,8 @@ def _metric_name(row: Mapping[str, Any], said: str = "") -> str:
     counts = f"n: {row['n_of']}" if row.get("n_of") else ""
     title = title_of(row)
     named = identifier(str(row["metric"]), title)
-    details = ", ".join(part for part in (named, str(row.get("unit") or ""), better, counts, said) if part)
+    parts = (named, str(row.get("unit") or ""), better, counts, said)
+    details = ", ".join(dict.fromkeys(part for part in parts if part))
     small = f' <span class="eb-small">{escape(details)}</span>' if details else ""
     return f"{breakable(title)}{small}"
 

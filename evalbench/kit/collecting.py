@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from evalbench.models.prompts import Prompt
 
 Row = Mapping[str, Any]
-UNNAMED = "response"
-"""The model's name where the table names none."""
+UNNAMED = "model not named"
+"""The group of what no row names a model for; in every study, and not to be read as a model's name."""
 
 
 def collected(
@@ -81,7 +81,7 @@ def given(frame: pd.DataFrame, column: str, what: str) -> pd.DataFrame:
     --------
     >>> import pandas as pd
     >>> given(pd.DataFrame({"id": ["1"], "response": ["yes"]}), "response", "responses")["model"].tolist()
-    ['response']
+    ['model not named']
     """
     if column not in frame:
         raise BadInput(f"the table has no column {column}; give one, or a model to collect {what} from (--model)")
@@ -184,6 +184,10 @@ def several(what: str, names: Iterable[str]) -> str:
     --------
     >>> several("model", ["b", "a", "b"]), several("model", ["a"])
     ('2 models: a, b', 'model a')
+    >>> several("model", [UNNAMED])
+    'a model that the table does not name'
     """
     distinct = sorted(set(names))
+    if distinct == [UNNAMED]:
+        return f"a {what} that the table does not name"
     return f"{what} {distinct[0]}" if len(distinct) == 1 else f"{len(distinct)} {what}s: {', '.join(distinct)}"

@@ -7,7 +7,7 @@ import pytest
 from chat import chat_endpoint
 
 from evalbench.errors import BadInput
-from evalbench.kit.collecting import accounting_of, asked, calls_of, collected, given, several
+from evalbench.kit.collecting import UNNAMED, accounting_of, asked, calls_of, collected, given, several
 
 ROWS = pd.DataFrame({"id": ["1", "2", "3", "4"], "lang": ["en", "de", "ru", "tlh"], "question": list("abcd")})
 
@@ -71,7 +71,7 @@ def test_a_table_without_texts_names_both_ways_out() -> None:
 
 def test_texts_of_a_table_without_a_model_have_a_name() -> None:
     frame = pd.DataFrame({"id": ["1"], "response": ["x"]})
-    assert given(frame, "response", "responses")["model"].tolist() == ["response"]
+    assert given(frame, "response", "responses")["model"].tolist() == [UNNAMED]
     assert given(frame.assign(model="m"), "response", "responses")["model"].tolist() == ["m"]
 
 
@@ -79,7 +79,7 @@ def test_without_a_model_the_texts_are_those_of_the_table() -> None:
     frame = pd.DataFrame({"id": ["1", "2"], "response": ["", None]})
     texts, replies = collected(frame, "response", "word_problem", dict)
     assert texts["unscored"].tolist() == ["", "no-output"]
-    assert texts["model"].tolist() == ["response", "response"]
+    assert texts["model"].tolist() == [UNNAMED] * 2
     assert replies == []
 
 

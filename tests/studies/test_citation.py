@@ -9,6 +9,7 @@ from cited import SOURCES, entails_if_contained, judged, row
 from evalbench import citation, load
 from evalbench.draw.tables import html_table
 from evalbench.errors import BadInput
+from evalbench.kit.collecting import UNNAMED
 from evalbench.studies import refuse
 from evalbench.studies.citation.sources import address_key
 from evalbench.web import fetch as webfetch
@@ -147,7 +148,7 @@ def test_a_judge_that_fails_on_a_statement_leaves_the_answer_unscored_not_undefi
     assert result.tables["statements"].set_index("id")["unscored"].to_dict() == {"q": "unparsed", "fine": ""}
     items = result.items.set_index("id")
     assert (items.loc["q", "unscored"], items.loc["q", "undefined"]) == ("unparsed", "")
-    recall = result.estimate("citation_recall", model="response")
+    recall = result.estimate("citation_recall", model=UNNAMED)
     assert (recall.n_unscored, recall.n_undefined) == (1, 0)
 
 

@@ -8,6 +8,7 @@ from cited import SOURCES, judged, row
 
 from evalbench import citation, load
 from evalbench.draw.tables import html_table
+from evalbench.kit.collecting import UNNAMED
 
 
 def test_without_quotes_nothing_is_verified_and_support_is_not_averaged_with_it():
@@ -20,12 +21,12 @@ def test_without_quotes_nothing_is_verified_and_support_is_not_averaged_with_it(
     assert result.tables["citations"]["verification"].isna().all()
     assert pd.isna(item["verification"])
     assert item["interpretability"] == item["support"] == 0.75
-    assert result.estimate("verification", model="response").note == (
+    assert result.estimate("verification", model=UNNAMED).note == (
         "no citation has a quote to look for in a supplied source"
     )
     assert any("2 of 2. Their verification is undefined and not averaged" in note for note in result.notes)
     assert "<strong>verified" not in citation.annotated(result)
-    fabricated = result.estimate("fabricated_citations", model="response")
+    fabricated = result.estimate("fabricated_citations", model=UNNAMED)
     assert (fabricated.value, fabricated.note) == (None, "no source or quote could be checked")
 
 
@@ -47,7 +48,7 @@ def test_a_table_without_right_answers_is_a_normal_one():
     assert items["final"].to_dict() == items["interpretability"].to_dict() == {"q": 1, "silent": 0}
     assert (items["unscored"] == "").all()
     assert items["undefined"].str.startswith("no-reference").all()
-    correctness = result.estimate("correctness", model="response")
+    correctness = result.estimate("correctness", model=UNNAMED)
     assert (correctness.value, correctness.n_undefined) == (None, 2)
     assert correctness.note == "there is no right answer to compare with"
     assert result.sentence.endswith(

@@ -11,7 +11,9 @@ from scipy import stats
 
 from evalbench import dialogue, load
 from evalbench.core.result import Result
+from evalbench.draw.show import shown
 from evalbench.errors import BadInput
+from evalbench.kit.collecting import UNNAMED
 
 
 def turns(lengths: dict[str, int], **columns: Any) -> pd.DataFrame:
@@ -78,7 +80,7 @@ def test_a_value_at_a_threshold_of_ones_own_takes_the_better_light():
 def test_sessions_that_were_given_up_do_not_make_a_goal_green():
     lengths = {f"r{i}": 6 for i in range(10)} | {f"a{i}": 1 for i in range(30)}
     found = result_of(turns(lengths, resolved={name: int(name[0] == "r") for name in lengths}))
-    assert found.estimate("answers", model="unnamed").light == "green"
+    assert found.estimate("answers", model=UNNAMED).light == "green"
     assert found.light == "red"
     assert "Answers per resolved session 6.00" in found.sentence
     assert "30 of 40 were not resolved, or their end is not known." in found.sentence
@@ -141,7 +143,7 @@ def test_the_order_of_rows_is_that_of_the_turns_and_times_that_go_back_are_noted
 def test_a_session_without_an_answer_is_in_no_mean():
     frame = pd.concat([turns({"a": 2, "b": 4}), pd.DataFrame({"session_id": ["c"], "turn": [1], "role": ["user"]})])
     found = result_of(frame, max_unscored=0.5)
-    assert (found.estimate("answers", model="unnamed").value, found.n_unscored) == (3.0, 1)
+    assert (found.estimate("answers", model=UNNAMED).value, found.n_unscored) == (3.0, 1)
     assert "1 of 3 could not be scored (1 no output)" in found.sentence
     assert result_of(frame).light == "grey"
 
@@ -150,15 +152,15 @@ def test_without_any_answer_the_light_is_grey():
     frame = turns({"a": 2, "b": 3}).assign(text=lambda f: f["role"].map({"user": "And now?"}))
     found = result_of(frame)
     assert found.light == "grey"
-    assert found.estimate("answers", model="unnamed").value is None
+    assert found.estimate("answers", model=UNNAMED).value is None
     assert any("(null), such as calls of tools, which are not answers: 5" in note for note in found.notes)
 
 
 def test_a_text_that_is_null_is_no_answer_and_an_empty_one_is():
     frame = turns({"a": 3}).assign(text=["?", None, "?", "", "?", "Yes."])
-    assert result_of(frame).estimate("answers", model="unnamed").value == 2
+    assert result_of(frame).estimate("answers", model=UNNAMED).value == 2
     only = result_of(turns({"a": 3}).assign(text=None))
-    assert only.estimate("answers", model="unnamed").value == 3
+    assert only.estimate("answers", model=UNNAMED).value == 3
     assert "The column text is empty throughout and was not read." in only.notes
 
 
@@ -289,3 +291,28 @@ def test_the_script_writes_the_sample(script, root, tmp_path, monkeypatch, capsy
     module.main()
     kept = root / "data" / "dialogues" / "1.0.0"
     assert all((tmp_path / p.name).read_bytes() == p.read_bytes() for p in kept.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("orientation", "said"),
+    [
+        ("goal", "Judged as sessions with a goal, where fewer answers are better; orientation=discussion judges"),
+        ("discussion", "Judged as discussions, where more answers are better; orientation=goal judges"),
+    ],
+)
+@pytest.mark.parametrize("resolved", [None, {"a": 1, "b": 0}])
+def test_the_sentence_says_which_orientation_was_assumed_and_what_changes_it(orientation, said, resolved):
+    found = result_of(turns({"a": 4, "b": 4}, resolved=resolved), orientation=orientation)
+    assert said in found.sentence
+
+
+def test_the_unit_is_not_repeated_beside_the_name_of_a_figure():
+    page = shown(result_of(turns({"a": 4, "b": 2}))).html
+    assert "answers, lower is better" in page
+    assert "answers, answers" not in page
+
+
+def test_a_table_without_models_names_none():
+    found = result_of(turns({"a": 4, "b": 2}))
+    assert found.judged == "a model that the table does not name"
+    assert "(model not named)" in found.sentence

@@ -183,7 +183,7 @@ def test_faults_of_the_schema_and_of_the_study_come_in_one_message():
         "predictions: sample v has no text in documents",
         "truth: violation 2 of sample s: span 3–99 is not inside its text of 20 characters",
         "predictions: violation b of sample s: span 0–500 is not inside its text of 20 characters",
-        "predictions: checker 'fir' is not written name@version|model",
+        "predictions: checker 'fir' is not written name@version|model, such as fir@1|unknown",
     ]
 
 

@@ -18,6 +18,7 @@ from chat import chat_endpoint
 from evalbench import load, needle
 from evalbench.core.result import Result
 from evalbench.errors import BadInput
+from evalbench.kit.collecting import UNNAMED
 from evalbench.studies.needle.grid import falls_of
 from evalbench.studies.needle.haystack import cells_of, counter, plan_of
 from evalbench.text.words import words
@@ -79,7 +80,7 @@ def test_the_recall_is_that_of_the_scorer_and_its_name_says_so():
     rows = replies(["4217", "It is 14217."])
     for scorer, recall in (("contains", 1.0), ("word", 0.5), ("first_number", 0.5)):
         found = result_of(rows, scorer=scorer)
-        assert found.estimate("recall", model="response").value == recall
+        assert found.estimate("recall", model=UNNAMED).value == recall
         assert found.sentence.startswith(f"Recall ({scorer.replace('_', ' ')}) {recall:.2f}")
     assert (
         "Of 2 scored replies other scorers than contains differ: first_number on 1, word on 1, fuzzy on 1."
@@ -91,7 +92,7 @@ def test_a_reference_that_is_not_there_is_undefined_and_a_word_is_no_number():
     rows = replies(["4217", "teal"]).assign(expected=["4217", None])
     found = result_of(rows)
     assert found.items["undefined"].tolist() == ["", "no-reference"]
-    assert found.estimate("recall", model="response").value == 1.0
+    assert found.estimate("recall", model=UNNAMED).value == 1.0
     words_too = result_of(rows.assign(expected=["4217", "teal"]), scorer="first_number")
     assert words_too.items["undefined"].tolist() == ["", "the expected answer is not one number"]
     assert words_too.n_unscored == 0
@@ -160,11 +161,8 @@ def test_of_a_light_over_one_haystack_the_sentence_says_what_it_is_about():
 def test_replies_about_one_needle_are_drawn_together():
     rows = replies(["4217", "no"] * 30, needle=[f"n{i % 2}" for i in range(60)])
     found = result_of(rows)
-    assert "clustered" in found.estimate("recall", model="response").method
-    assert (found.estimate("recall", model="response").ci_low, found.estimate("recall", model="response").ci_high) == (
-        0,
-        1,
-    )
+    assert "clustered" in found.estimate("recall", model=UNNAMED).method
+    assert (found.estimate("recall", model=UNNAMED).ci_low, found.estimate("recall", model=UNNAMED).ci_high) == (0, 1)
 
 
 def test_a_function_judges_besides_and_may_be_the_scorer():
@@ -173,8 +171,8 @@ def test_a_function_judges_besides_and_may_be_the_scorer():
 
     rows = replies(["four thousand two hundred and seventeen", "4217", "", None])
     besides = result_of(rows, judge=judge)
-    assert besides.estimate("recall", model="response").value == pytest.approx(1 / 3)
-    assert besides.estimate("judged", model="response").value == pytest.approx(1 / 3)
+    assert besides.estimate("recall", model=UNNAMED).value == pytest.approx(1 / 3)
+    assert besides.estimate("judged", model=UNNAMED).value == pytest.approx(1 / 3)
     assert besides.items["judged"].tolist()[:3] == [1, 0, 0]
     only = result_of(rows, judge=judge, scorer="judge")
     assert only.sentence.startswith("Recall (judge) 0.33")

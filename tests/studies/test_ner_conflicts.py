@@ -10,6 +10,7 @@ from studied import evaluated, page, sample
 
 from evalbench import load, ner_conflicts
 from evalbench.errors import BadInput
+from evalbench.kit.collecting import UNNAMED
 
 HILTON = "Paris Hilton visits Paris"
 
@@ -41,12 +42,12 @@ def test_nested_conflicts_are_counted_apart():
     nested = [("LOC", "Paris"), ("PER", "Paris Hilton")]
     found = result_of(HILTON, nested)
     assert kinds(found) == [("class and string", "LOC", True)]
-    assert found.estimate("conflict_share", model="response").value == 0
-    assert found.estimate("nested_share", model="response").value == 1
+    assert found.estimate("conflict_share", model=UNNAMED).value == 0
+    assert found.estimate("nested_share", model=UNNAMED).value == 1
     assert any("nesting explains" in note for note in found.notes)
     counted = result_of(HILTON, nested, count_nested=True)
-    assert counted.estimate("conflict_share", model="response").value == 1
-    assert counted.estimate("mean_gap", model="response").value == 1
+    assert counted.estimate("conflict_share", model=UNNAMED).value == 1
+    assert counted.estimate("mean_gap", model=UNNAMED).value == 1
 
 
 def test_the_four_aggregates():
@@ -63,9 +64,9 @@ def test_the_four_aggregates():
 
 def test_a_text_whose_strings_occur_once_is_not_applicable_and_counted():
     found = result_of("Oak met Elm.", [("A", "Oak"), ("B", "Oak"), ("A", "Elm")])
-    share = found.estimate("conflict_share", model="response")
+    share = found.estimate("conflict_share", model=UNNAMED)
     assert (share.value, share.n_undefined) == (None, 2)
-    assert found.estimate("conflict_share_all", model="response").value == 0.5
+    assert found.estimate("conflict_share_all", model=UNNAMED).value == 0.5
     assert "every predicted string occurs once" in " ".join(found.notes)
     assert "in 1 of them such a string was predicted more than once" in " ".join(found.notes)
 
@@ -160,7 +161,7 @@ def test_documents_that_list_their_predictions(tmp_path):
     )
     found = ner_conflicts.evaluate(load(tmp_path / "d.jsonl", study="ner_conflicts"), n_resamples=20)
     assert len(found.items) == 2
-    assert found.estimate("conflict_share", model="response").value == 1
+    assert found.estimate("conflict_share", model=UNNAMED).value == 1
 
 
 def test_hostile_strings_reach_the_page_as_text():

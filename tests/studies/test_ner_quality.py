@@ -15,6 +15,7 @@ from evalbench import load, ner_quality
 from evalbench.core.verdict import Bands
 from evalbench.core.wording import estimate_text
 from evalbench.errors import BadInput
+from evalbench.kit.collecting import UNNAMED
 from evalbench.studies.ner_quality import summary
 from evalbench.studies.ner_quality.summary import METHOD_BANDS, rules_of
 
@@ -44,8 +45,8 @@ def test_strict_f1_of_the_systems_of_wnut17(external_data, system):
     data = load(folder / "gold_test.conll", study="ner_quality", predictions=folder / f"pred_{system}.conll")
     result = ner_quality.evaluate(data, n_resamples=2)
     expected = json.loads((folder / "expected.json").read_text())["systems"][system]
-    assert round(100 * result.estimate("strict_f1", model="response").value, 2) == STRICT[system]
-    macro = result.estimate("macro_strict_f1", model="response").value
+    assert round(100 * result.estimate("strict_f1", model=UNNAMED).value, 2) == STRICT[system]
+    macro = result.estimate("macro_strict_f1", model=UNNAMED).value
     assert macro == pytest.approx(expected["seqeval"]["macro avg"]["f1-score"], abs=1e-9)
     own = result.tables["modes"].query("over == 'all entities'").set_index("mode")
     for mode in ("strict", "exact", "partial"):
@@ -66,7 +67,7 @@ def test_a_conll_file_with_both_columns(external_data, tmp_path):
     path.write_text((external_data("ner_metric_cases") / "conlleval_ground_truth.txt").read_text())
     result = ner_quality.evaluate(load(path, study="ner_quality"), n_resamples=20)
     figures = [
-        100 * result.estimate(m, model="response").value for m in ("strict_precision", "strict_recall", "strict_f1")
+        100 * result.estimate(m, model=UNNAMED).value for m in ("strict_precision", "strict_recall", "strict_f1")
     ]
     assert [round(x, 2) for x in figures] == [68.83, 80.83, 74.35]
 
@@ -111,7 +112,7 @@ def with_confusions(**taken_for_b: int):
 def test_the_light_of_the_test(taken, light, decides):
     result = with_confusions(**taken)
     assert result.light == light
-    assert result.verdict.decided_by == {"metric": decides, "model": "response"}
+    assert result.verdict.decided_by == {"metric": decides, "model": UNNAMED}
     assert result.estimate(**result.verdict.decided_by).light == light
     assert estimate_text(result.estimate(**result.verdict.decided_by), result.summary.estimates) in result.sentence
 
@@ -210,7 +211,7 @@ GOLD = [[0, 4, "PER"], [9, 11, "PER"], [18, 25, "LOC"]]
 
 
 def assert_reads(result) -> None:
-    assert result.estimate("strict_f1", model="response").value == pytest.approx(0.8)
+    assert result.estimate("strict_f1", model=UNNAMED).value == pytest.approx(0.8)
     rows = result.tables["spans"].query("outcome == 'right'")
     assert [TEXT[a:b] for a, b in zip(rows["start"], rows["end"], strict=True)] == ["Mira", "Санделе"]
 
@@ -347,7 +348,7 @@ def test_one_column_of_tags_needs_predictions(tmp_path):
 def test_overlapping_and_doubled_gold_is_counted_and_told():
     gold = spans(("a", 0, 9, "X"), ("a", 0, 4, "Y"), ("b", 0, 4, "X"), ("b", 0, 4, "X"))
     result = result_of(gold, gold.head(3))
-    assert result.estimate("strict_f1", model="response").value == pytest.approx(6 / 7)
+    assert result.estimate("strict_f1", model=UNNAMED).value == pytest.approx(6 / 7)
     assert (
         "True spans that repeat another of the same place and class, each of which counts for itself: 1."
         in " ".join(result.notes)
@@ -372,7 +373,7 @@ def test_combining_characters_and_emoji_count_as_code_points():
     texts = pd.DataFrame({"text_id": ["a"], "text": [text]})
     gold = spans(("a", 0, 4, "X"), ("a", 5, 8, "Y"), ("a", 9, 11, "X"))
     result = result_of(gold, gold, texts)
-    assert result.estimate("strict_f1", model="response").value == 1
+    assert result.estimate("strict_f1", model=UNNAMED).value == 1
     assert 'title="X"' in ner_quality.worst(result_of(gold, gold.head(1), texts))
 
 

@@ -11,6 +11,7 @@ from studied import evaluated, page, sample, whole
 
 from evalbench import load, ner_variants
 from evalbench.errors import BadInput
+from evalbench.kit.collecting import UNNAMED
 from evalbench.studies.ner_variants.summary import BANDS
 
 TEXTS = [f"Mira saw Ivo in town {i}" for i in range(30)]
@@ -76,7 +77,7 @@ def test_one_class_per_request_has_no_light():
 def test_an_unparsed_reply_is_unscored_and_never_an_empty_list():
     found = result_of(tables(all_none=["no idea", "[]"] + [BOTH] * 28, all_definition=[BOTH] * 30))
     f1 = {e.group["model"]: e for e in found.summary.estimates if e.metric == "f1"}
-    first = f1["response, all, name only"]
+    first = f1[f"{UNNAMED}, all, name only"]
     assert (first.n, first.n_unscored) == (29, 1)
     assert first.value == pytest.approx(2 * 56 / (58 + 56))
     gain = next(e for e in found.summary.estimates if e.metric == "description_gain")

@@ -15,7 +15,9 @@ from studied import page
 
 import evalbench
 from evalbench import load, rag_generation
+from evalbench.kit.collecting import UNNAMED
 from evalbench.kit.judging import Docket
+from evalbench.studies.rag_generation.inputs import METRICS
 
 WITHOUT_QUESTIONS = ["faithfulness", "context_recall", "context_precision", "answer_correctness"]
 FIGURES = (
@@ -165,7 +167,7 @@ def test_an_unparsed_verdict_makes_its_metric_unscored_and_no_other(says: Any) -
     assert first["context_precision"] == 1
     assert math.isnan(second["context_recall"])
     assert (second["faithfulness"], second["context_recall_unscored"]) == (1, "unparsed")
-    e = result.estimate("faithfulness", model="response")
+    e = result.estimate("faithfulness", model=UNNAMED)
     assert (e.n, e.n_unscored, e.n_undefined, e.value) == (1, 1, 0, 1)
 
 
@@ -238,10 +240,36 @@ def test_contexts_that_are_no_texts_are_refused_with_their_row() -> None:
 
 def test_without_any_ground_truth_the_rest_is_judged() -> None:
     table = pd.DataFrame([{k: v for k, v in CLEAN.items() if k != "ground_truth"}])
-    result = rag_generation.evaluate(load(table, study="rag_generation"), judge=scripted_judge, n_resamples=50)
-    assert result.estimate("faithfulness", model="response").value == 1
-    assert result.estimate("context_recall", model="response").note == "there is no ground truth beside contexts"
+    data = load(table, study="rag_generation")
+    result = rag_generation.evaluate(data, judge=scripted_judge, n_resamples=50)
+    assert result.estimate("faithfulness", model=UNNAMED).value == 1
+    assert {e.metric for e in result.summary.estimates} == {"faithfulness", "answer_relevance", "noncommittal"}
+    assert any("No answer has a ground truth: context_recall" in note for note in result.notes)
     page("rag_generation", result)
+    asked = rag_generation.evaluate(data, judge=scripted_judge, metrics=list(METRICS), n_resamples=50)
+    assert asked.estimate("context_recall", model=UNNAMED).note == "there is no ground truth beside contexts"
+    assert rag_generation.picture_confusion(asked) is rag_generation.picture_fates(asked) is None
+    for picture in (rag_generation.picture_scores, rag_generation.picture_groups):
+        alt = picture(asked)[1]
+        assert "faithfulness" in alt
+        assert "recall" not in alt
+        assert "correctness" not in alt
+    texts = str(rag_generation.annotated(asked))
+    assert "What was retrieved" in texts
+    assert not any(word in texts for word in ("recall", "no verdict", "precision"))
+    page("rag_generation", asked)
+
+
+def test_without_thresholds_the_words_for_a_judge_that_compares_words_are_those_of_no_light() -> None:
+    data = load(pd.DataFrame([CLEAN]), study="rag_generation")
+    plain = rag_generation.evaluate(data, metrics=["faithfulness"], n_resamples=50)
+    lit = rag_generation.evaluate(
+        data, metrics=["faithfulness"], lights={"faithfulness": {"green_from": 0.9, "yellow_from": 0.7}}, n_resamples=50
+    )
+    assert (plain.light, lit.light) == ("unlit", "grey")
+    assert "there is no light, since no thresholds are set" in plain.method[0]
+    assert "there is no light" not in lit.method[0]
+    assert "grey" not in plain.sentence
 
 
 # -- what is asked --------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from cited import judged, row
 
 from evalbench import cot_levels, load, matching, text_metrics
 from evalbench.commands.printed import headline
+from evalbench.kit.collecting import UNNAMED
 
 STUDIES = ("citation", "cot_levels", "matching", "text_metrics")
 CITED = [{"n": 1, "claim": "The bridge fell on 3 March 1908.", "url": "https://lexica.example/a"}]
@@ -64,7 +65,7 @@ def test_a_sentence_over_twenty_says_nothing_of_few(study):
 def test_no_figure_is_lit_where_too_many_are_unscored():
     found = cot_levels.evaluate(problems(8, unscored=4), n_resamples=50)
     assert (found.light, found.verdict.would_be) == ("grey", "green")
-    assert found.estimate("final", model="response").light == "grey"
+    assert found.estimate("final", model=UNNAMED).light == "grey"
     assert "grey, decides" in headline(found.to_json())[0]
 
 
@@ -72,13 +73,13 @@ def test_no_cited_figure_is_lit_where_too_many_are_unscored():
     rows = [row("It fell in 1908 [1].", CITED, id=str(i)) for i in range(4)]
     found = judged(*rows, row(None, CITED, id="none"))
     assert found.light == "grey"
-    assert found.estimate("final", model="response").light == "grey"
+    assert found.estimate("final", model=UNNAMED).light == "grey"
 
 
 def test_answers_without_a_citation_to_check_are_undefined_in_fabricated_citations():
     quoted = [{**CITED[0], "quote": "The bridge fell on 3 March 1908."}]
     found = judged(row("It fell in 1908 [1].", CITED), row("It fell in 1908 [1].", quoted, id="quoted"))
-    figure = found.estimate("fabricated_citations", model="response")
+    figure = found.estimate("fabricated_citations", model=UNNAMED)
     assert (figure.value, figure.n, figure.n_undefined) == (0, 1, 1)
-    nothing = judged(row("It fell in 1908 [1].", CITED)).estimate("fabricated_citations", model="response")
+    nothing = judged(row("It fell in 1908 [1].", CITED)).estimate("fabricated_citations", model=UNNAMED)
     assert (nothing.value, nothing.n, nothing.n_undefined) == (None, 0, 1)

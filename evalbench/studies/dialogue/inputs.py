@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from evalbench.errors import BadInput
+from evalbench.kit.collecting import UNNAMED
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MODEL_ROLES = ("assistant", "ai", "bot", "chatbot", "gpt", "llm", "model", "ассистент", "бот", "модель", "助手")
 USER_ROLES = ("user", "human", "client", "customer", "клиент", "пользователь", "用户")
-UNNAMED = "unnamed"
-"""The model's name where the table names none."""
 LISTS = ("messages", "conversation", "conversations")
 LOGGED = {"text": ("content", "message"), "ts": ("created_at", "timestamp")}
 KEY = ["session_id", "turn", "role"]

@@ -110,7 +110,7 @@ def summarise(
         own if known else own[:1],
         "model",
         over=counted(items["session_id"].nunique(), "session"),
-        remark=outcome(items) if known else NO_OUTCOME[orientation],
+        remark=f"{outcome(items) if known else NO_OUTCOME[orientation]} {ASSUMED[orientation]}",
         max_unscored=max_unscored,
         units="session_id",
         seed=seed,
@@ -122,6 +122,10 @@ def summarise(
     return replace(found, verdict=replace(found.verdict, sentence=f"{said[:1].upper()}{said[1:]}"))
 
 
+ASSUMED = {
+    "goal": "Judged as sessions with a goal, where fewer answers are better; orientation=discussion judges the other way round.",
+    "discussion": "Judged as discussions, where more answers are better; orientation=goal judges the other way round.",
+}
 NO_OUTCOME = {
     "goal": "Which sessions were resolved is not known, so a short one may have been given up.",
     "discussion": "Which sessions were resolved is not known.",

@@ -92,7 +92,9 @@ def prepare(data: Dataset, *, context_threshold: float = CONTEXT_THRESHOLD) -> V
     ]
     checkers = tuple(sorted(predictions["checker"].unique()))
     strange = (name for name in checkers if not re.fullmatch(r"[^@|]+@[^@|]+\|.+", name))
-    faults += [f"predictions: checker {name!r} is not written name@version|model" for name in strange]
+    faults += [
+        f"predictions: checker {name!r} is not written name@version|model, such as {_example(name)}" for name in strange
+    ]
     if faults:
         raise BadInput.listing(f"{data.label}: {len(faults)} fault{'s' * (len(faults) != 1)}:", faults)
     notes = list(data.notes)
@@ -174,6 +176,12 @@ def _spans(
 
 def _row(table: str, frame: pd.DataFrame, i: int) -> str:
     return f"{table}: violation {frame['violation_id'].iat[i]} of sample {frame['sample_id'].iat[i]}"
+
+
+def _example(name: str) -> str:
+    """How a checker may be named, keeping what there is of a name."""
+    plain = re.split(r"[@|]", name)[0].strip() or "checker"
+    return f"{plain}@1|unknown"
 
 
 def _clip(text: Any) -> str:

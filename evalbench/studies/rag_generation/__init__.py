@@ -163,7 +163,9 @@ def evaluate(
     checks = Checks(parameters)
     checks.choice("split", split, SPLITS)
     checks.at_least(1, n_questions=n_questions)
-    chosen, left_out = metrics_of(metrics, judge, split, checks)
+    truths = data["answers"].get("ground_truth")
+    given = truths is not None and bool((truths.fillna("") != "").any())
+    chosen, left_out = metrics_of(metrics, judge, split, checks, truths=given)
     rules = checks.tried(lambda: rules_of(lights or {}, chosen)) if chosen else {}
     checks.refuse("rag_generation")
     by = judge_of(judge, data)

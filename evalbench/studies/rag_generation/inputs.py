@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 METRICS = ("faithfulness", "answer_relevance", "context_recall", "context_precision", "answer_correctness")
+OF_TRUTHS = ("context_recall", "context_precision", "answer_correctness")
+"""Those that need a ground truth."""
 KEYS = ["id", "model"]
 OWN_TABLE = "recorded"
 SPLITS = ("sentences", "claims")
@@ -103,16 +105,23 @@ def judge_of(judge: Judge, data: Dataset) -> Judge | Recording:
     return Recording(rows, OWN_TABLE)
 
 
-def metrics_of(metrics: Sequence[str] | str, judge: Judge, split: str, checks: Checks) -> tuple[list[str], list[str]]:
-    """The metrics that are computed, in our order, and a note on what the judge cannot do."""
+def metrics_of(
+    metrics: Sequence[str] | str, judge: Judge, split: str, checks: Checks, *, truths: bool = True
+) -> tuple[list[str], list[str]]:
+    """The metrics that are computed, in our order, and notes on what the judge cannot do and the table does not allow.
+
+    Where no answer has a ground truth (``truths``), ``auto`` leaves out what needs one.
+    """
     compares = only_compares(judge)
     blind = f"{judge} compares texts and writes none: choose a chat model (openai/MODEL, local/smollm2-135m) or recorded:FILE"
     checks.that(not (compares and split == "claims"), f"split='claims' needs a judge that writes; {blind}")
     if metrics == AUTO:
-        known = [name for name in METRICS if not (compares and name == "answer_relevance")]
-        return known, [
-            f"answer_relevance is not computed: its questions are written by the judge, and {blind}."
-        ] * compares
+        unable = {"answer_relevance"} if compares else set()
+        notes = [f"answer_relevance is not computed: its questions are written by the judge, and {blind}."] * compares
+        if not truths:
+            unable |= set(OF_TRUTHS)
+            notes.append(f"No answer has a ground truth: {', '.join(OF_TRUTHS)} are not computed.")
+        return [name for name in METRICS if name not in unable], notes
     named = [metrics] if isinstance(metrics, str) else list(metrics)
     strangers = [str(name) for name in named if name not in METRICS]
     checks.that(named, f"metrics: none was named; there are {', '.join(METRICS)}")

@@ -65,7 +65,10 @@ def method(options: Mapping[str, Any]) -> tuple[str, ...]:
     judge, n = options["judge"], options["n_questions"]
     compares = only_compares(judge)
     claims = options["split"] == "claims"
-    blind = " It never says contradicted, and its light is at best grey." if holds_back(judge) else ""
+    light = "a light that rests on it is at best grey"
+    if not options["lights"]:
+        light = f"there is no light, since no thresholds are set; with them {light}"
+    blind = f" It never says contradicted; {light}." if holds_back(judge) else ""
     lines = {
         "": (
             f"Texts are split into {options['split']}{', by the judge' if claims else ''}; each is one statement of an "

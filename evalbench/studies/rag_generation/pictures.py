@@ -11,7 +11,7 @@ from evalbench.draw.pictures import estimate_bars, heat_map
 from evalbench.draw.tables import clamped, folded, html_table, text_block
 from evalbench.kit.cases import Show, in_turn, rows_of, score_text, sheet, shown, worst_cases
 from evalbench.kit.comparing import shown as compared
-from evalbench.studies.rag_generation.inputs import KEYS, METRICS
+from evalbench.studies.rag_generation.inputs import KEYS
 from evalbench.studies.rag_generation.items import CONFUSION, FATES
 from evalbench.studies.rag_generation.method import judge_words
 
@@ -42,7 +42,9 @@ _FACTS = dict(zip(FATES, ("stated, carried", "stated, lost", "missed, carried", 
 
 def picture_scores(result: Result) -> tuple[Picture, str]:
     """Every figure with its interval, figure by figure, so that the models stand beside each other."""
-    found = result.summary.estimates
+    every = result.summary.estimates
+    known = {e.metric for e in every if e.value is not None}
+    found = [e for e in every if e.metric in known] or every
     order = list(dict.fromkeys(e.metric for e in found))
     rows = sorted(found, key=lambda e: (order.index(e.metric), e.group["model"]))
     several = len({e.group["model"] for e in rows}) > 1
@@ -56,27 +58,36 @@ def picture_scores(result: Result) -> tuple[Picture, str]:
     )
 
 
-def picture_confusion(result: Result) -> tuple[Picture, str]:
+def picture_confusion(result: Result) -> tuple[Picture, str] | None:
     """The answers' claims: right or wrong by the ground truth, supported by the contexts or not."""
     return _counts(result, _CLAIMS, "Claims of the answers, by ground truth and by contexts", "claims")
 
 
-def picture_fates(result: Result) -> tuple[Picture, str]:
+def picture_fates(result: Result) -> tuple[Picture, str] | None:
     """What became of the ground truth's facts: in the answer or not, in the contexts or not."""
     return _counts(result, _FACTS, "Facts of the ground truth, by answer and by contexts", "facts")
 
 
-def _counts(result: Result, names: Mapping[str, str], title: str, unit: str) -> tuple[Picture, str]:
+def _counts(result: Result, names: Mapping[str, str], title: str, unit: str) -> tuple[Picture, str] | None:
     table = result.tables["confusion"]
     models = table["model"].tolist()
-    matrix = table.reindex(columns=list(names)).to_numpy(float)
+    found = table.reindex(columns=list(names))
+    if found.isna().all(axis=None):
+        return None
+    matrix = found.to_numpy(float)
     text = [["–" if math.isnan(v) else f"{v:.0f}" for v in row] for row in matrix]
     return heat_map(matrix, models, list(names.values()), title=title, text=text, unit=f"number of {unit}", low=0)
 
 
+def _known(result: Result) -> list[str]:
+    """The metrics that some answer has; all, where none has one."""
+    metrics: list[str] = result.parameters["metrics"]
+    return [name for name in metrics if result.items[name].notna().any()] or metrics
+
+
 def picture_groups(result: Result) -> tuple[Picture, str]:
     """The mean of every metric by model and group."""
-    metrics, items = result.parameters["metrics"], result.items
+    metrics, items = _known(result), result.items
     means = items.groupby(["group", "model"], sort=True)[metrics].mean()
     title, total = "Mean scores by group and model", len(means)
     if total > _ROWS:
@@ -153,7 +164,7 @@ def _said(row: Mapping[str, Any], name: str, words: Mapping[str, str]) -> Html:
 
 def worst(result: Result, rows: int = 10) -> pd.DataFrame:
     """The answers with the lowest scores, by the mean of the metrics that they have."""
-    metrics = result.parameters["metrics"]
+    metrics = _known(result)
     mean = result.items[metrics].mean(axis=1)
     texts = {"question": _asked, "the answer and its scores": lambda row: _answered(row, metrics)}
     columns = {"id": "id", "model": "model", "mean": "mean"}
@@ -193,7 +204,7 @@ def annotated(result: Result, n: int = 6) -> Html:
 def _annotated_one(result: Result, item: dict[Any, Any]) -> Html:
     own = {name: rows_of(result.tables[name], item, KEYS) for name in ("statements", "facts", "contexts", "texts")}
     text, judge = own["texts"].iloc[0], judge_words(result.parameters["judge"])
-    metrics = [name for name in METRICS if name in result.parameters["metrics"]]
+    metrics = _known(result)
     scores = ", ".join(f"{name.replace('_', ' ')} {score_text(item[name])}" for name in metrics)
     name, code = f"{item['id']}, {item['model']}", text["lang"]
     contexts = dict(zip(own["contexts"]["rank"], own["contexts"]["context"], strict=True))
@@ -221,6 +232,8 @@ def _annotated_one(result: Result, item: dict[Any, Any]) -> Html:
     }
     if "answer_correctness" not in metrics:
         del answer["by the ground truth"], answer["paired with fact"], truth["in the answer"]
+    if "context_precision" not in metrics:
+        del retrieved["relevance"], retrieved["precision@k"]
     said = [
         html_table(
             shown(own["statements"], answer),

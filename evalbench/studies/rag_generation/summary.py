@@ -124,7 +124,7 @@ def summarise(
     lights, max_unscored, seed, n_resamples
         See :func:`~evalbench.studies.rag_generation.evaluate`.
     judge : str
-        Who judged: on ``baseline/lexical`` the light stays grey.
+        Who judged: on ``baseline/lexical`` a light is at best grey.
     """
     known = measures(metrics)
     rules = lights or {}
