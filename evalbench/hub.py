@@ -1,4 +1,4 @@
-"""Our metrics as ``evaluate.Metric``, to stand beside metrics of the hub in ``evaluate.combine``.
+"""Our metrics as ``evaluate.Metric``, for use beside metrics of the hub in ``evaluate.combine``.
 
 ``evaluate`` imports transformers and torch for its ``evaluator``, which no metric needs; here it is imported without them,
 at a fraction of the time.  Who wants the evaluator in the same process imports ``evaluate`` first.

@@ -151,7 +151,7 @@ class _Measured:
 
 
 class Tables(NamedTuple):
-    """Both sides' items of the units compared, and where the rows of each unit stand."""
+    """Both sides' items of the units compared, and where the rows of each unit are."""
 
     side: pd.DataFrame
     reference: pd.DataFrame

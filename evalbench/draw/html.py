@@ -29,7 +29,7 @@ _SHORT = {
     "\x00": "NUL", "\x07": "BEL", "\x08": "BS", "\x1b": "ESC", "\x7f": "DEL",
 }  # fmt: skip
 _SCRIPTS = (
-    # Kana and Hangul stand before Han: Japanese and Korean texts hold Han too.
+    # Kana and Hangul come before Han: Japanese and Korean texts hold Han too.
     ("ja", re.compile("[\u3040-\u30ff]")),
     ("ko", re.compile("[\uac00-\ud7af\u1100-\u11ff]")),
     ("zh", re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")),
@@ -74,7 +74,7 @@ class Html(str):
 def boxed(html: Html) -> str:
     """HTML as one JupyterLab output: its style first, so that the page, which has it already, can cut it off.
 
-    JupyterLab would typeset ``$5 and $6`` in a text as a formula; the class tells it not to.
+    JupyterLab would typeset ``$5 and $6`` in a text as a formula; the class prevents that.
     """
     return f'{stylesheet()}<div class="eb mathjax_ignore tex2jax_ignore">{html}</div>'
 
@@ -211,5 +211,5 @@ def css() -> str:
 
 
 def stylesheet() -> str:
-    """The sheet as one ``<style>`` element, which stands first in each JupyterLab output."""
+    """The sheet as one ``<style>`` element, which is first in each JupyterLab output."""
     return f"<style>{css()}</style>"

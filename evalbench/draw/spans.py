@@ -79,7 +79,7 @@ def highlight(text: str, spans: Sequence[Any]) -> Html:
     Returns
     -------
     Html
-        Truth has a solid underline, prediction a wavy one, any other kind a dotted one; a badge stands
+        Truth has a solid underline, prediction a wavy one, any other kind a dotted one; a badge is
         where each span begins.
 
     Raises

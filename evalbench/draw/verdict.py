@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 MEANING = {"green": "", "yellow": "", "red": "", "grey": "not enough evidence to say", "unlit": "no rule for a light"}
 BETTER: Mapping[bool | None, str] = {True: "higher is better", False: "lower is better", None: ""}
-# With more rows than this a grid of groups hides what stands below it.
+# With more rows than this a grid of groups hides what follows it.
 GRID = 12
 _RANGE = re.compile(r"^\s*([-−]?\d+(?:\.\d+)?)\s*(?:–|to)\s*([-−]?\d+(?:\.\d+)?)\s*$")
 
@@ -45,7 +45,7 @@ def _domain(rows: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
 
 
 def interval_bar(row: Mapping[str, Any], domain: tuple[float, float]) -> Html:
-    """The interval as a small picture; hidden from screen readers, the numbers stand beside it."""
+    """The interval as a small picture; hidden from screen readers, the numbers are beside it."""
     if row["value"] is None:
         return Html("")
     low_end, high_end = domain
@@ -142,11 +142,11 @@ def headline_table(
     rows : sequence of mapping or Estimate
         Rows of ``results.json``'s ``summary``.
     by : sequence of str
-        Their group columns.  Groups of one metric stand in neighbouring rows, on one scale.
+        Their group columns.  Groups of one metric are in neighbouring rows, on one scale.
     first : int
-        So many metrics, and all with a lit light, stand open; the others are folded below them, where
+        So many metrics, and all with a lit light, are open; the others are folded below them, where
         they are more than two.  Of a metric over a grid of two group columns with more rows than ``GRID`` the best
-        row of each value of the last column stands open.
+        row of each value of the last column is open.
     items : str
         Where on the page the items are, ``#items``: each count of them becomes a link that searches the row's group.
     terms : str
@@ -216,7 +216,7 @@ def _grid(group: Sequence[Mapping[str, Any]], by: Sequence[str]) -> tuple[str, s
 def _best(group: Sequence[Mapping[str, Any]], grid: tuple[str, str] | None) -> Sequence[Mapping[str, Any]]:
     """All rows of a metric; of a grid the best one of each value of its last column, the first of equals.
 
-    Where no row has a value, the reason why stands beside none.
+    Where no row has a value, the reason is beside none.
     """
     if grid is None:
         return group

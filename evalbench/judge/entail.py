@@ -114,7 +114,7 @@ def entailer(name: str) -> Entailer:
 
 
 def label_order(labels: Mapping[int, str], name: str) -> tuple[int, int, int]:
-    """Where a model's outputs for entailment, neutral and contradiction stand.
+    """Where a model's outputs for entailment, neutral and contradiction are.
 
     Raises
     ------

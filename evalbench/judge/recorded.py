@@ -34,7 +34,7 @@ class Recording:
 
 
 class RecordedJudgement(NamedTuple):
-    """One row of the file; ``raw`` is the row as it stands there, as JSON."""
+    """One row of the file; ``raw`` is the row as it is there, as JSON."""
 
     sample: int
     label: str
@@ -139,7 +139,7 @@ def _rows(file: Path) -> list[dict[str, Any]]:
         csv.field_size_limit(max(len(text), csv.field_size_limit()))
         return list(csv.DictReader(io.StringIO(text, newline=""), delimiter=_SEPARATORS[file.suffix]))
     if file.suffix in (".jsonl", ".ndjson"):
-        # Not splitlines: it also cuts at characters that may stand within a text, such as U+2028.
+        # Not splitlines: it also cuts at characters that may occur within a text, such as U+2028.
         return [_object(file, place, line) for place, line in enumerate(text.split("\n"), 1) if line.strip()]
     raise BadInput(f"recorded verdicts {file}: expected .csv, .tsv, .jsonl or an earlier run's calls.parquet")
 

@@ -61,7 +61,7 @@ class Pairs(NamedTuple):
     exact, same : (n,) arrays of bool
         Whether their boundaries are the same; whether their classes are.
     ranks : (2, n) array of int
-        Place of the true and of the predicted one in the order of all, by what they are, not by where their rows stand.
+        Place of the true and of the predicted one in the order of all, by what they are, not by where their rows are.
     """
 
     truth: Indices

@@ -313,7 +313,7 @@ def knowledge_f1_score(
     -------
     mapping
         ``f1``, ``precision``, ``recall``: (n,) arrays in [0, 1].  A long context makes a high F1 impossible;
-        precision tells how much of the output stands in it.
+        precision reports how much of the output is in it.
 
     Examples
     --------

@@ -39,7 +39,7 @@ def final_answer_accuracy(
     Parameters
     ----------
     response, reference : str or Solution
-        The reference's answer stands behind a marker.
+        The reference's answer follows a marker.
     extractor : {"strict", "flexible"}
         ``strict`` reads the number behind the first marker, ``flexible`` the last number of the response.
     markers : tuple of str

@@ -223,7 +223,7 @@ def rouge_for_context(outputs: Texts, contexts: References, *, stem: bool = Fals
     -------
     mapping
         ``rougeL`` (the headline), ``rouge1``, ``rouge2``: (n,) arrays in [0, 1]; ``rougeL_precision``: how much of
-        the output stands in the context in its order, whatever the context's length.
+        the output occurs in the context in its order, whatever the context's length.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What stands behind a model's name, as a value: where it answers, what it costs and allows."""
+"""What a model's name refers to, as a value: where it answers, what it costs and allows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of language models and what stands behind them.
+"""Names of language models and what they refer to.
 
 ======================================  ============================================================
 name                                    endpoint and key, from the environment

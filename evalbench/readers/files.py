@@ -1,4 +1,4 @@
-"""Files to raw frames: every cell as it stands, nothing guessed.
+"""Files to raw frames: every cell as it is, nothing guessed.
 
 A raw frame holds text (CSV, TSV) or JSON values (JSON, JSON Lines, Parquet).  The index is the row
 number that a person sees: in CSV and TSV the header is row 1, in JSON Lines it is the line, else the

@@ -43,7 +43,7 @@ def listed(reply: str, form: str, classes: Collection[str]) -> Listed:
     reply : str
     form : {"tuples", "json"}
         ``[("string", "class"), …]`` as Python writes it, or ``{"entities": [{"entity": "…", "entity_class": "…"}, …]}``.
-        Either may stand in one fenced block; nothing else may stand beside it.
+        Either may be inside one fenced block; nothing else may be beside it.
     classes : collection of str
         Those that were asked for.
 

@@ -38,7 +38,7 @@ def judged_by(differences: Differences) -> str:
 
 
 def told_otherwise(differences: Differences) -> list[str]:
-    """Further headline figures of the whole that show a difference which the outcome does not tell, in words."""
+    """Further headline figures of the whole that show a difference which the outcome does not show, in words."""
     first, word = differences.rows[0].comparison.metric, outcome(differences)
     return [
         row.comparison.words

@@ -119,7 +119,7 @@ _WORDS = {
 
 
 def _help_html(text: str) -> Html:
-    """A parameter's help; what stands between backticks is code."""
+    """A parameter's help; what is between backticks is code."""
     return Html(re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text)))
 
 

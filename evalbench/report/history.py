@@ -141,7 +141,7 @@ class Line(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """Where a study stands on a data set: its last run, its last figure, and the figure's history."""
+    """The state of a study on a data set: its last run, its last figure, and the figure's history."""
 
     last: Run
     line: Line | None

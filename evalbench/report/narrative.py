@@ -274,7 +274,7 @@ def _without_empty_sections(parts: Iterable[_Part]) -> list[_Part]:
 
 
 def narrate(notebook: Mapping[str, Any], taken: Iterable[str] = (), known: Collection[str] = ()) -> Narrative:
-    """The notebook's cells as HTML, without its parameters cells; code with nothing in between stands in one fold.
+    """The notebook's cells as HTML, without its parameters cells; code with nothing in between is in one fold.
 
     A section is left out, heading and prose with it, where all that it shows is nothing: an empty table, say.
 
@@ -319,7 +319,7 @@ def narrate(notebook: Mapping[str, Any], taken: Iterable[str] = (), known: Colle
 
 
 def _place(html: str, intro: list[str], body: list[str]) -> None:
-    """What stands before the first section's heading is the introduction."""
+    """What precedes the first section's heading is the introduction."""
     if body:
         body.append(html)
         return

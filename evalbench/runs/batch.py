@@ -66,7 +66,7 @@ class Outcome(NamedTuple):
 
 
 class Watcher(NamedTuple):
-    """Whom a batch tells what happens: a job has started (on a worker), is at something, has ended; else worth a line."""
+    """What a batch reports to: a job has started (on a worker), is at something, has ended; else worth a line."""
 
     started: Callable[[Job, str], None] = lambda job, worker: None
     ended: Callable[[Outcome], None] = lambda outcome: None

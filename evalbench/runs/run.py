@@ -248,7 +248,7 @@ def run(
     attempt : int
         Counted in ``run.json``.
     progress : callable, optional
-        Given a function that tells what the run is at, a context to hold while it runs, such as
+        Given a function that reports what the run is at, a context to hold while it runs, such as
         :class:`evalbench.core.progress.Shown`.
     fork : bool
         Fork the kernel from a preloaded process.

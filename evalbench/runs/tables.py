@@ -65,7 +65,7 @@ def refuse_suite(jobs: Sequence[Job], suite: str) -> None:
 
 
 def _places(jobs: Sequence[Job]) -> str:
-    """Where the runs stand in the file: the run's label, or how many they are."""
+    """Where the runs are in the file: the run's label, or how many they are."""
     entries = dict.fromkeys(f"entry {job.entry} (line {job.line})" for job in jobs)
     return f"{', '.join(entries)}: {jobs[0].label if len(jobs) == 1 else f'{len(jobs)} runs'}"
 

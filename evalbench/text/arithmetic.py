@@ -19,7 +19,7 @@ MAX_NESTING = 32
 MAX_EXPONENT = 64
 MAX_BITS = 1024
 
-# Between two numbers only an operator may stand, so that a space before three digits groups thousands.
+# Between two numbers only an operator may be, so that a space before three digits groups thousands.
 NUMERAL = (
     r"(?:[0-9]{1,3}(?:[ \u00a0\u202f][0-9]{3})++(?![0-9])(?:[.,][0-9]++)?"
     r"|[0-9]{1,3}(?:,[0-9]{3})++(?![0-9])(?:\.[0-9]++)?|[0-9]++(?:[.,][0-9]++|\.)?|\.[0-9]++)"

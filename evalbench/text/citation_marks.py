@@ -19,7 +19,7 @@ _PART = re.compile(r"(?P<first>[0-9]+)(?:\s*[–—-]\s*(?P<last>[0-9]+))?")
 
 
 class Mark(NamedTuple):
-    """A citation mark: where it stands and the entries that it names, in order, each once."""
+    """A citation mark: where it is and the entries that it names, in order, each once."""
 
     start: int
     end: int
@@ -103,7 +103,7 @@ def _numbers(body: str) -> tuple[int, ...]:
 def statements(text: str, language: str = "en") -> list[Statement]:
     """The sentences of a text with the entries that each cites.
 
-    A mark belongs to the sentence that it stands in or follows, before or after the full stop; at the start of a
+    A mark belongs to the sentence that it is in or follows, before or after the full stop; at the start of a
     line, to the sentence that it precedes.
 
     Parameters
@@ -151,7 +151,7 @@ def _without_marks(text: str) -> tuple[str, list[tuple[int, tuple[int, ...]]]]:
         cursor = mark.end
         line = plain[plain.rfind("\n") + 1 :]
         before = len(plain.rstrip()) - 1
-        # At the start of a line the mark belongs to what follows: the position where the next text will stand.
+        # At the start of a line the mark belongs to what follows: the position where the next text will be.
         attached.append((before if line.strip() else len(plain) + 1, mark.numbers))
         if plain and not plain[-1].isspace() and text[cursor : cursor + 1].isalnum():
             plain += " "

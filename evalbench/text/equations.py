@@ -1,4 +1,4 @@
-"""Equations in a line of text: calculator annotations ``<<3*2=6>>``, or what stands around an equals sign.
+"""Equations in a line of text: calculator annotations ``<<3*2=6>>``, or what is around an equals sign.
 
 A line is text under judgement: what cannot be read as arithmetic is kept with its reason, never guessed at.
 """
@@ -63,7 +63,7 @@ class Equation(NamedTuple):
     fault : str
         Why it has no sides, else empty.
     span : tuple of int
-        Between which characters of its line it stands.
+        Between which characters of its line it is.
     """
 
     text: str
@@ -81,7 +81,7 @@ class Equation(NamedTuple):
 
     @property
     def written(self) -> tuple[Written, ...]:
-        """The numbers on its left: all that stands before the last equals sign."""
+        """The numbers on its left: all that precedes the last equals sign."""
         return tuple(n for side in self.sides[:-1] for n in side.written)
 
     @property
@@ -141,7 +141,7 @@ def without_labels(line: str) -> str:
 
 
 def places(line: str, equation: Equation) -> Iterator[tuple[int, int]]:
-    """Where the numbers on an equation's left stand in its line, in order; an empty span for one that is not found."""
+    """Where the numbers on an equation's left are in its line, in order; an empty span for one that is not found."""
     start, end = equation.span
     shown = ascii_numerals(without_labels(line) if not equation.span[0] else line)
     end = max(shown.rfind("=", start, end), start)

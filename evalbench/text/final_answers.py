@@ -127,7 +127,7 @@ def _leading(rest: str, *, derived: bool, sentence: bool) -> Number | None:
     """The number that a rest of a line begins with, or that its calculation gives; in a sentence, its only one."""
     if derived and (match := _DERIVED.match(ascii_numerals(rest))):
         rest = rest[match.end() :].rpartition("=")[2] if "=" in rest[match.end() :] else rest[match.end() :]
-    # Behind a marker stands one number: a space in it can only group thousands.
+    # A marker is followed by one number: a space in it can only group thousands.
     numbers = find_numbers(rest, spaced=True)
     if not numbers:
         return None

@@ -27,7 +27,7 @@ Hashes = npt.NDArray[np.uint64]
 
 
 class Location(NamedTuple):
-    """Where a context stands.
+    """Where a context is.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Location(NamedTuple):
     score : float
         Similarity of the found passage to the context, 0–1.
     occurrences : int
-        How often the context stands in the text; the first is taken.
+        How often the context occurs in the text; the first is taken.
     """
 
     start: int

@@ -44,7 +44,7 @@ class Number(NamedTuple):
     face : fractions.Fraction
         As written: ``20%`` has value 1/5 and face 20.
     start, end : int
-        Where it stands, in characters.
+        Where it is, in characters.
     parts : tuple of fractions.Fraction
         Numerator and denominator of a written fraction such as ``3/4``; else empty.
     scale : int
@@ -152,7 +152,7 @@ def find_numbers(text: str, *, spaced: bool | None = None) -> list[Number]:
     ----------
     text : str
     spaced : bool, optional
-        Whether plain spaces may group thousands and commas stand before decimals; by default where the text
+        Whether plain spaces may group thousands and commas precede decimals; by default where the text
         is Cyrillic.
 
     Returns

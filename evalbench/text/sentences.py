@@ -18,7 +18,7 @@ def sentences(text: str, language: str = "en") -> list[str]:
     -------
     list of str
         Stripped, none empty; joined they hold every non-blank character of the text.  Russian by razdel where it
-        is installed, all else by sentencex: :func:`splitter` tells which.
+        is installed, all else by sentencex: :func:`splitter` reports which.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Worked solutions of word problems: steps, equations, final answer.
 
 A solution is lines of text, each line a step, closed by a final answer behind a marker (``#### 18`` or
-``A: 18``).  Its equations are calculator annotations ``<<3*2=6>>``, or, in a text without any, what stands
+``A: 18``).  Its equations are calculator annotations ``<<3*2=6>>``, or, in a text without any, what is
 around an equals sign.
 """
 

@@ -70,7 +70,7 @@ def test_a_worked_table_with_nothing_but_what_is_required():
     assert values["first_number"] == (0.2, 5, 1)
     assert "recall_vanilla" not in values
     assert found.items["unscored"].tolist() == ["", "", "", "", "", "no-output"]
-    assert "The table has no length and depth, so that there is no grid of both." in found.notes
+    assert "Without length and depth in the table, a grid of both cannot be drawn." in found.notes
     assert needle.picture_grid(found) is None
     assert needle.picture_depths(found) is None
     assert needle.where_recall_falls(found).empty

@@ -244,7 +244,7 @@ def test_without_any_ground_truth_the_rest_is_judged() -> None:
     result = rag_generation.evaluate(data, judge=scripted_judge, n_resamples=50)
     assert result.estimate("faithfulness", model=UNNAMED).value == 1
     assert {e.metric for e in result.summary.estimates} == {"faithfulness", "answer_relevance", "noncommittal"}
-    assert any("No answer has a ground truth: context_recall" in note for note in result.notes)
+    assert any("context_recall, context_precision, answer_correctness" in note for note in result.notes)
     page("rag_generation", result)
     asked = rag_generation.evaluate(data, judge=scripted_judge, metrics=list(METRICS), n_resamples=50)
     assert asked.estimate("context_recall", model=UNNAMED).note == "there is no ground truth beside contexts"

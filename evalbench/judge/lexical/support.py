@@ -57,7 +57,7 @@ class SentenceSupport(NamedTuple):
     found : float
         Weighted share of the claim's words found in the best two neighbouring sentences, 0–1.
     together : float
-        Share of the claim's neighbouring content words that stand near each other in the passage, 0–1.
+        Share of the claim's neighbouring content words that are near each other in the passage, 0–1.
     meaning : float
         Highest cosine with one of the best-aligned sentences, clipped to 0–1.
     specifics : float

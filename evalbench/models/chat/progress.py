@@ -14,7 +14,7 @@ from evalbench.models.redact import printable
 
 
 class Progress(Protocol):
-    """What a batch tells about itself."""
+    """What a batch reports about itself."""
 
     def skip(self, count: int) -> None: ...
     def add(self, reply: Reply) -> None: ...

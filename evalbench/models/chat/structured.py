@@ -20,7 +20,7 @@ _LONGEST_ERROR = 1500
 
 
 class NoValue(ValueError):
-    """A reply that holds no value of the schema; the message tells the model what to mend."""
+    """A reply that holds no value of the schema; the message asks the model to mend it."""
 
 
 @lru_cache(maxsize=256)

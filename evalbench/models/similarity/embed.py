@@ -236,7 +236,7 @@ def _checked(texts: Sequence[str], what: str) -> list[str]:
 
 
 def _distinct(texts: Sequence[str]) -> tuple[list[str], npt.NDArray[np.int64]]:
-    """Distinct texts in order of appearance, and where each text stands among them."""
+    """Distinct texts in order of appearance, and where each text is among them."""
     places: defaultdict[str, int] = defaultdict(itertools.count().__next__)
     index = np.fromiter(map(places.__getitem__, texts), np.int64, len(texts))
     return list(places), index

@@ -73,7 +73,7 @@ class Claims:
             connection.execute("UPDATE claims SET expires=? WHERE owner=?", (time.time() + LIFETIME_S, self._owner))
 
     def release(self, key: str) -> None:
-        """Give up one claim: there is no reply, and whoever waits for it may ask."""
+        """Give up one claim: no reply came, and whoever waits for it may ask."""
         with writing(self._connection, self._path) as connection:
             connection.execute("DELETE FROM claims WHERE key=? AND owner=?", (key, self._owner))
 

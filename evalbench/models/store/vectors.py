@@ -62,5 +62,5 @@ def write_vectors(path: Path, model: str, dtype: str, vectors: Mapping[str, npt.
 
 
 def _is_whole(vector: object) -> bool:
-    """As :func:`write_vectors` tells it."""
+    """As :func:`write_vectors` reports it."""
     return isinstance(vector, bytes) and len(vector) % 4 == 0 and len(vector) > 0

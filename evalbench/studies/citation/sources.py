@@ -1,4 +1,4 @@
-"""What stands behind a citation: a supplied text, a fetched page, or nothing that can be read."""
+"""What a citation refers to: a supplied text, a fetched page, or nothing that can be read."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ def summary_of(panel: Panel, terms: Terms) -> Summary:
         for metric, (title, n_of) in AGREEMENT.items()
         for criterion, measures in panel.agreement.items()
     ]
-    # What people agree on stands before the pairs; the page folds the agreement that comes after them.
+    # What people agree on comes before the pairs; the page folds the agreement that comes after them.
     first, rest = people[: 2 * len(panel.criteria)], people[2 * len(panel.criteria) :]
     middle = (*first, *pairs) if headline else (*pairs, *first)
     return Summary((*headline, *middle, *rest), _verdict(panel, terms, headline, pairs))

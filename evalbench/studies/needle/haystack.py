@@ -142,7 +142,7 @@ def plan_of(
                 continue
             pieces = _pieces(parts.tolist(), lang)
             found.append(Haystack(kind, lang, pieces, tuple(map(count, pieces))))
-    faults += [f"there is no haystack of kind {kind}" for kind in kinds if kind not in set(haystacks["kind"])]
+    faults += [f"no haystack is of kind {kind}" for kind in kinds if kind not in set(haystacks["kind"])]
     of_lang = [[row for row in rows if row["lang"] == lang] for lang in langs]
     starts = [range(0, len(own) - per_context + 1, per_context) for own in of_lang]
     groups = [own[i : i + per_context] for own, each in zip(of_lang, starts, strict=True) for i in each]

@@ -43,7 +43,7 @@ def notes(items: pd.DataFrame, replies: pd.DataFrame, fallen: pd.DataFrame, scor
         )
     if items["depth"].isna().all() or items["length"].isna().all():
         missing = " and ".join(name for name in ("length", "depth") if items[name].isna().all())
-        out.append(f"The table has no {missing}, so that there is no grid of both.")
+        out.append(f"Without {missing} in the table, a grid of both cannot be drawn.")
     if "placed" in replies and len(replies):
         off = float(np.abs(replies["placed"] - items["depth"]).max())
         least, most = int(replies["tokens"].min()), int(replies["tokens"].max())

@@ -149,7 +149,7 @@ def collected_replies(known: Known, options: Mapping[str, Any]) -> tuple[Known, 
     own = own[own["description"].isin(options["descriptions"])]
     if own.empty:
         raise BadInput(
-            "there is no reply of these wordings; give a table replies (-p replies=FILE), or a model to ask (--model)"
+            "no table holds replies to these wordings; give a table replies (-p replies=FILE), or a model to ask (--model)"
         )
     return known._replace(replies=own), []
 

@@ -1,7 +1,7 @@
 """Is an answer from retrieved contexts faithful to them, right, and to the point, and was the right thing retrieved?
 
 Input: questions with answers, the contexts that each was made from, by rank, and ground truths where there are any; several
-models may stand in one table.
+models may be in one table.
 
 Figures (method document ``ragnotes``; Es et al. 2024; Ru et al. 2024), all from verdicts of one judge, each with its reason and the
 passage that it rests on: faithfulness, answer relevance, context recall, context precision, answer correctness; beside them the share of relevant
@@ -165,7 +165,7 @@ def evaluate(
     checks.at_least(1, n_questions=n_questions)
     truths = data["answers"].get("ground_truth")
     given = truths is not None and bool((truths.fillna("") != "").any())
-    chosen, left_out = metrics_of(metrics, judge, split, checks, truths=given)
+    chosen, left_out = metrics_of(metrics, judge, split, checks, truths=given, lit=lights or ())
     rules = checks.tried(lambda: rules_of(lights or {}, chosen)) if chosen else {}
     checks.refuse("rag_generation")
     by = judge_of(judge, data)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -106,11 +106,17 @@ def judge_of(judge: Judge, data: Dataset) -> Judge | Recording:
 
 
 def metrics_of(
-    metrics: Sequence[str] | str, judge: Judge, split: str, checks: Checks, *, truths: bool = True
+    metrics: Sequence[str] | str,
+    judge: Judge,
+    split: str,
+    checks: Checks,
+    *,
+    truths: bool = True,
+    lit: Collection[str] = (),
 ) -> tuple[list[str], list[str]]:
     """The metrics that are computed, in our order, and notes on what the judge cannot do and the table does not allow.
 
-    Where no answer has a ground truth (``truths``), ``auto`` leaves out what needs one.
+    Where no answer has a ground truth (``truths``), ``auto`` leaves out what needs one, but for what ``lights`` name (``lit``).
     """
     compares = only_compares(judge)
     blind = f"{judge} compares texts and writes none: choose a chat model (openai/MODEL, local/smollm2-135m) or recorded:FILE"
@@ -118,9 +124,10 @@ def metrics_of(
     if metrics == AUTO:
         unable = {"answer_relevance"} if compares else set()
         notes = [f"answer_relevance is not computed: its questions are written by the judge, and {blind}."] * compares
-        if not truths:
-            unable |= set(OF_TRUTHS)
-            notes.append(f"No answer has a ground truth: {', '.join(OF_TRUTHS)} are not computed.")
+        without = [] if truths else [name for name in OF_TRUTHS if name not in lit]
+        if without:
+            unable |= set(without)
+            notes.append(f"No answer has a ground truth: not computed: {', '.join(without)}.")
         return [name for name in METRICS if name not in unable], notes
     named = [metrics] if isinstance(metrics, str) else list(metrics)
     strangers = [str(name) for name in named if name not in METRICS]

@@ -41,7 +41,7 @@ _FACTS = dict(zip(FATES, ("stated, carried", "stated, lost", "missed, carried", 
 
 
 def picture_scores(result: Result) -> tuple[Picture, str]:
-    """Every figure with its interval, figure by figure, so that the models stand beside each other."""
+    """Every figure with its interval, figure by figure, so that the models are side by side."""
     every = result.summary.estimates
     known = {e.metric for e in every if e.value is not None}
     found = [e for e in every if e.metric in known] or every

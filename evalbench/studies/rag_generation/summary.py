@@ -41,7 +41,7 @@ _WHY = {
 
 
 def measures(metrics: Sequence[str] = ()) -> tuple[Measure, ...]:
-    """The means of the metrics over answers, and what stands beside them."""
+    """The means of the metrics over answers, and what is shown beside them."""
     chosen = set(metrics or METRICS)
     share = {"higher_is_better": False, "interval": "counts"}
     known = (

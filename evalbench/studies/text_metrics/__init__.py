@@ -1,7 +1,7 @@
 """How close are a model's outputs to their references, by metrics that need no human?
 
 Input: outputs with references, and where a metric needs it the context, the request (``prompt``), or further samples;
-several models may stand in one table.  With ``prompt`` and ``model`` the outputs are collected first.
+one table may hold several models.  With ``prompt`` and ``model`` the outputs are collected first.
 
 Figures: the mean of every metric that the table allows over the texts, per model, and corpus-level BLEU from summed counts.  Metrics and
 their sources: ``evalbench metrics list``.  No metric has a threshold of its own, so the light is unlit until ``lights``
