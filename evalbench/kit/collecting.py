@@ -100,8 +100,9 @@ def asked(
     max_tokens: int | None = None,
     seed: int | None = None,
     schema: type[BaseModel] | None = None,
+    samples: int = 1,
 ) -> list[Reply]:
-    """One reply per row, asked in the row's language where the prompt exists in it, otherwise in English.
+    """One reply per row, or several, asked in the row's language where the prompt exists in it, otherwise in English.
 
     Replies are cached: a second run asks only for what is missing.
 
@@ -127,11 +128,13 @@ def asked(
         What is sent with every question.
     schema : type of pydantic.BaseModel, optional
         The value that each reply must hold.
+    samples : int
+        Replies per row; each is asked and kept on its own, and where a seed is given has its own, ``seed + sample``.
 
     Returns
     -------
     list of Reply
-        In the order of the rows.
+        In the order of the rows, a row's samples one after another.
     """
     from evalbench.models.chat.collect import collect
     from evalbench.models.exchange import Request, as_messages
@@ -145,18 +148,21 @@ def asked(
         if wanted not in known:
             known[wanted] = load_prompt(task, prompt_language(task, wanted, prompt), prompt or None)
         template = known[wanted]
-        requests.append(
+        messages = as_messages(template.render(**fields(row)))
+        requests += [
             Request(
-                as_messages(template.render(**fields(row))),
+                messages,
                 temperature=temperature,
                 max_tokens=max_tokens,
                 seed=seed,
                 schema=schema,
+                sample=sample,
                 item_id=str(row["id"]),
                 purpose=purpose,
                 prompt_hash=template.sha256,
             )
-        )
+            for sample in range(samples)
+        ]
     return collect(requests, model)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ from evalbench.core.result import Estimate, Summary, decisive
 from evalbench.core.stability import Lit, joint_stability
 from evalbench.core.stats import of_few
 from evalbench.core.unscored import counted as counted_reasons
-from evalbench.core.verdict import Band, Bands, Verdict, worst
+from evalbench.core.verdict import Band, Bands, Light, Verdict, worst
 from evalbench.core.wording import counted, estimate_text, percent, share_text
 from evalbench.judge.entail import holds_back
 from evalbench.kit import defaults
@@ -146,6 +146,7 @@ def worst_group(
     units: str = "id",
     whole: bool = False,
     estimates: Sequence[Estimate] | None = None,
+    stable: Callable[[Light], float | None] | None = None,
     seed: int = SEED,
     n_resamples: int = N_RESAMPLES,
 ) -> Summary:
@@ -176,6 +177,8 @@ def worst_group(
         A sentence of the study's own, the last.
     estimates : sequence of Estimate, optional
         Those of :func:`by_group`, lit, where a study computes them otherwise.
+    stable : callable, optional
+        Light → its stability, where a lit figure is no function of sums; by default that of :func:`joint_stability`.
     seed, n_resamples : int
 
     Returns
@@ -235,7 +238,7 @@ def worst_group(
     for i in lit:
         rows = groups[found[i].group.get(by, "")]
         drawn.append(Lit(rows, rows[units], rules[found[i].metric], basis is shown and shown[i] is not found[i]))
-    stability = joint_stability(drawn, alone, **options)
+    stability = stable(alone) if stable else joint_stability(drawn, alone, **options)
     rule = "; ".join(f"{m.title}: {m.bands}" for m in rules.values()) + "; the worst decides"
     if len(rules) == 1:
         rule = f"{name}{f', the worst {by} decides' if decided.group else ''}: {measure.bands}"

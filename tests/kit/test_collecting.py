@@ -103,3 +103,12 @@ def test_nothing_asked_leaves_no_table_and_no_account() -> None:
 def test_who_was_judged_is_counted_above_one() -> None:
     assert several("model", ["a", "a"]) == "model a"
     assert several("model", ["b", "a"]) == "2 models: a, b"
+
+
+def test_samples_of_a_row_are_asked_one_by_one_each_with_a_seed_of_its_own() -> None:
+    _, replies = prompts_of(ROWS.head(2), samples=3, seed=7, temperature=1.0)
+    assert [(reply.request.item_id, reply.request.sample) for reply in replies] == [
+        (i, sample) for i in "12" for sample in range(3)
+    ]
+    assert {reply.request.seed for reply in replies} == {7}
+    assert len({reply.key for reply in replies}) == 6

@@ -179,3 +179,12 @@ class TestHeldBack:
         assert (
             "Fewer than 20 have a score: the interval is too narrow." in judged(table({"a": [1] * 3})).verdict.sentence
         )
+
+
+def test_a_study_may_say_how_stable_its_light_is() -> None:
+    ids = [f"q{i:02}" for i in range(40)]
+    items = pd.DataFrame({"id": ids, "model": "fern", "score": [1.0, 0.0] * 20, "unscored": "", "undefined": ""})
+    found = worst_group(
+        items, [mean_of("score")], "model", lights={"score": [0.8]}, stable=lambda light: {"red": 0.25}[light]
+    )
+    assert (found.verdict.light, found.verdict.stability) == ("red", 0.25)
