@@ -70,6 +70,17 @@ def words(text: str, *, lower: bool = False) -> list[str]:
     return _ASCII_WORD.findall(text) if text.isascii() else _WORD.findall(text)
 
 
+def word_spans(text: str) -> list[tuple[int, int]]:
+    """Where the words of a text are, as :func:`words` cuts them; the text is taken as it is, not composed first.
+
+    Examples
+    --------
+    >>> word_spans("Isn't it 3.14?")
+    [(0, 5), (6, 8), (9, 13)]
+    """
+    return [match.span() for match in (_ASCII_WORD if text.isascii() else _WORD).finditer(text)]
+
+
 def alphanumeric_runs(text: str) -> list[str]:
     """Lower-cased runs of letters and digits: ROUGE's tokens, extended to all scripts.
 
