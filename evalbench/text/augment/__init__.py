@@ -48,6 +48,7 @@ __all__ = [
     "augment",
     "augmented",
     "check_options",
+    "check_protect",
     "protected_spans",
     "to_cyrillic",
     "to_latin",
