@@ -21,13 +21,13 @@ class BadInput(Exception):
         return [f"{type(self).__name__}: {self}"]
 
     @classmethod
-    def listing(cls, head: str, faults: Iterable[str], cap: int = 20) -> BadInput:
-        """One message with a head line and one line per fault, the first ``cap`` of them."""
+    def listing(cls, head: str, faults: Iterable[str], cap: int = 20, end: str = "") -> BadInput:
+        """One message with a head line and one line per fault, the first ``cap`` of them; ``end`` follows."""
         lines = list(dict.fromkeys(faults))
         shown = [f"  - {line}" for line in lines[:cap]]
         if len(lines) > cap:
             shown.append(f"  … and {len(lines) - cap} more faults")
-        error = cls("\n".join([head, *shown]))
+        error = cls("\n".join([head, *shown]) + end)
         error.faults = tuple(lines)
         return error
 

@@ -58,6 +58,7 @@ def check(path: str, study: str, renames: tuple[str, ...], pairs: tuple[str, ...
     from evalbench import studies
     from evalbench.commands.source import table_source
     from evalbench.readers.dataset import checked_tables, read
+    from evalbench.readers.renames import adapted
     from evalbench.readers.schema import file_names
     from evalbench.readers.written import numbered
     from evalbench.runs.notebooks import known_parameters
@@ -69,13 +70,16 @@ def check(path: str, study: str, renames: tuple[str, ...], pairs: tuple[str, ...
     further = {name: value for name, value in given.items() if name not in tables}
     options = checked_values(known_parameters(study, root), further, study) if further else {}
     raw = read(table_source(path), own.SCHEMA, root=root, **tables)
-    adapted = own.adapt(raw.frames) if own.adapt else raw.frames
-    frames, without_ids = numbered(adapted, own.SCHEMA, columns)
+    frames, left = adapted(raw.frames, columns, own.adapt)
+    frames, without_ids = numbered(frames, own.SCHEMA, left)
     for line in understood(frames, own.SCHEMA, raw.sources, columns, without_ids):
         click.echo(line)
     try:
         dataset = checked_tables(raw, own.SCHEMA, columns=columns, adapt=own.adapt, further=own.check)
-        studies.refuse(dataset, study, {**studies.defaults(study), **options})
+        released = dict(studies.defaults(study))
+        if path not in released.values():  # the notebook's values are for its sample
+            released |= {name: option.default for name, option in own.options().items()}
+        studies.refuse(dataset, study, released | options)
     except BadInput as error:
         click.echo(str(error), err=True)
         sys.exit(2)

@@ -194,6 +194,6 @@ def several(what: str, names: Iterable[str]) -> str:
     'a model that the table does not name'
     """
     distinct = sorted(set(names))
-    if distinct == [UNNAMED]:
+    if distinct in ([UNNAMED], [f"{what} not named"]):
         return f"a {what} that the table does not name"
     return f"{what} {distinct[0]}" if len(distinct) == 1 else f"{len(distinct)} {what}s: {', '.join(distinct)}"

@@ -181,8 +181,8 @@ def weighted_score(components: Mapping[str, Floats], weights: Mapping[str, float
 
 
 def admissible(overlap: Floats, rule: Floats, score: Floats, thresholds: Thresholds) -> Bools:
-    """Pairs above all three thresholds, strictly."""
-    return (overlap > thresholds.overlap) & (rule > thresholds.rule) & (score > thresholds.score)
+    """Pairs above all three thresholds, strictly; an overlap of NaN, which both sides lack, bars none."""
+    return ~(overlap <= thresholds.overlap) & (rule > thresholds.rule) & (score > thresholds.score)
 
 
 def greedy(score: Floats, overlap: Floats, truth: Ints, predicted: Ints) -> Bools:
@@ -283,7 +283,7 @@ def unmatched_reason(
         ``"no overlap"``, ``"rule too far"``, ``"score below the threshold"`` or ``"its partner was taken"``.
     """
     # How far the best pair of each violation gets: overlap, rule, score.
-    step1 = overlap > thresholds.overlap
+    step1 = ~(overlap <= thresholds.overlap)
     step2 = step1 & (rule > thresholds.rule)
     step3 = step2 & (score > thresholds.score)
     reached = np.zeros(size, dtype=np.int64)

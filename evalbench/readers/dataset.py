@@ -14,12 +14,13 @@ from evalbench.errors import BadInput
 from evalbench.readers import catalog
 from evalbench.readers.cards import card_of
 from evalbench.readers.decoded import ending
+from evalbench.readers.excel import tables_of_sheets
 from evalbench.readers.files import ENDINGS, WRITTEN, raw_table, read_bytes, sha256
 from evalbench.readers.folder import folder_frame, row_files
 from evalbench.readers.frames import raw_frames
 from evalbench.readers.nested import unnested
-from evalbench.readers.renames import unknown_renames, usual
-from evalbench.readers.schema import Table
+from evalbench.readers.renames import adapted, all_at_once, unknown_renames, usual
+from evalbench.readers.schema import SYSTEMS, Table
 from evalbench.readers.tables import FAULTS_SHOWN, check
 from evalbench.readers.trec import trec_files, trec_frames
 from evalbench.readers.written import as_meant, numbered
@@ -168,7 +169,7 @@ def checked_tables(
     further: Callable[[Dataset], object] | None = None,
 ) -> Dataset:
     """What was read, checked; see :func:`load`."""
-    frames = adapt(raw.frames) if adapt else raw.frames
+    frames, columns = adapted(raw.frames, columns or {}, adapt)
     sources = {name: raw.sources.get(name, raw.label.name) for name in frames}
     found_by_study = [
         f"{sources[name]}: {note}" for name, frame in frames.items() for note in frame.attrs.get("notes", ())
@@ -186,6 +187,7 @@ def checked_tables(
             frame, guessed = as_meant(frame, table, columns or {})
             remarks += [f"{sources[name]}: {note}" for note in guessed]
         tables[name], found = check(frame, table, columns)
+        tables[name].attrs |= {SYSTEMS: systems} if (systems := frames[name].attrs.get(SYSTEMS)) else {}
         faults += [f"{sources[name]}: {fault}" for fault in found]
         rows = [row for fault in found for row in fault.rows]
         broken[name] = frames[name].index.isin(rows) if all(f.rows for f in found) else None
@@ -203,9 +205,9 @@ def checked_tables(
     if faults:
         count = f"{len(faults)} fault" + ("" if len(faults) == 1 else "s")
         named = counted_as(faults[:FAULTS_SHOWN], _sheets(raw))
-        raise BadInput.listing(f"{raw.label}: {count}{named}:", faults, FAULTS_SHOWN)
+        raise BadInput.listing(f"{raw.label}: {count}{named}:", faults, FAULTS_SHOWN, all_at_once([*faults, *remarks]))
     rows_of = {name: frames[name].index for name in tables}
-    return Dataset(raw.label, tables, tuple(remarks), sources, unused, raw.card, rows_of, _sheets(raw))
+    return Dataset(raw.label, tables, tuple(dict.fromkeys(remarks)), sources, unused, raw.card, rows_of, _sheets(raw))
 
 
 def counted_as(faults: Iterable[str], sheets: Iterable[str]) -> str:
@@ -303,7 +305,11 @@ def read(data: Any, schema: Schema, *, root: Path | None = None, **files: str | 
     written = frozenset(
         table for table, path in paths.items() if ending(path) in WRITTEN and not _has_numbers(frames[table])
     )
-    if len(frames) == 1 and len(schema) > 1:
+    if len(frames) == 1 and len(schema) > 1 and (named := tables_of_sheets(next(iter(paths.values())), schema)):
+        main = next(iter(frames))
+        notes = [f"{sources[main]}: its sheets {', '.join(named)} were read as the tables of these names"]
+        frames, sources, written = named, dict.fromkeys(named, sources[main]), frozenset(named)
+    elif len(frames) == 1 and len(schema) > 1:
         main, frame = next(iter(frames.items()))
         nested = unnested(frame, schema, sources[main])
         if nested:

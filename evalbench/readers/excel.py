@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import io
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,18 @@ if TYPE_CHECKING:
 INSTALL = "pip install 'evalbench[xlsx]'"
 
 
-def excel_frame(path: Path, raw: bytes) -> tuple[pd.DataFrame, list[str]]:
-    """The first sheet of a workbook, its header in the first row that is not empty; rows are counted as Excel counts them.
+def tables_of_sheets(path: Path, names: Collection[str]) -> dict[str, pd.DataFrame]:
+    """The sheets of a workbook that have the names of tables; nothing where fewer than two have, or it is no workbook."""
+    if path.suffix.lower() != ".xlsx":
+        return {}
+    raw = path.read_bytes()
+    own = {str(sheet.title).strip().casefold(): str(sheet.title) for sheet in _book(path, raw).worksheets}
+    found = [name for name in names if name in own]
+    return {name: excel_frame(path, raw, own[name])[0] for name in found} if len(found) > 1 else {}
+
+
+def excel_frame(path: Path, raw: bytes, title: str = "") -> tuple[pd.DataFrame, list[str]]:
+    """A sheet of a workbook, by default the first, its header in the first row that is not empty; rows are counted as Excel counts them.
 
     Raises
     ------
@@ -27,16 +38,9 @@ def excel_frame(path: Path, raw: bytes) -> tuple[pd.DataFrame, list[str]]:
     """
     import pandas as pd
 
+    book = _book(path, raw)
     try:
-        import openpyxl
-    except ImportError as error:
-        raise BadInput(
-            f"{path}: a workbook of Excel is read with openpyxl, which is not installed: {INSTALL}, "
-            "or save the sheet in Excel as CSV UTF-8"
-        ) from error
-    try:
-        book = openpyxl.load_workbook(io.BytesIO(raw), read_only=True, data_only=True)
-        sheet = book.worksheets[0]
+        sheet = book[title] if title else book.worksheets[0]
         rows = _rows(path, sheet)
     except BadInput:
         raise
@@ -63,8 +67,22 @@ def excel_frame(path: Path, raw: bytes) -> tuple[pd.DataFrame, list[str]]:
     if faults:
         raise BadInput.listing(f"{path}: cells that have no value:", faults)
     frame = pd.DataFrame({name: pd.Series(values, dtype=object, index=index) for name, values in cells.items()})
-    sheets = book.sheetnames
-    return frame, [f"its first sheet {sheet.title!r} of {len(sheets)} was read"] if len(sheets) > 1 else []
+    n = len(book.sheetnames)
+    return frame, [f"its first sheet {sheet.title!r} of {n} was read"] if n > 1 and not title else []
+
+
+def _book(path: Path, raw: bytes) -> Any:
+    try:
+        import openpyxl
+    except ImportError as error:
+        raise BadInput(
+            f"{path}: a workbook of Excel is read with openpyxl, which is not installed: {INSTALL}, "
+            "or save the sheet in Excel as CSV UTF-8"
+        ) from error
+    try:
+        return openpyxl.load_workbook(io.BytesIO(raw), read_only=True, data_only=True)
+    except Exception as error:
+        raise BadInput(f"{path}: not a workbook of Excel ({type(error).__name__}: {error})") from error
 
 
 class _Error(str):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from shlex import quote, split
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -30,12 +32,20 @@ _USUAL: Mapping[str, tuple[str, ...]] = {
     "model": ("system", "model_name", "модель"),
     "system": ("model", "model_name", "модель"),
     "entity_class": ("label", "entity_type", "entity_group"),
+    "expected": ("answer", "expected_answer", "reference", "ground_truth", "gold", "target", "ответ", "эталон"),
+    "reply": ("response", "output", "prediction", "completion", "generated_text", "answer", "ответ модели"),
+    "retrieved": ("retrieved_context_ids", "retrieved_ids", "retrieved_contexts"),
+    "relevant": ("reference_context_ids", "relevant_ids", "reference_contexts"),
+    "sample_id": ("id",),
     "doc_id": ("id",),
     "text_id": ("id", "doc_id"),
     "query_id": ("qid", "query-id"),
     "passage_id": ("doc_id", "docid", "corpus-id"),
 }
 """Names that tables of others give to what our columns hold, the likeliest first."""
+
+
+_MEANT = re.compile(r"meant\? \(--map ('(?:[^']|'\"'\"')*'|[^\s)]+)\)")
 
 
 def usual(name: str, others: Iterable[str]) -> str:
@@ -55,8 +65,46 @@ def usual(name: str, others: Iterable[str]) -> str:
 
 def meant(found: str, name: str) -> str:
     """The question that a message ends with, and the option for it."""
-    option = f"{found}={name}"
-    return f"; is {found!r} meant? (--map {repr(option) if ' ' in option else option})"
+    return f"; is {found!r} meant? (--map {quote(f'{found}={name}')})"
+
+
+def options_in(texts: Iterable[str]) -> list[str]:
+    """The options of questions that messages end with, as a shell takes them: those of usual names, the first for each column.
+
+    Examples
+    --------
+    >>> options_in([f"column answer: is missing{meant('ответ модели', 'answer')}", meant('query', 'question'), meant('a', 'b')])
+    ["'ответ модели=answer'", 'query=question']
+    """
+    found: dict[str, str] = {}
+    for option in (match[1] for text in texts for match in _MEANT.finditer(text)):
+        source, _, target = split(option)[0].rpartition("=")
+        if target not in found.values() and source.strip().casefold() in _USUAL.get(target, ()):
+            found.setdefault(source, target)
+    return [quote(f"{source}={target}") for source, target in found.items()]
+
+
+def all_at_once(texts: Iterable[Any]) -> str:
+    """A line with the options of :func:`options_in` where there are several; else nothing."""
+    options = options_in(map(str, texts))
+    return f"\nall at once: {' '.join(f'--map {option}' for option in options)}" if len(options) > 1 else ""
+
+
+def adapted(
+    frames: Mapping[str, pd.DataFrame],
+    columns: Mapping[str, str],
+    adapt: Callable[[Mapping[str, pd.DataFrame]], Mapping[str, pd.DataFrame]] | None,
+) -> tuple[Mapping[str, pd.DataFrame], Mapping[str, str]]:
+    """The frames of a study that reads further forms, their columns renamed first, and the renames that are left to do."""
+    if adapt is None:
+        return frames, columns
+    done = {name: renamed_columns(frame, columns) for name, frame in frames.items()}
+    if any(clashes for _, clashes in done.values()):
+        return adapt(frames), columns
+    for name, (frame, _) in done.items():
+        frame.attrs.update(frames[name].attrs)
+    left = unfound(columns, frames.values())
+    return adapt({name: frame for name, (frame, _) in done.items()}), left
 
 
 def renamed_columns(raw: pd.DataFrame, columns: Mapping[str, str]) -> tuple[pd.DataFrame, dict[str, str]]:
@@ -127,6 +175,17 @@ def nested_names(raw: pd.DataFrame, most: int = 50) -> list[str]:
     return list(found)
 
 
+def unfound(columns: Mapping[str, str], frames: Iterable[pd.DataFrame]) -> dict[str, str]:
+    """The renames whose source no table has, as a column or within objects."""
+    given = list(frames)
+    present = {str(c).strip() for frame in given for c in frame.columns}
+    return {
+        source: target
+        for source, target in columns.items()
+        if source.strip() not in present and all(within(frame, source) is None for frame in given)
+    }
+
+
 def unknown_renames(columns: Mapping[str, str], frames: Iterable[pd.DataFrame]) -> list[str]:
     """What is wrong with the sources of renames that no table has."""
     given = list(frames)
@@ -134,8 +193,7 @@ def unknown_renames(columns: Mapping[str, str], frames: Iterable[pd.DataFrame]) 
     return [
         f"no table has a column {source!r} to rename"
         + (f"; did you mean --map {target}={source}?" if target in present else _nearest(source, present))
-        for source, target in columns.items()
-        if source not in present and all(within(frame, source) is None for frame in given)
+        for source, target in unfound(columns, given).items()
     ]
 
 

@@ -11,6 +11,9 @@ Type = Literal["id", "text", "texts", "int", "float", "bool", "json", "spans", "
 MOST_GROUPS = 1000
 """So many systems of a run are judged and shown beside each other; more are an id that has the name of a group."""
 
+SYSTEMS = "systems"
+"""In the ``attrs`` of a frame that an ``adapt`` made: all systems, also those without a row, since they listed nothing."""
+
 EXPECTED: dict[str, str] = {
     "id": "an identifier, not empty",
     "text": "a text",

@@ -47,7 +47,7 @@ def as_meant(frame: pd.DataFrame, table: Table, renames: Mapping[str, str]) -> t
         column = table.column(renames.get(own, own))
         cells = frame[name]
         if column is not None and column.type == "texts":
-            changed[name], found = _lists(cells)
+            changed[name], found = lists_of(cells)
         elif column is None or column.type in ("float", "int"):
             changed[name], found = _numbers(cells, separator)
         else:
@@ -56,7 +56,7 @@ def as_meant(frame: pd.DataFrame, table: Table, renames: Mapping[str, str]) -> t
     return frame.assign(**{str(name): values for name, values in changed.items()}), notes
 
 
-def _lists(cells: pd.Series) -> tuple[pd.Series, list[str]]:
+def lists_of(cells: pd.Series) -> tuple[pd.Series, list[str]]:
     """Texts that are lists of texts as lists; a column that has lists already is taken as it is."""
     import pandas as pd
 

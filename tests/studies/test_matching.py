@@ -146,7 +146,6 @@ def test_contexts_are_located_exactly_by_white_space_and_fuzzily():
             lambda d: d["truth"].__setitem__("start", ["zero"]),
             'expected a whole number, at least 0 (may be empty), found "zero"',
         ),
-        (lambda d: d["predictions"].__setitem__("checker", ["fir"]), "checker 'fir' is not written name@version|model"),
         (lambda d: d["predictions"].__setitem__("sample_id", ["t"]), "sample t has no text in documents"),
         (lambda d: d.__setitem__("truth", pd.concat([d["truth"], d["truth"]])), "are duplicated together"),
         (
@@ -183,7 +182,6 @@ def test_faults_of_the_schema_and_of_the_study_come_in_one_message():
         "predictions: sample v has no text in documents",
         "truth: violation 2 of sample s: span 3–99 is not inside its text of 20 characters",
         "predictions: violation b of sample s: span 0–500 is not inside its text of 20 characters",
-        "predictions: checker 'fir' is not written name@version|model, such as fir@1|unknown",
     ]
 
 

@@ -12,6 +12,7 @@ Figures (method document ``violations``, sections “How do we determine if ther
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from evalbench.core.result import Result
 from evalbench.kit.collecting import several
@@ -21,6 +22,7 @@ from evalbench.kit.verdicts import N_RESAMPLES, SEED
 from evalbench.metrics.matching import Thresholds
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Column, Table
+from evalbench.studies.matching.forms import violations_of
 from evalbench.studies.matching.inputs import CONTEXT_THRESHOLD, Violations, prepare, read_weights
 from evalbench.studies.matching.items import checker_table, items_of, pair_table, split_table, violation_table
 from evalbench.studies.matching.method import calibrated, method, remarks
@@ -54,9 +56,12 @@ from evalbench.studies.matching.pictures import (
 )
 from evalbench.studies.matching.summary import LIGHT_ON, measures, rules_of, summarise
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 __all__ = [
     "HA_WEIGHTS", "QUESTION", "SCHEMA", "STD_WEIGHTS", "Matching", "Pairs", "Thresholds", "Violations",
-    "by_category", "by_rule", "checkers", "comparisons", "documents", "evaluate", "match", "measures", "picture_checkers", "picture_precision_recall",
+    "adapt", "by_category", "by_rule", "checkers", "comparisons", "documents", "evaluate", "match", "measures", "picture_checkers", "picture_precision_recall",
     "picture_score_matrix", "prepare", "score_pairs", "split", "summarise", "unmatched", "worst_samples",
 ]  # fmt: skip
 
@@ -78,21 +83,23 @@ SCHEMA: Mapping[str, Table] = {
     "truth": Table(
         (Column("sample_id", "id"), Column("violation_id", "id"), *_SHARED, Column("text", "text", required=False)),
         unique=("sample_id", "violation_id"),
-        nested="violations",
-        help="one row per true violation",
+        whole=True,
+        help="one row per true violation; or per text, with lists of true and predicted ones; or both sides' rows, told apart by a "
+        "column side",
     ),
     "predictions": Table(
         (
             Column("sample_id", "id"),
             Column("violation_id", "id"),
-            Column("checker", "id", groups=True, help="name@version|model"),
+            Column("checker", "id", groups=True, help="name@version|model, or a name"),
             *_SHARED,
         ),
         unique=("sample_id", "checker", "violation_id"),
+        whole=True,
         help="one row per predicted violation and checker",
     ),
     "checkers": Table(
-        (Column("checker", "id", help="name@version|model"), Column("description", "text", help="what it is")),
+        (Column("checker", "id", help="as in predictions"), Column("description", "text", help="what it is")),
         unique=("checker",),
         required=False,
         describes=True,
@@ -107,8 +114,13 @@ SCHEMA: Mapping[str, Table] = {
 }
 
 
+def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
+    """Rows of texts that list violations, one table of both sides, others' names of columns: as the tables of the schema."""
+    return violations_of(frames)
+
+
 def check(data: Dataset) -> None:
-    """Refuse what the schema cannot see: spans beyond the text, contexts not in it, misspelt checkers.
+    """Refuse what the schema cannot see: spans beyond the text, contexts not in it.
 
     Raises
     ------
@@ -242,6 +254,6 @@ def evaluate(
             *remarks(items, len(violations.faults)),
             *calibrated(calibration, options),
         ),
-        method=method(options, of_std, of_ha),
+        method=method(options, of_std, of_ha, violations.placed),
         accounting={**pairs.accounting, "models": {"embed": embed}},
     )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,8 @@ import numpy as np
 from evalbench.errors import BadInput
 from evalbench.metrics.matching import Spans, assemble_spans
 from evalbench.readers.files import parsed_json
+from evalbench.readers.schema import SYSTEMS
+from evalbench.studies.matching.names import NOT_NAMED
 from evalbench.text.locate import locate
 
 if TYPE_CHECKING:
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 
 CONTEXT_THRESHOLD = 0.8
 """Least similarity of a context that is located fuzzily."""
+PLACES = ("start", "end", "spans", "context")
+NOWHERE = (
+    "No violation has a place in its text (a column start and end, spans, or context): text overlap is left out, the other weights "
+    "are renormalised, and a pair may match by its rule alone.  --map COLUMN=context names the quoted passages, if there are any."
+)
 
 
 @dataclass(frozen=True)
@@ -36,11 +42,13 @@ class Violations:
     documents : DataFrame
         ``sample_id, text``, one row per sample.
     checkers : tuple of str
-        ``name@version|model``, in order.
+        In order.
     truth_spans, predicted_spans : Spans
     faults : DataFrame
         Predicted contexts that are not in their text: they count as predictions that overlap with nothing.
     notes : tuple of str
+    placed : bool
+        Whether violations have places in their texts; where none has, rules alone are compared.
     """
 
     truth: pd.DataFrame
@@ -51,6 +59,7 @@ class Violations:
     predicted_spans: Spans
     faults: pd.DataFrame
     notes: tuple[str, ...] = ()
+    placed: bool = True
 
     def __repr__(self) -> str:
         counts = f"{len(self.truth)} true and {len(self.predictions)} predicted violations"
@@ -70,7 +79,7 @@ def prepare(data: Dataset, *, context_threshold: float = CONTEXT_THRESHOLD) -> V
     ------
     BadInput
         All faults at once: samples without a text, spans beyond the text, true contexts that are not in
-        the text, rows with neither span nor context, checkers not written ``name@version|model``.
+        the text, rows with neither span nor context.
     """
     import pandas as pd
 
@@ -84,20 +93,17 @@ def prepare(data: Dataset, *, context_threshold: float = CONTEXT_THRESHOLD) -> V
         for column in ("category", "explanation", "correction"):
             if column not in frame:
                 frame[column] = ""
-    truth_spans, truth_lost = _spans(truth, texts, "truth", context_threshold, faults)
-    spans, lost = _spans(predictions, texts, "predictions", context_threshold, faults)
+    placed = any(column in frame for frame in (truth, predictions) for column in PLACES)
+    truth_spans, truth_lost = _spans(truth, texts, "truth", context_threshold, faults, placed)
+    spans, lost = _spans(predictions, texts, "predictions", context_threshold, faults, placed)
     faults += [
         f"truth: violation {row.violation_id} of sample {row.sample_id}: its context is not in the text: {_clip(str(row.context))}"
         for row in truth_lost.itertuples()
     ]
-    checkers = tuple(sorted(predictions["checker"].unique()))
-    strange = (name for name in checkers if not re.fullmatch(r"[^@|]+@[^@|]+\|.+", name))
-    faults += [
-        f"predictions: checker {name!r} is not written name@version|model, such as {_example(name)}" for name in strange
-    ]
+    checkers = tuple(sorted({*predictions["checker"], *data["predictions"].attrs.get(SYSTEMS, ())} - {""}))
     if faults:
         raise BadInput.listing(f"{data.label}: {len(faults)} fault{'s' * (len(faults) != 1)}:", faults)
-    notes = list(data.notes)
+    notes = [*([] if placed else [NOWHERE]), *data.notes, *_unversioned(checkers)]
     for name, frame in (("truth", truth), ("predictions", predictions)):
         for how in ("white space", "fuzzy"):
             count = int((frame["located"] == how).sum())
@@ -110,7 +116,47 @@ def prepare(data: Dataset, *, context_threshold: float = CONTEXT_THRESHOLD) -> V
         notes.append(
             f"checkers: no predictions of {', '.join(silent)}, so {'it is' if len(silent) == 1 else 'they are'} not judged"
         )
-    return Violations(truth, predictions, documents, checkers, truth_spans, spans, pd.DataFrame(lost), tuple(notes))
+    return Violations(
+        truth, predictions, documents, checkers, truth_spans, spans, pd.DataFrame(lost), tuple(notes), placed
+    )
+
+
+def _unversioned(checkers: tuple[str, ...]) -> list[str]:
+    """A note on checkers that are not written ``name@version|model``: what was judged cannot be told from its name."""
+    checkers = tuple(name for name in checkers if name != NOT_NAMED)
+    found = [parts_of(name) for name in checkers]
+    lacking = {
+        what: [name for name, parts in zip(checkers, found, strict=True) if not parts[place]]
+        for place, what in ((1, "version"), (2, "model"))
+    }
+    both = [name for name in lacking["version"] if name in lacking["model"]]
+    groups = {
+        "Neither version nor model": both,
+        "No version": [name for name in lacking["version"] if name not in both],
+        "No model": [name for name in lacking["model"] if name not in both],
+    }
+    return [
+        f"{what} of {_some(names)} is known: a later run cannot show whether it was the same (name@version|model has both)."
+        for what, names in groups.items()
+        if names
+    ]
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more checkers" if len(names) > 5 else "")
+
+
+def parts_of(checker: str) -> tuple[str, str, str]:
+    """Name, version and model of ``name@version|model``; a part that is not there is empty.
+
+    Examples
+    --------
+    >>> parts_of("fir@1.0.0|oak-7b"), parts_of("fir@1"), parts_of("gpt-4o-mini")
+    (('fir', '1.0.0', 'oak-7b'), ('fir', '1', ''), ('gpt-4o-mini', '', ''))
+    """
+    own, _, model = checker.partition("|")
+    name, _, version = own.partition("@")
+    return name, version, model
 
 
 def _documents(data: Dataset) -> tuple[pd.DataFrame, list[str]]:
@@ -134,7 +180,7 @@ def _documents(data: Dataset) -> tuple[pd.DataFrame, list[str]]:
 
 
 def _spans(
-    frame: pd.DataFrame, texts: Mapping[str, str], table: str, threshold: float, faults: list[str]
+    frame: pd.DataFrame, texts: Mapping[str, str], table: str, threshold: float, faults: list[str], placed: bool
 ) -> tuple[Spans, pd.DataFrame]:
     """Spans of every row from ``spans``, else ``start, end``, else a located ``context``; and the rows not found."""
     n = len(frame)
@@ -167,7 +213,7 @@ def _spans(
             several[i], how[i] = ([[place.start, place.end]], place.how) if place else ([], "not found")
             if place is None and sample in texts:
                 lost.append(i)
-        else:
+        elif placed:
             faults.append(f"{_row(table, frame, i)}: neither start and end nor spans nor a context")
     frame["located"] = how
     columns = [c for c in ("sample_id", "checker", "violation_id", "context") if c in frame]
@@ -176,12 +222,6 @@ def _spans(
 
 def _row(table: str, frame: pd.DataFrame, i: int) -> str:
     return f"{table}: violation {frame['violation_id'].iat[i]} of sample {frame['sample_id'].iat[i]}"
-
-
-def _example(name: str) -> str:
-    """How a checker may be named, keeping what there is of a name."""
-    plain = re.split(r"[@|]", name)[0].strip() or "checker"
-    return f"{plain}@1|unknown"
 
 
 def _clip(text: Any) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from evalbench.core.measures import ratio
 from evalbench.core.wording import counted
 from evalbench.metrics.matching import COMPONENTS, Spans
-from evalbench.studies.matching.inputs import Violations
+from evalbench.studies.matching.inputs import Violations, parts_of
 from evalbench.studies.matching.pairs import Matching, Pairs
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ def items_of(pairs: Pairs, std: Matching, ha: Matching) -> pd.DataFrame:
         out[f"sum_{component}"] = total(there, pairs.components[component])
         out[f"n_{component}"] = total(there)
     out["low_overlap"] = total(std.matched & (pairs.components["text_overlap"] < LOW_OVERLAP))
+    out["n_overlap"] = total(std.matched & ~np.isnan(pairs.components["text_overlap"]))
     tp, fp, fn = (out[k].astype(float) for k in ("tp", "fp", "fn"))
     out |= {
         "sample_precision": ratio(tp, tp + fp),
@@ -127,11 +128,13 @@ def checker_table(violations: Violations, described: pd.DataFrame | None) -> pd.
     import pandas as pd
 
     names = pd.Series(violations.checkers, dtype=object)
-    parts = names.str.extract(r"^(?P<name>[^@]+)@(?P<version>[^|]+)\|(?P<model>.+)$")
+    parts = pd.DataFrame([parts_of(name) for name in names], columns=["name", "version", "model"]).replace(
+        "", "not stated"
+    )
     counts = violations.predictions["checker"].value_counts()
     words: Any = {} if described is None else described.set_index("checker")["description"]
     return parts.assign(
-        checker=names, predictions=names.map(counts).astype(int), description=names.map(words).fillna("")
+        checker=names, predictions=names.map(counts).fillna(0).astype(int), description=names.map(words).fillna("")
     )[["checker", *parts.columns, "predictions", "description"]]
 
 

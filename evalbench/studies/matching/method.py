@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def method(options: Mapping[str, Any], std: Thresholds, ha: Thresholds) -> tuple[str, ...]:
+def method(options: Mapping[str, Any], std: Thresholds, ha: Thresholds, placed: bool = True) -> tuple[str, ...]:
     """How the figures were computed, a line each."""
 
     def formula(weights: Mapping[str, float]) -> str:
@@ -25,6 +25,11 @@ def method(options: Mapping[str, Any], std: Thresholds, ha: Thresholds) -> tuple
     return (
         f"std score = {formula(options['std_weights'])}",
         f"ha score = {formula(options['ha_weights'])}",
+        *(
+            []
+            if placed
+            else ["No violation has a place, so that text overlap is left out of both scores and bars no pair."]
+        ),
         f"A pair may match if overlap > {std.overlap:g}, rule similarity > {std.rule:g} and score > {std.score:g}{apart}; "
         f"{options['assignment']} one-to-one assignment, inadmissible pairs left out {options['filter']} the best is taken; "
         f"a part that both sides lack: {options['missing']}.",

@@ -144,6 +144,7 @@ def score_pairs(violations: Violations, *, embed: str = EMBED, dtype: str = DTYP
     Pairs
         ``text_overlap``: intersection over union of characters.  ``…_similarity``: cosine, negative ones count 0
         (``jaccard``: of word sets); both texts absent: NaN; one absent: 0.  ``category_match``: 0 or 1.
+        ``text_overlap`` is NaN where no violation has a place.
     """
     import pandas as pd
 
@@ -151,6 +152,8 @@ def score_pairs(violations: Violations, *, embed: str = EMBED, dtype: str = DTYP
     truth, predictions = violations.truth, violations.predictions
     components: dict[str, Any] = {
         "text_overlap": text_overlap(violations.truth_spans, violations.predicted_spans, codes.truth, codes.predicted)
+        if violations.placed
+        else np.full(len(codes.truth), np.nan)
     }
     backend = embedder(embed, dtype=dtype)
     texts: set[str] = set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -216,6 +217,12 @@ def documents(result: Result, checker: str = "", rows: int = 6) -> Html:
     )
 
 
+def _rules(rows: pd.DataFrame, number: Mapping[str, int]) -> str:
+    """The rules of violations without a place, with the numbers of matched pairs."""
+    pairs = [number.get(i, number.get(p)) for i, p in zip(rows["violation_id"], rows["std_partner"], strict=True)]
+    return "; ".join(f"{rule} [{n}]" if n else str(rule) for rule, n in zip(rows["rule"], pairs, strict=True))
+
+
 def _document(sample: str, text: str, rows: pd.DataFrame, checker: str) -> draw_spans.Document:
     truth = rows[rows["side"] == "truth"]
     number = {tid: i for i, tid in enumerate(truth.loc[truth["std_partner"] != "", "violation_id"], start=1)}
@@ -226,4 +233,7 @@ def _document(sample: str, text: str, rows: pd.DataFrame, checker: str) -> draw_
         marks += [draw_spans.Span(start, end, row["side"], words, pair) for start, end in json.loads(row["spans"])]
     lost = rows[rows["located"] == "not found"]
     note = f"{len(lost)} predicted contexts are not in this text." if len(lost) else ""
+    if (rows["located"] == "").all():
+        sides = {"True": truth, "Predicted": rows[rows["side"] == "prediction"]}
+        note = " ".join(f"{side}: {_rules(own, number) or 'none'}." for side, own in sides.items())
     return draw_spans.Document(f"{sample}, {checker}", text, marks, note)

@@ -22,6 +22,7 @@ import numpy as np
 
 from evalbench.core.result import Result
 from evalbench.core.seeds import rng
+from evalbench.errors import BadInput
 from evalbench.kit.options import Checks, stated, taken
 from evalbench.kit.verdicts import N_RESAMPLES, SEED
 from evalbench.metrics.matching import Thresholds
@@ -54,7 +55,7 @@ from evalbench.studies.matching_calibration.search import F1, OBJECTIVES, SEARCH
 from evalbench.studies.matching_calibration.summary import measures, summarise
 
 __all__ = [
-    "QUESTION", "SCHEMA", "UNIT", "disagreements", "evaluate", "fits", "measures", "needs", "picture_sensitivity", "picture_settings",
+    "QUESTION", "SCHEMA", "UNIT", "adapt", "check", "disagreements", "evaluate", "fits", "measures", "needs", "picture_sensitivity", "picture_settings",
     "picture_weights", "sensitivity", "summarise",
 ]  # fmt: skip
 
@@ -75,7 +76,20 @@ SCHEMA: Mapping[str, Table] = {
 }  # fmt: skip
 
 
-check = matching.check
+adapt = matching.adapt
+
+
+def check(data: Dataset) -> None:
+    """Refuse what ``matching`` refuses, and violations without places, whose overlap cannot be weighed.
+
+    Raises
+    ------
+    BadInput
+    """
+    if not matching.prepare(data).placed:
+        raise BadInput(
+            "no violation has a place in its text (start and end, spans, or context), so that overlap cannot be weighed"
+        )
 
 
 def evaluate(

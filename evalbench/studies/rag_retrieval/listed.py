@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalbench.errors import BadInput
+from evalbench.readers.renames import options_in, usual
+from evalbench.readers.written import lists_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 RELEVANT, RETRIEVED = "relevant", "retrieved"
 IDS = ("query_id", "id", "_id", "qid", "query-id")
-TEXTS = ("question", "query", "text")
+TEXTS = ("question", "query", "user_input", "text")
 RUNS = ("run", "model", "system")
 FORMS = (
     "one row per query and passage found: query_id, passage_id, score or rank, with a table qrels (-p qrels=FILE)",
@@ -40,10 +42,17 @@ def by_query(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     frame = frames.get("run")
     if frame is None or {"passage_id", "corpus-id"} & set(frame.columns):
         return out
+    written = {str(c): lists_of(frame[c]) for c in frame}
+    frame = frame.assign(**{name: cells for name, (cells, _) in written.items()})
+    said = [f"column {name}: {note}" for name, (_, found) in written.items() for note in found]
     lists = [str(c) for c in frame if frame[c].map(lambda v: isinstance(v, list)).any()]
     if not {RELEVANT, RETRIEVED} <= set(lists):
         if lists:
-            raise BadInput.listing(f"run: no ranking is found in the lists of {', '.join(lists)}; what is read:", FORMS)
+            hints = [usual(own, lists) for own in (RETRIEVED, RELEVANT) if own not in frame]
+            options = [f"--map {option}" for option in options_in(filter(None, hints))]
+            way_out = f"\nare these meant? {' '.join(options)}" if options and all(hints) else ""
+            head = f"run: no ranking is found in the lists of {', '.join(lists)}; what is read:"
+            raise BadInput.listing(head, FORMS, end=way_out)
         return out
     if "qrels" in out:
         raise BadInput(f"a table qrels beside the lists of {RELEVANT}: which is it? Leave one out")
@@ -75,7 +84,8 @@ def by_query(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     out["run"]["rank"] = out["run"].groupby(level=0, sort=False).cumcount() + 1
     out["run"].attrs["notes"] = [
         f"read as one row per query: passages in the order of {RETRIEVED}; those of {RELEVANT} have relevance 1"
-        + ("" if own else f"; queries were numbered by {text or 'their place'}")
+        + ("" if own else f"; queries were numbered by {text or 'their place'}"),
+        *said,
     ]
     out["qrels"] = _long(table.loc[once, ["query_id", "judged"]], "judged").assign(relevance=1)
     if text and "questions" not in out:

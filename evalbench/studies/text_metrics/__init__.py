@@ -11,6 +11,7 @@ gives it one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ from evalbench.kit.metric_options import methods_of, metrics_of, name_of
 from evalbench.kit.options import Checks, also_called, stated, taken
 from evalbench.kit.scoring import accounting_of, calls_of, check_columns, score_all
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
+from evalbench.metrics.registry import card
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Column, Table
 from evalbench.studies.text_metrics.inputs import answered, frame_of
@@ -82,10 +84,14 @@ SCHEMA: Mapping[str, Table] = {
 }
 
 
-def needs(data: Dataset, *, prompt: str) -> None:
-    """Refuse a table without outputs where no model is asked for them."""
-    if not prompt:
-        check_columns(data["items"], ())
+def needs(data: Dataset, *, prompt: str, metrics: Sequence[str] | str = AUTO) -> None:
+    """Refuse a table without outputs where no model is asked for them, and without columns that the metrics need."""
+    rows = data["items"].assign(output="", prompt="") if prompt else data["items"]
+    entries = {}
+    for name in () if isinstance(metrics, str) else metrics:
+        with suppress(KeyError):  # an unknown name is refused with the other options
+            entries[card(name).name] = card(name)
+    check_columns(rows, list(entries.values()))
 
 
 @also_called(data="dataset")

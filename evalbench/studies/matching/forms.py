@@ -1,0 +1,309 @@
+"""Other forms of true and predicted violations as the tables of the study, with a note for each guess."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalbench.core.wording import counted
+from evalbench.errors import BadInput
+from evalbench.readers.renames import meant
+from evalbench.readers.schema import SYSTEMS
+from evalbench.studies.matching.listed import unfolded
+from evalbench.studies.matching.names import (
+    FOUND_LISTS,
+    FOUND_WORDS,
+    NOT_NAMED,
+    OTHERS,
+    SIDE,
+    SIDES,
+    TRUE_LISTS,
+    TRUE_WORDS,
+    WHO,
+    known,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_WHAT = ("start", "end", "spans", "context", "rule", "category", "explanation", "correction")
+_TABLES = {"truth": TRUE_LISTS, "predictions": FOUND_LISTS}
+
+
+def violations_of(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """Tables ``truth``, ``predictions`` and ``documents`` of whatever form they have.
+
+    Raises
+    ------
+    BadInput
+        For lists that are in no form that is read, and columns of which either could tell truth from predictions.
+    """
+    out = dict(frames)
+    if "truth" not in out and "documents" in out and _list_of(out["documents"], TRUE_LISTS):
+        out["truth"] = out.pop("documents")
+    if "truth" not in out or any(frame.columns.has_duplicates for frame in out.values()):
+        return out
+    notes: dict[str, list[str]] = {name: list(frame.attrs.get("notes", ())) for name, frame in out.items()}
+    for name in out:
+        if name in (*_TABLES, "documents"):
+            out[name] = _own_names(out[name], name, "documents" in frames, notes[name])
+    if "predictions" not in out:
+        true = _list_of(out["truth"], TRUE_LISTS, but=_list_of(out["truth"], FOUND_LISTS[:-2]))
+        found = _list_of(out["truth"], FOUND_LISTS, but=true)
+        if true and found:
+            _unfold_both(out, true, found, notes)
+        elif not {"rule", "context", "spans", "start"} & set(out["truth"].columns) and (true or found):
+            _unfold(out, "truth", true or found, notes)
+        else:
+            _parted(out, notes)
+    for name, names in _TABLES.items():
+        if name not in out or {"rule", "context", "spans", "start"} & set(out[name].columns):
+            continue
+        if column := _list_of(out[name], names) or _list_of(out[name], TRUE_LISTS):
+            _unfold(out, name, column, notes)
+    _texts_and_samples(out, notes)
+    for name in _TABLES:
+        if name in out:
+            out[name] = _numbered(out[name], name, notes.setdefault(name, []), out.get("truth"))
+    for name, said in notes.items():
+        if name in out and said:
+            out[name] = out[name].copy(deep=False)
+            out[name].attrs["notes"] = list(dict.fromkeys(said))
+    return out
+
+
+def _own_names(frame: pd.DataFrame, table: str, texts: bool, notes: list[str]) -> pd.DataFrame:
+    """The columns that others name otherwise under our names."""
+    names = {}
+    for own in OTHERS:
+        if own == "checker" and table != "predictions":
+            continue
+        if own in ("text", "lang") and texts and table != "documents":
+            continue
+        found = known(frame.columns, own)
+        if found and found != own and own not in frame and found not in names:
+            names[found] = own
+            notes.append(f"column {found} was read as {own} (--map COLUMN={own} takes another)")
+    return frame.rename(columns=names)
+
+
+def _list_of(frame: pd.DataFrame, names: Sequence[str], but: str = "") -> str:
+    lowered = {str(c).strip().casefold(): str(c) for c in frame.columns}
+    return next((lowered[n] for n in names if n in lowered and lowered[n] != but), "")
+
+
+# -- one row per text ------------------------------------------------------------------------------
+
+
+def _unfold_both(out: dict[str, pd.DataFrame], true: str, found: str, notes: dict[str, list[str]]) -> None:
+    frame = out["truth"]
+    checker = known(frame.columns, "checker")
+    if checker and checker != "checker":
+        notes["truth"].append(f"column {checker} was read as checker (--map COLUMN=checker takes another)")
+    frame = _named(frame, checker, notes["truth"])
+    said: list[str] = [f"read as one row per text: true violations of {true}, predicted ones of {found}"]
+    predictions = unfolded(frame, found, "predictions", checker, said)
+    systems = _systems(predictions, frame, checker)
+    once = frame[~frame.assign(_=frame[true].map(repr)).duplicated(["sample_id", "_"])] if checker else frame
+    if checker and once["sample_id"].duplicated().any():
+        wrong = sorted(once.loc[once["sample_id"].duplicated(), "sample_id"].astype(str).unique())
+        raise BadInput.listing(
+            "truth: texts with other true violations in the rows of another checker:", [f"sample {i}" for i in wrong]
+        )
+    out["truth"] = unfolded(once, true, "truth", "", said)
+    out["predictions"] = predictions
+    out["predictions"].attrs[SYSTEMS] = systems
+    notes["truth"] += said
+    _documents(out, frame)
+
+
+def _unfold(out: dict[str, pd.DataFrame], table: str, column: str, notes: dict[str, list[str]]) -> None:
+    checker = known(out[table].columns, "checker") if table == "predictions" else ""
+    frame = _named(out[table], checker, notes[table])
+    said = [f"read as one row per text: its violations are those of {column}"]
+    out[table] = unfolded(frame, column, table, checker, said)
+    if table == "predictions":
+        out[table].attrs[SYSTEMS] = _systems(out[table], frame, checker)
+    notes[table] += said
+    _documents(out, frame)
+
+
+def _systems(predictions: pd.DataFrame, texts: pd.DataFrame, checker: str) -> tuple[str, ...]:
+    """All checkers, also those that list nothing in any text."""
+    listed = predictions["checker"].dropna() if "checker" in predictions else ()
+    named = [*(texts[checker] if checker else ()), *predictions.attrs.get(SYSTEMS, ()), *listed]
+    return tuple(dict.fromkeys(str(name) for name in named)) or (NOT_NAMED,)
+
+
+def _named(frame: pd.DataFrame, checker: str, notes: list[str]) -> pd.DataFrame:
+    """Rows of texts with their ids: a column of them, or numbers; equal texts share one where checkers do."""
+    import pandas as pd
+
+    if "sample_id" in frame:
+        return frame
+    own = next((str(c) for c in frame if str(c).strip().casefold() in ("id", "№", "номер")), "")
+    if own:
+        notes.append(f"column {own} was read as sample_id (--map COLUMN=sample_id takes another)")
+        return frame.rename(columns={own: "sample_id"})
+    if checker and "text" in frame:
+        numbers: Any = pd.factorize(frame["text"].map(repr))[0]
+        notes.append("no column sample_id: texts were numbered, equal texts share a number")
+    else:
+        numbers = range(len(frame))
+        notes.append("no column sample_id: texts were numbered in their order")
+    return frame.assign(sample_id=[f"s{i + 1:04d}" for i in numbers])
+
+
+def _documents(out: dict[str, pd.DataFrame], frame: pd.DataFrame) -> None:
+    if "documents" not in out and "text" in frame:
+        columns = ["sample_id", "text", *(["lang"] if "lang" in frame else [])]
+        out["documents"] = frame[columns].drop_duplicates(["sample_id", "text"])
+
+
+# -- one table of both sides -----------------------------------------------------------------------
+
+
+def _parted(out: dict[str, pd.DataFrame], notes: dict[str, list[str]]) -> None:
+    """Rows that a column tells to be true or predicted as two tables."""
+    frame = out["truth"]
+    lowered = {str(c).strip().casefold(): str(c) for c in frame.columns}
+    candidates = [lowered[n] for n in ((SIDE,) if SIDE in lowered else SIDES) if n in lowered]
+    telling = [c for c in candidates if _tells(frame[c])]
+    if not telling:
+        return
+    if len(telling) > 1:
+        options = " or ".join(f"--map '{c}={SIDE}'" for c in telling)
+        raise BadInput(
+            f"truth: columns {' and '.join(telling)} each tell truth from predictions: which does? ({options})"
+        )
+    column = telling[0]
+    cells = frame[column].map(_word)
+    true = cells.isin(TRUE_WORDS)
+    truth, predictions = frame[true].drop(columns=column), frame[~true]
+    words = predictions[column].map(_word)
+    checker = next((c for c in (lowered.get(n, "") for n in ("checker", *OTHERS["checker"])) if c and c != column), "")
+    if checker:
+        predictions = predictions.rename(columns={checker: "checker"}).drop(columns=column)
+        truth = truth.drop(columns=checker)
+    elif words.isin(FOUND_WORDS).all():
+        predictions = predictions.drop(columns=column)
+    else:
+        predictions = predictions.rename(columns={column: "checker"})
+    systems = tuple(predictions["checker"].astype(str).unique()) if "checker" in predictions else (NOT_NAMED,)
+    named = ", ".join(sorted(frame.loc[true, column].astype(str).unique()))
+    notes["truth"].append(
+        f"column {column} tells true violations ({named}: {counted(int(true.sum()), 'row')}) from predicted ones "
+        f"({counted(int((~true).sum()), 'row')}); it was read as both tables (--map COLUMN={SIDE} takes another)"
+    )
+    if "documents" not in out and "text" in frame and "sample_id" in frame:
+        out["documents"] = _distinct_texts([frame])
+    if "documents" in out and "text" in truth and "sample_id" in truth:
+        truth, predictions = _without_clean(truth, notes["truth"]), _without_clean(predictions, notes["truth"])
+    predictions.attrs[SYSTEMS] = systems
+    out |= {"truth": truth, "predictions": predictions}
+
+
+def _tells(cells: pd.Series) -> bool:
+    words = set(cells.map(_word))
+    return bool(words & TRUE_WORDS) and bool(words - TRUE_WORDS - {""})
+
+
+def _word(cell: Any) -> str:
+    return cell.strip().casefold() if isinstance(cell, str) else "" if cell is None or cell != cell else str(cell)
+
+
+def _without_clean(frame: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
+    """Rows that name a text and no violation: the text has none."""
+    blank = np.full(len(frame), bool({*_WHAT} & set(frame.columns)))
+    for column in (c for c in ("rule", "violation_id", *_WHAT) if c in frame):
+        rows = np.flatnonzero(blank)
+        cells = frame[column].iloc[rows]
+        blank[rows] = (cells.isna() | cells.astype(str).str.strip().isin(["", "[]"])).to_numpy()
+    if not blank.any():
+        return frame
+    n = int(blank.sum())
+    notes.append(
+        f"{counted(n, 'row')} without rule, place and passage {'is' if n == 1 else 'are'} of texts without violations"
+    )
+    return frame[~blank]
+
+
+# -- ids and texts ---------------------------------------------------------------------------------
+
+
+def _texts_and_samples(out: dict[str, pd.DataFrame], notes: dict[str, list[str]]) -> None:
+    """Ids of texts that are written out in each row instead, and the texts as a table where predictions name further ones."""
+    import pandas as pd
+
+    sides = [name for name in _TABLES if name in out]
+    for name in sides:
+        frame = out[name]
+        own = next((str(c) for c in frame if str(c).strip().casefold() == "id"), "")
+        if not own or len(frame) < 2:
+            continue
+        # An id of each row is the violation's; one that rows share is the text's.
+        each = not frame[own].map(repr).duplicated().any()
+        to = "violation_id" if each and ("sample_id" in frame or "text" in frame) else "" if each else "sample_id"
+        if to and to not in frame:
+            out[name] = frame.rename(columns={own: to})
+            notes[name].append(f"column {own} was read as {to} (--map COLUMN={to} takes another)")
+    lacking = [name for name in sides if "sample_id" not in out[name]]
+    if lacking and len(lacking) == len(sides) and all("text" in out[name] for name in sides) and "documents" not in out:
+        codes = pd.factorize(pd.concat([out[name]["text"] for name in sides]).map(repr))[0]
+        for name in sides:
+            own_codes, codes = codes[: len(out[name])], codes[len(out[name]) :]
+            out[name] = out[name].assign(sample_id=[f"s{i + 1:04d}" for i in own_codes])
+            notes.setdefault(name, []).append("no column sample_id: rows of equal text are of one sample")
+    if "documents" not in out and len(sides) == 2 and all({"text", "sample_id"} <= set(out[n].columns) for n in sides):
+        out["documents"] = _distinct_texts([out[name] for name in sides])
+    if "documents" in out:
+        for name in sides:
+            systems = out[name].attrs.get(SYSTEMS) or (
+                tuple(out[name]["checker"].astype(str).unique())
+                if name == "predictions" and "checker" in out[name]
+                else ()
+            )
+            out[name] = _without_clean(out[name], notes.setdefault(name, [])).drop(columns="text", errors="ignore")
+            out[name].attrs |= {SYSTEMS: systems} if systems else {}
+
+
+def _distinct_texts(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    import pandas as pd
+
+    texts = pd.concat([f[["sample_id", "text", *(["lang"] if "lang" in f else [])]] for f in frames])
+    return texts.drop_duplicates(["sample_id", "text"])
+
+
+def _names_checkers(frame: pd.DataFrame, column: str, truth: pd.DataFrame | None) -> bool:
+    """Whether a column names who found a violation, rather than where a text comes from."""
+    if column.strip().casefold() in WHO:
+        return True
+    if truth is not None and column in truth and set(truth[column].map(_word)) <= TRUE_WORDS:
+        return True
+    if "sample_id" not in frame:
+        return False
+    return bool((frame[column].map(_word).groupby(frame["sample_id"].map(repr)).nunique() > 1).any())
+
+
+def _numbered(frame: pd.DataFrame, table: str, notes: list[str], truth: pd.DataFrame | None) -> pd.DataFrame:
+    """Violations with ids, and predictions with a checker."""
+    if table == "predictions" and "checker" not in frame:
+        others = [str(c) for c in frame if str(c).strip().casefold() in SIDES and frame[c].map(_word).nunique() > 1]
+        who = next((c for c in others if _names_checkers(frame, c, truth)), None)
+        if who is not None:
+            notes.append(f"column {who} was read as checker (--map COLUMN=checker takes another)")
+            return _numbered(frame.rename(columns={who: "checker"}), table, notes, truth)
+        frame = frame.assign(checker=NOT_NAMED)
+        notes.append(
+            "no column checker: all predictions were taken for those of one checker, which is not named"
+            + (meant(others[0], "checker") if others else "")
+        )
+    if "violation_id" in frame or "sample_id" not in frame:
+        return frame
+    keys = ["sample_id", *(["checker"] if table == "predictions" else [])]
+    numbers = frame.groupby([frame[key].map(repr) for key in keys], sort=False).cumcount() + 1
+    whose = "each text" if table == "truth" else "each text and checker"
+    notes.append(f"no column violation_id: violations were numbered in their order within {whose}")
+    return frame.assign(violation_id=[f"{table[0]}{i}" for i in numbers])

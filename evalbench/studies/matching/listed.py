@@ -1,0 +1,160 @@
+"""Cells that list violations as one row per violation."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from evalbench.core.wording import counted
+from evalbench.errors import BadInput
+from evalbench.readers.files import parsed_json
+from evalbench.readers.schema import SYSTEMS
+from evalbench.readers.tables import is_spans
+from evalbench.studies.matching.names import FORMS, WITHIN, known
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_BETWEEN = re.compile(r"\s*[;\n|]\s*")
+
+
+def unfolded(frame: pd.DataFrame, column: str, table: str, checker: str, notes: list[str]) -> pd.DataFrame:
+    """One row per violation of the cells of a column: a list of objects, or of rules, or rules between semicolons.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        One row per text and checker, with ``sample_id``.
+    column : str
+    table : str
+        Named in messages; predictions may be an object that lists those of each checker.
+    checker : str
+        The column of checkers; empty without one.
+    notes : list of str
+        Guesses are added to it.
+
+    Raises
+    ------
+    BadInput
+        For nulls, cells of other kinds, and lists of passages that name no rule: all of them.
+    """
+    import pandas as pd
+
+    rows: list[dict[str, Any]] = []
+    places, faults, plain = [], [], []
+    seen = {"empty": 0, "split": 0, "python": 0}
+    renamed: dict[str, str] = {}
+    systems: dict[str, None] = {}
+    # Lists hold Python's own numbers, as ids are read.
+    own_ids, texts = frame["sample_id"].tolist(), frame["text"].tolist() if "text" in frame else None
+    whose = frame[checker].tolist() if checker else []
+    for i, (place, cell) in enumerate(zip(frame.index, frame[column], strict=True)):
+        shared = {"sample_id": own_ids[i], **({"checker": whose[i]} if checker else {})}
+        value, how = _listed(cell)
+        if how == "wrong":
+            faults.append(f"row {place}: {column} {value}")
+            continue
+        if how:
+            seen[how] += 1
+        several = value.items() if isinstance(value, dict) else [(None, value)]
+        systems |= dict.fromkeys(value) if isinstance(value, dict) else {}
+        if isinstance(value, dict) and (table == "truth" or checker):
+            faults.append(f"row {place}: {column} is an object; expected a list")
+            continue
+        for name, listed in several:
+            own = shared if name is None else {**shared, "checker": name}
+            if not isinstance(listed, list):
+                faults.append(f"row {place}: {column} of {name} is not a list")
+                continue
+            for one in listed:
+                fields = _fields(one, renamed, whose or table == "truth" or name is not None)
+                if fields is None:
+                    faults.append(
+                        f"row {place}: {column} lists {str(one)[:60]!r}, which is neither an object nor a text"
+                    )
+                    continue
+                if isinstance(one, str):
+                    plain.append(texts is not None and one.strip() in str(texts[i]))
+                rows.append({**own, **fields})
+                places.append(place)
+    if faults:
+        raise BadInput.listing(f"{table}: column {column}:", faults)
+    if plain and sum(plain) * 2 > len(plain):
+        raise BadInput.listing(
+            f"{table}: column {column} lists passages of the texts ({sum(plain)} of {len(plain)} are in their text), and no rule is named "
+            "with them; what is read:",
+            FORMS,
+        )
+    words = {
+        "empty": "read as no violations, since they are empty",
+        "split": "parted at semicolons, lines or bars",
+        "python": "read as lists in Python's form",
+    }
+    notes += [f"{counted(n, 'cell')} of {column}: {words[how]}" for how, n in seen.items() if n]
+    if plain:
+        notes.append(f"the texts that {column} lists were read as rules")
+    notes += [f"{old} of the objects in {column} was read as {new}" for old, new in renamed.items()]
+    names = list(dict.fromkeys(["sample_id", *(["checker"] if checker else []), *(k for row in rows for k in row)]))
+    cells = {name: pd.Series([row.get(name) for row in rows], dtype=object, index=places) for name in names}
+    out = pd.DataFrame(cells, index=pd.Index(places))
+    needed = {} if len(out) else {name: pd.Series(dtype=object) for name in ("rule", "context") if name not in out}
+    out = out.assign(**needed)
+    out.attrs[SYSTEMS] = tuple(systems)
+    return out
+
+
+def _listed(cell: Any) -> tuple[Any, str]:
+    """What a cell lists, and how that was seen: ``empty``, ``split``, ``wrong`` (then what is wrong), or nothing."""
+    if cell is None or cell != cell:
+        return "is null; write [] where there are no violations, and leave out texts that were not looked at", "wrong"
+    if isinstance(cell, (list, dict)):
+        return cell, ""
+    if not isinstance(cell, str):
+        return f"is not a list, found {str(cell)[:60]}", "wrong"
+    text = cell.strip()
+    if not text:
+        return [], "empty"
+    if text.startswith(("[", "{")):
+        try:
+            return parsed_json(text), ""
+        except ValueError as error:
+            listed = _python(text)
+            return (listed, "python") if listed is not None else (f"is not a list: not valid JSON ({error})", "wrong")
+    return [part for part in _BETWEEN.split(text) if part], "split" if _BETWEEN.search(text) else ""
+
+
+def _python(text: str) -> Any:
+    """Lists and objects as Python prints them; None for anything else."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an escape that Python does not know
+            return parsed_json(json.dumps(ast.literal_eval(text)))
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        return None
+
+
+def _fields(one: Any, renamed: dict[str, str], known_checker: Any) -> dict[str, Any] | None:
+    """The columns of one listed violation; a text is its rule."""
+    if isinstance(one, str):
+        return {"rule": one.strip()} if one.strip() else None
+    if not isinstance(one, Mapping):
+        return None
+    fields: dict[str, Any] = {str(key): value for key, value in one.items()}
+    span = fields.get("span")
+    if isinstance(span, list):
+        fields["spans"] = span if is_spans(span) else [span]
+        del fields["span"]
+        renamed["span"] = "spans"
+    for own in ("checker", "rule", "context", "start", "end", "category", "explanation", "correction", "violation_id"):
+        found = "" if own == "checker" and known_checker else known(fields, own, WITHIN)
+        if found and found != own:
+            fields[own] = fields.pop(found)
+            renamed[found] = own
+    if "violation_id" not in fields and "id" in fields:
+        fields["violation_id"] = fields.pop("id")
+        renamed["id"] = "violation_id"
+    return fields
