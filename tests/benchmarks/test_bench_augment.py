@@ -54,7 +54,10 @@ def against_a_loop(peer: str, goal: float) -> Race:
             change(text, item)
 
     changed = [change(text, item) for text, item in zip(texts[:2000], ids, strict=False)]
-    edits = sum(Levenshtein.distance(" ".join(text.split()), " ".join(new.split())) for text, new in zip(texts, changed, strict=False))
+    edits = sum(
+        Levenshtein.distance(" ".join(text.split()), " ".join(new.split()))
+        for text, new in zip(texts, changed, strict=False)
+    )
     letters = sum(len(text) - text.count(" ") for text in texts[:2000])
     assert 0.6 * RATE < edits / letters < 1.6 * RATE, edits / letters
     return race(lambda _: augmented(texts, "butter_finger", ids=ids, rate=RATE), theirs, goal)
