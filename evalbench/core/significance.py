@@ -223,3 +223,30 @@ def holm(p_values: npt.ArrayLike) -> Floats:
     order = tested[np.argsort(p[tested], kind="stable")]
     out[order] = np.minimum(1, np.maximum.accumulate(p[order] * np.arange(len(order), 0, -1)))
     return out
+
+
+def benjamini_yekutieli(p_values: npt.ArrayLike) -> Floats:
+    """Benjamini and Yekutieli's adjusted p-values, in the order given; NaN (no test) stays NaN and is not counted.
+
+    Sorted ascending, p₍ᵢ₎ becomes the least of c m p₍ⱼ₎ / j over j ≥ i, at most 1, with c = Σ 1/j over j ≤ m.  Those at most q
+    keep the expected share of false rejections at q, whatever the tests' dependence.
+
+    References
+    ----------
+    Benjamini & Yekutieli (2001), Annals of Statistics 29, 1165–1188.
+
+    Examples
+    --------
+    >>> benjamini_yekutieli([0.01, 0.04, 0.03]).round(3).tolist()
+    [0.055, 0.073, 0.073]
+    """
+    p = np.asarray(p_values, dtype=float)
+    if ((p < 0) | (p > 1)).any():
+        raise ValueError("p-values must be between 0 and 1")
+    out = np.full(p.shape, np.nan)
+    tested = np.flatnonzero(~np.isnan(p))
+    order = tested[np.argsort(p[tested], kind="stable")]
+    place = np.arange(1, len(order) + 1)
+    scaled = p[order] * len(order) * (1 / place).sum() / place
+    out[order] = np.minimum(1, np.minimum.accumulate(scaled[::-1])[::-1])
+    return out
