@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import false_discovery_control, ttest_1samp
+
 from evalbench.core.annotators import alternative_annotator_test
 from evalbench.core.significance import benjamini_yekutieli
-from scipy.stats import false_discovery_control, ttest_1samp
 
 nan = np.nan
 

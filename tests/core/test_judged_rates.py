@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+
 from evalbench.core.judged_rates import post_stratified_rate, rogan_gladen_rate
 from evalbench.core.stats import wilson
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from evalbench.core.panels import effective_judges, majority
 
 nan = np.nan
