@@ -62,6 +62,7 @@ def judge(
     temperature: float | None = 0.0,
     max_tokens: int | None = None,
     seed: int | None = None,
+    logprobs: int = 0,
     **options: Any,
 ) -> Judgements:
     """Judgements of one judge on items.
@@ -80,6 +81,9 @@ def judge(
         Path of the user's own prompt file or folder.
     samples : int
         Judgements per item; a judge that is not a language model gives one.
+    logprobs : int
+        So many likeliest tokens are asked for at each place of a language model's reply, 0–20; where the endpoint gives them,
+        a judgement has the ``probabilities`` of all labels, whose sum falls short of 1 by what is on other tokens.
     temperature, max_tokens, seed, options
         For a language model; ``options`` as in :func:`evalbench.models.chat.collect.collect`.
 
@@ -111,7 +115,7 @@ def judge(
     if by == BASELINE:
         return offline.baseline(checked, chosen)
     if is_model_name(by):
-        asked = _Asked(language, prompt, samples, temperature, max_tokens, seed)
+        asked = _Asked(language, prompt, samples, temperature, max_tokens, seed, logprobs)
         return _language_model(checked, by, chosen, asked, options)
     return offline.cross_encoder(checked, by, chosen)
 
@@ -161,6 +165,7 @@ class _Asked:
     temperature: float | None
     max_tokens: int | None
     seed: int | None
+    logprobs: int
 
 
 def _language_model(
@@ -178,6 +183,7 @@ def _language_model(
             temperature=asked.temperature,
             max_tokens=asked.max_tokens,
             seed=asked.seed,
+            logprobs=asked.logprobs,
             schema=schema,
             sample=sample,
             item_id=item["id"],
@@ -204,4 +210,16 @@ def _of_reply(task: Task, reply: Reply) -> Judgement:
     said = reply.value.model_dump(mode="json")
     label = str(said[task.answer]) if task.labels else ""
     parts = {name: said[name] for name in task.parts}
-    return labelled(task, item_id, label, sample=sample, reason=said.get("reason", ""), parts=parts)
+    likely = _likelihoods(task, reply)
+    return labelled(
+        task, item_id, label, sample=sample, reason=said.get("reason", ""), parts=parts, probabilities=likely
+    )
+
+
+def _likelihoods(task: Task, reply: Reply) -> tuple[float, ...]:
+    """The probability of each label at the place of the verdict; empty where the reply has none."""
+    if reply.logprobs is None or not task.labels:
+        return ()
+    from evalbench.models.chat.structured import option_probabilities
+
+    return tuple(option_probabilities(reply, list(task.labels), after=f'"{task.answer}"').options.values())

@@ -28,6 +28,8 @@ class Chat:
         The requests whole.
     connected : int
         How many clients are connected.
+    logprobs : function
+        A reply's log-probabilities as the API has them, where a request asks for some; none by default.
     """
 
     answer: Callable[[str], str]
@@ -35,10 +37,11 @@ class Chat:
     answered: list[str] = field(default_factory=list)
     bodies: list[dict[str, Any]] = field(default_factory=list)
     connected: int = 0
+    logprobs: Callable[[str], list[dict[str, Any]] | None] = lambda reply: None
 
 
 @contextmanager
-def chat_endpoint(answer: Callable[[str], str], delay: float = 0.0) -> Iterator[Chat]:
+def chat_endpoint(answer: Callable[[str], str], delay: float = 0.0, **more: Any) -> Iterator[Chat]:
     """Serve ``answer(prompt)`` as chat completions, each after some seconds."""
     counting = threading.Lock()
 
@@ -60,10 +63,12 @@ def chat_endpoint(answer: Callable[[str], str], delay: float = 0.0) -> Iterator[
             prompt = asked["messages"][-1]["content"]
             time.sleep(delay)
             message = {"role": "assistant", "content": chat.answer(prompt)}
+            likely = chat.logprobs(message["content"]) if asked.get("logprobs") else None
+            choice = {"index": 0, "message": message, "finish_reason": "stop"}
             body = json.dumps(
                 {
                     "id": "1", "object": "chat.completion", "created": 0, "model": asked["model"],
-                    "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+                    "choices": [{**choice, "logprobs": {"content": likely}} if likely else choice],
                     "usage": {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10},
                 }
             ).encode()  # fmt: skip
@@ -87,7 +92,7 @@ def chat_endpoint(answer: Callable[[str], str], delay: float = 0.0) -> Iterator[
             pass
 
     server = Quiet(("127.0.0.1", 0), Handler)
-    chat = Chat(answer, f"http://127.0.0.1:{server.server_port}/v1#scripted")
+    chat = Chat(answer, f"http://127.0.0.1:{server.server_port}/v1#scripted", **more)
     threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     try:
         yield chat
