@@ -56,6 +56,13 @@ TERMS = (
         r"\b(?:unscored|could not be scored)\b",
     ),
     Term(
+        "diversity",
+        "How much several answers to one question differ, over all pairs of them, in percentage points (pp). *Lexical*: in words, 0 where "
+        "all are the same, 100 where no two share a word. *Semantic*: in meaning, 1 − cosine of their embeddings; where unrelated texts "
+        "lie depends on the model.",
+        r"\b(?:[Ll]exical|[Ss]emantic) diversity\b",
+    ),
+    Term(
         "undefined",
         "Items for which the figure does not exist, though nothing failed: precision where nothing was found, a figure that needs a "
         "reference where none is given.",

@@ -20,8 +20,9 @@ from evalbench import studies
 from evalbench.core.result import Result
 from evalbench.core.unscored import REASONS, in_words
 
-# A session has many answers, of which one that is null is one less: tests/studies/test_dialogue.py.
-ANSWERING = [name for name in studies.names() if answers(name) and name != "dialogue"]
+# A session and a repeated question have many answers, of which one that is null is one less: tests of these studies.
+MANY = ("dialogue", "reproduction")
+ANSWERING = [name for name in studies.names() if answers(name) and name not in MANY]
 REFERRING = [name for name in studies.names() if references(name)]
 COLLECTING = [name for name in ANSWERING if "model" in studies.study(name).options()]
 
@@ -164,7 +165,7 @@ def test_a_null_reference_makes_undefined_what_needs_it_and_nothing_else(study, 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("study", REFERRING)
+@pytest.mark.parametrize("study", [name for name in REFERRING if name not in MANY])
 def test_no_score_is_made_of_a_reference_that_is_not_there(study):
     """The items that kept their reference have the scores that they had."""
     result = evaluated(study, with_nulls(study, references(study), lambda i: i % 4 == 0))

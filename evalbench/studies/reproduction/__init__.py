@@ -1,0 +1,220 @@
+"""Does a model give the same answer to the same question again, where it should, and another one, where it should?
+
+Input: generations, several of each question: a row each (``id, output``, and if wanted ``trial``), or listed (``id, samples``);
+or a model and prompts, then each prompt is asked ``n_generations`` times.  With ``reference`` or ``correct`` answers are right or
+wrong too.  ``test_set`` names sets of questions, each of which has a light.
+
+Figures (method document ``handbook``, «Стабильность без таргета: воспроизведение ответа»): for exact tasks how much the answers to
+one question differ in words, for creative ones in meaning, each over all pairs, in percentage points; how many questions ever get
+another answer; how many are sometimes right and sometimes wrong.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from evalbench.core.progress import at
+from evalbench.core.result import Result
+from evalbench.kit.collecting import accounting_of, calls_of, several
+from evalbench.kit.options import Checks, stated, taken
+from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
+from evalbench.models.accounting import embeddings_counted, merged
+from evalbench.models.similarity.embed import card_of, language_warning
+from evalbench.models.similarity.embed import embed as embedded
+from evalbench.readers.dataset import Dataset
+from evalbench.readers.schema import Column, Table
+from evalbench.studies.reproduction.inputs import (
+    TASKS,
+    check_generations,
+    check_there_are_answers,
+    generations_of,
+    tasks_of,
+    with_questions_named,
+)
+from evalbench.studies.reproduction.items import graded, items_of, trials_of
+from evalbench.studies.reproduction.method import method, notes
+from evalbench.studies.reproduction.pictures import (
+    by_trial,
+    changes,
+    flickering,
+    most_alike,
+    most_different,
+    noise,
+    passes,
+    picture_meaning,
+    picture_questions,
+    picture_words,
+)
+from evalbench.studies.reproduction.summary import SEVERAL, measures, rules_of, summarise
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "QUESTION", "SCHEMA", "adapt", "by_trial", "changes", "check", "evaluate", "flickering", "measures", "most_alike",
+    "most_different", "needs", "noise", "passes", "picture_meaning", "picture_questions", "picture_words", "summarise",
+]  # fmt: skip
+
+QUESTION = "Does a model give the same answer to the same question again?"
+SCHEMA: Mapping[str, Table] = {
+    "items": Table(
+        (
+            Column("id", "id", help="the question"),
+            Column(
+                "output",
+                "text",
+                required=False,
+                empty_ok=True,
+                keep_null=True,
+                help="a generation; null: lost; needed unless there are samples or a model is asked",
+            ),
+            Column(
+                "samples",
+                "texts",
+                required=False,
+                empty_ok=True,
+                help="all generations of a question, a JSON list; lost ones need a row each",
+            ),
+            Column(
+                "trial", "id", required=False, help="the how-manieth generation of its question this is, or its name"
+            ),
+            Column("model", "id", groups=True, required=False, help="whose generation it is, where there are several"),
+            Column("test_set", "id", groups=True, required=False, help="the set that the question belongs to"),
+            Column("task", "text", required=False, choices=TASKS, help="what the test set's answers should be"),
+            Column("prompt", "text", required=False, empty_ok=True, help="the question as it was asked"),
+            Column("reference", "texts", required=False, empty_ok=True, help="a right answer, or a JSON list of some"),
+            Column("correct", "bool", required=False, empty_ok=True, help="whether the generation is right"),
+        ),
+        help="one row per generation, or per question with a list of them",
+    )
+}
+
+
+def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
+    """Generations without ids: those of the same prompt answer one question."""
+    return with_questions_named(frames)
+
+
+def check(data: Dataset) -> None:
+    """Refuse a generation that is there twice, and test sets of two tasks.
+
+    Raises
+    ------
+    BadInput
+    """
+    check_generations(data)
+
+
+def needs(data: Dataset, *, model: str) -> None:
+    """Refuse a table without answers where no model is asked, and one without prompts where one is."""
+    check_there_are_answers(data, model)
+
+
+def evaluate(
+    data: Dataset,
+    *,
+    model: str = "",
+    n_generations: int = 5,
+    temperature: float = 1.0,
+    max_tokens: int = 512,
+    task: str = "",
+    embed: str = "use-multilingual",
+    lights: Mapping[str, Mapping[str, float]] | None = None,
+    sample_method: str = "first",
+    n_samples: int = 0,
+    random_state: int = 0,
+    max_unscored: float = MAX_UNSCORED,
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
+) -> Result:
+    """Compare the generations of each question with each other.
+
+    Parameters
+    ----------
+    data : Dataset
+        ``load(…, study="reproduction")``: table items.
+    model : str
+        Ask this model each prompt; without it the table's generations are judged.
+    n_generations : int
+        How often a model is asked each prompt.
+    temperature : float
+        Of the replies; the figures hold for this temperature alone.
+    max_tokens : int
+        The longest reply.
+    task : str
+        ``exact`` (answers should repeat, judged by words) or ``creative`` (they should vary, judged by meaning); empty: what
+        the column ``task`` says of each test set, or where there is none, ``exact``.
+    embed : str
+        Embedding model of the meaning, see :func:`evalbench.models.similarity.embed.embedder`; empty leaves the meaning out.
+    lights : mapping of str to mapping, optional
+        Thresholds of your own, e.g. ``{"lexical_diversity": {"green_to": 2, "yellow_to": 4}}``.
+    sample_method, n_samples, random_state
+        See :func:`evalbench.kit.sampling.sample_ids`.
+    max_unscored : float
+        A larger share of unscored questions, or of lost and empty generations, makes a group's light grey.
+    seed, n_resamples
+        See :func:`evalbench.kit.verdicts.worst_group`.
+
+    Returns
+    -------
+    Result
+        ``items``: one row per question of a test set and model.  ``tables``: ``generations``, ``trials`` where answers are
+        marked right or wrong, and where collected ``calls``.
+
+    Raises
+    ------
+    BadInput
+        For faults of the table or the options, all at once.
+    """
+    options = stated(evaluate, locals())
+    needs(data, model=model)
+    check(data)
+    checks = Checks(options)
+    checks.at_least(2, n_generations=n_generations)
+    checks.that(isinstance(n_generations, int), f"n_generations must be a whole number, got {n_generations!r}")
+    if task:
+        checks.choice("task", task, (*TASKS, SEVERAL))
+        checks.that(task != SEVERAL or "task" in data["items"], f"task: {SEVERAL} needs a column task")
+    checks.that(
+        embed != "jaccard", "embed: jaccard compares words, which lexical diversity does; name an embedding model"
+    )
+    tasks = tasks_of(data, task)
+    checks.that(embed or "creative" not in tasks, "embed: a creative task is judged by meaning, which needs a model")
+    rules = checks.tried(lambda: rules_of(lights, tasks)) or {}
+    checks.refuse("reproduction")
+    options |= {"lights": rules, "task": task if task in TASKS else _task_of(data, tasks)}
+    at("reading the generations")
+    rows, replies = generations_of(data, options)
+    rows = graded(rows)
+    with embeddings_counted() as spent:
+        items, generations, found = items_of(rows, functools.partial(embedded, by=embed) if embed else None)
+    if set(items["test_set"]) == {""}:
+        items, generations = (frame.drop(columns="test_set") for frame in (items, generations))
+    at(f"intervals, {n_resamples} resamples")
+    by = ("model", *(("test_set",) if "test_set" in items else ()))
+    said = [language_warning(card_of(embed), [text for text in rows["output"] if text])] if embed else []
+    beside = {"listed_beside": not model and {"output", "samples"} <= set(data["items"])}
+    marks = {"marks": "correct" if "correct" in data["items"] and not model else "reference"}
+    return Result(
+        study="reproduction",
+        question=QUESTION,
+        judged=several("model", items["model"]),
+        parameters=options,
+        data=data.label,
+        id="id",
+        by=by,
+        items=items,
+        items_of="questions × models",
+        summary=summarise(items, **taken(summarise, options)),
+        tables={"generations": generations, **trials_of(generations, by), **calls_of(replies)},
+        notes=(*data.notes, *notes(rows, options | beside), *found, *filter(None, said)),
+        method=method({**options, **marks}, rows),
+        accounting=merged([accounting_of(replies), *spent]),
+    )
+
+
+def _task_of(data: Dataset, tasks: Sequence[str]) -> str:
+    """The task that the table names, of all its test sets; empty where it names none."""
+    return "" if "task" not in data["items"] else tasks[0] if len(tasks) == 1 else SEVERAL

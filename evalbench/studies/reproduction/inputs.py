@@ -1,0 +1,186 @@
+"""Generations: the table's own, a row each or listed, or a model's, asked several times."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalbench.errors import BadInput
+from evalbench.kit.answers import answer_of, why_unscored
+from evalbench.kit.collecting import UNNAMED
+from evalbench.kit.sampling import sampled
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evalbench.models.exchange import Reply
+    from evalbench.readers.dataset import Dataset
+
+EXACT, CREATIVE = "exact", "creative"
+TASKS = (EXACT, CREATIVE)
+QUESTION = ("test_set", "id", "model")
+ONE_SET = ""
+"""The test set of a table that names none."""
+
+
+def with_questions_named(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
+    """Generations without ids, a row each: those of the same prompt answer one question."""
+    import pandas as pd
+
+    items = frames.get("items")
+    if items is None:
+        return frames
+    names = {str(name).strip().casefold() for name in items}
+    if "id" in names or "samples" in names or "prompt" not in items or not items["prompt"].map(_is_text).all():
+        return frames
+    numbers = pd.factorize(items["prompt"], sort=True)[0] + 1
+    width = max(4, len(str(len(items))))
+    named = items.assign(id=[f"q{number:0{width}d}" for number in numbers])
+    named.attrs = {**items.attrs, "notes": (*items.attrs.get("notes", ()), NAMED_BY_PROMPT)}
+    return {**frames, "items": named}
+
+
+NAMED_BY_PROMPT = (
+    "no column id: rows with the same prompt are answers to one question (--map COLUMN=id takes a column instead)"
+)
+
+
+def _is_text(cell: Any) -> bool:
+    return isinstance(cell, str) and bool(cell.strip())
+
+
+def check_generations(data: Dataset) -> None:
+    """Refuse a generation that is there twice, and test sets of two tasks.
+
+    Raises
+    ------
+    BadInput
+    """
+    frame = data["items"]
+    faults = []
+    keys = [name for name in (*QUESTION, "trial") if name in frame]
+    if "trial" in frame:
+        twice = frame[frame.duplicated(keys, keep="first")].drop_duplicates(keys)
+        faults = [f"{_named(row, keys)} appears more than once" for row in twice[keys].to_dict("records")]
+    if "samples" in frame:
+        own = [name for name in ("trial", "correct") if name in frame]
+        faults += [
+            f"column {name} is that of one generation, and samples lists several; give each a row" for name in own
+        ]
+    if "task" in frame:
+        tasks = frame.assign(test_set=frame.get("test_set", ONE_SET)).groupby("test_set")["task"].nunique()
+        shown = [f"test set {name}" if name else "the table" for name in tasks.index[tasks > 1]]
+        faults += [f"{name} has two tasks; a column test_set names a set for each" for name in shown]
+    if faults:
+        raise BadInput.listing("items:", faults)
+
+
+def _named(row: Mapping[Any, Any], keys: list[str]) -> str:
+    return ", ".join(f"{key} {row[key]}" for key in keys)
+
+
+def check_there_are_answers(data: Dataset, model: str) -> None:
+    """Refuse a table without answers where no model is asked, and one without questions where one is.
+
+    Raises
+    ------
+    BadInput
+    """
+    names = set(data["items"].columns)
+    if not model and not names & {"output", "samples"}:
+        raise BadInput(
+            "the table has no column output or samples; give one, or a model to collect answers from (--model)"
+        )
+    if model and "prompt" not in names:
+        raise BadInput("the table has no column prompt, which the model is asked; --map COLUMN=prompt takes another")
+
+
+def generations_of(data: Dataset, options: Mapping[str, Any]) -> tuple[pd.DataFrame, list[Reply]]:
+    """One row per generation: ``test_set, id, model, task, output, unscored`` and, where there are, ``trial, prompt,
+    reference, correct``; in the order of their questions and trials.
+
+    Without a column ``trial`` or lists the generations of a question have no order: they are in that of their texts.
+    """
+    rows = sampled(data["items"], options["sample_method"], options["n_samples"], options["random_state"])
+    rows = rows.assign(test_set=rows.get("test_set", ONE_SET), task=_tasks(rows, options["task"]))
+    if options["model"]:
+        found, replies = _collected(rows, options)
+    else:
+        found, replies = _given(rows.assign(model=rows.get("model", UNNAMED))), []
+        found = found.assign(unscored=why_unscored(found["output"]))
+    kept = ["test_set", "id", "model", "task", "trial", "prompt", "output", "reference", "correct", "unscored"]
+    found = found[[name for name in kept if name in found]]
+    order = [*QUESTION, "trial" if "trial" in found else "output"]
+    return found.sort_values(order, key=_in_order, kind="stable", ignore_index=True), replies
+
+
+def _in_order(column: pd.Series) -> pd.Series:
+    """Numbers in the order of their size, other names by alphabet."""
+    import pandas as pd
+
+    numbers = pd.to_numeric(column, errors="coerce") if column.name == "trial" else column
+    return numbers if column.name == "trial" and numbers.notna().all() else column
+
+
+def _tasks(rows: pd.DataFrame, task: str) -> Any:
+    if task in TASKS:
+        return task
+    return rows.get("task", EXACT)
+
+
+def tasks_of(data: Dataset, task: str) -> list[str]:
+    """The tasks that there are."""
+    found = _tasks(data["items"], task)
+    return [found] if isinstance(found, str) else sorted(set(found))
+
+
+def _given(rows: pd.DataFrame) -> pd.DataFrame:
+    """The table's generations; those of a list are a row each, after ``output`` where there is one."""
+    import pandas as pd
+
+    if "samples" in rows:
+        listed = [
+            [*([own] if "output" in rows else []), *(cell if isinstance(cell, list) else [cell])]
+            for own, cell in zip(rows.get("output", rows["id"]), rows["samples"], strict=True)
+        ]
+        rows = rows.assign(output=pd.Series(listed, index=rows.index, dtype=object)).explode(
+            "output", ignore_index=True
+        )
+        texts = [text if isinstance(text, str) else None for text in rows["output"]]
+        rows = rows.assign(output=pd.Series(texts, index=rows.index, dtype=object))
+        return rows.assign(trial=(rows.groupby([*QUESTION]).cumcount() + 1).astype(str))
+    return rows
+
+
+def _collected(rows: pd.DataFrame, options: Mapping[str, Any]) -> tuple[pd.DataFrame, list[Reply]]:
+    """Each question asked several times; equal questions with equal numbers share a call, and what is known is not asked."""
+    import pandas as pd
+
+    from evalbench.models.chat.collect import collect
+    from evalbench.models.exchange import Request
+
+    first = rows.drop_duplicates(["test_set", "id"]).drop(
+        columns=["model", "output", "trial", "correct"], errors="ignore"
+    )
+    n = options["n_generations"]
+    asked = first.loc[first.index.repeat(n)].reset_index(drop=True)
+    sample = np.tile(np.arange(n), len(first))
+    requests = [
+        Request(
+            ({"role": "user", "content": prompt},),
+            temperature=options["temperature"],
+            max_tokens=options["max_tokens"],
+            seed=options["seed"],
+            sample=int(k),
+            item_id=i,
+            purpose="generation",
+        )
+        for i, prompt, k in zip(asked["id"], asked["prompt"], sample, strict=True)
+    ]
+    replies = collect(requests, options["model"])
+    texts = pd.Series([answer_of(reply) for reply in replies], index=asked.index, dtype=object)
+    return asked.assign(
+        model=options["model"], trial=(sample + 1).astype(str), output=texts, unscored=why_unscored(texts, replies)
+    ), replies

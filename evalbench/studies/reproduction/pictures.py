@@ -1,0 +1,246 @@
+"""Pictures and tables of a reproduction result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalbench.core.noise import noise_sentence, noise_split
+from evalbench.core.trials import passed
+from evalbench.core.wording import aligned, counted, percent
+from evalbench.draw.html import Html, escape, language_attributes
+from evalbench.draw.pictures import distribution, estimate_bars
+from evalbench.draw.tables import clamped, folded, text_block
+from evalbench.kit.cases import score_text, shown
+from evalbench.studies.reproduction.inputs import CREATIVE, EXACT
+from evalbench.studies.reproduction.summary import LIT, TITLES, groups_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure as Picture
+
+    from evalbench.core.result import Result
+
+NO_MARKS = "No answer is marked right or wrong: that takes a column reference or correct"
+ANSWERED = "the question, and the answers, the most frequent first"
+ANSWERS = 5
+"""So many different answers of a question are open; the others are one click away."""
+LONGEST = 200
+
+
+def picture_words(result: Result) -> tuple[Picture, str]:
+    """Lexical diversity of every test set and model."""
+    return _bars(result, LIT[EXACT], "Lexical diversity: how much answers to one question differ in words")
+
+
+def picture_meaning(result: Result) -> tuple[Picture, str] | None:
+    """Semantic diversity of every test set and model; None where there is none."""
+    if "semantic_diversity" not in result.items:
+        return None
+    return _bars(result, LIT[CREATIVE], "Semantic diversity: how much answers to one question differ in meaning")
+
+
+def _bars(result: Result, metric: str, title: str) -> tuple[Picture, str]:
+    rows = [e for e in result.summary.estimates if e.metric == metric]
+    names = [", ".join(e.group.values()) for e in rows]
+    return estimate_bars(names, rows, title=title, xlabel=f"{TITLES[metric]} (percentage points)")
+
+
+def picture_questions(result: Result) -> tuple[Picture, str]:
+    """How diversity is spread over the questions: a few that change wholly, or all a little."""
+    groups = {", ".join(group.values()): (task, rows) for group, task, rows in groups_of(result.items)}
+    return distribution(
+        {name: 100 * rows[_figure(rows, task)].to_numpy(dtype=float) for name, (task, rows) in groups.items()},
+        title="Diversity of each question, by what its task is judged by",
+        xlabel="Diversity (percentage points)",
+        domain=(0, 100),
+    )
+
+
+def _figure(rows: pd.DataFrame, task: str) -> str:
+    return LIT[task] if LIT[task] in rows else LIT[EXACT]
+
+
+def most_different(result: Result, rows: int = 8) -> pd.DataFrame:
+    """The questions whose answers differ most, with the answers and how often each was given; the groups in turn.
+
+    Of exact tasks by words, of creative ones by meaning.
+    """
+    worth = _diversity(result.items)
+    return _cases(result, worth.where(worth > 0), rows, "No question has two different answers")
+
+
+def most_alike(result: Result, rows: int = 6) -> pd.DataFrame:
+    """The questions of creative tasks whose answers differ least, with the answers."""
+    worth = -_diversity(result.items)
+    return _cases(result, worth.where(result.items["task"] == CREATIVE), rows, "No test set is a creative task")
+
+
+def flickering(result: Result, rows: int = 12) -> pd.DataFrame:
+    """The questions whose answers are neither all right nor all wrong, with the answers."""
+    items = result.items
+    if "flickers" not in items:
+        return _note(NO_MARKS)
+    worth = items["lexical_diversity"].fillna(0).where(items["flickers"] == 1)
+    return _cases(result, worth, rows, "No question is sometimes right and sometimes wrong")
+
+
+def _diversity(items: pd.DataFrame) -> pd.Series:
+    words = items["lexical_diversity"]
+    return words.where(items["task"] == EXACT, items.get("semantic_diversity", words)).fillna(words)
+
+
+def _note(text: str) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame({"note": [text]})
+
+
+def _cases(result: Result, worth: pd.Series, n: int, nothing: str) -> pd.DataFrame:
+    """The questions of the highest worth with their answers, the groups in turn; those without one are no cases."""
+    cases = result.items.assign(worth=worth)
+    cases = cases[cases["worth"].notna()]
+    if cases.empty:
+        return _note(nothing)
+    by = ["model", *(["test_set"] if "test_set" in cases else [])]
+    keys = ["id", *by]
+    cases = cases.sort_values(["worth", *keys], ascending=[False] + [True] * len(keys), kind="stable")
+    turn = cases.groupby(by, sort=True).cumcount()
+    cases = cases.assign(turn=turn).sort_values(["turn", *by], kind="stable", ignore_index=True).head(n)
+    texts = result.tables["generations"].merge(cases[keys], on=keys)
+    grouped: dict[Any, pd.DataFrame] = dict(iter(texts.groupby(keys, sort=False)))
+
+    def own(row: dict[str, Any]) -> pd.DataFrame:
+        return grouped[tuple(row[key] for key in keys)]
+
+    figures = [("lexical_diversity", "words"), ("semantic_diversity", "meaning"), ("correct", "right")]
+
+    def whose(row: dict[str, Any]) -> Html:
+        said = [(name, 100 * row[column]) for column, name in figures if column in row and row[column] == row[column]]
+        units = [f"{name} {value:.1f}{' %' if name == 'right' else ' pp'}" for name, value in said]
+        return Html("<br>".join(escape(each) for each in (", ".join(str(row[name]) for name in by), *units)))
+
+    show: dict[str, Any] = {"id": "id", "whose, differing by": whose, ANSWERED: lambda row: _answered(own(row))}
+    return shown(cases, show)
+
+
+def _answered(rows: pd.DataFrame) -> Html:
+    """The question, then each different answer once, with how often it was given and whether it is right."""
+    prompt = rows["prompt"].iloc[0] if "prompt" in rows else None
+    parts = []
+    spoken = rows[rows["answer"] >= 0]
+    for _, same in sorted(spoken.groupby("answer"), key=lambda pair: (-len(pair[1]), pair[1]["output"].min())):
+        mark = same["correct"].mean() if "correct" in same else np.nan
+        said = (
+            "" if mark != mark else {0.0: ", wrong", 1.0: ", right"}.get(float(mark), f", right {mark:.0%} of the time")
+        )
+        text = str(same["output"].min())
+        parts.append(
+            f"<div{language_attributes(text)}><strong>{len(same)} ×{said}:</strong> {clamped(text, LONGEST)}</div>"
+        )
+    lost, empty = int((rows["unscored"] != "").sum()), int(((rows["unscored"] == "") & (rows["answer"] < 0)).sum())
+    rest = [f"<div><strong>{n} × {what}</strong></div>" for n, what in ((lost, "lost"), (empty, "empty")) if n]
+    body = "".join(parts[:ANSWERS])
+    if len(parts) > ANSWERS:
+        body += folded(counted(len(parts) - ANSWERS, "further answer"), Html("".join(parts[ANSWERS:])))
+    asked = f"<em>{text_block(prompt, LONGEST)}</em>" if isinstance(prompt, str) and prompt.strip() else ""
+    return Html(asked + body + "".join(rest))
+
+
+def changes(result: Result) -> pd.DataFrame:
+    """How many questions have one answer, two, and more, for every test set and model."""
+    import pandas as pd
+
+    found = []
+    for group, task, rows in groups_of(result.items):
+        known = rows[rows["lexical_diversity"].notna()]
+        n = known["n_answers"]
+        found.append(
+            {
+                **{name.replace("_", " "): value for name, value in group.items()},
+                "task": task,
+                "questions": len(rows),
+                "one answer": int((n == 1).sum()),
+                "two": int((n == 2).sum()),
+                "three or more": int((n > 2).sum()),
+                "fewer than two to compare": len(rows) - len(known),
+                "most answers": int(n.max()) if len(n) else 0,
+            }
+        )
+    return pd.DataFrame(found)
+
+
+def by_trial(result: Result) -> pd.DataFrame:
+    """The share of right answers of every trial, with its interval."""
+    table = result.tables.get("trials")
+    if table is None:
+        marked = "correct" in result.items and result.items["correct"].notna().any()
+        return _note("The table does not say which trial an answer is of" if marked else NO_MARKS)
+    texts = aligned(*([None if x != x else x for x in table[name]] for name in ("correct", "low", "high")))
+    names = [name for name in ("model", "test_set", "trial", "n") if name in table]
+    return table[names].rename(columns={"test_set": "test set", "n": "questions"}).assign(**{"right answers": texts})
+
+
+def passes(result: Result) -> pd.DataFrame:
+    """The chance that at least one of k generations is right (pass@k), and that all k are (pass^k), with intervals."""
+    import pandas as pd
+
+    found = []
+    for group, rows, marks in _marked(result):
+        right = marks.groupby("id")["correct"].agg(["size", "sum"]).astype(int)
+        seen = passed(
+            right["size"], right["sum"], seed=result.parameters["seed"], n_resamples=result.parameters["n_resamples"]
+        )
+        names = {name.replace("_", " "): value for name, value in group.items()}
+        at, hat = (
+            aligned(*([None if x != x else x for x in part.tolist()] for part in parts))
+            for parts in ((seen.at, seen.at_low, seen.at_high), (seen.hat, seen.hat_low, seen.hat_high))
+        )
+        found += [
+            {
+                **names,
+                "k": k,
+                "one of k right": one,
+                "all k right": every,
+                "questions": seen.n_items,
+                "left out": len(rows) - seen.n_items,
+            }
+            for k, one, every in zip(seen.k.tolist(), at, hat, strict=True)
+        ]
+    return pd.DataFrame(found) if found else _note(NO_MARKS)
+
+
+def noise(result: Result) -> pd.DataFrame:
+    """Where the noise of the share of right answers is from, and what more calls would be best spent on."""
+    import pandas as pd
+
+    found = []
+    for group, _, marks in _marked(result):
+        split = noise_split(marks["correct"].to_numpy(dtype=float), marks["id"].to_numpy())
+        if split is None:
+            continue
+        shares = {c.name: "–" if c.share != c.share else percent(c.share) for c in split.components}
+        found.append(
+            {
+                **{name.replace("_", " "): value for name, value in group.items()},
+                "right answers": score_text(split.mean),
+                "noise from the questions": shares["items"],
+                "from repeated answers": shares.get("answers", "–"),
+                "what more calls would do": noise_sentence(split),
+            }
+        )
+    return pd.DataFrame(found) if found else _note("No question has two answers that are marked right or wrong")
+
+
+def _marked(result: Result) -> Iterator[tuple[dict[str, str], pd.DataFrame, pd.DataFrame]]:
+    """Each group in which answers are marked right or wrong: its items, and its generations that have a mark."""
+    generations = result.tables["generations"]
+    if "correct" not in generations:
+        return
+    for group, _, rows in groups_of(result.items):
+        own = np.logical_and.reduce([(generations[name] == value).to_numpy() for name, value in group.items()])
+        marks = generations[own & generations["correct"].notna().to_numpy()]
+        if len(marks):
+            yield group, rows, marks

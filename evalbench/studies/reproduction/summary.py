@@ -1,0 +1,350 @@
+"""Items to figures of every test set and model, and their verdict: by words or by meaning, as the task asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalbench.core.arrays import Floats
+from evalbench.core.measures import Measure, estimate, mean_of, ratio, share_of
+from evalbench.core.result import Estimate, Summary, decisive
+from evalbench.core.stability import Lit, joint_stability
+from evalbench.core.stats import of_few
+from evalbench.core.verdict import Bands, Verdict, worst
+from evalbench.core.wording import counted, estimate_text, percent, share_text
+from evalbench.errors import BadInput
+from evalbench.kit.collecting import UNNAMED
+from evalbench.kit.rules import rule_of
+from evalbench.kit.verdicts import (
+    MAX_UNSCORED,
+    N_RESAMPLES,
+    NAMED,
+    ROUNDING,
+    SEED,
+    bands_of,
+    crowded,
+    held,
+    left_out,
+    stays_grey,
+)
+from evalbench.studies.reproduction.inputs import CREATIVE, EXACT
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+WORDS, MEANING = "lexical_diversity", "semantic_diversity"
+LIT: Mapping[str, str] = {EXACT: WORDS, CREATIVE: MEANING}
+# A value at a threshold has the worse light, also where floating point puts it beside.
+BANDS: Mapping[str, Bands] = {
+    EXACT: Bands.cut("green", 3 - ROUNDING, "yellow", 5 - ROUNDING, "red"),
+    CREATIVE: Bands.cut("red", 3 + ROUNDING, "yellow", 5 + ROUNDING, "green"),
+}
+TITLES: Mapping[str, str] = {WORDS: "lexical diversity", MEANING: "semantic diversity"}
+JUDGED: Mapping[str, str] = {EXACT: "exact task, by words", CREATIVE: "creative task, by meaning"}
+SEVERAL = "by test set"
+"""The task of a table whose test sets have several."""
+Rules = Mapping[str, Mapping[str, float]]
+
+
+def measures(*, task: str = "") -> tuple[Measure, ...]:
+    """The figures of a test set of this task, without lights; of test sets of several tasks, without a direction.
+
+    Examples
+    --------
+    >>> [(m.metric, m.higher_is_better) for m in measures(task="creative")[:3]]
+    [('semantic_diversity', True), ('lexical_diversity', None), ('changed', None)]
+    """
+    one = {"": EXACT}.get(task, task)
+    fewer = False if one == EXACT else None
+    lexical, semantic = (_in_points(WORDS, fewer), _in_points(MEANING, True if one == CREATIVE else fewer))
+    one_answer = "every question has fewer than two generations with a text"
+    return (
+        *((semantic, lexical) if one == CREATIVE else (lexical, semantic)),
+        share_of("changed", higher_is_better=fewer, title="questions with several answers", undefined=one_answer),
+        mean_of(
+            "answer_disagreement", higher_is_better=fewer, title="pairs of answers that differ", undefined=one_answer
+        ),
+        share_of("changed_text", higher_is_better=fewer, title="questions with several texts", undefined=one_answer),
+        mean_of("distinct_ngrams_set", higher_is_better=None, title="distinct n-grams, set", undefined=one_answer),
+        mean_of(
+            "distinct_ngrams_pairs_handbook",
+            higher_is_better=None,
+            title="distinct n-grams, pairs (handbook)",
+            undefined=one_answer,
+        ),
+        mean_of("correct", title="right answers", undefined="no generation is marked right or wrong"),
+        share_of(
+            "flickers",
+            higher_is_better=False,
+            title="questions that flicker",
+            undefined="no question has two generations that are marked right or wrong",
+        ),
+    )
+
+
+def _in_points(column: str, higher_is_better: bool | None) -> Measure:
+    """A mean in percentage points; not scored counts as what the task does not want."""
+    worst_of = {False: 100.0, True: 0.0}
+    return Measure(
+        column,
+        (column, f"#{column}"),
+        _percentage_points,
+        unit="pp",
+        higher_is_better=higher_is_better,
+        title=TITLES[column],
+        undefined="every question has fewer than two generations with a text",
+        worst=None if higher_is_better is None else worst_of[higher_is_better],
+    )
+
+
+def _percentage_points(total: Floats, n: Floats) -> Floats:
+    return 100 * ratio(total, n)
+
+
+def rules_of(lights: Mapping[str, Any] | None, tasks: Sequence[str]) -> Rules:
+    """The thresholds of a user's own, checked.
+
+    Raises
+    ------
+    BadInput
+        For a figure that is not there, that no task gives a direction, and faulty thresholds: all at once.
+    """
+    faults: list[str] = []
+    found: dict[str, Mapping[str, float]] = {}
+    known = {
+        m.metric: [n.higher_is_better for t in tasks for n in measures(task=t) if n.metric == m.metric]
+        for m in measures()
+    }
+    for metric, rule in (lights or {}).items():
+        if metric not in known:
+            faults.append(f"lights: {metric} is not a figure of this study; there are {', '.join(known)}")
+            continue
+        directions = [d for d in known[metric] if d is not None]
+        within = (0, 100) if metric in TITLES else (0, 1)
+        try:
+            found[metric] = rule_of(
+                rule, higher_is_better=directions[0] if directions else None, within=within, of=metric
+            )
+        except BadInput as error:
+            faults += error.faults or [str(error)]
+    if faults:
+        raise BadInput.listing("lights:", faults)
+    return {metric: rule for metric, rule in found.items() if rule}
+
+
+def with_lights(task: str, lights: Rules) -> tuple[Measure, ...]:
+    """The figures of a task with their lights: the task's own, and those of a user."""
+    out = []
+    for measure in measures(task=task):
+        bands = BANDS[task] if measure.metric == LIT[task] else None
+        rule = lights.get(measure.metric)
+        if rule and measure.higher_is_better is not None and ("green_from" in rule) == measure.higher_is_better:
+            bands = bands_of(rule)
+        out.append(replace(measure, bands=bands) if bands else measure)
+    return tuple(out)
+
+
+def groups_of(items: pd.DataFrame) -> Iterator[tuple[dict[str, str], str, pd.DataFrame]]:
+    """Every model, or model and test set, with its task and its items."""
+    by = ["model", *(["test_set"] if "test_set" in items else [])]
+    for names, rows in items.groupby(by, sort=True):
+        yield dict(zip(by, map(str, names), strict=True)), str(rows["task"].iloc[0]), rows
+
+
+def summarise(
+    items: pd.DataFrame,
+    *,
+    task: str = "",
+    lights: Rules | None = None,
+    max_unscored: float = MAX_UNSCORED,
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
+) -> Summary:
+    """Figures of every test set and model, and the verdict: the worst light decides; options as of ``evaluate``."""
+    options = {"seed": seed, "n_resamples": n_resamples}
+    found: list[Estimate] = []
+    shown: list[Estimate] = []
+    lit: list[tuple[int, Measure, pd.DataFrame]] = []
+    lost: dict[str, str] = {}
+    for group, of, rows in groups_of(items):
+        marked = "correct" in rows and rows["correct"].notna().any()
+        own = [
+            m
+            for m in with_lights(of, lights or {})
+            if m.metric in rows and (marked or m.metric not in ("correct", "flickers"))
+        ]
+        why = _lost(rows, max_unscored)
+        if why:
+            lost[", ".join(group.values())] = why
+        for measure, e in zip(own, _estimates(rows, own, group, options), strict=True):
+            if measure.bands is not None:
+                lit.append((len(found), measure, rows))
+            found.append(e)
+            shown.append(held(e, why, crowded(e, max_unscored)))
+    light, alone = (worst([side[i].light for i, _, _ in lit]) for side in (shown, found))
+    basis = found if light == "grey" else shown
+    alone = worst([basis[i].light for i, _, _ in lit])
+    decided = decisive([basis[i] for i, _, _ in lit])
+    about = [found[i] for i, m, _ in lit if m.metric in TITLES]
+    sentence = "".join(
+        (
+            _figures(about, found, task),
+            f"; {_size(items)}.",
+            _few(about),
+            left_out(items),
+            _not_compared(items),
+            _grey(lost, light, alone, [e for e in about if crowded(e, max_unscored)], max_unscored),
+        )
+    )
+    drawn = [Lit(rows, _units(rows), m, basis is shown and shown[i] is not found[i]) for i, m, rows in lit]
+    stability = joint_stability(drawn, alone, **options)
+    tasks = dict.fromkeys(task_of for _, task_of, _ in groups_of(items))
+    rule = "; ".join(
+        f"{m.title} ({t}), pp: {m.bands}" if m.unit == "pp" else f"{m.title} ({t}): {m.bands}"
+        for t in tasks
+        for m in with_lights(t, lights or {})
+        if m.bands
+    )
+    verdict = Verdict(
+        light, sentence, f"{rule}; the worst decides", stability, None if alone == light else alone, decided.place
+    )
+    directions = {m.metric: m.higher_is_better for m in measures(task=task)}
+    if (
+        task == SEVERAL
+    ):  # what is better in one test set is worse in another, so that the figure itself has no direction
+        shown = [replace(e, higher_is_better=directions[e.metric]) for e in shown]
+    return Summary(tuple(shown), verdict)
+
+
+def _estimates(
+    rows: pd.DataFrame, own: Sequence[Measure], group: Mapping[str, str], options: Mapping[str, int]
+) -> tuple[Estimate, ...]:
+    """Of a figure that has reasons of its own why it is not scored, with these."""
+    apart = [m for m in own if f"{m.metric}_unscored" in rows]
+    together = [m for m in own if m not in apart]
+    found = {e.metric: e for e in estimate(rows, together, units=rows["id"], group=group, **options).estimates}
+    for m in apart:
+        why = rows["unscored"].where(rows["unscored"] != "", rows[f"{m.metric}_unscored"])
+        seen = rows.assign(unscored=why)
+        found |= {e.metric: e for e in estimate(seen, [m], units=rows["id"], group=group, **options).estimates}
+    return tuple(found[m.metric] for m in own)
+
+
+def _units(rows: pd.DataFrame) -> pd.Series:
+    """Questions by name; those of two test sets may have the same id."""
+    return rows["test_set"] + "/" + rows["id"] if "test_set" in rows else rows["id"]
+
+
+# -- what is said --------------------------------------------------------------------------------
+
+
+def _figures(about: Sequence[Estimate], found: Sequence[Estimate], task: str) -> str:
+    """The figures that have a light, by task, the worst first; how many answers change beside them."""
+    said = []
+    for t in (EXACT, CREATIVE):
+        own = sorted((e for e in about if e.metric == LIT[t]), key=lambda e: _goodness(e, t))
+        if not own:
+            continue
+        default = ", the default" if t == EXACT and not task else ""
+        known = [e for e in own if e.value is not None]
+        named = own if len(own) <= NAMED or len(known) < 2 else [known[0], known[-1]]
+        more = f" (the ends of {len(own)})" if len(named) < len(own) else ""
+        figures = "; ".join(_said(e, own, found) for e in named)
+        said.append(f"judged as {_an(t)} {JUDGED[t]}{default}: {TITLES[LIT[t]]}{more} {figures}")
+    text = ". ".join(part[:1].upper() + part[1:] for part in said)
+    return text or "No figure has a light"
+
+
+def _an(task: str) -> str:
+    return "an" if task == EXACT else "a"
+
+
+def _goodness(e: Estimate, task: str) -> tuple[bool, float]:
+    return e.value is not None, (e.value or 0.0) * (-1 if task == EXACT else 1)
+
+
+def _said(e: Estimate, own: Sequence[Estimate], found: Sequence[Estimate]) -> str:
+    name = "" if len(own) == 1 and [*e.group.values()] == [UNNAMED] else ", ".join(e.group.values())
+    if e.value is None:
+        return f"has no value ({', '.join(filter(None, [name, e.note]))})"
+    if e.metric == MEANING:
+        return f"{estimate_text(e, own)} pp{f' ({name})' if name else ''}"
+    shares = [f for f in found if f.metric == "changed"]
+    changed = next(share_text(f, shares) for f in shares if f.group == e.group)
+    return (
+        f"{estimate_text(e, own)} pp ({f'{name}; ' if name else ''}{changed} of the questions get more than one answer)"
+    )
+
+
+def _few(about: Sequence[Estimate]) -> str:
+    """Which intervals are too narrow, or missing, for want of questions."""
+    known = [e for e in about if e.value is not None]
+    few = [e for e in known if of_few([e.n])]
+    said = of_few(e.n for e in few)
+    if not said or len(few) == len(known):
+        return said
+    return f"{said[:-1]} ({'; '.join(dict.fromkeys(', '.join(e.group.values()) for e in few))})."
+
+
+def _size(items: pd.DataFrame) -> str:
+    sizes = items["n_generations"]
+    low, high = int(sizes.min()), int(sizes.max())
+    each = counted(low, "generation") if low == high else f"{low} to {high} generations"
+    sets = items["test_set"] if "test_set" in items else [""] * len(items)
+    n = len(dict.fromkeys(zip(sets, items["id"], strict=True)))
+    return f"{counted(n, 'question')}, {each}{' each' if n > 1 else ''}"
+
+
+def _not_compared(items: pd.DataFrame) -> str:
+    """How many generations are lost or empty, and how many questions have no pair to compare."""
+    total, lost, empty = (int(items[name].sum()) for name in ("n_generations", "n_lost", "n_empty"))
+    parts = [f"{n} {what}" for n, what in ((lost, "lost"), (empty, "empty")) if n]
+    out = f" Of {total} generations {' and '.join(parts)}: not compared." if parts else ""
+    undefined = int((items["undefined"] != "").sum())
+    if undefined:
+        verb = "has" if undefined == 1 else "have"
+        out += (
+            f" {undefined} of {len(items)} {verb} no diversity ({'; '.join(sorted(set(items['undefined']) - {''}))})."
+        )
+    return out
+
+
+def _lost(rows: pd.DataFrame, max_unscored: float) -> str:
+    """Why a group's light stays grey: too many of its generations are lost or empty."""
+    total, gone = int(rows["n_generations"].sum()), int((rows["n_lost"] + rows["n_empty"]).sum())
+    if gone <= max_unscored * total:
+        return ""
+    return f"{percent(gone / total, [max_unscored])} of the generations are lost or empty"
+
+
+def _grey(lost: Mapping[str, str], light: str, alone: str, without: Sequence[Estimate], max_unscored: float) -> str:
+    """Why the light, or that of some groups, stays grey, and what it would be."""
+    crowd = [", ".join(e.group.values()) for e in without if ", ".join(e.group.values()) not in lost]
+    reasons = [f"{name}: {why}" for name, why in lost.items()]
+    reasons += [
+        f"{name}: more than {percent(max_unscored, [max_unscored])} of the questions are unscored" for name in crowd
+    ]
+    if not reasons:
+        return ""
+    if light == "grey":
+        return stays_grey("; ".join(reasons), alone)
+    return f" {'; '.join(reasons)}, so the light of that group stays grey."
+
+
+def lost_generations(rows: pd.DataFrame) -> list[str]:
+    """Notes that count the generations that were not compared."""
+    lost = rows["unscored"][rows["unscored"] != ""]
+    spoken = rows["output"][rows["unscored"] == ""]
+    empty = int(np.sum([not text.strip() for text in spoken]))
+    out = []
+    if len(lost):
+        from evalbench.core.unscored import counted as reasons
+
+        out.append(f"Lost generations, in no figure: {len(lost)} of {len(rows)} ({reasons(lost)}).")
+    if empty:
+        wrong = " Where there are references, they count as wrong answers." if "reference" in rows else ""
+        out.append(f"Empty generations, not compared with others: {empty} of {len(rows)}.{wrong}")
+    return out
