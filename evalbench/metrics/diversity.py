@@ -13,6 +13,7 @@ from evalbench.errors import BadInput
 from evalbench.metrics.pairs_of_texts import ORDERS, NgramDiversity, changes, mean_of_groups, ngram_diversity
 from evalbench.metrics.registry import metric
 from evalbench.text.normalise import normalised_ids
+from evalbench.text.words import TokenIds
 
 NORMALISED = "full-stop_words"
 """Lower case, no punctuation; symbols and signs stay, so that 5 and −5, C and C++ differ."""
@@ -257,18 +258,18 @@ def answer_disagreement(generations: Generations) -> Floats:
     [0.667, 0.0]
     """
     texts, sizes = _flat(generations)
-    _, counts, own = answer_counts(texts, sizes)
+    _, counts, own = answer_counts(normalised_ids(texts, NORMALISED, ""), sizes)
     same = np.bincount(own, weights=counts * (counts - 1.0), minlength=len(sizes))
     return mean_of_groups(np.asarray(sizes * (sizes - 1.0) - same), sizes * (sizes - 1))
 
 
-def answer_counts(texts: Sequence[str], sizes: Ints) -> tuple[Ints, Ints, Ints]:
-    """Which texts of a group are the same after normalising.
+def answer_counts(tokens: TokenIds, sizes: Ints) -> tuple[Ints, Ints, Ints]:
+    """Which texts of a group have the same tokens.
 
     Parameters
     ----------
-    texts : sequence of str
-        Group after group.
+    tokens : TokenIds
+        The texts, group after group.
     sizes : (n_groups,) int array
 
     Returns
@@ -282,10 +283,9 @@ def answer_counts(texts: Sequence[str], sizes: Ints) -> tuple[Ints, Ints, Ints]:
 
     Examples
     --------
-    >>> [a.tolist() for a in answer_counts(["Rome", "rome!", "Paris", "rome"], np.array([3, 1]))]
+    >>> [a.tolist() for a in answer_counts(normalised_ids(["Rome", "rome!", "Paris", "rome"]), np.array([3, 1]))]
     [[0, 0, 1, 2], [2, 1, 1], [0, 0, 1]]
     """
-    tokens = normalised_ids(texts, NORMALISED, "")
     numbers: dict[bytes, int] = {}
     codes = [numbers.setdefault(tokens[i].tobytes(), len(numbers)) for i in range(len(tokens))]
     group = np.repeat(np.arange(len(sizes)), sizes)

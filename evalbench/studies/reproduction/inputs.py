@@ -95,6 +95,10 @@ def check_there_are_answers(data: Dataset, model: str) -> None:
         )
     if model and "prompt" not in names:
         raise BadInput("the table has no column prompt, which the model is asked; --map COLUMN=prompt takes another")
+    if model:
+        blank = data["items"].loc[~data["items"]["prompt"].map(_is_text), "id"].drop_duplicates()
+        if len(blank):
+            raise BadInput.listing("items: column prompt is empty:", [f"id {name}" for name in blank])
 
 
 def generations_of(data: Dataset, options: Mapping[str, Any]) -> tuple[pd.DataFrame, list[Reply]]:

@@ -64,7 +64,7 @@ def items_of(
     number, keys = _questions(rows)
     n = len(keys)
     lost = (rows["unscored"] != "").to_numpy()
-    empty = ~lost & np.array([not isinstance(text, str) or not text.strip() for text in rows["output"]])
+    empty = ~lost & np.array([not isinstance(text, str) or not text.strip() for text in rows["output"].tolist()])
     spoken = ~lost & ~empty
     totals, n_lost, n_empty, sizes = (
         np.bincount(number, weights=kind, minlength=n).astype(np.int64)
@@ -73,8 +73,9 @@ def items_of(
     texts = rows.loc[spoken, "output"].tolist()
     ends = np.cumsum(sizes)
     several = sizes > 1
-    by_ngrams = ngram_diversity(normalised_ids(texts, diversity.NORMALISED, ""), sizes)
-    answer, counts, of = diversity.answer_counts(texts, sizes)
+    tokens = normalised_ids(texts, diversity.NORMALISED, "")
+    by_ngrams = ngram_diversity(tokens, sizes)
+    answer, counts, of = diversity.answer_counts(tokens, sizes)
     n_answers = np.bincount(of, minlength=n)
     n_texts = _distinct(texts, sizes)
     # Answers that differ in case or punctuation alone have one meaning, which a model would not say of short ones.

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 NO_MARKS = "No answer is marked right or wrong: that takes a column reference or correct"
 ANSWERED = "the question, and the answers, the most frequent first"
+ALIKE = 0.05
+"""Answers to a creative task that differ by no more are nearly the same: where its light is not green."""
 ANSWERS = 5
 """So many different answers of a question are open; the others are one click away."""
 LONGEST = 200
@@ -66,16 +68,20 @@ def _figure(rows: pd.DataFrame, task: str) -> str:
 def most_different(result: Result, rows: int = 8) -> pd.DataFrame:
     """The questions whose answers differ most, with the answers and how often each was given; the groups in turn.
 
-    Of exact tasks by words, of creative ones by meaning.
+    Those of exact tasks, by words; where all tasks are creative theirs, by meaning.
     """
-    worth = _diversity(result.items)
-    return _cases(result, worth.where(worth > 0), rows, "No question has two different answers")
+    items, worth = result.items, _diversity(result.items)
+    judged = (items["task"] == EXACT) | (EXACT not in set(items["task"]))
+    return _cases(result, worth.where((worth > 0) & judged), rows, "No question has two different answers")
 
 
 def most_alike(result: Result, rows: int = 6) -> pd.DataFrame:
-    """The questions of creative tasks whose answers differ least, with the answers."""
-    worth = -_diversity(result.items)
-    return _cases(result, worth.where(result.items["task"] == CREATIVE), rows, "No test set is a creative task")
+    """The questions of creative tasks whose answers are nearly the same, with the answers."""
+    items = result.items
+    if CREATIVE not in set(items["task"]):
+        return _note("No test set is a creative task")
+    alike = (items["task"] == CREATIVE) & (_diversity(items) <= ALIKE)
+    return _cases(result, (-_diversity(items)).where(alike), rows, f"No question differs by {100 * ALIKE:g} pp or less")
 
 
 def flickering(result: Result, rows: int = 12) -> pd.DataFrame:
