@@ -98,3 +98,12 @@ def test_the_hooks_around_airflows_papermill_operator(tmp_path, monkeypatch):
     assert run.headline is not None
     assert (tmp_path / "reports" / run.href).is_file()
     assert "matching" in (tmp_path / "reports" / "index.html").read_text(encoding="utf-8")
+
+
+def test_changed_questions(capsys):
+    (code,) = [code for code in blocks("python") if "augment" in code]
+    exec(code, {})
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "How long is the trial period?"
+    assert said[1] != said[0]
+    assert "2" in said[4]

@@ -1,0 +1,160 @@
+"""Does a search find the same passages when the question is written otherwise?
+
+Input: questions and documents; the questions are changed here (or a table of variants has them changed), and the nearest documents of
+both are found by an embedding model.  Or what your own search found for questions and for their variants: then nothing is searched here.
+No answer and no judgement of relevance is needed.
+
+Figures (method document ``handbook``, stability of the top of a RAG under augmentations): the share of questions whose first k passages
+are the same ones (strict), the mean share of passages that stay (soft), Jaccard similarity, rank-biased overlap; at every depth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from evalbench.core.result import Result
+from evalbench.kit.collecting import accounting_of, asked, calls_of
+from evalbench.kit.options import Checks, stated, taken
+from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
+from evalbench.metrics.top_k import PERSISTENCE
+from evalbench.models.accounting import embeddings_counted, merged
+from evalbench.readers.dataset import Dataset
+from evalbench.studies.stability_top.inputs import SCHEMA, adapt, needs, shares_of, variants_of
+from evalbench.studies.stability_top.items import compared, items_of, recorded, searched, texts_of
+from evalbench.studies.stability_top.method import method, notes
+from evalbench.studies.stability_top.pictures import (
+    by_depth,
+    figures,
+    picture_depths,
+    picture_kept,
+    picture_unchanged,
+    worst,
+)
+from evalbench.studies.stability_top.summary import by_k_of, measures, rules_of, summarise
+from evalbench.text.augment import AUGMENTATIONS, SCHEMES, check_protect
+
+__all__ = [
+    "QUESTION", "SCHEMA", "adapt", "by_depth", "evaluate", "figures", "measures", "needs", "picture_depths", "picture_kept",
+    "picture_unchanged", "summarise", "worst",
+]  # fmt: skip
+
+QUESTION = "Does a search find the same passages when the question is written otherwise?"
+
+
+def evaluate(
+    data: Dataset,
+    *,
+    k: int = 5,
+    deepest: int = 10,
+    augmentations: Sequence[str] = tuple(AUGMENTATIONS),
+    rates: Mapping[str, float | Sequence[float]] = {},
+    protect: Sequence[str] = (),
+    scheme: str = "ala-lc",
+    embed: str = "use-multilingual",
+    persistence: float = PERSISTENCE,
+    model: str = "",
+    prompt: str = "",
+    temperature: float = 0.0,
+    max_tokens: int = 512,
+    lights: Mapping[str, Mapping[str, float]] = {},
+    sample_method: str = "first",
+    n_samples: int = 0,
+    random_state: int = 0,
+    max_unscored: float = MAX_UNSCORED,
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
+) -> Result:
+    """Compare what is found for questions with what is found for variants of them.
+
+    Parameters
+    ----------
+    data : Dataset
+        ``load(…, study="stability_top")``: tables questions and documents, optional variants; or table tops.
+    k : int
+        How many passages your system reads: the depth of the headline and of the lights.
+    deepest : int
+        The figures are shown at the depths 1 to this one.
+    augmentations : sequence of str
+        What questions are changed by: ``butter_finger``, ``word_swap``, ``human_level``, ``special_token``, ``transliterate``, ``none``
+        as a control; with a model ``paraphrase``, ``translate_ru_en``, ``translate_ru_uk_ru`` and other languages.
+    rates : mapping of str to float or sequence of float
+        Augmentation → the share of letters or words that it changes (0–1), or several shares, where not its own default.
+    protect : sequence of str
+        What augmentations leave as it is: ``numbers``, ``code``, ``urls``.
+    scheme : str
+        Of ``transliterate``: ``ala-lc``, ``iso-9``, ``gost-7.79-b``, or as the packages ``cyrtranslit`` and ``transliterate`` have it.
+    embed : str
+        Embedding model that searches.
+    persistence : float
+        Of rank-biased overlap (0–1): the lower, the more the first ranks count.
+    model : str
+        Who writes paraphrases and translations.
+    prompt, temperature, max_tokens
+        See :func:`evalbench.kit.collecting.asked`.
+    lights : mapping of str to mapping, optional
+        Thresholds instead of the document's, at or above: ``{"unchanged_soft": {"green_from": 0.9, "yellow_from": 0.5}}``.
+    sample_method, n_samples, random_state
+        See :func:`evalbench.kit.sampling.sample_ids`.
+    max_unscored, seed, n_resamples
+        See :func:`evalbench.kit.verdicts.worst_group`.
+
+    Returns
+    -------
+    Result
+        ``items``: one row per question and augmentation.  ``tables``: ``texts`` (both texts and tops), ``by_k``; ``calls`` where a
+        model was asked.
+
+    Raises
+    ------
+    BadInput
+        For faults of the options and missing tables, all at once.
+    """
+    options = stated(evaluate, locals())
+    checks = Checks(options)
+    for name, depth in (("k", k), ("deepest", deepest)):
+        whole = isinstance(depth, int) and not isinstance(depth, bool)
+        checks.that(whole and 1 <= depth <= 1000, f"{name} must be a whole number from 1 to 1000, got {depth!r}")
+    checks.that(
+        isinstance(persistence, int | float) and 0 < persistence < 1,
+        f"persistence must be between 0 and 1, got {persistence!r}",
+    )
+    checks.choice("scheme", scheme, tuple(SCHEMES))
+    for fault in check_protect(protect):
+        checks.that(False, fault)
+    checks.tried(lambda: shares_of(augmentations, rates))
+    rules = checks.tried(lambda: rules_of(lights)) or {}
+    checks.refuse("stability_top")
+    options["lights"] = rules
+    needs(data, **taken(needs, options))
+    own, said, replies, spent = data.get("tops"), [], [], []
+    depth = max(deepest, k)
+    if own is not None:
+        tops = recorded(own, data.get("questions"), data.get("variants"), depth)
+    else:
+        settings = {name: value for name, value in taken(asked, options).items() if name not in ("model", "seed")}
+        variants = variants_of(data, **taken(variants_of, options), **settings)
+        said, replies = variants.notes, variants.replies
+        with embeddings_counted() as spent:
+            tops = searched(variants.rows, data["documents"], embed, depth)
+    found = compared(tops, persistence)
+    items = items_of(tops, found, k)
+    by_k = by_k_of(
+        tops.rows[["id", "augmentation", "unscored", "undefined"]], found, seed=seed, n_resamples=n_resamples
+    )
+    made = own is None and data.get("variants") is None
+    return Result(
+        study="stability_top",
+        question=QUESTION,
+        judged="the search of the table" if own is not None else f"search by {embed}",
+        parameters=options,
+        data=data.label,
+        id="id",
+        by=("augmentation",),
+        items=items,
+        items_of="questions × augmentations",
+        summary=summarise(items, **taken(summarise, options)),
+        tables={"texts": texts_of(tops, k), "by_k": by_k, **calls_of(replies)},
+        notes=(*data.notes, *said, *tops.notes, *notes(items)),
+        method=method(options, made=made, recorded=own is not None),
+        accounting=merged([accounting_of(replies), *spent]) if replies or spent else {},
+    )

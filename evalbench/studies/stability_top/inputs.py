@@ -1,0 +1,271 @@
+"""Questions, what augmentations make of them, and what a search finds for both."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from evalbench.core.wording import counted
+from evalbench.errors import BadInput
+from evalbench.kit.rephrasing import PARAPHRASE, TRANSLATE, check_rephrasing, rephrased
+from evalbench.kit.sampling import sampled
+from evalbench.readers.dataset import Dataset
+from evalbench.readers.schema import Column, Table
+from evalbench.text.augment import AUGMENTATIONS, augmented, check_options
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evalbench.models.exchange import Reply
+
+NONE = "none"
+"""The control: the question as it is, asked again."""
+ORIGINAL = ("", "original", "clean", "base", "baseline", "source", "оригинал")
+"""What the augmentation of a question as it was written is called."""
+LEVELS = ("characters", "words", "other")
+BLANK, NOT_CHANGED, NO_TOP = "blank-question", "nothing-to-change", "no-output"
+_NAMED = 5
+SCHEMA: Mapping[str, Table] = {
+    "questions": Table(
+        (
+            Column("id", "id"),
+            Column("question", "text", empty_ok=True, help="as it was written"),
+            Column("lang", "id", required=False, empty_ok=True, help="ISO 639-1: the script of transliterate, the prompt of a model"),
+        ),
+        unique=("id",),
+        required=False,
+        stem="queries",
+        help="questions to the documents",
+    ),
+    "documents": Table(
+        (Column("doc_id", "id"), Column("text", "text", empty_ok=True, help="an empty one is never found")),
+        unique=("doc_id",),
+        required=False,
+        stem="corpus",
+        help="what is searched, a row per passage",
+    ),
+    "variants": Table(
+        (
+            Column("id", "id", help="of the question"),
+            Column("augmentation", "id", help="how it was changed, such as paraphrase"),
+            Column("question", "text", empty_ok=True, help="as it was changed"),
+        ),
+        unique=("id", "augmentation"),
+        required=False,
+        help="changed questions of your own, in place of those made here",
+    ),
+    "tops": Table(
+        (
+            Column("id", "id", help="of the question"),
+            Column("augmentation", "id", required=False, empty_ok=True, help="how the question was changed; empty: not at all"),
+            Column("doc_id", "id", help="a passage that your search found"),
+            Column("rank", "int", low=0, help="the first is the lowest"),
+        ),
+        unique=("id", "augmentation", "doc_id"),
+        required=False,
+        help="what your own search found, in place of the one here",
+    ),
+}  # fmt: skip
+
+
+class Asked(NamedTuple):
+    """Every variant beside its question.
+
+    Attributes
+    ----------
+    rows : DataFrame
+        ``id, augmentation, level, question, variant`` (None where there is none), ``unscored``, ``undefined``, in the order of the
+        first two.
+    replies : list of Reply
+    notes : list of str
+    """
+
+    rows: pd.DataFrame
+    replies: list[Reply]
+    notes: list[str]
+
+
+def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
+    """Questions and documents with the columns of BEIR: ``_id`` and ``text``."""
+    out = dict(frames)
+    for name, key in (("questions", "id"), ("documents", "doc_id")):
+        frame = out.get(name)
+        if frame is None:
+            continue
+        names = {"_id": key, **({"query": "question", "text": "question"} if name == "questions" else {})}
+        renamed = {old: new for old, new in names.items() if old in frame and new not in frame}
+        if renamed:
+            attrs = dict(frame.attrs)
+            out[name] = frame.rename(columns=renamed)
+            out[name].attrs.update(attrs)
+    return out
+
+
+def needs(data: Dataset, *, augmentations: Sequence[str] = tuple(AUGMENTATIONS), model: str = "", k: int = 5) -> None:
+    """Refuse data with nothing to search and no tops, and augmentations that need a model where none is named."""
+    tops, variants = data.get("tops"), data.get("variants")
+    if tops is not None:
+        changed = ~is_original(tops)
+        if not changed.any() or changed.all():
+            side = "a changed question" if not changed.any() else "a question as it was written (augmentation empty)"
+            raise BadInput(f"table tops: no row is of {side}; the tops of both are compared")
+        return
+    missing = [name for name in ("questions", "documents") if data.get(name) is None]
+    if missing:
+        raise BadInput(
+            f"there is no table {' and no table '.join(missing)}: give questions (id, question) and documents (doc_id, text), or what "
+            "your own search found as table tops (id, augmentation, doc_id, rank)"
+        )
+    n = int((data["documents"]["text"].str.strip() != "").sum())
+    if isinstance(k, int) and n <= k:
+        raise BadInput(
+            f"k is {k}, but only {counted(n, 'document')} have a text: the first {k} are always the same ones"
+        )
+    written = [] if variants is not None else [name for name in augmentations if by_model(name)]
+    if written and not model:
+        raise BadInput(f"{', '.join(written)}: a model writes these; name one (--model), or give a table variants")
+
+
+def by_model(name: str) -> bool:
+    """Whether an augmentation is one that a model writes."""
+    return isinstance(name, str) and (name == PARAPHRASE or name.startswith(TRANSLATE))
+
+
+def shares_of(augmentations: Sequence[str], rates: Mapping[str, Any]) -> list[tuple[str, str, float | None]]:
+    """Label, name and rate of every augmentation at every rate; the rate is part of the label where there are several.
+
+    Raises
+    ------
+    BadInput
+        For unknown names, names given twice, and rates that are none: all of them.
+
+    Examples
+    --------
+    >>> shares_of(["word_swap", "butter_finger"], {"butter_finger": [0.05, 0.1]})
+    [('word_swap', 'word_swap', None), ('butter_finger 0.05', 'butter_finger', 0.05), ('butter_finger 0.1', 'butter_finger', 0.1)]
+    """
+    names = list(augmentations)
+    faults = [] if names else ["none was named"]
+    faults += [f"{name} is named twice" for name in sorted({str(n) for n in names if names.count(n) > 1})]
+    faults += [f"rates: {name} is not among the augmentations" for name in rates if name not in names]
+    found: list[tuple[str, str, float | None]] = []
+    for name in dict.fromkeys(names):
+        given = rates.get(name)
+        several = list(given) if isinstance(given, list | tuple) else [given]
+        wrong = [x for x in several if x is not None and (isinstance(x, bool) or not isinstance(x, int | float))]
+        faults += [f"rates: {name}: {x!r} is not a number" for x in wrong] or (
+            [] if several else [f"rates: {name}: none"]
+        )
+        if name == NONE or by_model(name):
+            faults += [] if name == NONE else check_rephrasing(name)
+            faults += [f"rates: {name} has no rate"] if name in rates else []
+        elif not wrong:
+            faults += [fault for x in several for fault in check_options(str(name), rate=x)]
+        found += [(f"{name} {x:g}" if len(several) > 1 else str(name), str(name), x) for x in several if x not in wrong]
+    if faults:
+        raise BadInput.listing("augmentations:", dict.fromkeys(faults))
+    return found
+
+
+def variants_of(
+    data: Dataset,
+    *,
+    augmentations: Sequence[str],
+    rates: Mapping[str, Any],
+    protect: Sequence[str],
+    scheme: str,
+    model: str,
+    sample_method: str,
+    n_samples: int,
+    random_state: int,
+    seed: int,
+    **settings: Any,
+) -> Asked:
+    """The variants of the questions: the table's own, or those made here, by a model where one is needed."""
+    import pandas as pd
+
+    questions = sampled(data["questions"], sample_method, n_samples, random_state).sort_values("id", ignore_index=True)
+    own, notes, replies = data.get("variants"), [], []
+    if own is not None:
+        strangers = ~own["id"].isin(data["questions"]["id"])
+        if strangers.any():
+            notes.append(f"Variants of questions that the table does not have, left out: {int(strangers.sum())}.")
+        rows = own.rename(columns={"question": "variant"}).merge(
+            questions, on="id", how="inner", validate="many_to_one"
+        )
+        rows = rows.assign(unscored="")
+    else:
+        parts = []
+        for label, name, rate in shares_of(augmentations, rates):
+            made, said, others = _made(questions, name, rate, protect, scheme, model, seed, settings)
+            parts.append(made.assign(augmentation=label))
+            replies += said
+            if others:
+                notes.append(
+                    f"{label} is not for {others} of {counted(len(questions), 'question')}: they are in another language."
+                )
+        rows = pd.concat(parts, ignore_index=True)
+    if not len(rows):
+        raise BadInput("no question has a variant")
+    rows["level"] = [level_of(name) for name in rows["augmentation"]]
+    same = rows["variant"] == rows["question"]
+    control = same.groupby(rows["augmentation"]).transform("all") & (own is not None) | (rows["augmentation"] == NONE)
+    blank = [
+        not q.strip() or (isinstance(v, str) and not v.strip())
+        for q, v in zip(rows["question"], rows["variant"], strict=True)
+    ]
+    rows["undefined"] = np.select([blank, same & ~control], [BLANK, NOT_CHANGED], default="")
+    rows.loc[rows["undefined"] != "", "unscored"] = ""
+    columns = ["id", "augmentation", "level", "question", "variant", "unscored", "undefined"]
+    return Asked(rows.sort_values(["augmentation", "id"], ignore_index=True)[columns], replies, notes)
+
+
+def _made(
+    questions: pd.DataFrame,
+    name: str,
+    rate: float | None,
+    protect: Sequence[str],
+    scheme: str,
+    model: str,
+    seed: int,
+    settings: Mapping[str, Any],
+) -> tuple[pd.DataFrame, list[Reply], int]:
+    if name == NONE:
+        return questions.assign(variant=questions["question"], unscored=""), [], 0
+    if by_model(name):
+        found = rephrased(questions, "question", name, model, protect=protect, seed=seed, **settings)
+        old = questions.set_index("id")["question"].reindex(found.rows["id"]).to_numpy()
+        return found.rows.assign(variant=found.rows["question"], question=old), found.replies, found.others
+    languages = questions["lang"].tolist() if "lang" in questions else None
+    texts, ids = questions["question"].tolist(), questions["id"].tolist()
+    new = augmented(
+        texts, name, ids=ids, seed=seed, rate=rate, languages=languages, protect=protect, scheme=scheme
+    ).texts
+    return questions.assign(variant=new, unscored=""), [], 0
+
+
+def level_of(label: str) -> str:
+    """To which list of augmentations one belongs; ``other`` for an unknown one and for the control.
+
+    Examples
+    --------
+    >>> level_of("butter_finger 0.1"), level_of("translate_ru_uk"), level_of("none")
+    ('characters', 'words', 'other')
+    """
+    name = re.sub(r"\W+", "_", label.strip().lower())
+    if by_model(name):
+        return "words"
+    return next(
+        (a.level for known, a in AUGMENTATIONS.items() if name == known or name.startswith(f"{known}_")), "other"
+    )
+
+
+def is_original(tops: pd.DataFrame) -> np.ndarray[Any, Any]:
+    """Which rows of the tops are of questions as they were written."""
+    if "augmentation" not in tops:
+        return np.ones(len(tops), bool)
+    found: np.ndarray[Any, Any] = tops["augmentation"].str.strip().str.lower().isin(ORIGINAL).to_numpy(bool)
+    return found

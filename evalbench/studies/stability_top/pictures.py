@@ -1,0 +1,143 @@
+"""Pictures and tables of a stability_top result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalbench.core.verdict import SYMBOLS
+from evalbench.core.wording import aligned
+from evalbench.draw.edits import edited
+from evalbench.draw.html import Html, escape, language_attributes
+from evalbench.draw.lines import Line, lines
+from evalbench.draw.pictures import estimate_bars
+from evalbench.draw.verdict import light_word
+from evalbench.kit.cases import cells, in_turn, score_text, worst_cases
+from evalbench.studies.stability_top.items import FIGURES
+from evalbench.studies.stability_top.summary import TITLES
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure as Picture
+
+    from evalbench.core.result import Estimate, Result
+
+SHORT = {"unchanged_strict": "strict", "unchanged_soft": "soft", "rbo": "rank-biased overlap"}
+MOST_LINES = 6
+MOST_ROWS = 40
+
+
+def _estimates(result: Result, metric: str) -> list[Estimate]:
+    """The figure of every augmentation, of many the lowest."""
+    found = [e for e in result.summary.estimates if e.metric == metric]
+    if len(found) > MOST_ROWS:
+        kept = sorted(found, key=lambda e: 2.0 if e.value is None else e.value)[:MOST_ROWS]
+        found = [e for e in found if e in kept]
+    return found
+
+
+def picture_kept(result: Result) -> tuple[Picture, str]:
+    """The share of passages that every augmentation leaves in the top."""
+    return _bars(result, "unchanged_soft", "Passages of the top that stay", "mean share of the first k passages (0–1)")
+
+
+def picture_unchanged(result: Result) -> tuple[Picture, str]:
+    """The share of tops that every augmentation leaves whole."""
+    return _bars(result, "unchanged_strict", "Tops in which every passage stays", "share of questions (0–1)")
+
+
+def _bars(result: Result, metric: str, title: str, xlabel: str) -> tuple[Picture, str]:
+    rows = _estimates(result, metric)
+    names = [f"{SYMBOLS[e.light]} {e.group['augmentation']}" for e in rows]
+    figure, alt = estimate_bars(
+        names, rows, title=f"{title}, k = {result.parameters['k']}", xlabel=xlabel, domain=(0, 1)
+    )
+    lit = "; ".join(f"{e.group['augmentation']} {e.light}" for e in rows)
+    return figure, f"{alt} Lights: {lit}."
+
+
+def picture_depths(result: Result, figure: str = "unchanged_soft") -> tuple[Picture, str] | None:
+    """A figure at every depth, of many augmentations the lowest at k; None where there is no value."""
+    table = result.tables["by_k"].dropna(subset=[figure])
+    if table.empty:
+        return None
+    at_k = table[table["k"] == min(result.parameters["k"], table["k"].max())].sort_values([figure, "augmentation"])
+    names = sorted(at_k["augmentation"][:MOST_LINES])
+    series = {name: _line(table[table["augmentation"] == name], figure) for name in names}
+    few = len(at_k) > len(names)
+    title = f"{TITLES[figure].capitalize()} by depth{f', the {len(names)} lowest augmentations' if few else ''}"
+    return lines(series, title=title, xlabel="k", ylabel=f"{TITLES[figure]} (0–1)", domain=(-0.02, 1.02))
+
+
+def _line(own: pd.DataFrame, figure: str) -> Line:
+    return Line(*(own[c].to_numpy() for c in ("k", figure, f"{figure}_low", f"{figure}_high")))
+
+
+def figures(result: Result) -> pd.DataFrame:
+    """Every augmentation: its list, lights, and the figures at k with their intervals."""
+    import pandas as pd
+
+    found = {(e.group.get("augmentation", ""), e.metric): e for e in result.summary.estimates}
+    names = list(dict.fromkeys(name for name, _ in found))
+    levels = dict(zip(result.items["augmentation"], result.items["level"], strict=True))
+    columns: dict[str, Any] = {"list": [levels.get(name, "") for name in names], "augmentation": names}
+    for metric in SHORT:
+        rows = [found[name, metric] for name in names]
+        columns[SHORT[metric]] = aligned(*([getattr(e, part) for e in rows] for part in ("value", "ci_low", "ci_high")))
+        if any(e.light != "unlit" for e in rows):
+            columns[f"{SHORT[metric]}: light"] = cells([light_word(e.light) for e in rows], range(len(rows)))
+    columns["questions"] = [found[name, "unchanged_soft"].n for name in names]
+    return pd.DataFrame(columns)
+
+
+def by_depth(result: Result) -> pd.DataFrame:
+    """Every figure at every depth, with the changed shares of the method document."""
+    table = result.tables["by_k"]
+    out = table[["augmentation", "k"]].copy()
+    for name in FIGURES:
+        ends = ([None if np.isnan(v) else float(v) for v in table[c]] for c in (name, f"{name}_low", f"{name}_high"))
+        out[TITLES[name]] = aligned(*ends)
+    for name in ("strict", "soft"):
+        out[f"changed ({name})"] = [score_text(x) for x in table[f"changed_{name}"]]
+    return out
+
+
+def worst(result: Result, rows: int = 20) -> pd.DataFrame:
+    """Questions whose top changed most, the augmentations in turn: edits marked, passages that went and that came."""
+    import pandas as pd
+
+    keys = [result.id, *result.by]
+    own = result.items[result.items["rbo"] < 1 - 1e-9]
+    if own.empty:
+        return pd.DataFrame({"note": ["no top changed"]})
+    found = worst_cases(own, ["unchanged_soft", "rbo"], keys=keys, n=None)
+    found = in_turn(found, "augmentation", rows)
+    found = found.merge(result.tables["texts"], on=keys, how="left", validate="one_to_one")
+    records: Any = found.to_dict("records")
+    columns: dict[str, Any] = {"id": found["id"], "augmentation": found["augmentation"]}
+    columns["kept"] = [score_text(row["unchanged_soft"]) for row in records]
+    columns["rank-biased overlap"] = [score_text(row["rbo"]) for row in records]
+    if found["question"].notna().any():
+        columns["question, and below it the variant"] = cells([_texts(row) for row in records], found.index)
+    columns["top before"] = cells([_top(row["top"], row["top_after"]) for row in records], found.index)
+    columns["top after"] = cells([_top(row["top_after"], row["top"]) for row in records], found.index)
+    return pd.DataFrame(columns)
+
+
+def _texts(row: Mapping[str, Any]) -> Html:
+    sides = row["question"], row["variant"]
+    if not all(isinstance(text, str) for text in sides):
+        return Html("<hr>".join(escape(text) if isinstance(text, str) else "–" for text in sides))
+    marked = edited(*sides)
+    return Html(
+        "<hr>".join(f"<div{language_attributes(text)}>{html}</div>" for text, html in zip(sides, marked, strict=True))
+    )
+
+
+def _top(own: Sequence[str], other: Sequence[str]) -> Html:
+    """Passages in their order; those that the other side lacks are marked."""
+    lacks = set(other)
+    names = [escape(n) if n in lacks else f'<mark class="eb-differs">{escape(n)}</mark>' for n in own]
+    return Html("<br>".join(names) or "–")

@@ -1,0 +1,134 @@
+"""Items to headline figures and their verdict, and the figures at every depth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalbench.core.measures import Measure, mean_of, share_of
+from evalbench.core.result import Summary
+from evalbench.core.verdict import Band, Bands
+from evalbench.core.wording import counted
+from evalbench.kit.options import Checks
+from evalbench.kit.rules import rule_of
+from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, ROUNDING, SEED, by_group, worst_group
+from evalbench.metrics.top_k import TopAgreement
+from evalbench.studies.stability_top.items import FIGURES
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TITLES = {
+    "unchanged_strict": "tops unchanged (strict)",
+    "unchanged_soft": "passages kept (soft)",
+    "jaccard": "Jaccard similarity of the tops",
+    "rbo": "rank-biased overlap",
+}
+DOCUMENT = {"unchanged_soft": (0.1, 0.8), "unchanged_strict": (0.05, 0.7)}
+"""The method document's thresholds: red up to the first, green from the second."""
+
+
+def bands_of_document(metric: str) -> Bands | None:
+    """The light of the method document; the worse one takes the lower boundary, the better one the upper, as printed.
+
+    Examples
+    --------
+    >>> bands = bands_of_document("unchanged_soft")
+    >>> bands.light(0.1), bands.light(0.11), bands.light(0.8)
+    ('red', 'yellow', 'green')
+    """
+    if metric not in DOCUMENT:
+        return None
+    red, green = DOCUMENT[metric][0] + ROUNDING, DOCUMENT[metric][1] - ROUNDING
+    middle = Band("yellow", red, green, low_closed=False)
+    return Bands((Band("red", high=red, high_closed=True), middle, Band("green", green)))
+
+
+def rules_of(lights: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """Checked thresholds of one's own.
+
+    Raises
+    ------
+    BadInput
+        For figures that there are not, and thresholds that are no rule: all of them.
+    """
+    checks, found = Checks(), {}
+    for name, rule in lights.items():
+        if name not in FIGURES:
+            checks.that(False, f"lights: {name} is not one of {', '.join(FIGURES)}")
+            continue
+        found[name] = checks.tried(lambda rule=rule, name=name: rule_of(rule, within=(0, 1), of=name)) or {}  # type: ignore[misc]
+    checks.refuse("stability_top")
+    return {name: rule for name, rule in found.items() if rule}
+
+
+def measures() -> tuple[Measure, ...]:
+    """The headline: the share of tops that did not change at all, and three means."""
+    undefined = "no question was changed"
+    strict = share_of(
+        "unchanged_strict",
+        title=TITLES["unchanged_strict"],
+        undefined=undefined,
+        bands=bands_of_document("unchanged_strict"),
+    )
+    others = (
+        mean_of(name, title=TITLES[name], undefined=undefined, bands=bands_of_document(name)) for name in FIGURES[1:]
+    )
+    return (strict, *others)
+
+
+def summarise(
+    items: pd.DataFrame,
+    *,
+    lights: Mapping[str, Mapping[str, float]] = {},
+    max_unscored: float = MAX_UNSCORED,
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
+) -> Summary:
+    """Figures of every augmentation with intervals, and the verdict: the worst light decides; options as of ``evaluate``."""
+    return worst_group(
+        items,
+        measures(),
+        "augmentation",
+        lights=lights,
+        over=counted(items["id"].nunique(), "question"),
+        max_unscored=max_unscored,
+        seed=seed,
+        n_resamples=n_resamples,
+    )
+
+
+def by_k_of(rows: pd.DataFrame, found: TopAgreement, *, seed: int, n_resamples: int) -> pd.DataFrame:
+    """Every figure at every depth, a row per augmentation and depth: its mean and the ends of its interval, and the changed shares.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        ``id, augmentation, unscored, undefined``.
+    found : TopAgreement
+        Of these rows.
+    """
+    import pandas as pd
+
+    depths = range(1, found.rbo.shape[1] + 1)
+    wide = pd.concat(
+        [rows, *(pd.DataFrame(getattr(found, name), rows.index, [f"{name}_{k}" for k in depths]) for name in FIGURES)],
+        axis=1,
+    )
+    at_k = [
+        (share_of if name == "unchanged_strict" else mean_of)(f"{name}_{k}", worst=None)
+        for k in depths
+        for name in FIGURES
+    ]
+    cells: dict[tuple[str, int], dict[str, Any]] = {}
+    for e in by_group(wide, at_k, "augmentation", seed=seed, n_resamples=n_resamples):
+        name, _, k = e.metric.rpartition("_")
+        ends = {name: e.value, f"{name}_low": e.ci_low, f"{name}_high": e.ci_high}
+        cells.setdefault((e.group["augmentation"], int(k)), {"n": e.n}).update(ends)
+    out = pd.DataFrame([{"augmentation": a, "k": k, **row} for (a, k), row in cells.items()])
+    out = out.astype({c: float for c in out if c not in ("augmentation", "k", "n")})
+    for name in ("strict", "soft"):
+        out[f"changed_{name}"] = 1 - out[f"unchanged_{name}"]
+    return out.sort_values(["augmentation", "k"], ignore_index=True).replace({np.nan: np.nan})
