@@ -144,6 +144,13 @@ def test_columns_and_files_of_beir(tmp_path):
     assert set(found.items["id"]) == {"a", "b"}
 
 
+def test_a_single_file_of_tops(tmp_path):
+    TOPS.to_csv(tmp_path / "mine.csv", index=False)
+    found = stability_top.evaluate(load(tmp_path / "mine.csv", study="stability_top"), **FEW)
+    assert found.judged == "the search of the table"
+    assert len(found.items) == 3
+
+
 @pytest.mark.parametrize(("metric", "red", "green"), [("unchanged_soft", 0.1, 0.8), ("unchanged_strict", 0.05, 0.7)])
 def test_the_document_s_lights_and_both_neighbours(metric, red, green):
     bands = bands_of_document(metric)

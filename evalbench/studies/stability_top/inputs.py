@@ -89,8 +89,11 @@ class Asked(NamedTuple):
 
 
 def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
-    """Questions and documents with the columns of BEIR: ``_id`` and ``text``."""
+    """Questions and documents with the columns of BEIR, ``_id`` and ``text``; one table of tops, given as the main one."""
     out = dict(frames)
+    main = out.get("questions")
+    if main is not None and "tops" not in out and {"doc_id", "rank"} <= set(main) and "question" not in main:
+        out["tops"] = out.pop("questions")
     for name, key in (("questions", "id"), ("documents", "doc_id")):
         frame = out.get(name)
         if frame is None:

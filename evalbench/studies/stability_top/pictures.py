@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from evalbench.core.result import Estimate, Result
 
-SHORT = {"unchanged_strict": "strict", "unchanged_soft": "soft", "rbo": "rank-biased overlap"}
+SHORT = {"unchanged_strict": "strict", "unchanged_soft": "soft"}
 MOST_LINES = 6
 MOST_ROWS = 40
 
@@ -76,7 +76,7 @@ def _line(own: pd.DataFrame, figure: str) -> Line:
 
 
 def figures(result: Result) -> pd.DataFrame:
-    """Every augmentation: its list, lights, and the figures at k with their intervals."""
+    """Every augmentation: its list, and the figures at k that have a light, with their intervals."""
     import pandas as pd
 
     found = {(e.group.get("augmentation", ""), e.metric): e for e in result.summary.estimates}
