@@ -1,4 +1,4 @@
-"""``evalbench data``: what there is, how a table is understood, and questions made from documents."""
+"""``evalbench data``: what there is, how a table is understood, what is wrong with one, and questions made from documents."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from evalbench.commands import completion
+from evalbench.commands.curate import curate
 from evalbench.commands.generate import generate
 from evalbench.commands.run import assignments
 from evalbench.errors import BadInput
@@ -23,9 +24,10 @@ if TYPE_CHECKING:
 
 @click.group("data")
 def data() -> None:
-    """List data sets; check how a table is understood; make questions from documents."""
+    """List data sets; check how a table is understood; find what is wrong with one; make questions from documents."""
 
 
+data.add_command(curate)
 data.add_command(generate)
 
 
