@@ -10,13 +10,16 @@ import numpy.typing as npt
 
 from evalbench.core.arrays import Floats
 from evalbench.core.measures import Measure, unit_sums
+from evalbench.kit.trials import COUNTS
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from evalbench.compare.sides import Group, Side
 
-_NOT_SCORES = {"unscored", "undefined"}
+_NOT_SCORES = {"unscored", "undefined", *COUNTS}
+N_TRIALS = COUNTS[0]
+FLICKERS = "flickering"
 
 
 class Changes(NamedTuple):
@@ -28,7 +31,7 @@ class Changes(NamedTuple):
         The figure, or column of the items, whose value on single units this is.
     table : DataFrame
         Group columns, unit, ``reference``, ``side``, ``change`` (side − reference), ``what`` (the counts that
-        moved), ``verdict`` (better, worse, higher, lower, same, no value); the largest changes first.
+        moved), ``verdict`` (better, worse, higher, lower, same, flickering, no value); the largest changes first.
     counts : mapping of verdict to int
     title : str
         The words for ``metric``.
@@ -59,7 +62,7 @@ def changes(
         metric, measure = column, Measure(column, (column, f"#{column}"), _mean)
     parts = [_of_group(reference, side, group, own, unit, measure) for group, own in groups]
     table = pd.concat(parts, ignore_index=True)
-    table["verdict"] = _verdicts(table, higher)
+    table["verdict"] = np.where(table.pop("flickers"), FLICKERS, _verdicts(table, higher))
     keys = [c for c in table.columns if c in {*side.by, unit}]
     table = table.assign(size=table["change"].abs().fillna(-1)).sort_values(
         ["size", *keys], ascending=[False, *[True] * len(keys)], kind="stable", ignore_index=True
@@ -105,9 +108,16 @@ def _of_group(
             "reference": values[0],
             "side": values[1],
             "change": values[1] - values[0],
+            "flickers": _flickers(rows_before, measure, values[0]) | _flickers(rows_after, measure, values[1]),
             "what": _moved(counts, *(t[:, [columns.index(c) for c in counts]] for t in (before, after))),
         }
     )
+
+
+def _flickers(rows: pd.DataFrame, measure: Measure, values: Floats) -> npt.NDArray[np.bool_]:
+    """Whether a unit is neither always right nor always wrong on a side with several trials."""
+    shares = measure.interval == "wilson" and N_TRIALS in rows
+    return (values > 1e-9) & (values < 1 - 1e-9) & shares
 
 
 def _moved(names: Sequence[str], before: Floats, after: Floats) -> list[str]:

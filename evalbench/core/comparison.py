@@ -173,7 +173,7 @@ def _compare_one(
         ci_high=drawn.high if bounded else None,
         p=test.p if tested else None,
         p_holm=p_holm if tested else None,
-        p_mcnemar=_mcnemar(rows_a, rows_b) if tested and measure.interval == "wilson" and one_item_each else None,
+        p_mcnemar=_mcnemar(rows_a, rows_b) if tested and one_item_each and _of_draws(measure, rows_a, rows_b) else None,
         smallest=smallest_difference(spread) if spread > 0 and least is not None and least <= alpha else None,
         least_p=least,
         n_differ=int((rows_a != rows_b).any(axis=1).sum()) if paired and tested else None,
@@ -216,6 +216,11 @@ def _direction(higher_is_better: bool | None, difference: float, p_holm: float, 
     if higher_is_better is None:
         return "higher" if difference > 0 else "lower"
     return "better" if (difference > 0) == higher_is_better else "worse"
+
+
+def _of_draws(measure: Measure, *rows: Floats) -> bool:
+    """Whether a figure is the share of units that are right, each of them right or wrong."""
+    return measure.interval == "wilson" and all(np.isin(each, (0.0, 1.0)).all() for each in rows)
 
 
 def _mcnemar(rows_a: Floats, rows_b: Floats) -> float:

@@ -46,7 +46,8 @@ class Measure:
     unit : str
     higher_is_better : bool or None
     interval : {"bootstrap", "wilson", "counts"}
-        ``wilson`` only for a proportion of items: its two sums are successes and trials.  ``counts`` for a proportion
+        ``wilson`` only for a proportion of items: its two sums are successes and trials; bootstrap where items have
+        shares between 0 and 1, as the average of their trials.  ``counts`` for a proportion
         of things that come several to an item, such as precision: bootstrap, but Wilson over the items that have
         some where all agree on 0 or 1, so that 20 of 20 is [0.84, 1] and not [1, 1].
     undefined : str
@@ -225,6 +226,12 @@ def _units_with_value(measure: Measure, sums: Floats, at: Mapping[str, int]) -> 
     return int((sums[:, counts] > 0).all(axis=1).sum()) if counts else len(sums)
 
 
+def _between(columns: Columns, measure: Measure) -> bool:
+    """Whether items have shares between 0 and 1, as those of several trials have: they are no single draws."""
+    values = np.asarray(columns[measure.sums[0]], dtype=float)
+    return bool(((values > 0) & (values < 1)).any())
+
+
 def _reasons(column: npt.ArrayLike | None, n: int) -> npt.NDArray[np.bool_]:
     """Whether each item carries a reason."""
     if column is None:
@@ -256,7 +263,9 @@ def _estimate_one(
         notes.append(f"every item is unscored: {why}" if n_unscored == len(unscored) else measure.undefined)
     elif n_units < 2:
         notes.append("no interval: fewer than two units")
-    elif measure.interval == "wilson" and (not clustered or totals[0] in (0, totals[1])):
+    elif measure.interval == "wilson" and (
+        totals[0] in (0, totals[1]) or not (clustered or _between(columns, measure))
+    ):
         # Clustered proportions keep the bootstrap, except where all agree and it would have no width.
         agreed = n_units if totals[0] else 0
         low, high = map(float, wilson(agreed, n_units) if clustered else wilson(totals[0], totals[1]))

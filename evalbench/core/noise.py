@@ -134,6 +134,8 @@ def noise_split(values: npt.ArrayLike, items: npt.ArrayLike, answers: npt.ArrayL
     """
     score = np.asarray(values, dtype=float)
     known = np.isfinite(score)
+    if not known.any():
+        return None
     score = score[known]
     item = np.unique(np.asarray(items)[known], return_inverse=True)[1]
     each = np.zeros(len(item), dtype=np.int64)

@@ -216,6 +216,8 @@ class Result:
         What a reader must know besides: rows left out, columns guessed, models that ran.
     method : tuple of str
         How it was computed: formulas with their sources, a line each.
+    trials : mapping
+        What repeated answers show, where there are some: noise, pass@k and pass^k, flickering items; JSON values.
     accounting : mapping
         What varies between equal runs (models, endpoints, calls, tokens, cost); goes to ``run.json``.
     files : mapping of str to bytes
@@ -235,6 +237,7 @@ class Result:
     tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     method: tuple[str, ...] = ()
+    trials: Mapping[str, Any] = field(default_factory=dict)
     accounting: Mapping[str, Any] = field(default_factory=dict)
     files: Mapping[str, bytes] = field(default_factory=dict)
 
@@ -297,4 +300,5 @@ class Result:
             "summary": [estimate.row() for estimate in self.summary.estimates],
             "notes": list(self.notes),
             "method": list(self.method),
+            **({"trials": dict(self.trials)} if self.trials else {}),
         }

@@ -20,7 +20,7 @@ from evalbench.readers.folder import folder_frame, row_files
 from evalbench.readers.frames import raw_frames
 from evalbench.readers.nested import unnested
 from evalbench.readers.renames import adapted, all_at_once, unknown_renames, usual
-from evalbench.readers.schema import SYSTEMS, Table
+from evalbench.readers.schema import SYSTEMS, TRIAL, Table
 from evalbench.readers.tables import FAULTS_SHOWN, check
 from evalbench.readers.trec import trec_files, trec_frames
 from evalbench.readers.written import as_meant, numbered
@@ -189,6 +189,9 @@ def checked_tables(
         tables[name], found = check(frame, table, columns)
         tables[name].attrs |= {SYSTEMS: systems} if (systems := frames[name].attrs.get(SYSTEMS)) else {}
         faults += [f"{sources[name]}: {fault}" for fault in found]
+        if table.no_trials and TRIAL in tables[name]:
+            tables[name] = tables[name].drop(columns=TRIAL)
+            remarks.append(f"{sources[name]}: the column {TRIAL} is not used: {table.no_trials}")
         rows = [row for fault in found for row in fault.rows]
         broken[name] = frames[name].index.isin(rows) if all(f.rows for f in found) else None
         unused[name] = tuple(str(c) for c in tables[name].columns if table.column(str(c)) is None)

@@ -31,6 +31,7 @@ WORD_PROBLEMS = Table(
         Column("model", "id", groups=True, required=False, help="who responded, where there are several"),
         Column("lang", "text", required=False, empty_ok=True, help="ISO 639-1 code, chooses the prompt"),
     ),
+    trials="model",
     unique=("id", "model"),
     stem="gsm8k",
     help="one row per problem and model",

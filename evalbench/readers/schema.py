@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 Type = Literal["id", "text", "texts", "int", "float", "bool", "json", "spans", "ts"]
@@ -13,6 +13,8 @@ MOST_GROUPS = 1000
 
 SYSTEMS = "systems"
 """In the ``attrs`` of a frame that an ``adapt`` made: all systems, also those without a row, since they listed nothing."""
+TRIAL = "trial"
+"""The column that tells the answers of one group to one item apart."""
 
 EXPECTED: dict[str, str] = {
     "id": "an identifier, not empty",
@@ -79,6 +81,9 @@ class Column:
         return words + (" (may be empty)" if self.empty_ok else "")
 
 
+TRIALS = Column(TRIAL, "id", required=False, help="which of several answers to the same; figures average them")
+
+
 def file_names(schema: Mapping[str, Table]) -> tuple[str, ...]:
     """The parameters that name a file of a table: the tables', and those of files that are read instead of the data."""
     return (*schema, *(table.alone for table in schema.values() if table.alone))
@@ -106,6 +111,13 @@ class Table:
         Whether it only describes what is judged: it is shown, and the data's SHA-256 does not depend on it.
     trec : tuple of str
         The columns of its form as a TREC file, in their order, if it has one; the empty name is a field that is not read.
+    trials : str
+        The column of the systems that may answer several times: the table then has an optional column ``trial``, and
+        rows are unique together with it.
+    lists : bool
+        Whether a trial is a run over all items, of which the table holds what was found: rows are not answers.
+    no_trials : str
+        Why a column ``trial`` means nothing in this study, a sentence; it is a note where the table has one.
     help : str
     """
 
@@ -118,7 +130,21 @@ class Table:
     alone: str = ""
     describes: bool = False
     trec: tuple[str, ...] = ()
+    trials: str = ""
+    lists: bool = False
+    no_trials: str = ""
     help: str = ""
+
+    def __post_init__(self) -> None:
+        if self.trials and self.column(TRIAL) is None:
+            object.__setattr__(self, "columns", (*self.columns, TRIALS))
+            object.__setattr__(self, "unique", (*self.unique, TRIAL) if self.unique else ())
+
+    def without_trials(self, why: str) -> Table:
+        """The table in a study to which trials mean nothing."""
+        columns = tuple(c for c in self.columns if c is not TRIALS)
+        unique = tuple(name for name in self.unique if name != TRIAL)
+        return replace(self, columns=columns, unique=unique, trials="", lists=False, no_trials=why)
 
     def column(self, name: str) -> Column | None:
         return next((c for c in self.columns if c.name == name), None)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from evalbench.errors import BadInput
 from evalbench.readers.files import parsed_json
 from evalbench.readers.renames import meant, renamed_columns, usual
-from evalbench.readers.schema import MOST_GROUPS, Column, Table
+from evalbench.readers.schema import MOST_GROUPS, TRIAL, Column, Table
 from evalbench.readers.written import NUMBERED, QUESTIONS
 
 if TYPE_CHECKING:
@@ -313,6 +313,8 @@ def _value_faults(frame: pd.DataFrame, table: Table) -> list[Fault]:
             others = [key for key in table.unique if key not in frame]
             if others:
                 what += f"; a column {' or '.join(others)} would tell them apart"
+            if table.no_trials and TRIAL in frame:
+                what += f"; a column {TRIAL} does not: {table.no_trials}"
             faults.append(Fault(", ".join(keys), what, tuple(frame.index[doubled]), _clip(first)))
     return faults
 

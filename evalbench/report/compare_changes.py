@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from evalbench.compare.changes import FLICKERS
 from evalbench.compare.runs import Differences
 from evalbench.compare.texts import Said, said
 from evalbench.core.wording import count, counted
@@ -26,9 +27,10 @@ _TITLES = {
     "worse": "Got worse",
     "higher": "Rose",
     "lower": "Fell",
+    FLICKERS: "Neither always right nor always wrong on a side: not counted as changed",
     "value on one side": "A value on one side only",
 }
-_ORDER = ("better", "worse", "higher", "lower", "same", "value on one side", "no value")
+_ORDER = ("better", "worse", "higher", "lower", "same", FLICKERS, "value on one side", "no value")
 
 
 def summary_line(d: Differences) -> str:

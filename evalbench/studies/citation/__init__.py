@@ -21,6 +21,7 @@ from evalbench.kit.collecting import accounting_of, calls_of, several
 from evalbench.kit.judging import Docket
 from evalbench.kit.options import Checks, stated, taken
 from evalbench.kit.sampling import sampled
+from evalbench.kit.trials import spread
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
 from evalbench.readers.credibility import read_credibility
 from evalbench.readers.dataset import Dataset
@@ -70,6 +71,7 @@ SCHEMA: Mapping[str, Table] = {
             Column("lang", "text", required=False, empty_ok=True, help="ISO 639-1 code"),
         ),
         unique=("id", "model"),
+        trials="model",
         stem="nq",
         help="one row per question and model",
     ),
@@ -178,6 +180,7 @@ def evaluate(
     checks.refuse("citation")
     check(data)
     credibility = read_credibility(credibility_file)
+    data, trials = spread(data, SCHEMA)
     rows, supplied = sampled(data["answers"], sample_method, n_samples, random_state), data.get("sources")
     settings = {"prompt": prompt, "temperature": temperature, "max_tokens": max_tokens, "seed": seed}
     answers, replies = answers_of(rows, supplied, model, **settings)
@@ -187,8 +190,8 @@ def evaluate(
     docket = Docket(judge, prompt=judge_prompt, seed=seed, max_tokens=judge_max_tokens)
     found = judged(evidence, docket, credibility)
     heard = docket.heard()
-    items = items_of(evidence, found, parameters)
-    return Result(
+    items, of_trials = trials.averaged(items_of(evidence, found, parameters), "id")
+    result = Result(
         study="citation",
         question=QUESTION,
         judged=several("model", items["model"]),
@@ -209,3 +212,4 @@ def evaluate(
         method=method(parameters),
         accounting=accounting_of(replies, [heard]),
     )
+    return trials.reported(result, of_trials, measures(threshold), with_sums)

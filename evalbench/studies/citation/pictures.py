@@ -9,6 +9,7 @@ from evalbench.draw.pictures import estimate_bars, heat_map
 from evalbench.draw.spans import Span, highlight
 from evalbench.draw.tables import clamped, html_table, text_block
 from evalbench.kit.cases import Show, rows_of, score_text, sheet, shown, worst_cases, yes_no
+from evalbench.kit.trials import each_trial
 from evalbench.studies.citation.items import CONSISTENCY, KEYS, NO_QUOTE
 
 if TYPE_CHECKING:
@@ -79,6 +80,7 @@ def faulty_citations(result: Result, rows: int = 20) -> pd.DataFrame:
     )
 
 
+@each_trial
 def worst(result: Result, rows: int = 10) -> pd.DataFrame:
     """The answers with the lowest final score, beside the right ones."""
     columns = {name: name for name in (*KEYS, "final")}
@@ -101,6 +103,7 @@ def _answered(row: dict[str, Any]) -> Html:
     return Html(f"{text_block(row['answer'], code=row['lang'])}<strong>{escape(scores)}</strong>")
 
 
+@each_trial
 def annotated(result: Result, n: int = 4) -> Html:
     """Answers with their citations, sources and verdicts, the lowest scores first; found quotes are marked in their source."""
     cited = result.items[result.items["n_citations"] > 0]

@@ -16,6 +16,7 @@ from evalbench.core.result import Result
 from evalbench.kit.collecting import accounting_of, asked, calls_of, collected, given, several
 from evalbench.kit.options import Checks, stated, taken
 from evalbench.kit.sampling import sampled
+from evalbench.kit.trials import spread
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
 from evalbench.metrics.coherence import constants_of
 from evalbench.metrics.reasoning import LEVELS, WEIGHTS, four_levels
@@ -113,13 +114,15 @@ def evaluate(
     constants = checks.tried(lambda: constants_of(common_constants))
     checks.share(relative_tolerance=relative_tolerance)
     checks.refuse("cot_levels")
+    data, trials = spread(data, SCHEMA)
     rows = sampled(data["items"], sample_method, n_samples, random_state)
     responses, replies = collected(
         rows, "response", "word_problem", lambda row: {"question": row["question"]}, **taken(asked, options)
     )
     reading = taken(four_levels, options) | {"markers": tuple(answer_markers), "common_constants": constants}
-    items, tables = items_of(responses, answer_extractor, weights, **reading)
-    return Result(
+    each, tables = items_of(responses, answer_extractor, weights, **reading)
+    items, of_trials = trials.averaged(each, "id")
+    result = Result(
         study="cot_levels",
         question=QUESTION,
         judged=several("model", items["model"]),
@@ -134,3 +137,4 @@ def evaluate(
         method=method(weights, threshold, **reading),
         accounting=accounting_of(replies),
     )
+    return trials.reported(result, of_trials, measures(threshold), with_sums)

@@ -12,6 +12,7 @@ from evalbench.draw.pictures import distribution, heat_map
 from evalbench.draw.spans import Span, highlight
 from evalbench.draw.tables import clamped, folded, html_table, text_block
 from evalbench.kit.cases import Show, in_turn, rows_of, score_text, sheet, shown, worst_cases, yes_no
+from evalbench.kit.trials import each_trial
 from evalbench.metrics.coherence import in_words
 from evalbench.metrics.reasoning import LEVELS
 from evalbench.studies.cot_levels.items import KEYS
@@ -63,6 +64,7 @@ def reasons(result: Result, rows: int = 20) -> pd.DataFrame:
     return table.sort_values(["steps", "what is wrong"], ascending=[False, True]).head(rows)
 
 
+@each_trial
 def worst(result: Result, rows: int = 10) -> pd.DataFrame:
     """The responses with the lowest final score, beside their problems."""
     show: Show = {"id": "id", "model": "model", "final": "final", "the problem": _problem, RESPONSE: _response}
@@ -78,6 +80,7 @@ def _response(case: dict[str, Any]) -> Html:
     return Html(f"{text_block(case['response'])}<strong>{escape(levels)}</strong>")
 
 
+@each_trial
 def annotated(result: Result, n: int = 4) -> Html:
     """Annotated solutions: for every step whether its equations are right and its numbers have a source, and why not.
 

@@ -52,6 +52,7 @@ SCHEMA: Mapping[str, Table] = {
             Column("text", "text", required=False, empty_ok=True, keep_null=True, help="shown; a model's turn without one, "
                    "such as the call of a tool, is not an answer"),
         ),
+        no_trials="a session is one conversation, and conversations are not repeated",
         help="one row per turn",
     )
 }  # fmt: skip

@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING, Any
 from evalbench.core.result import Result
 from evalbench.judge.entail import BASELINE
 from evalbench.kit.options import Checks, stated, taken
+from evalbench.kit.trials import Trials
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
 from evalbench.models.accounting import merged
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Table
 from evalbench.studies import citation, cot_levels
 from evalbench.studies.explainability.inputs import halves_of, label_of, needs, parts_of, stated_halves
-from evalbench.studies.explainability.items import THRESHOLD, WEIGHT, calls_of, items_of, texts_of, with_sums
+from evalbench.studies.explainability.items import THRESHOLD, WEIGHT, calls_of, items_of, texts_of, trials_of, with_sums
 from evalbench.studies.explainability.method import method, notes
 from evalbench.studies.explainability.pictures import final_results_table, picture_halves, picture_scores, worst
 from evalbench.studies.explainability.summary import as_bytes, final_results, measures, summarise
@@ -56,6 +57,7 @@ SCHEMA: Mapping[str, Table] = {
     "items": Table(
         cot_levels.SCHEMA["items"].columns,
         unique=cot_levels.SCHEMA["items"].unique,
+        trials=cot_levels.SCHEMA["items"].trials,
         required=False,
         stem=cot_levels.SCHEMA["items"].stem,
         alone="cot_data",
@@ -64,6 +66,7 @@ SCHEMA: Mapping[str, Table] = {
     "answers": Table(
         citation.SCHEMA["answers"].columns,
         unique=citation.SCHEMA["answers"].unique,
+        trials=citation.SCHEMA["answers"].trials,
         required=False,
         stem=citation.SCHEMA["answers"].stem,
         alone="citation_data",
@@ -196,7 +199,7 @@ def evaluate(
     content = final_results(summary, parts, parameters)
     judged = dict.fromkeys(part.model for part in parts.values())
     here = [part.source for part in parts.values() if isinstance(part.source, Result)]
-    return Result(
+    result = Result(
         study="explainability",
         question=QUESTION,
         judged=f"model {' and '.join(judged)}",
@@ -216,3 +219,4 @@ def evaluate(
         accounting=merged([result.accounting for result in here]),
         files={f"FINAL_RESULTS_{datetime.now(UTC):%Y%m%d}.json": as_bytes(content)},
     )
+    return Trials().reported(result, trials_of(parts), measures(), with_sums)

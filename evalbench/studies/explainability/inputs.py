@@ -15,8 +15,11 @@ from evalbench.errors import BadInput
 from evalbench.kit.collecting import UNNAMED
 from evalbench.kit.extraction import unmarked
 from evalbench.kit.options import taken
+from evalbench.kit.trials import COUNTS as TRIAL_COUNTS
+from evalbench.kit.trials import ROWS as TRIAL_ROWS
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.runs import read_items, read_results, read_table
+from evalbench.readers.schema import TRIAL
 from evalbench.studies import citation, cot_levels
 
 if TYPE_CHECKING:
@@ -67,6 +70,8 @@ class Part(NamedTuple):
         ``id, question, right, said``; no rows where the run kept no texts.
     unmarked : str
         Why the final answers of its chains of thought were not found rather than wrong; else empty.
+    trials : DataFrame or None
+        ``id, trial, final, unscored, undefined``, where its answers were repeated.
     """
 
     source: Result | Finished
@@ -74,6 +79,7 @@ class Part(NamedTuple):
     items: pd.DataFrame
     texts: pd.DataFrame
     unmarked: str
+    trials: pd.DataFrame | None = None
 
     @property
     def judge(self) -> str:
@@ -192,7 +198,8 @@ def _finished(folder: str, study: str) -> Finished:
         raise BadInput(f"{folder}: no folder of a finished run of {study} ({error})") from error
     if results["study"] != study:
         raise BadInput(f"{folder}: a run of {results['study']}, expected one of {study}")
-    names = [half.texts for half in HALVES.values() if half.texts in results["tables"]]
+    wanted = (TRIAL_ROWS, *(half.texts for half in HALVES.values()))
+    names = [name for name in wanted if name in results["tables"]]
     tables = {name: frame for name in names if (frame := read_table(path, name)) is not None}
     return Finished(items, results["parameters"], DataLabel(**results["data"]), tables)
 
@@ -237,14 +244,18 @@ def _part(source: Result | Finished, half: Half, model: str) -> Part:
 
     rows = source.items[source.items["model"] == model]
     strict = source.parameters.get("answer_extractor") == "strict" and "marked" in rows
-    columns = ["id", "question", "right", "said"]
+    columns, final = ["id", "question", "right", "said"], ["final", "unscored", "undefined"]
+    each = source.tables.get(TRIAL_ROWS)
+    if each is not None:
+        each = each.loc[each["model"] == model, ["id", TRIAL, *final]]
     texts = source.tables.get(half.texts, pd.DataFrame(columns=["model", "id", *half.shown], dtype=str))
     return Part(
         source,
         model,
-        rows[["id", "final", "unscored", "undefined"]],
-        texts[texts["model"] == model][["id", *half.shown]].set_axis(columns, axis=1),
+        rows[["id", *final, *(name for name in TRIAL_COUNTS if name in rows)]],
+        texts[texts["model"] == model].drop_duplicates("id")[["id", *half.shown]].set_axis(columns, axis=1),
         unmarked(rows) if strict else "",
+        each,
     )
 
 

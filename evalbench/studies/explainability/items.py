@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from evalbench.kit.trials import COUNTS
 from evalbench.kit.verdicts import reaches
+from evalbench.readers.schema import TRIAL
 from evalbench.studies.explainability.inputs import PARTS, Part
 
 if TYPE_CHECKING:
@@ -24,8 +26,26 @@ def items_of(parts: Mapping[str, Part]) -> pd.DataFrame:
     import pandas as pd
 
     frames = [part.items.rename(columns={"final": "score"}).assign(part=name) for name, part in parts.items()]
-    items = pd.concat(frames)[["id", "part", "score", "unscored", "undefined"]]
+    items = pd.concat(frames)
+    repeated = [name for name in COUNTS if name in items]
+    items[repeated] = items[repeated].fillna({COUNTS[0]: 1, COUNTS[1]: 0}).astype(int)
+    items = items[["id", "part", "score", "unscored", "undefined", *repeated]]
     return items.sort_values(["id", "part"], kind="stable", ignore_index=True)
+
+
+def trials_of(parts: Mapping[str, Part]) -> pd.DataFrame | None:
+    """One row per trial of both halves, an answer that was not repeated being the only one; None where none was."""
+    import pandas as pd
+
+    if all(part.trials is None for part in parts.values()):
+        return None
+    frames = [
+        (part.items.assign(**{TRIAL: "1"}) if part.trials is None else part.trials).assign(part=name)
+        for name, part in parts.items()
+    ]
+    rows = pd.concat(frames).rename(columns={"final": "score"})
+    rows = rows[["id", "part", TRIAL, "score", "unscored", "undefined"]]
+    return rows.sort_values(["id", "part"], kind="stable", ignore_index=True)
 
 
 def texts_of(parts: Mapping[str, Part]) -> pd.DataFrame:

@@ -43,6 +43,7 @@ SCHEMA: Mapping[str, Table] = {
             Column("criterion", "id", required=False),
             Column("score", "float", required=False, empty_ok=True),
         ),
+        no_trials="each output has human scores of its own, so that outputs are not averaged; name repeated ones as systems",
         help="one row per document and system, with a column per criterion and per ready-made metric; "
         "or one row per human score, with annotator, criterion, score; or one row per pair, with better and worse",
     ),

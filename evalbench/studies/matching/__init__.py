@@ -18,6 +18,7 @@ from evalbench.core.result import Result
 from evalbench.kit.collecting import several
 from evalbench.kit.comparing import compare_groups, in_words
 from evalbench.kit.options import Checks, stated, taken
+from evalbench.kit.trials import spread
 from evalbench.kit.verdicts import N_RESAMPLES, SEED
 from evalbench.metrics.matching import Thresholds
 from evalbench.readers.dataset import Dataset
@@ -96,6 +97,8 @@ SCHEMA: Mapping[str, Table] = {
         ),
         unique=("sample_id", "checker", "violation_id"),
         whole=True,
+        trials="checker",
+        lists=True,
         help="one row per predicted violation and checker",
     ),
     "checkers": Table(
@@ -214,11 +217,14 @@ def evaluate(
     checks.tried(lambda: rules_of(**taken(rules_of, options)))
     checks.refuse("matching")
     of_std, of_ha = Thresholds(**limits), Thresholds(**{**limits, **options["ha_thresholds"]})
+    described = data.get("checkers")
+    data, trials = spread(data, SCHEMA)
     violations = prepare(data, context_threshold=context_threshold)
     pairs = score_pairs(violations, embed=embed, dtype=dtype)
     std = match(pairs, weights=options["std_weights"], thresholds=of_std, **how)
     ha = match(pairs, weights=options["ha_weights"], thresholds=of_ha, **how)
-    items = items_of(pairs, std, ha)
+    items, of_trials = trials.averaged(items_of(pairs, std, ha), "sample_id")
+    checkers = trials.names(violations.checkers)
     compared = compare_groups(
         items,
         [m for m in measures() if m.metric in {"f1", "match_score", light_on}],
@@ -233,13 +239,13 @@ def evaluate(
         "violations": violation_table(pairs, std, ha),
         "documents": violations.documents,
         "split": split_table(violations, data.card),
-        "checkers": checker_table(violations, data.get("checkers")),
+        "checkers": checker_table(checkers, trials.named(violations.predictions), described),
     }
     some = {"comparisons": compared, "faults": violations.faults}
-    return Result(
+    result = Result(
         study="matching",
         question=QUESTION,
-        judged=several("checker", violations.checkers),
+        judged=several("checker", checkers),
         parameters=options,
         data=data.label,
         id="sample_id",
@@ -248,7 +254,7 @@ def evaluate(
         summary=summarise(items, **taken(summarise, options)),
         tables=tables | {name: table for name, table in some.items() if len(table)},
         notes=(
-            *in_words(compared, "checker", light_on, len(violations.checkers)),
+            *in_words(compared, "checker", light_on, len(checkers)),
             *violations.notes,
             *pairs.warnings,
             *remarks(items, len(violations.faults)),
@@ -257,3 +263,4 @@ def evaluate(
         method=method(options, of_std, of_ha, violations.placed),
         accounting={**pairs.accounting, "models": {"embed": embed}},
     )
+    return trials.reported(result, of_trials, measures())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -123,15 +123,15 @@ def split_table(violations: Violations, card: Mapping[str, str]) -> pd.DataFrame
     return pd.DataFrame([*rows.items(), *card.items()], columns=["about", "value"])
 
 
-def checker_table(violations: Violations, described: pd.DataFrame | None) -> pd.DataFrame:
+def checker_table(checkers: Sequence[str], predictions: pd.DataFrame, described: pd.DataFrame | None) -> pd.DataFrame:
     """Every checker with the parts of its name, the number of its predictions and, where there is one, its description."""
     import pandas as pd
 
-    names = pd.Series(violations.checkers, dtype=object)
+    names = pd.Series(checkers, dtype=object)
     parts = pd.DataFrame([parts_of(name) for name in names], columns=["name", "version", "model"]).replace(
         "", "not stated"
     )
-    counts = violations.predictions["checker"].value_counts()
+    counts = predictions["checker"].value_counts()
     words: Any = {} if described is None else described.set_index("checker")["description"]
     return parts.assign(
         checker=names, predictions=names.map(counts).fillna(0).astype(int), description=names.map(words).fillna("")

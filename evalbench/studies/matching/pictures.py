@@ -15,6 +15,7 @@ from evalbench.draw.html import Html
 from evalbench.draw.pictures import Line, estimate_bars, heat_map, lines
 from evalbench.kit.cases import in_turn, worst_cases
 from evalbench.kit.comparing import shown
+from evalbench.kit.trials import each_trial
 from evalbench.kit.verdicts import by_group
 from evalbench.metrics.matching import Thresholds, admissible, greedy
 from evalbench.studies.matching.summary import LIGHT_ON
@@ -55,6 +56,7 @@ def comparisons(result: Result) -> pd.DataFrame:
     return shown(result.tables.get("comparisons"), "checker")
 
 
+@each_trial
 def picture_precision_recall(result: Result) -> tuple[Picture, str]:
     """Precision against recall of each checker as the score threshold moves from 0.3 to 0.9.
 
@@ -87,6 +89,7 @@ def picture_precision_recall(result: Result) -> tuple[Picture, str]:
     )
 
 
+@each_trial
 def picture_score_matrix(result: Result, sample: str = "", checker: str = "") -> tuple[Picture, str] | None:
     """The std scores of every true against every predicted violation of one sample; by default the one with most pairs.
 
@@ -138,6 +141,7 @@ def by_rule(result: Result, rows: int = 20) -> pd.DataFrame:
     return _by(result, "rule", rows)
 
 
+@each_trial
 def _by(result: Result, column: str, limit: int) -> pd.DataFrame:
     import pandas as pd
 
@@ -198,6 +202,7 @@ def _worst(result: Result, **options: Any) -> pd.DataFrame:
     return worst_cases(wrong, ["wrong", "sample_f1"], keys=["sample_id", "checker"], highest=["wrong"], **options)
 
 
+@each_trial
 def documents(result: Result, checker: str = "", rows: int = 6) -> Html:
     """The worst texts with truth and prediction marked and matched pairs linked by number.
 

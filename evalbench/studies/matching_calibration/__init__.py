@@ -62,7 +62,7 @@ __all__ = [
 QUESTION = "Which weights and thresholds agree best with human verdicts on pairs, and do they beat the defaults on unseen texts?"
 SCHEMA: Mapping[str, Table] = {
     "truth": matching.SCHEMA["truth"],
-    "predictions": matching.SCHEMA["predictions"],
+    "predictions": matching.SCHEMA["predictions"].without_trials("people judged single predictions, which are not averaged"),
     "pair_verdicts": Table(
         (
             *(Column(name, "id") for name in PAIR),

@@ -18,6 +18,7 @@ from evalbench.kit.collecting import accounting_of, asked, calls_of, several
 from evalbench.kit.comparing import compare_groups, in_words
 from evalbench.kit.judging import Docket
 from evalbench.kit.options import Checks, stated, taken
+from evalbench.kit.trials import spread
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
 from evalbench.metrics.needle import FUZZY_FROM
 from evalbench.readers.dataset import Dataset
@@ -61,6 +62,7 @@ SCHEMA: Mapping[str, Table] = {
             Column("lang", "id", required=False, empty_ok=True, help="ISO 639-1"),
         ),
         unique=("id", "model"),
+        trials="model",
         required=False,
         help="one row per recorded reply",
     ),
@@ -215,6 +217,7 @@ def evaluate(
     if model:
         checks.tried(lambda: counter(tokenizer))
     checks.refuse("needle")
+    data, trials = spread(data, SCHEMA)
     if model:
         plan = planned(data, **taken(planned, options))
         found = asked_of(
@@ -223,7 +226,8 @@ def evaluate(
     else:
         found = recorded(data, sample_method=sample_method, n_samples=n_samples, random_state=random_state)
     docket = Docket(judge, prompt=judge_prompt, seed=seed, max_tokens=judge_max_tokens) if judge else None
-    items, replies, gathered = items_of(found.rows, scorer, fuzzy_from, docket)
+    each, replies, gathered = items_of(found.rows, scorer, fuzzy_from, docket)
+    items, of_trials = trials.averaged(each, "id")
     heard = [docket.heard()] if docket else []
     compared = compare_groups(
         items, measures(scorer)[:1], "model", units="needle", rank_by="recall", seed=seed, n_resamples=n_resamples
@@ -234,7 +238,7 @@ def evaluate(
     tables = {"replies": replies, "cells": cells(items)}
     some = {"falls": fallen, "comparisons": compared}
     models = sorted(set(items["model"]))
-    return Result(
+    result = Result(
         study="needle",
         question=QUESTION,
         judged=several("model", models),
@@ -252,6 +256,7 @@ def evaluate(
         method=method(options),
         accounting=accounting_of(found.calls, heard),
     )  # fmt: skip
+    return trials.reported(result, of_trials, measures(scorer))
 
 
 def _is_number(value: object) -> bool:

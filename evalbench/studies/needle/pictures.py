@@ -12,6 +12,7 @@ from evalbench.draw.pictures import Line, estimate_bars, heat_map, lines
 from evalbench.draw.tables import text_block
 from evalbench.kit import comparing
 from evalbench.kit.cases import in_turn, score_text, worst_cases
+from evalbench.kit.trials import each_trial
 from evalbench.studies.needle.items import COLUMNS, KEYS, SCORERS
 from evalbench.studies.needle.method import place
 
@@ -140,6 +141,7 @@ def comparisons(result: Result) -> pd.DataFrame:
     return comparing.shown(result.tables.get("comparisons"), "model")
 
 
+@each_trial
 def parted(result: Result, rows: int = 8) -> pd.DataFrame:
     """Replies on which the scorers part, the models in turn."""
     items = result.items
@@ -162,6 +164,7 @@ def parted(result: Result, rows: int = 8) -> pd.DataFrame:
     )
 
 
+@each_trial
 def worst(result: Result, rows: int = 10) -> pd.DataFrame:
     """Replies that miss the fact, the models in turn, with what was asked and expected."""
     missed = result.items[result.items["recall"] < 1]

@@ -17,6 +17,7 @@ from evalbench.core.result import Result
 from evalbench.kit.collecting import several
 from evalbench.kit.comparing import compare_groups, in_words
 from evalbench.kit.options import Checks, stated, taken
+from evalbench.kit.trials import spread
 from evalbench.kit.verdicts import N_RESAMPLES, SEED
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Column, Table
@@ -49,6 +50,8 @@ SCHEMA: Mapping[str, Table] = {
             Column("entity", "text", help="the predicted string, a row each time that it was predicted"),
             Column("model", "id", groups=True, required=False, help="who predicted, where there are several"),
         ),
+        trials="model",
+        lists=True,
         help="one row per predicted entity",
     ),
     "texts": Table(
@@ -122,10 +125,11 @@ def evaluate(
     checks = Checks(options)
     checks.tried(lambda: rules_of(**taken(rules_of, options)))
     checks.refuse("ner_conflicts")
+    data, trials = spread(data, SCHEMA)
     known = prepare(data)
-    items, conflicts = items_of(
-        known, whole_words=whole_words, case_sensitive=case_sensitive, count_nested=count_nested
-    )
+    each, conflicts = items_of(known, whole_words=whole_words, case_sensitive=case_sensitive, count_nested=count_nested)
+    items, of_trials = trials.averaged(each, "text_id")
+    models = trials.names(known.models)
     compared = compare_groups(
         items,
         [m for m in measures() if m.metric == SHARE],
@@ -135,18 +139,19 @@ def evaluate(
         seed=seed,
         n_resamples=n_resamples,
     )
-    return Result(
+    result = Result(
         study="ner_conflicts",
         question=QUESTION,
-        judged=several("model", known.models),
+        judged=several("model", models),
         parameters=options,
         data=data.label,
         id="text_id",
         by=("model",),
         items=items,
-        items_of="texts × models" if len(known.models) > 1 else "texts",
+        items_of="texts × models" if len(models) > 1 else "texts",
         summary=summarise(items, **taken(summarise, options)),
         tables={"conflicts": conflicts, "texts": known.texts, **({"comparisons": compared} if len(compared) else {})},
-        notes=(*in_words(compared, "model", SHARE, len(known.models)), *data.notes, *notes(items, conflicts)),
+        notes=(*in_words(compared, "model", SHARE, len(models)), *data.notes, *notes(items, conflicts)),
         method=method(options),
     )
+    return trials.reported(result, of_trials, measures())

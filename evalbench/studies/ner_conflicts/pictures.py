@@ -12,6 +12,7 @@ from evalbench.draw.pictures import estimate_bars, heat_map
 from evalbench.draw.spans import Document, Span, documents
 from evalbench.kit.cases import in_turn, rows_of
 from evalbench.kit.comparing import shown
+from evalbench.kit.trials import each_trial
 from evalbench.metrics.mentions import CLASS, TEXT
 from evalbench.studies.ner_conflicts.summary import SHARE
 from evalbench.text.occurrences import comparable, places
@@ -89,6 +90,7 @@ def strings(result: Result, rows: int = 20) -> pd.DataFrame:
     )
 
 
+@each_trial
 def marked(result: Result, n: int = 6) -> Html:
     """Texts with most conflicts, the models in turn: every occurrence of a conflicting string is marked."""
     items = result.items[result.items["conflicting"] > 0]

@@ -17,6 +17,7 @@ from evalbench.core.result import Result
 from evalbench.kit.collecting import several
 from evalbench.kit.comparing import compare_groups, in_words
 from evalbench.kit.options import Checks, stated, taken
+from evalbench.kit.trials import spread
 from evalbench.kit.verdicts import N_RESAMPLES, SEED
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Column, Table
@@ -63,6 +64,8 @@ SCHEMA: Mapping[str, Table] = {
     ),
     "predictions": Table(
         (*_SPAN, Column("model", "id", groups=True, required=False, help="who predicted, where there are several")),
+        trials="model",
+        lists=True,
         whole=True,
         help="one row per predicted entity, in any of the forms of gold; a folder of CoNLL files: a model each; or in gold's "
         "own rows, as lists predictions or predicted, or predicted_tags beside tokens and ner_tags",
@@ -132,8 +135,12 @@ def evaluate(
     checks = Checks(options)
     checks.tried(lambda: rules_of(**taken(rules_of, options)))
     checks.refuse("ner_quality")
+    data, trials = spread(data, SCHEMA)
     known = prepare(data)
-    items, tables = items_of(known)
+    each, tables = items_of(known)
+    items, of_trials = trials.averaged(each, "text_id")
+    models = trials.names(known.models)
+    counts = trials.summed(tables["counts"])
     resampling: dict[str, int] = {"seed": seed, "n_resamples": n_resamples}
     compared = compare_groups(
         resampled_rows(items),
@@ -144,23 +151,24 @@ def evaluate(
         seed=seed,
         n_resamples=n_resamples,
     )
-    return Result(
+    result = Result(
         study="ner_quality",
         question=QUESTION,
-        judged=several("model", known.models),
+        judged=several("model", models),
         parameters=options,
         data=data.label,
         id="text_id",
         by=("model",),
         items=items,
-        items_of="texts × models" if len(known.models) > 1 else "texts",
+        items_of="texts × models" if len(models) > 1 else "texts",
         summary=summarise(items, **taken(summarise, options)),
         tables={
             **{name: tables[name] for name in ("spans", "confusions")},
-            **figures(items, tables["counts"], **resampling),
+            **figures(items, counts, **resampling),
             "texts": known.texts,
             **({"comparisons": compared} if len(compared) else {}),
         },
-        notes=(*in_words(compared, "model", STRICT, len(known.models)), *data.notes, *known.notes),
+        notes=(*in_words(compared, "model", STRICT, len(models)), *data.notes, *known.notes),
         method=method(options, len(known.texts)),
     )
+    return trials.reported(result, of_trials, measures())

@@ -10,7 +10,9 @@ from evalbench.draw.pictures import estimate_bars, heat_map
 from evalbench.draw.spans import Document, Span, documents
 from evalbench.kit.cases import in_turn, rows_of
 from evalbench.kit.comparing import shown
+from evalbench.kit.trials import each_trial
 from evalbench.metrics.entities import COUNTS, MODES
+from evalbench.readers.schema import TRIAL
 from evalbench.studies.ner_quality.items import MISSED, SPURIOUS
 from evalbench.studies.ner_quality.summary import OWN, STRICT, class_id
 
@@ -58,6 +60,10 @@ def picture_classes(result: Result) -> tuple[Picture, str] | None:
     own = own[own["mode"] == "strict"]
     if own.empty:
         return None
+    if TRIAL in own:
+        own = own.groupby(["true_class", "predicted_class"], as_index=False, sort=False).agg(
+            {"share": "mean", "n": "sum"}
+        )
     table = own.pivot(index="entity_class", columns="model", values="f1")
     order = own.drop_duplicates("entity_class").sort_values(["n_true", "entity_class"], ascending=[False, True])
     table = table.loc[order["entity_class"].head(MOST_SHOWN)]
@@ -80,6 +86,10 @@ def picture_confusions(result: Result, model: str = "") -> tuple[Picture, str] |
     own = own[(own["model"] == model) & (own["true_class"] != SPURIOUS)]
     if own.empty:
         return None
+    if TRIAL in own:
+        own = own.groupby(["true_class", "predicted_class"], as_index=False, sort=False).agg(
+            {"share": "mean", "n": "sum"}
+        )
     table = own.pivot(index="true_class", columns="predicted_class", values="share")
     counts = own.pivot(index="true_class", columns="predicted_class", values="n")
     total = counts.sum(axis=1).sort_values(ascending=False, kind="stable")
@@ -160,6 +170,7 @@ def comparisons(result: Result) -> pd.DataFrame:
     return shown(result.tables.get("comparisons"), "model")
 
 
+@each_trial
 def parting(result: Result, rows: int = 20) -> pd.DataFrame:
     """True entities that some models find, right in boundaries and class, and others do not: the most disputed first."""
     spans = result.tables["spans"]
@@ -202,6 +213,7 @@ def _cut(result: Result, text_id: str, start: int, end: int) -> str:
     return str(texts["text"].iloc[at][start:end])
 
 
+@each_trial
 def worst(result: Result, n: int = 6) -> Html:
     """Texts with most faults, the models in turn: true and predicted entities marked, paired ones by number."""
     texts = result.tables["texts"]

@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING
 from evalbench.core.result import Result
 from evalbench.kit.collecting import accounting_of, calls_of, several
 from evalbench.kit.options import Checks, stated, taken
+from evalbench.kit.trials import spread
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.listed import FORMATS
 from evalbench.readers.schema import Column, Table
 from evalbench.studies.ner_variants.inputs import DESCRIPTIONS, REQUESTS, collected_replies, named_ids, prepare
-from evalbench.studies.ner_variants.items import items_of
+from evalbench.studies.ner_variants.items import items_of, wording
 from evalbench.studies.ner_variants.pictures import gains, picture_classes, picture_f1, picture_gains, unread
 from evalbench.studies.ner_variants.summary import compared, measures, method, notes, summarise
 
@@ -45,6 +46,7 @@ SCHEMA: Mapping[str, Table] = {
             Column("reply", "text", empty_ok=True, keep_null=True, help="as it came; null: unscored"),
         ),
         unique=("id", "model", "requests", "description", "entity_class"),
+        trials="model",
         required=False,
         help="one row per request",
     ),
@@ -148,10 +150,14 @@ def evaluate(
         for each in chosen:
             checks.choice(name, each, choices)
     checks.refuse("ner_variants")
+    data, trials = spread(data, SCHEMA)
     known, replies = collected_replies(prepare(data), options)
-    items, read = items_of(known, reply_format)
+    rows, read = items_of(known, reply_format)
+    rows = rows.assign(asked=trials.plain(rows["asked"]))
+    trials = trials.ending(f", {wording(r, d)}" for r in REQUESTS for d in DESCRIPTIONS)
+    items, of_trials = trials.averaged(rows, "id", "entity_class")
     summary, differences = compared(items, **taken(compared, options))
-    return Result(
+    result = Result(
         study="ner_variants",
         question=QUESTION,
         judged=several("wording", items["model"]),
@@ -167,3 +173,4 @@ def evaluate(
         method=method(options),
         accounting=accounting_of(replies),
     )
+    return trials.reported(result, of_trials, measures())

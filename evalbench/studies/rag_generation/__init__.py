@@ -23,6 +23,7 @@ from evalbench.kit.comparing import compare_groups
 from evalbench.kit.judging import Docket
 from evalbench.kit.options import Checks, stated, taken
 from evalbench.kit.sampling import sampled
+from evalbench.kit.trials import spread
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
 from evalbench.models.accounting import embeddings_counted, merged
 from evalbench.readers.dataset import Dataset
@@ -71,6 +72,7 @@ SCHEMA: Mapping[str, Table] = {
             Column("group", "text", required=False, empty_ok=True, help="such as the country of a law"),
         ),
         unique=("id", "model"),
+        trials="model",
         help="one row per question and model",
     ),
     "verdicts": Table(
@@ -170,13 +172,14 @@ def evaluate(
     checks.refuse("rag_generation")
     by = judge_of(judge, data)
     parameters |= {"metrics": chosen, "lights": rules}
+    data, trials = spread(data, SCHEMA)
     answers = answers_of(sampled(data["answers"], sample_method, n_samples, random_state))
     docket = Docket(by, prompt=judge_prompt, seed=seed, max_tokens=judge_max_tokens)
     cases = judged(answers, docket, chosen, split=split, n_questions=n_questions)
     with embeddings_counted() as spent:
         embedded = compared(cases, embed)
     heard = docket.heard()
-    items = items_of(cases, chosen)
+    items, of_trials = trials.averaged(items_of(cases, chosen), "id")
     at(f"intervals, {n_resamples} resamples")
     headline = [m for m in measures(chosen) if m.metric in METRICS]
     tables = {
@@ -185,7 +188,7 @@ def evaluate(
         "comparison": compare_groups(items, headline, "model", seed=seed, n_resamples=n_resamples),
         **calls_of([], [heard]),
     }
-    return Result(
+    result = Result(
         study="rag_generation",
         question=QUESTION,
         judged=several("model", items["model"]),
@@ -200,3 +203,4 @@ def evaluate(
         method=method(parameters),
         accounting=merged([accounting_of([], [heard]), *spent]),
     )
+    return trials.reported(result, of_trials, headline)

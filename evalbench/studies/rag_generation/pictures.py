@@ -11,6 +11,7 @@ from evalbench.draw.pictures import estimate_bars, heat_map
 from evalbench.draw.tables import clamped, folded, html_table, text_block
 from evalbench.kit.cases import Show, in_turn, rows_of, score_text, sheet, shown, worst_cases
 from evalbench.kit.comparing import shown as compared
+from evalbench.kit.trials import each_trial
 from evalbench.studies.rag_generation.inputs import KEYS
 from evalbench.studies.rag_generation.items import CONFUSION, FATES
 from evalbench.studies.rag_generation.method import judge_words
@@ -162,6 +163,7 @@ def _said(row: Mapping[str, Any], name: str, words: Mapping[str, str]) -> Html:
     return Html(f"{verdict}{f'<br>{escape(more)}' if more else ''}")
 
 
+@each_trial
 def worst(result: Result, rows: int = 10) -> pd.DataFrame:
     """The answers with the lowest scores, by the mean of the metrics that they have."""
     metrics = _known(result)
@@ -193,6 +195,7 @@ def _answer(text: Any, code: str) -> Html:
     return text_block(text, 600, code) if isinstance(text, str) else Html("<div><em>no answer</em></div>")
 
 
+@each_trial
 def annotated(result: Result, n: int = 6) -> Html:
     """Answers with everything that was judged of them, the lowest means first, the models in turn."""
     mean = result.items[result.parameters["metrics"]].mean(axis=1)

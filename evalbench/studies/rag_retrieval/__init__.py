@@ -19,6 +19,7 @@ from evalbench.core.result import Result
 from evalbench.kit.collecting import several
 from evalbench.kit.comparing import compare_groups
 from evalbench.kit.options import Checks, stated, taken
+from evalbench.kit.trials import spread
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
 from evalbench.metrics.ranking import TIES
 from evalbench.readers.dataset import Dataset
@@ -171,14 +172,17 @@ def evaluate(
     checks.refuse("rag_retrieval")
     options |= {"metrics": names, "lights": rule}
     depths = sorted({*ks, k})
+    data, trials = spread(data, SCHEMA)
     found, rules = given(data), Rules(**taken(Rules, options))
     rankings = {name: ranked(run, found.qrels, rules) for name, run in found.runs.items()}
-    items = items_of(found, rankings, figures_of(names, depths), depths, rules)
+    each = items_of(found, rankings, figures_of(names, depths), depths, rules)
+    items, of_trials = trials.averaged(each, "query_id")
+    runs = trials.names(list(found.runs))
     first = Figure(names[0], k).name
     tables = {"grades": grades_of(found, rankings, k), **tables_of(items, names, k, depths, ties, seed, n_resamples)}
     texts = data.get("documents")
     known = {} if texts is None else dict(zip(texts["doc_id"], texts["text"], strict=True))
-    shown = list(dict.fromkeys([*tables["parted"]["query_id"], *worst(items, first)["query_id"]]))
+    shown = list(dict.fromkeys([*tables["parted"]["query_id"], *worst(each, first)["query_id"]]))
     tables["passages"] = passages_of(found, shown, k, rules, known)
     if (questions := data.get("questions")) is not None:
         tables["questions"] = questions[questions["id"].isin(shown)].rename(columns={"id": "query_id"})
@@ -187,10 +191,10 @@ def evaluate(
     if (answers := data.get("answers")) is not None:
         of_answers = answers_of(items, answers, names, k, rules, n_resamples)
         tables["answer_by_passage"], tables["answer_correlation"], said = of_answers
-    return Result(
+    result = Result(
         study="rag_retrieval",
         question=QUESTION,
-        judged=several("run", found.runs),
+        judged=several("run", runs),
         parameters=options,
         data=data.label,
         id="query_id",
@@ -207,12 +211,13 @@ def evaluate(
                     *notes(items, **taken(notes, options)),
                     *said,
                     inverted(tables["grades"]),
-                    left_out_note(len(found.runs), "runs", first),
+                    left_out_note(len(runs), "runs", first),
                 ),
             )
         ),
         method=method(names, depths, options),
     )
+    return trials.reported(result, of_trials, measures(names, k, ties))
 
 
 def tables_of(

@@ -28,6 +28,8 @@ SCHEMA: Mapping[str, Table] = {
             Column("run", "id", required=False, groups=True, help="the search whose ranking it is"),
         ),
         unique=("query_id", "passage_id", "run"),
+        trials="run",
+        lists=True,
         trec=("query_id", "", "passage_id", "rank", "score", "run"),
         help="one row per query and passage that a search found; of several searches with a column run, or a TREC run; "
         "or one row per query with the lists relevant and retrieved of passage ids, the first the best",

@@ -12,6 +12,8 @@ from evalbench.draw.pictures import Line, distribution, estimate_bars, interval_
 from evalbench.draw.tables import html_table
 from evalbench.kit.cases import rows_of, sheet
 from evalbench.kit.comparing import shown
+from evalbench.kit.trials import each_trial
+from evalbench.readers.schema import TRIAL
 from evalbench.studies.rag_retrieval.figures import WITHOUT_K, Figure, plain
 from evalbench.studies.rag_retrieval.tables import worst
 
@@ -123,6 +125,7 @@ def comparison(result: Result) -> pd.DataFrame:
     return shown(result.tables.get("comparison"), "run")
 
 
+@each_trial
 def grade_table(result: Result) -> pd.DataFrame:
     """How many passages have each grade, and the share of them that each run has among its first k."""
     table, k = result.tables["grades"], result.parameters["k"]
@@ -169,6 +172,7 @@ def parting(result: Result, n: int = 3) -> Html:
     return Html("".join(parts))
 
 
+@each_trial
 def lowest(result: Result, n: int = 2) -> Html:
     """The queries with the lowest first metric of each run, with its first passages and those that it missed."""
     figure = first_figure(result)
@@ -188,6 +192,13 @@ def _question(result: Result, query: str) -> str:
 def _found(result: Result, query: Any, run: Any) -> Html:
     """The first passages of a run for a query, and the relevant ones further down or not found."""
     rows = rows_of(result.tables["passages"], {"query_id": query, "run": run}, ["query_id", "run"])
+    if TRIAL in rows:
+        each = rows.groupby(TRIAL, sort=False)
+        return Html("".join(_passages(query, f"{run}, trial {name}", own) for name, own in each))
+    return _passages(query, run, rows)
+
+
+def _passages(query: Any, run: Any, rows: pd.DataFrame) -> Html:
     if rows.empty:
         return Html(f'<p class="eb-small">{escape(str(run))} has no passage, and none is relevant.</p>')
     table = rows.assign(

@@ -47,6 +47,7 @@ SCHEMA = {
             _LANG,
         ),
         unique=("id",),
+        no_trials="each setting searches, and is answered, once per question",
         help="questions to the documents",
     ),
     "sources": Table(

@@ -25,6 +25,7 @@ from evalbench.kit.comparing import compare_groups
 from evalbench.kit.metric_options import methods_of, metrics_of, name_of
 from evalbench.kit.options import Checks, also_called, stated, taken
 from evalbench.kit.scoring import accounting_of, calls_of, check_columns, score_all
+from evalbench.kit.trials import spread
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
 from evalbench.metrics.registry import card
 from evalbench.readers.dataset import Dataset
@@ -79,6 +80,7 @@ SCHEMA: Mapping[str, Table] = {
             Column("model", "id", groups=True, required=False),
         ),
         unique=("id", "model"),
+        trials="model",
         help="one row per output; several models may answer one id",
     )
 }
@@ -188,6 +190,7 @@ def evaluate(
         from evalbench.readers.dataset import load
 
         dataset = load(dataset, SCHEMA)
+    dataset, trials = spread(dataset, SCHEMA)
     checks = Checks(options)
     checks.that(metrics, "metrics: none was named")
     checks.that(bool(prompt) == bool(model), "set both prompt and model, or neither")
@@ -202,7 +205,7 @@ def evaluate(
     frame, replies = answered(frame_of(dataset["items"]), prompt, model) if prompt else (frame_of(dataset["items"]), [])
     scored = score_all(frame, cards, {**options, "judge": judge}, replies)
     at(f"intervals, {n_resamples} resamples")
-    items = items_of(frame, scored)
+    items, rows = trials.averaged(items_of(frame, scored), "id")
     by = ("model",) if "model" in items else ()
     models = sorted(set(items["model"]) - {""}) if by else []
     headline = [m for m in measures(names, rules) if m.metric in names]
@@ -221,7 +224,7 @@ def evaluate(
         *not_asked,
         left_out_note(len(models), "models", "each metric"),
     ]
-    return Result(
+    result = Result(
         study="text_metrics",
         question=QUESTION,
         judged=model or (several("model", models) if models else "the outputs of the table"),
@@ -236,3 +239,4 @@ def evaluate(
         method=methods_of(cards, options),
         accounting=accounting_of(scored, options, model=model, replies=replies),
     )
+    return trials.reported(result, rows, measures(names, rules))

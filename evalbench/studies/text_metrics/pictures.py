@@ -22,6 +22,7 @@ from evalbench.draw.pictures import (
 )
 from evalbench.kit.cases import worst_cases
 from evalbench.kit.comparing import shown
+from evalbench.kit.trials import each_trial
 from evalbench.metrics.registry import card
 from evalbench.studies.text_metrics.summary import directed
 
@@ -128,6 +129,7 @@ def picture_panels(result: Result) -> tuple[Figure, str] | None:
     return figure, f"A panel per metric, a row per model, means with 95 % intervals: {'; '.join(said)}."
 
 
+@each_trial
 def worst_texts(result: Result, metric: str, rows: int = 10, *, besides: str = "") -> pd.DataFrame:
     """The texts with the worst scores of one metric, beside their references; none where they are those of ``besides``."""
     entry = directed(metric, result.parameters["lights"])

@@ -1,0 +1,250 @@
+"""What several trials of each item show: the noise of the figures, pass@k and pass^k, items that flicker."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from evalbench.core.arrays import Floats
+from evalbench.core.measures import Measure
+from evalbench.core.noise import NoiseSplit, noise_sentence, noise_split
+from evalbench.core.result import Result
+from evalbench.core.stats import wilson
+from evalbench.core.trials import flickers, passed
+from evalbench.core.unscored import counted as counted_reasons
+from evalbench.core.wording import counted
+from evalbench.kit import defaults
+from evalbench.readers.schema import TRIAL
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_FIGURES = 6
+"""So many figures are split; the others can be, from the table ``trials``."""
+MOST_LISTED = 20
+"""So many flickering items of a figure and group are in ``results.json``; all are in the table ``flickering``."""
+LONGEST_ANSWER = 600
+
+
+class Found(NamedTuple):
+    """Tables, the part of ``results.json``, and notes."""
+
+    tables: dict[str, pd.DataFrame]
+    json: dict[str, Any]
+    notes: tuple[str, ...]
+
+
+def shown(result: Result, rows: pd.DataFrame, measures: Sequence[Measure], answers: pd.DataFrame | None) -> Found:
+    """What the trials show.
+
+    Parameters
+    ----------
+    result : Result
+        Of items that are averages of trials.
+    rows : DataFrame
+        One row per trial: keys, ``trial``, and the columns that the measures sum.
+    measures : sequence of Measure
+    answers : DataFrame, optional
+        Id, group, ``trial`` and ``answer``, where rows are answers.
+    """
+    import pandas as pd
+
+    keys = [name for name in rows.columns[: rows.columns.get_loc(TRIAL)] if name in result.items]
+    keys += [name for name in (result.id, *result.by) if name in rows and name not in keys]
+    options = {name: result.parameters.get(name, getattr(defaults, name.upper())) for name in ("seed", "n_resamples")}
+    noise: list[dict[str, Any]] = []
+    curves: list[dict[str, Any]] = []
+    listed: list[pd.DataFrame] = []
+    flickering: list[dict[str, Any]] = []
+    for group, part in _groups(rows, result.by):
+        item = part.groupby(keys, sort=True).ngroup().to_numpy()
+        for measure in _ordered(measures, result, rows):
+            named = {**group, "metric": measure.metric, "title": measure.title}
+            split = noise_split(_contributions(measure, part, item), item)
+            if split is not None:
+                noise.append({**named, "unit": measure.unit, **_of_split(split)})
+            right = _right(measure, part)
+            if right is None:
+                continue
+            n, c = (np.bincount(item, known) for known in (np.isfinite(right), np.nan_to_num(right)))
+            found = passed(n, c, **options)
+            if len(found.k) > 1:
+                curves.append({**named, **_of_passed(found)})
+            some = flickers(n, c)
+            repeated = int((n > 1).sum())
+            if repeated:
+                low, high = wilson(some.sum(), repeated)
+                cases = _listed(part[some[item]].assign(_right=right[some[item]]), keys, answers)
+                listed.append(cases.assign(metric=measure.metric))
+                share = {"n": int(some.sum()), "of": repeated, "share": float(some.sum() / repeated)}
+                ends = {"ci_low": float(low), "ci_high": float(high)}
+                flickering.append({**named, **share, **ends, "items": _first(cases, keys)})
+    lost = rows["unscored"] if "unscored" in rows else pd.Series("", rows.index)
+    sizes = result.items["n_trials"]
+    overview = {
+        "n": len(rows),
+        "lost": int((lost != "").sum()),
+        "items": len(sizes),
+        "fewest": int(sizes.min()),
+        "most": int(sizes.max()),
+    }
+    tables = {
+        "noise": pd.DataFrame(
+            [
+                {**{k: v for k, v in one.items() if k not in ("components", "sentence")}, **part}
+                for one in noise
+                for part in one["components"]
+            ]
+        ),
+        "pass_k": pd.DataFrame(
+            [{**{k: v for k, v in one.items() if k != "curve"}, **point} for one in curves for point in one["curve"]]
+        ),
+        "flickering": pd.concat(listed, ignore_index=True) if listed else pd.DataFrame(),
+    }
+    json = {**overview, "noise": noise, "pass_k": curves, "flickering": flickering}
+    return Found({name: table for name, table in tables.items() if len(table)}, json, _notes(overview, lost, curves))
+
+
+def _notes(overview: Mapping[str, int], lost: pd.Series, curves: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    fewest, most = overview["fewest"], overview["most"]
+    each = f"{most}" if fewest == most else f"{fewest} to {most}"
+    out = [
+        f"Trials: {counted(overview['n'], 'answer')} to {counted(overview['items'], 'item')}, {each} each. Each item counts "
+        "once, with the average of its scored trials."
+    ]
+    if overview["lost"]:
+        out.append(
+            f"Trials that could not be scored: {overview['lost']} of {overview['n']} ({counted_reasons(lost)}); "
+            "an item is unscored only where all of its trials are."
+        )
+    left = [one for one in curves if one["left_out"]]
+    if left:
+        most_left = max(one["left_out"] for one in left)
+        out.append(f"pass@k and pass^k leave out items with too few scored trials: {most_left} at most in a group.")
+    return tuple(out)
+
+
+def _groups(rows: pd.DataFrame, by: Sequence[str]) -> list[tuple[dict[str, str], pd.DataFrame]]:
+    names = [name for name in by if name in rows]
+    if not names:
+        return [({}, rows)]
+    grouped = rows.groupby(names, sort=True)
+    return [(dict(zip(names, map(str, key), strict=True)), part) for key, part in grouped]
+
+
+def _ordered(measures: Sequence[Measure], result: Result, rows: pd.DataFrame) -> list[Measure]:
+    """The figures that are split: that which decides the light, then those that have one, then the others in their order."""
+    known = [m for m in measures if all(name.removeprefix("#") in rows for name in m.sums)]
+    decided = (result.verdict.decided_by or {}).get("metric")
+    lit = {e.metric for e in result.summary.estimates if e.light != "unlit"}
+    valued = {e.metric for e in result.summary.estimates if e.value is not None}
+    known = [m for m in known if m.metric in valued]
+    return sorted(known, key=lambda m: (m.metric != decided, m.metric not in lit))[:MOST_FIGURES]
+
+
+def _contributions(measure: Measure, rows: pd.DataFrame, item: npt.NDArray[Any]) -> Floats:
+    """What each trial contributes to a figure: its score; of a figure of several sums its linear part.
+
+    The linear part of a trial is the figure's value plus the sum over its columns of (derivative of the figure by the
+    column's mean) × (the trial's value less the mean), all at the means over items.
+    """
+    import pandas as pd
+
+    names = [name.removeprefix("#") for name in measure.sums]
+    if len(names) == 2 and measure.sums[1] == f"#{names[0]}":
+        return rows[names[0]].to_numpy(dtype=float)
+    columns = np.stack([rows[name].to_numpy(dtype=float) for name in names], axis=1)
+    counts = [name.startswith("#") for name in measure.sums]
+    columns = np.where(counts, np.isfinite(columns), columns)
+    lost = ~np.isfinite(columns).all(axis=1)
+    means = pd.DataFrame(np.where(lost[:, None], np.nan, columns)).groupby(item).mean().mean().to_numpy()
+    step = 1e-4 * np.where(means != 0, np.abs(means), 1.0)
+    shifted = np.concatenate([means + np.diag(step), means - np.diag(step), means[None]])
+    values = np.asarray(measure.value(*shifted.T), dtype=float)
+    slopes = (values[: len(names)] - values[len(names) : -1]) / (2 * step)
+    slopes = np.where(np.isfinite(slopes), slopes, 0.0)
+    return np.where(lost, np.nan, values[-1] + np.where(lost[:, None], 0, columns - means) @ slopes)
+
+
+def _right(measure: Measure, rows: pd.DataFrame) -> Floats | None:
+    """1, 0 or NaN of each trial, where a figure is the share of those that are right."""
+    if measure.interval != "wilson" or len(measure.sums) != 2 or measure.sums[1] != f"#{measure.sums[0]}":
+        return None
+    values = rows[measure.sums[0]].to_numpy(dtype=float)
+    known = values[np.isfinite(values)]
+    if not len(known) or not np.isin(known, (0.0, 1.0)).all():
+        return None
+    return 1 - values if measure.higher_is_better is False else values
+
+
+def _number(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _of_split(split: NoiseSplit) -> dict[str, Any]:
+    return {
+        "n_items": split.n_items,
+        "answers": round(split.answers, 9),
+        "half_width": split.half_width(),
+        "sentence": noise_sentence(split),
+        "components": [
+            {
+                "component": c.name,
+                "variance": c.variance,
+                "ci_low": _number(c.low),
+                "ci_high": _number(c.high),
+                "negative": c.negative,
+                "share": _number(c.share),
+            }
+            for c in split.components
+        ],
+    }
+
+
+def _of_passed(found: Any) -> dict[str, Any]:
+    columns = ("k", "at", "at_low", "at_high", "hat", "hat_low", "hat_high")
+    points = zip(*(getattr(found, name).tolist() for name in columns), strict=True)
+    names = ("k", "pass_at_k", "at_low", "at_high", "pass_hat_k", "hat_low", "hat_high")
+    curve = [{name: v if v == v else None for name, v in zip(names, point, strict=True)} for point in points]
+    return {"n_items": found.n_items, "left_out": found.left_out, "curve": curve}
+
+
+def _listed(rows: pd.DataFrame, keys: Sequence[str], answers: pd.DataFrame | None) -> pd.DataFrame:
+    """Every trial of the flickering items: keys, ``trial``, ``right`` and, where there are some, ``answer``."""
+    out = rows[[*keys, TRIAL]].assign(right=rows["_right"].to_numpy())
+    if answers is None:
+        return out.reset_index(drop=True)
+    on = [name for name in answers.columns if name != "answer"]
+    if not set(on) <= set(out):
+        return out.reset_index(drop=True)
+    return out.merge(answers.drop_duplicates(on), on=on, how="left")
+
+
+def _first(cases: pd.DataFrame, keys: Sequence[str]) -> list[dict[str, Any]]:
+    """The items that flicker most evenly, each with its trials."""
+    if not len(cases):
+        return []
+    found = []
+    for key, part in cases.groupby(list(keys), sort=True):
+        right = part["right"].dropna()
+        trials = [
+            {
+                "trial": row["trial"],
+                "right": _number(row["right"]),
+                **({"answer": _clipped(row["answer"])} if "answer" in part else {}),
+            }
+            for row in part.to_dict("records")
+        ]
+        named = dict(zip(keys, map(str, key), strict=True))
+        uneven = abs(float(right.mean()) - 0.5)
+        found.append((uneven, {**named, "right": int(right.sum()), "of": len(right), "trials": trials}))
+    return [one for _, one in sorted(found, key=lambda each: each[0])[:MOST_LISTED]]
+
+
+def _clipped(answer: Any) -> str | None:
+    if not isinstance(answer, str):
+        return None
+    return answer if len(answer) <= LONGEST_ANSWER else f"{answer[: LONGEST_ANSWER - 1]}…"

@@ -1,0 +1,341 @@
+"""Several trials of an item: judged one by one, then averaged, so that each item counts once.
+
+A table whose schema names the column of its groups in ``trials`` may have a column ``trial``.  While a study judges, each
+trial is a group of its own (:func:`spread`); its items then become one row per item and group (:meth:`Trials.averaged`),
+and what the trials show is put beside the figures (:meth:`Trials.reported`).  Without trials nothing changes.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from evalbench.core.measures import Measure
+from evalbench.core.result import Result
+from evalbench.kit.collecting import UNNAMED
+from evalbench.kit.options import taken
+from evalbench.kit.trial_tables import shown
+from evalbench.readers.schema import SYSTEMS, TRIAL, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evalbench.readers.dataset import Dataset
+
+F = TypeVar("F", bound=Callable[..., Any])
+ROWS = "trials"
+"""The table of the items of every trial."""
+COUNTS = ("n_trials", "n_trials_lost")
+"""Columns of averaged items: their trials, and those that could not be scored."""
+MOST_NAMES = 100
+"""With more names of trials than this they are numbered within their items."""
+_REASONS = ("unscored", "undefined")
+
+
+@dataclass(frozen=True)
+class Trials:
+    """The trials of a table, and which of its groups they are while they are judged.
+
+    Attributes
+    ----------
+    by : str
+        The column of the groups.
+    groups : mapping of str to (str, str)
+        The group of each trial → the group that it belongs to, and the trial's name; empty where there are no trials.
+    answers : DataFrame or None
+        What was answered: the table's first column, ``by``, ``trial`` and ``answer``.
+    notes : tuple of str
+    """
+
+    by: str = ""
+    groups: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    answers: pd.DataFrame | None = None
+    notes: tuple[str, ...] = ()
+
+    def plain(self, groups: Iterable[str]) -> list[str]:
+        """Groups without their trials."""
+        return [self.groups.get(name, (name, ""))[0] for name in groups]
+
+    def names(self, groups: Iterable[str]) -> list[str]:
+        """Groups without their trials, each once."""
+        return list(dict.fromkeys(self.plain(groups)))
+
+    def ending(self, endings: Iterable[str]) -> Trials:
+        """The trials where a study gives its groups further names behind theirs."""
+        own = {
+            f"{label}{end}": (f"{group}{end}", trial)
+            for end in endings
+            for label, (group, trial) in self.groups.items()
+        }
+        return replace(self, groups=own)
+
+    def described(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """A table of groups with a row for each of their trials."""
+        import pandas as pd
+
+        if not self.groups:
+            return frame
+        labels = pd.DataFrame(
+            [(group, label) for label, (group, _) in self.groups.items()], columns=[self.by, "_label"]
+        )
+        rows = frame.merge(labels, on=self.by, how="left")
+        return rows.assign(**{self.by: rows["_label"].fillna(rows[self.by])}).drop(columns="_label")
+
+    def named(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """A table with its groups as they were, and the trials in a column of their own beside them."""
+        if not self.groups or self.by not in frame or TRIAL in frame or not frame[self.by].isin(self.groups).any():
+            return frame
+        place = list(frame.columns).index(self.by)
+        old = [self.groups.get(name, (name, "")) for name in frame[self.by]]
+        out = frame.assign(**{self.by: [group for group, _ in old]})
+        out.insert(place + 1, TRIAL, [trial for _, trial in old])
+        return out
+
+    def summed(self, counts: pd.DataFrame) -> pd.DataFrame:
+        """A table of counts by group, those of all trials of a group together."""
+        own = self.named(counts)
+        if TRIAL not in own:
+            return own
+        numbers = list(own.select_dtypes("number"))
+        keys = [name for name in own if name not in (*numbers, TRIAL)]
+        return own.groupby(keys, sort=False, as_index=False)[numbers].sum()[[c for c in own if c != TRIAL]]
+
+    def averaged(self, items: pd.DataFrame, *names: str) -> tuple[pd.DataFrame, pd.DataFrame | None]:
+        """One row per item and group out of the rows of its trials.
+
+        Numbers are means over the scored trials (of all, where none is) that have one; an item is unscored, or undefined,
+        only where all of its trials are.  Other columns keep a value that all trials share, else the different ones.
+
+        Parameters
+        ----------
+        items : DataFrame
+            A row per trial; in the order of its items.
+        *names : str
+            The columns that name an item within its group.
+
+        Returns
+        -------
+        items : DataFrame
+            With ``n_trials`` and ``n_trials_lost``, those that could not be scored.
+        rows : DataFrame or None
+            The rows of the trials, for :meth:`reported`; None where there are none.
+        """
+        rows = self.named(items)
+        if TRIAL not in rows or not self.groups:
+            return items, None
+        keys = [*names, self.by]
+        which = rows.groupby(keys, sort=False, dropna=False).ngroup().to_numpy(dtype=np.int64)
+        order = np.lexsort((_in_order(rows[TRIAL]), which))
+        rows, which = rows.iloc[order].reset_index(drop=True), which[order]
+        starts = np.flatnonzero(np.diff(which, prepend=-1))
+        lost = (rows["unscored"] != "").to_numpy() if "unscored" in rows else np.zeros(len(rows), dtype=bool)
+        all_lost = np.logical_and.reduceat(lost, starts)
+        counted = ~lost | all_lost[which]
+        out = rows.iloc[starts].reset_index(drop=True).drop(columns=TRIAL)
+        for name in out.columns.difference([*keys, TRIAL], sort=False):
+            out[name] = _one_of(rows[name], starts, which, counted)
+        for name in [str(c) for c in out if str(c).endswith(_REASONS)]:
+            whose = name.removesuffix("_unscored").removesuffix("_undefined") if name not in _REASONS else ""
+            has = all_lost if name == "unscored" else out[whose].isna().to_numpy() if whose in out else None
+            kept = counted if name == "undefined" else np.ones(len(rows), dtype=bool)
+            out[name] = _reasons(rows[name], starts, which, kept, has)
+        if {*_REASONS} <= set(out):
+            out["undefined"] = np.where(out["unscored"] != "", "", out["undefined"])
+        out["n_trials"] = np.diff(starts, append=len(rows))
+        out["n_trials_lost"] = np.add.reduceat(lost.astype(int), starts)
+        return out, rows
+
+    def reported(
+        self,
+        result: Result,
+        rows: pd.DataFrame | None,
+        measures: Sequence[Measure] = (),
+        with_sums: Callable[..., pd.DataFrame] | None = None,
+    ) -> Result:
+        """The result with what its trials show: tables ``trials``, ``noise``, ``pass_k`` and ``flickering``, and notes.
+
+        Parameters
+        ----------
+        result : Result
+        rows : DataFrame or None
+            As :meth:`averaged` returns them beside the items of the result.
+        measures : sequence of Measure
+            The study's, over its items.
+        with_sums : callable, optional
+            The study's hook of that name.
+        """
+        if rows is None and not self.groups:
+            return result
+        tables = {name: self.named(table) for name, table in result.tables.items()}
+        if rows is None or (result.items["n_trials"] < 2).all():
+            return replace(result, tables=tables)
+        scored = with_sums(rows, **taken(with_sums, result.parameters)) if with_sums else rows
+        found = shown(result, scored, measures, self.answers)
+        return replace(
+            result,
+            tables={**tables, ROWS: rows, **found.tables},
+            trials=found.json,
+            notes=(*result.notes, *self.notes, *found.notes),
+        )
+
+
+def each_trial(function: F) -> F:
+    """A decorator for functions of a result that list cases: of items with trials, each trial is a case of its own.
+
+    Its group is then called ``GROUP, trial NAME`` in the items and in the tables.
+    """
+
+    @functools.wraps(function)
+    def called(result: Result, *given: Any, **options: Any) -> Any:
+        return function(_each(result), *given, **options)
+
+    return called  # type: ignore[return-value]
+
+
+def _each(result: Result) -> Result:
+    rows = result.tables.get(ROWS)
+    if rows is None:
+        return result
+    by = str(rows.columns[list(rows.columns).index(TRIAL) - 1])
+
+    def joined(table: pd.DataFrame) -> pd.DataFrame:
+        if not {by, TRIAL} <= set(table):
+            return table
+        return table.assign(**{by: table[by] + ", trial " + table[TRIAL]}).drop(columns=TRIAL)
+
+    return replace(result, items=joined(rows), tables={name: joined(table) for name, table in result.tables.items()})
+
+
+def spread(data: Dataset, schema: Mapping[str, Table], table: str = "") -> tuple[Dataset, Trials]:
+    """Data in which every trial of a group is a group of its own.
+
+    Parameters
+    ----------
+    data : Dataset
+    schema : mapping of str to Table
+    table : str
+        Which table's trials; by default those of the first that has some.
+
+    Returns
+    -------
+    Dataset
+        Without the column ``trial``.
+    Trials
+    """
+    for name in [table] if table else schema:
+        by, frame = schema[name].trials, data.get(name)
+        if by and frame is not None and TRIAL in frame:
+            changed, trials = _spread(frame, schema[name])
+            described = {
+                other: trials.described(rows)
+                for other, rows in data.tables.items()
+                if other in schema and schema[other].describes and by in rows
+            }
+            return replace(data, tables={**data.tables, **described, name: changed}), trials
+    return data, Trials()
+
+
+def _spread(frame: pd.DataFrame, table: Table) -> tuple[pd.DataFrame, Trials]:
+    by = table.trials
+    rest = frame.drop(columns=TRIAL)
+    group = frame[by].astype(str) if by in frame else frame[TRIAL].map(lambda _: UNNAMED)
+    trial = frame[TRIAL].astype(str)
+    notes: tuple[str, ...] = ()
+    if not (trial.groupby(group).nunique() > 1).any():
+        return rest, Trials()
+    if trial.nunique() > MOST_NAMES and not table.lists:
+        keys = [group, *(frame[key] for key in table.unique if key not in (by, TRIAL) and key in frame)]
+        ranked = trial.map(_ranks(trial)).groupby(keys).rank(method="first").astype(int)
+        notes = (
+            f"The {trial.nunique()} names of trials are numbers within their items here, in the order of the names.",
+        )
+        trial = ranked.astype(str)
+    taken_names, groups = set(group), {}
+    pairs = list(zip(group.tolist(), trial.tolist(), strict=True))
+    for one, name in sorted(set(pairs), key=lambda pair: (pair[0], _key(pair[1]))):
+        label = f"{one}, trial {name}"
+        while label in taken_names:
+            label += "′"
+        groups[label] = (one, name)
+    of = {pair: label for label, pair in groups.items()}
+    changed = rest.assign(**{by: [of[pair] for pair in pairs]})
+    if systems := frame.attrs.get(SYSTEMS):
+        own: dict[str, list[str]] = {}
+        for label, (one, _) in groups.items():
+            own.setdefault(one, []).append(label)
+        changed.attrs[SYSTEMS] = tuple(label for name in systems for label in own.get(name, [name]))
+    answer = next((c.name for c in table.columns if c.keep_null and c.name in frame), "")
+    answers = None
+    if answer:
+        answers = frame[[table.columns[0].name]].assign(**{by: group, TRIAL: trial, "answer": frame[answer]})
+    return changed, Trials(by, groups, answers, notes)
+
+
+def _key(name: str) -> tuple[bool, int, str]:
+    """Numbers by their value, before other names."""
+    whole = name.isascii() and name.isdigit() and len(name) < 19
+    return not whole, int(name) if whole else 0, name
+
+
+def _ranks(names: pd.Series) -> dict[str, int]:
+    return {name: i for i, name in enumerate(sorted(set(names), key=_key))}
+
+
+def _in_order(names: pd.Series) -> npt.NDArray[np.int64]:
+    ranks = _ranks(names)
+    return np.array([ranks[name] for name in names], dtype=np.int64)
+
+
+def _one_of(
+    column: pd.Series, starts: npt.NDArray[Any], which: npt.NDArray[Any], counted: npt.NDArray[np.bool_]
+) -> Any:
+    """One value per item of a column: the mean of numbers, else what the trials hold."""
+    import pandas as pd
+
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        values = column.to_numpy(dtype=float, na_value=np.nan)
+        first = values[starts]
+        if not pd.api.types.is_float_dtype(column.dtype) and (values == first[which]).all():
+            return column.to_numpy()[starts]
+        known = np.isfinite(values) & counted
+        n = np.add.reduceat(known.astype(float), starts)
+        # The first value is taken off before it is added up, so that equal ones have themselves as their mean.
+        base = np.where(np.isfinite(first), first, 0.0)
+        off = np.add.reduceat(np.where(known, np.where(known, values, 0) - base[which], 0), starts)
+        with np.errstate(all="ignore"):
+            return np.where(n > 0, base + off / n, np.nan)
+    cells = column.tolist()
+    ends = np.append(starts[1:], len(cells))
+    out = [_joined(cells[a:b]) for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
+    return pd.Series(out, dtype=column.dtype if column.dtype != object else object)
+
+
+def _joined(cells: list[Any]) -> Any:
+    if all(cell is cells[0] or cell == cells[0] for cell in cells) or not isinstance(cells[0], str):
+        return cells[0]
+    return "; ".join(dict.fromkeys(cell for cell in cells if isinstance(cell, str) and cell))
+
+
+def _reasons(
+    column: pd.Series,
+    starts: npt.NDArray[Any],
+    which: npt.NDArray[Any],
+    counted: npt.NDArray[np.bool_],
+    has: npt.NDArray[np.bool_] | None,
+) -> list[str]:
+    """The reasons of items of which every trial that counts has one, each once."""
+    given = (column != "").to_numpy()
+    every = np.logical_and.reduceat(given | ~counted, starts)
+    wanted = every if has is None else has
+    cells = column.tolist()
+    ends = np.append(starts[1:], len(cells)).tolist()
+    out = [""] * len(starts)
+    for i in np.flatnonzero(wanted & np.logical_or.reduceat(given & counted, starts)).tolist():
+        parts = [part for cell in cells[starts[i] : ends[i]] for part in str(cell).split("; ") if part]
+        out[i] = "; ".join(dict.fromkeys(parts))
+    return out
