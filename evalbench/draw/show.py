@@ -49,9 +49,13 @@ def shown(x: Any, caption: str = "", *, rows: int = 20, file: str = "") -> Shown
     from evalbench.core.result import Result
     from evalbench.draw import tables
     from evalbench.draw.style import picture
+    from evalbench.draw.trials import trials_html
 
     if isinstance(x, Result):
-        return Shown(tables.result_html(x), f"{x.study}: {x.light}. {plain(x.sentence)}", "result")
+        html = tables.result_html(x)
+        if x.trials:
+            html = Html(f"{html}{trials_html(x.trials, x.by)}")
+        return Shown(html, f"{x.study}: {x.light}. {plain(x.sentence)}", "result")
     if x is None or (isinstance(x, (pd.DataFrame, Html)) and len(x) == 0):
         said = f"Nothing to show: {caption}" if caption else "Nothing to show."
         return Shown(Html(f'<p class="eb-small">{tables.escape(said)}</p>'), plain(said), NOTHING)

@@ -52,8 +52,7 @@ def shown(result: Result, rows: pd.DataFrame, measures: Sequence[Measure], answe
     """
     import pandas as pd
 
-    keys = [name for name in rows.columns[: rows.columns.get_loc(TRIAL)] if name in result.items]
-    keys += [name for name in (result.id, *result.by) if name in rows and name not in keys]
+    keys = [name for name in (result.id, *result.by) if name in rows]
     options = {name: result.parameters.get(name, getattr(defaults, name.upper())) for name in ("seed", "n_resamples")}
     noise: list[dict[str, Any]] = []
     curves: list[dict[str, Any]] = []
@@ -61,12 +60,13 @@ def shown(result: Result, rows: pd.DataFrame, measures: Sequence[Measure], answe
     flickering: list[dict[str, Any]] = []
     for group, part in _groups(rows, result.by):
         item = part.groupby(keys, sort=True).ngroup().to_numpy()
+        each = part.groupby([*keys, TRIAL], sort=True).ngroup().to_numpy()
         for measure in _ordered(measures, result, rows):
             named = {**group, "metric": measure.metric, "title": measure.title}
-            split = noise_split(_contributions(measure, part, item), item)
+            split = noise_split(*_contributions(measure, part, item, each))
             if split is not None:
                 noise.append({**named, "unit": measure.unit, **_of_split(split)})
-            right = _right(measure, part)
+            right = _right(measure, part) if each.max(initial=-1) + 1 == len(part) else None
             if right is None:
                 continue
             n, c = (np.bincount(item, known) for known in (np.isfinite(right), np.nan_to_num(right)))
@@ -105,10 +105,10 @@ def shown(result: Result, rows: pd.DataFrame, measures: Sequence[Measure], answe
         "flickering": pd.concat(listed, ignore_index=True) if listed else pd.DataFrame(),
     }
     json = {**overview, "noise": noise, "pass_k": curves, "flickering": flickering}
-    return Found({name: table for name, table in tables.items() if len(table)}, json, _notes(overview, lost, curves))
+    return Found({name: table for name, table in tables.items() if len(table)}, json, _notes(overview, lost))
 
 
-def _notes(overview: Mapping[str, int], lost: pd.Series, curves: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+def _notes(overview: Mapping[str, int], lost: pd.Series) -> tuple[str, ...]:
     fewest, most = overview["fewest"], overview["most"]
     each = f"{most}" if fewest == most else f"{fewest} to {most}"
     out = [
@@ -120,10 +120,6 @@ def _notes(overview: Mapping[str, int], lost: pd.Series, curves: Sequence[Mappin
             f"Trials that could not be scored: {overview['lost']} of {overview['n']} ({counted_reasons(lost)}); "
             "an item is unscored only where all of its trials are."
         )
-    left = [one for one in curves if one["left_out"]]
-    if left:
-        most_left = max(one["left_out"] for one in left)
-        out.append(f"pass@k and pass^k leave out items with too few scored trials: {most_left} at most in a group.")
     return tuple(out)
 
 
@@ -145,28 +141,38 @@ def _ordered(measures: Sequence[Measure], result: Result, rows: pd.DataFrame) ->
     return sorted(known, key=lambda m: (m.metric != decided, m.metric not in lit))[:MOST_FIGURES]
 
 
-def _contributions(measure: Measure, rows: pd.DataFrame, item: npt.NDArray[Any]) -> Floats:
-    """What each trial contributes to a figure: its score; of a figure of several sums its linear part.
+def _contributions(
+    measure: Measure, rows: pd.DataFrame, item: npt.NDArray[Any], each: npt.NDArray[Any]
+) -> tuple[Floats, npt.NDArray[Any]]:
+    """What each trial contributes to a figure, and its item: its score; of a figure of several sums its linear part.
 
     The linear part of a trial is the figure's value plus the sum over its columns of (derivative of the figure by the
-    column's mean) × (the trial's value less the mean), all at the means over items.
+    column's mean) × (the trial's value less the mean), all at the means over items.  Rows of one trial of an item, such as
+    those of classes, are added up first.
     """
-    import pandas as pd
-
     names = [name.removeprefix("#") for name in measure.sums]
-    if len(names) == 2 and measure.sums[1] == f"#{names[0]}":
-        return rows[names[0]].to_numpy(dtype=float)
+    size = int(each.max(initial=-1)) + 1
+    if len(names) == 2 and measure.sums[1] == f"#{names[0]}" and size == len(rows):
+        return rows[names[0]].to_numpy(dtype=float), item
     columns = np.stack([rows[name].to_numpy(dtype=float) for name in names], axis=1)
-    counts = [name.startswith("#") for name in measure.sums]
-    columns = np.where(counts, np.isfinite(columns), columns)
-    lost = ~np.isfinite(columns).all(axis=1)
-    means = pd.DataFrame(np.where(lost[:, None], np.nan, columns)).groupby(item).mean().mean().to_numpy()
-    step = 1e-4 * np.where(means != 0, np.abs(means), 1.0)
-    shifted = np.concatenate([means + np.diag(step), means - np.diag(step), means[None]])
-    values = np.asarray(measure.value(*shifted.T), dtype=float)
+    known = np.isfinite(columns)
+    counts = np.array([name.startswith("#") for name in measure.sums])
+    parts = np.where(known, np.where(counts, 1.0, columns), 0.0)
+    sums = np.stack([np.bincount(each, column, size) for column in parts.T], axis=1)
+    lost = np.bincount(each, known.all(axis=1), size) == 0
+    of_item = np.zeros(size, dtype=np.int64)
+    of_item[each] = item
+    scored = ~lost
+    n = np.bincount(of_item[scored], minlength=int(of_item.max(initial=-1)) + 1)
+    with np.errstate(all="ignore"):
+        averages = np.stack([np.bincount(of_item[scored], c[scored], len(n)) / n for c in sums.T], axis=1)
+        means = averages[n > 0].mean(axis=0) if (n > 0).any() else np.full(len(names), np.nan)
+        step = 1e-4 * np.where(means != 0, np.abs(means), 1.0)
+        shifted = np.concatenate([means + np.diag(step), means - np.diag(step), means[None]])
+        values = np.asarray(measure.value(*shifted.T), dtype=float)
     slopes = (values[: len(names)] - values[len(names) : -1]) / (2 * step)
     slopes = np.where(np.isfinite(slopes), slopes, 0.0)
-    return np.where(lost, np.nan, values[-1] + np.where(lost[:, None], 0, columns - means) @ slopes)
+    return np.where(lost, np.nan, values[-1] + (sums - means) @ slopes), of_item
 
 
 def _right(measure: Measure, rows: pd.DataFrame) -> Floats | None:

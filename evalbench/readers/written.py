@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalbench.readers.files import parsed_json
 from evalbench.readers.renames import renamed_columns
-from evalbench.readers.schema import Column, Table
+from evalbench.readers.schema import TRIAL, Column, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -184,7 +184,7 @@ def _by_question(frame: pd.DataFrame, groups: Sequence[Column]) -> tuple[list[st
     """
     import pandas as pd
 
-    if not all(column.groups for column in groups):
+    if not all(column.groups or column.name == TRIAL for column in groups):
         return [], []
     systems = frame[[column.name for column in groups]].astype(str).agg("\0".join, axis=1)
     taken: list[str] = []

@@ -63,6 +63,29 @@ TERMS = (
         r"\b(?:[Ll]exical|[Ss]emantic) diversity\b",
     ),
     Term(
+        "trial",
+        "One of several answers to the same item. Each item counts once, with the average of its scored trials; it is unscored only "
+        "where all of its trials are.",
+        r"\btrials?\b",
+    ),
+    Term(
+        "pass@k, pass^k",
+        "The chance that at least one of k answers to a question is right (pass@k), and that all k are (pass^k), both without bias from "
+        "the answers at hand. k goes up to the number of answers that 95 % of the items have; other items are left out and counted.",
+        r"\bpass[@^]k\b",
+    ),
+    Term(
+        "flickering item",
+        "An item of which some answers are right and some are wrong. In a comparison it does not count as one that changed.",
+        r"\bflicker",
+    ),
+    Term(
+        "variance by its source",
+        "The variance of a mean is the sum of what the choice of items, the repeated answers and the repeated judging add to it. The parts "
+        "are unbiased estimates; one below 0 is shown as 0 and marked. A part that only items have does not shrink with more answers.",
+        r"\bVariance of the mean\b",
+    ),
+    Term(
         "undefined",
         "Items for which the figure does not exist, though nothing failed: precision where nothing was found, a figure that needs a "
         "reference where none is given.",

@@ -49,16 +49,16 @@ def evaluated(table, **options):
 def test_rows_are_unique_with_their_trial():
     table = frame(id=["a", "a", "b"], output=["x", "y", "z"], trial=[1, 2, 1])
     assert load({"items": table}, TABLE)["items"][TRIAL].tolist() == ["1", "2", "1"]
-    with pytest.raises(BadInput, match=r"id: is duplicated; a column model or trial would tell them apart.*rows 0, 1"):
+    with pytest.raises(BadInput, match=r"id: is duplicated; a column model or trial would tell them apart.*rows 1, 2"):
         load({"items": table.drop(columns=TRIAL)}, TABLE)
-    with pytest.raises(BadInput, match=r"id, trial: are duplicated together.*\(rows 0, 2\)"):
+    with pytest.raises(BadInput, match=r"id, trial: are duplicated together.*\(rows 1, 3\)"):
         load({"items": frame(id=["a", "a", "a"], output=list("xyz"), trial=[1, 2, 1])}, TABLE)
 
 
 @pytest.mark.parametrize("empty", ["", None, float("nan")])
 def test_an_empty_cell_names_no_trial(empty):
     table = frame(id=["a", "a"], output=["x", "y"], trial=pd.Series(["1", empty], dtype=object))
-    with pytest.raises(BadInput, match=r"column trial: empty; expected an identifier, not empty \(row 1\)"):
+    with pytest.raises(BadInput, match=r"column trial: empty; expected an identifier, not empty \(row 2\)"):
         load({"items": table}, TABLE)
 
 
@@ -66,7 +66,7 @@ def test_a_study_without_trials_says_why():
     without = {"items": TABLE["items"].without_trials("outputs are not repeated")}
     assert without["items"].unique == ("id", "model")
     data = load({"items": frame(id=["a", "b"], output=["x", "y"], trial=["1", "2"])}, without)
-    assert data.notes == ("frames: the column trial is not used: outputs are not repeated",)
+    assert data.notes == ("frame items: the column trial is not used: outputs are not repeated",)
     assert TRIAL not in data["items"]
     with pytest.raises(BadInput, match="a column trial does not: outputs are not repeated"):
         load({"items": frame(id=["a", "a"], output=["x", "y"], trial=["1", "2"])}, without)
@@ -214,4 +214,13 @@ def test_data_without_trials_stay_as_they_are():
     same, trials = spread(data, TABLE)
     assert same is data
     items = frame(id=["a"], unscored=[""])
-    assert trials.averaged(items, "id") == (items, None) or trials.averaged(items, "id")[0] is items
+    out, rows = trials.averaged(items, "id")
+    assert out is items
+    assert rows is None
+
+
+def test_rows_without_ids_are_numbered_by_their_questions():
+    table = scored({(f"q{i}", t): t > i for i in range(3) for t in range(2)}).drop(columns="id")
+    table["prompt"] = [f"What is {i}?" for i in range(3) for _ in range(2)]
+    data = load({"items": table}, text_metrics.SCHEMA)
+    assert data["items"]["id"].tolist() == ["q0001", "q0001", "q0002", "q0002", "q0003", "q0003"]
