@@ -23,7 +23,7 @@ from evalbench.readers.renames import adapted, all_at_once, unknown_renames, usu
 from evalbench.readers.schema import SYSTEMS, TRIAL, Table
 from evalbench.readers.tables import FAULTS_SHOWN, check
 from evalbench.readers.trec import trec_files, trec_frames
-from evalbench.readers.written import as_meant, numbered
+from evalbench.readers.written import as_meant, empty_answers, numbered
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -198,7 +198,7 @@ def checked_tables(
         absent = [c.name for c in table.columns if c.name not in tables[name]]
         hints = [(column, usual(column, unused[name])) for column in absent]
         remarks += [f"{sources[name]}: no column {column}{hint}" for column, hint in hints if hint]
-        remarks += _empty_answers(tables[name], table, sources[name])
+        remarks += empty_answers(tables[name], table, sources[name])
     faults += unknown_renames(columns or {}, frames.values())
     if faults and further is not None:
         faults += _further_faults(
@@ -230,19 +230,6 @@ def counted_as(faults: Iterable[str], sheets: Iterable[str]) -> str:
 
 def _sheets(raw: Raw) -> frozenset[str]:
     return frozenset() if raw.label.name == FRAMES else raw.written
-
-
-def _empty_answers(frame: pd.DataFrame, table: Table, source: str) -> list[str]:
-    """How many empty cells of a file that cannot tell a null from an empty text were read as empty answers."""
-    if ending(Path(source)) not in WRITTEN:
-        return []
-    counts = {c.name: int((frame[c.name] == "").sum()) for c in table.columns if c.keep_null and c.name in frame}
-    return [
-        f"{source}: {n} empty {'cell' if n == 1 else 'cells'} of column {name} {'was' if n == 1 else 'were'} read as "
-        f"{'an empty answer' if n == 1 else 'empty answers'}"
-        for name, n in counts.items()
-        if n
-    ]
 
 
 def _further_faults(

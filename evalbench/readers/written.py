@@ -6,9 +6,11 @@ import ast
 import re
 import warnings
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evalbench.readers.files import parsed_json
+from evalbench.readers.decoded import ending
+from evalbench.readers.files import WRITTEN, parsed_json
 from evalbench.readers.renames import renamed_columns
 from evalbench.readers.schema import TRIAL, Column, Table
 
@@ -201,3 +203,16 @@ def _by_question(frame: pd.DataFrame, groups: Sequence[Column]) -> tuple[list[st
 
 def _blank(cell: Any) -> bool:
     return cell is None or cell != cell or cell in ("", [])
+
+
+def empty_answers(frame: pd.DataFrame, table: Table, source: str) -> list[str]:
+    """How many empty cells of a file that cannot tell a null from an empty text were read as empty answers."""
+    if ending(Path(source)) not in WRITTEN:
+        return []
+    counts = {c.name: int((frame[c.name] == "").sum()) for c in table.columns if c.keep_null and c.name in frame}
+    return [
+        f"{source}: {n} empty {'cell' if n == 1 else 'cells'} of column {name} {'was' if n == 1 else 'were'} read as "
+        f"{'an empty answer' if n == 1 else 'empty answers'}"
+        for name, n in counts.items()
+        if n
+    ]
