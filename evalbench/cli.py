@@ -22,6 +22,7 @@ _COMMANDS = {
     "check": "evalbench.commands.check:check",
     "metrics": "evalbench.commands.metrics:metrics",
     "data": "evalbench.commands.data:data",
+    "label": "evalbench.commands.label:label",
     "models": "evalbench.commands.models:models",
 }
 

@@ -32,6 +32,7 @@ FLOORS = [
     ("compare",),
     ("report",),
     ("runs",),
+    ("label",),
     ("commands",),
     ("cli",),
 ]

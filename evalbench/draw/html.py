@@ -90,7 +90,14 @@ def without_markup(markup: Html) -> str:
     return " ".join(html.unescape(_TAG.sub("", _BLOCK_END.sub(" ", markup))).split())
 
 
-def _label(char: str) -> str:
+def character_name(char: str) -> str:
+    r"""The short name of a character that cannot be seen.
+
+    Examples
+    --------
+    >>> character_name("\u202e"), character_name("\u0600")
+    ('RLO', 'U+0600')
+    """
     for first, number in ((0xFE00, 1), (0xE0100, 17)):  # variation selectors
         if first <= ord(char) < first + 256 and (first > 0xFE00 or ord(char) < 0xFE10):
             return f"VS{ord(char) - first + number}"
@@ -99,7 +106,7 @@ def _label(char: str) -> str:
 
 def _mark(char: str) -> str:
     name = f"U+{ord(char):04X} {unicodedata.name(char, 'control character').lower()}"
-    return f'<span class="eb-ctl" title="{name}">{_label(char)}</span>'
+    return f'<span class="eb-ctl" title="{name}">{character_name(char)}</span>'
 
 
 def escape(text: Any) -> Html:
@@ -148,7 +155,7 @@ def plain(text: Any) -> str:
     >>> plain("abc\u202edef")
     'abc‹RLO›def'
     """
-    return marked(str(text), lambda character: f"‹{_label(character)}›")
+    return marked(str(text), lambda character: f"‹{character_name(character)}›")
 
 
 def attribute(text: Any) -> Html:

@@ -1,0 +1,136 @@
+"""``evalbench label``: which items people should label next, the page on which they do, and one table of what they said."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evalbench.commands import completion
+from evalbench.commands.run import assignments
+from evalbench.errors import BadInput
+
+if TYPE_CHECKING:
+    from evalbench.judge.criteria import Criterion
+
+_MAP = click.option(
+    "--map", "renames", multiple=True, metavar="column=name", help="Rename a column to the one expected."
+)
+_ROOT = click.option("--root", type=click.Path(path_type=Path), help="The workbench.")
+
+
+@click.group("label")
+def label() -> None:
+    """Choose the items that people should label, make the page for them, merge what they send back."""
+
+
+@label.command("page")
+@click.argument("table", metavar="TABLE", shell_complete=completion.data_sets)
+@click.option(
+    "--criterion",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="YAML with name, definition, scale (mark: when it is given), examples, needs_basis.",
+)
+@click.option("--name", default="", help="The criterion, where the file has several.")
+@click.option("--out", default=Path("label.html"), show_default=True, type=click.Path(path_type=Path))
+@click.option("--side-by-side", is_flag=True, help="Compare each two models' answers to one id.")
+@click.option(
+    "--language", default="en", show_default=True, type=click.Choice(["en", "ru", "zh"]), help="Of the page's buttons."
+)
+@click.option("--title", default="", help="The page's title (default: the criterion's name).")
+@click.option("--instructions", type=click.Path(path_type=Path), help="A text file, shown before the first item.")
+@click.option("--send-to", default="", help="To whom the saved file goes, shown at the end.")
+@click.option("--seed", default=0, show_default=True, help="Of the order of the items and of their sides.")
+@click.option("--in-order", is_flag=True, help="Keep the order of the table; it may show which model answers.")
+@_MAP
+@_ROOT
+def page(
+    table: str,
+    criterion: Path,
+    name: str,
+    out: Path,
+    side_by_side: bool,
+    language: str,
+    title: str,
+    instructions: Path | None,
+    send_to: str,
+    seed: int,
+    in_order: bool,
+    renames: tuple[str, ...],
+    root: Path | None,
+) -> None:
+    """Write one HTML file on which a person labels the answers of TABLE, blind to models and judges.
+
+    The file opens from disk and sends nothing. The key, which answer is whose, is written beside it as
+    OUT.key.json and stays with you.
+
+    \b
+    evalbench label page answers.csv --criterion helpful.yaml --out label.html --send-to "Anna, anna@example.org"
+    """
+    from evalbench.commands.source import table_source
+    from evalbench.core.wording import counted
+    from evalbench.label.items import read_items
+    from evalbench.label.page import page_and_key
+    from evalbench.readers.runs import write_json, write_text
+
+    chosen = _criterion(criterion, name)
+    items = read_items(
+        table_source(table) or table,
+        chosen,
+        columns=assignments(renames, "--map"),
+        side_by_side=side_by_side,
+        seed=seed,
+        shuffle=not in_order,
+        root=root,
+    )
+    html, key = page_and_key(
+        items,
+        chosen,
+        side_by_side=side_by_side,
+        language=language,
+        title=title,
+        instructions=_text(instructions),
+        send_to=send_to,
+        seed=seed,
+    )
+    key_file = out.with_suffix(".key.json")
+    _folder(out)
+    write_text(out, html)
+    write_json(key_file, key)
+    for note in items.notes:
+        click.echo(f"note: {note}", err=True)
+    what = counted(len(items.items), "pair of answers", "pairs of answers") if side_by_side else counted(len(items.items), "item")
+    click.echo(f"page  {out}  ({what}, criterion {chosen.name}): send this file to each annotator")
+    needed = "; labels of this page can only be read with it" if items.opaque or side_by_side else ""
+    click.echo(f"key   {key_file}: whose answer each one is; keep it{needed}")
+
+
+def _criterion(path: Path, name: str) -> Criterion:
+    from evalbench.judge.criteria import read_criteria
+
+    found = read_criteria(path)
+    if not name and len(found) == 1:
+        return found[0]
+    chosen = [one for one in found if one.name == name]
+    if not chosen:
+        known = ", ".join(one.name for one in found)
+        raise BadInput(f"{path}: {f'no criterion {name!r}' if name else 'several criteria'}; choose with --name: {known}")
+    return chosen[0]
+
+
+def _text(path: Path | None) -> str:
+    from evalbench.readers.decoded import decoded
+    from evalbench.readers.files import read_bytes
+
+    return decoded(path, read_bytes(path))[0] if path else ""
+
+
+def _folder(out: Path) -> None:
+    if out.is_dir():
+        raise BadInput(f"{out}: is a folder, expected the name of a file")
+    if not out.parent.is_dir():
+        raise BadInput(f"{out.parent}: no such folder")

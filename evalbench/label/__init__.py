@@ -1,0 +1,1 @@
+"""Plan, page and merge of human labels."""
