@@ -14,7 +14,10 @@ from evalbench.commands.run import assignments
 from evalbench.errors import BadInput
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from evalbench.judge.criteria import Criterion
+    from evalbench.label.merged import Merged
 
 _MAP = click.option(
     "--map", "renames", multiple=True, metavar="column=name", help="Rename a column to the one expected."
@@ -134,3 +137,81 @@ def _folder(out: Path) -> None:
         raise BadInput(f"{out}: is a folder, expected the name of a file")
     if not out.parent.is_dir():
         raise BadInput(f"{out.parent}: no such folder")
+
+
+@label.command("merge")
+@click.argument("files", metavar="FILES…", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--key",
+    "key_files",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="What `label page` wrote beside the page; may be repeated.",
+)
+@click.option("--out", default=Path("labels.csv"), show_default=True, type=click.Path(path_type=Path), help="CSV or Parquet.")
+@click.option("--seed", default=0, show_default=True, help="Of the intervals.")
+@click.option("--n-resamples", default=2000, show_default=True, type=click.IntRange(min=0), help="Of the intervals.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def merge_files(
+    files: tuple[Path, ...], key_files: tuple[Path, ...], out: Path, seed: int, n_resamples: int, as_json: bool
+) -> None:
+    """Merge the files that annotators sent back into one table of labels.
+
+    Rows that several files share count once; where one annotator marked an item differently, the later mark counts.
+    Both are listed. The table is read as it is by human_correlation (and, for pairs of violations, as
+    pair_verdicts of matching_calibration).
+
+    \b
+    evalbench label merge labels-*.jsonl --key label.key.json --out labels.csv
+    evalbench run human_correlation --data labels.csv
+    """
+    from evalbench.label.merged import agreement, merge
+    from evalbench.label.saved import read_keys, read_saved
+
+    if out.suffix not in (".csv", ".parquet"):
+        raise BadInput(f"{out}: labels are written as .csv or .parquet")
+    _folder(out)
+    keys = read_keys(key_files)
+    merged = merge(read_saved(files, keys), keys)
+    found = agreement(merged.rows, seed=seed, n_resamples=n_resamples)
+    written = [_written(merged.labels, out)]
+    if merged.comparisons is not None:
+        written.append(_written(merged.comparisons, out.with_suffix(f".comparisons{out.suffix}")))
+    if as_json:
+        click.echo(json.dumps(_as_json(merged, found, written), ensure_ascii=False, indent=1, allow_nan=False))
+        return
+    from evalbench.label.lines import lines
+
+    for line in lines(merged, found, len(dict.fromkeys(files))):
+        click.echo(line)
+    for path in written:
+        click.echo(f"written  {path}")
+
+
+def _written(frame: pd.DataFrame, out: Path) -> Path:
+    from evalbench.readers.runs import whole_file, write_text
+    from evalbench.report.rows import csv_text
+
+    if out.suffix == ".csv":
+        return write_text(out, csv_text(frame))
+    with whole_file(out) as temporary:
+        frame.to_parquet(temporary, index=False)
+    return out
+
+
+def _as_json(merged: Merged, found: dict[str, Any], written: Sequence[Path]) -> dict[str, Any]:
+    def plain(value: Any) -> Any:
+        if hasattr(value, "_asdict"):
+            return value._asdict()
+        if isinstance(value, dict):
+            return {name: plain(inner) for name, inner in value.items()}
+        return [plain(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+
+    columns = ["criterion", "annotator", "id", "mark", "skipped", "file", "row"]
+    return {
+        "labels": len(merged.labels),
+        "duplicates": merged.duplicates[columns].to_dict("records"),
+        "contradictions": merged.contradictions[columns].to_dict("records"),
+        "agreement": plain(found),
+        "files": [str(path) for path in written],
+    }
