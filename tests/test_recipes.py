@@ -23,7 +23,7 @@ def blocks(language: str) -> list[str]:
 
 
 def test_every_yaml_of_the_recipes_parses():
-    assert len(blocks("yaml")) == 3
+    assert len(blocks("yaml")) == 4
     assert all(yaml.safe_load(block) for block in blocks("yaml"))
 
 

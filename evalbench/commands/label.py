@@ -30,6 +30,57 @@ def label() -> None:
     """Choose the items that people should label, make the page for them, merge what they send back."""
 
 
+@label.command("plan")
+@click.argument("run", metavar="RUN", type=click.Path(path_type=str))
+@click.option("-n", "--n", default=40, show_default=True, type=click.IntRange(min=1), help="Items to label.")
+@click.option(
+    "--out", default=Path("plan.csv"), show_default=True, type=click.Path(path_type=Path), help="CSV or Parquet."
+)
+@click.option("--table", default="", help="A table of the run in place of its items (of matching: pairs).")
+@click.option(
+    "--mark", default="", help="The column of the judge's marks (default: the figure that decided the light)."
+)
+@click.option("--of", "criterion", default="", help="The criterion, where there are several.")
+@click.option("--judge", "judges", multiple=True, help="A judge, where there are several; may be repeated.")
+@click.option("--threshold", type=float, help="Where a mark decides (default: the middle of the scale).")
+@click.option("--scale", nargs=2, type=float, help="Ends of the marks' scale.")
+@click.option(
+    "--random", "random_share", default=0.25, show_default=True, help="The share that is spread at random, over 0 to 1."
+)
+@click.option("--labels", type=click.Path(path_type=Path), help="Labels that exist: their items are not drawn again.")
+@click.option("--label-scale", nargs=2, type=float, help="Ends of the labels' scale, where it is another.")
+@click.option("--texts", type=click.Path(path_type=Path), help="The items' texts, where the run keeps none.")
+@click.option("--seed", default=0, show_default=True, help="Of the draw.")
+@click.option("--root", type=click.Path(path_type=Path), help="The workbench, where RUN is a run's id.")
+def plan(run: str, out: Path, root: Path | None, **options: Any) -> None:
+    """Choose the items of a finished RUN that people should label next.
+
+    Most are drawn where judges disagree or a mark is near the threshold, the rest at random. Each has a known
+    probability, which stays beside its label, so that estimates can be corrected for the choice.
+
+    \b
+    evalbench label plan reports/rag_generation/A --n 40 --mark faithfulness --out plan.csv
+    evalbench label page plan.csv --criterion faithful.yaml --out label.html
+    """
+    from evalbench import workbench
+    from evalbench.commands.compare import run_folder
+    from evalbench.label.existing import read_labels
+    from evalbench.label.lines import planned
+    from evalbench.label.marks import read_marks
+    from evalbench.label.plan import plan_labels
+
+    _form(out)
+    _folder(out)
+    names = ("table", "mark", "criterion", "judges", "threshold", "scale", "texts")
+    marks = read_marks(run_folder(run, workbench.reports(root)), **{name: options[name] for name in names})
+    path, of = options["labels"], options["criterion"]
+    labels = read_labels(path, marks, criterion=of, scale=options["label_scale"]) if path else None
+    made = plan_labels(marks, options["n"], random_share=options["random_share"], labels=labels, seed=options["seed"])
+    for line in planned(made, marks, options["random_share"], labels):
+        click.echo(line)
+    click.echo(f"written  {_written(made.table, out)}: evalbench label page {out} --criterion FILE")
+
+
 @label.command("page")
 @click.argument("table", metavar="TABLE", shell_complete=completion.data_sets)
 @click.option(
@@ -106,7 +157,11 @@ def page(
     write_json(key_file, key)
     for note in items.notes:
         click.echo(f"note: {note}", err=True)
-    what = counted(len(items.items), "pair of answers", "pairs of answers") if side_by_side else counted(len(items.items), "item")
+    what = (
+        counted(len(items.items), "pair of answers", "pairs of answers")
+        if side_by_side
+        else counted(len(items.items), "item")
+    )
     click.echo(f"page  {out}  ({what}, criterion {chosen.name}): send this file to each annotator")
     needed = "; labels of this page can only be read with it" if items.opaque or side_by_side else ""
     click.echo(f"key   {key_file}: whose answer each one is; keep it{needed}")
@@ -121,7 +176,9 @@ def _criterion(path: Path, name: str) -> Criterion:
     chosen = [one for one in found if one.name == name]
     if not chosen:
         known = ", ".join(one.name for one in found)
-        raise BadInput(f"{path}: {f'no criterion {name!r}' if name else 'several criteria'}; choose with --name: {known}")
+        raise BadInput(
+            f"{path}: {f'no criterion {name!r}' if name else 'several criteria'}; choose with --name: {known}"
+        )
     return chosen[0]
 
 
@@ -130,6 +187,11 @@ def _text(path: Path | None) -> str:
     from evalbench.readers.files import read_bytes
 
     return decoded(path, read_bytes(path))[0] if path else ""
+
+
+def _form(out: Path) -> None:
+    if out.suffix not in (".csv", ".parquet"):
+        raise BadInput(f"{out}: expected a name that ends in .csv or .parquet")
 
 
 def _folder(out: Path) -> None:
@@ -148,7 +210,9 @@ def _folder(out: Path) -> None:
     type=click.Path(path_type=Path),
     help="What `label page` wrote beside the page; may be repeated.",
 )
-@click.option("--out", default=Path("labels.csv"), show_default=True, type=click.Path(path_type=Path), help="CSV or Parquet.")
+@click.option(
+    "--out", default=Path("labels.csv"), show_default=True, type=click.Path(path_type=Path), help="CSV or Parquet."
+)
 @click.option("--seed", default=0, show_default=True, help="Of the intervals.")
 @click.option("--n-resamples", default=2000, show_default=True, type=click.IntRange(min=0), help="Of the intervals.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -168,8 +232,7 @@ def merge_files(
     from evalbench.label.merged import agreement, merge
     from evalbench.label.saved import read_keys, read_saved
 
-    if out.suffix not in (".csv", ".parquet"):
-        raise BadInput(f"{out}: labels are written as .csv or .parquet")
+    _form(out)
     _folder(out)
     keys = read_keys(key_files)
     merged = merge(read_saved(files, keys), keys)

@@ -118,3 +118,94 @@ def _best_trust(
         return 0.0
     covariance = float(((fl - fl.mean()) * (yl - yl.mean())).sum()) / (len(fl) - 1)
     return min(1.0, max(0.0, covariance / ((1 + len(fl) / rest) * spread)))
+
+
+def sampled_mean(
+    judged: npt.ArrayLike,
+    human: npt.ArrayLike,
+    probability: npt.ArrayLike,
+    strata: npt.ArrayLike | None = None,
+    *,
+    level: float = 0.95,
+) -> Corrected:
+    """Mean of human marks over all items, where those to be labelled were drawn with known, unequal probabilities.
+
+    θ = f̄ + Σ_h (N_h / N) · mean_h(y − f), N_h = Σ 1/π over the drawn items of stratum h: with every drawn item labelled,
+    f̄ + (1/N) Σ (y − f)/π, inverse-probability weighting, which is unbiased whatever the judge is worth.  Variance
+    Σ_h (N_h/N)² (1 − m_h/N_h) s²_h(y − f) / m_h + s²(y)/N, m_h labels in stratum h; normal interval.
+
+    Parameters
+    ----------
+    judged : (m,) array
+        The judge's mark of each item; NaN counts as the mean of the others.
+    human : (m,) array
+        The human mark; NaN where the item was not labelled.
+    probability : (m,) array
+        With which the item was drawn, over 0 to 1; NaN for items that were not drawn.
+    strata : (m,) array, optional
+        The stratum of each drawn item; by default items of one probability are one stratum.
+    level : float
+
+    Returns
+    -------
+    Corrected
+        ``trust`` is 1.  Without an interval: a stratum of which not all is labelled and that has fewer than two labels.
+
+    Raises
+    ------
+    ValueError
+        A label without a probability, a probability outside (0, 1], infinite marks, unequal lengths.
+
+    References
+    ----------
+    Horvitz & Thompson (1952), Journal of the American Statistical Association 47, 663–685; Zrnic & Candès (2024), Active
+    statistical inference, arXiv:2403.03208, section 3; Cochran (1977), Sampling Techniques, sections 5.3 and 5.6.
+
+    Examples
+    --------
+    >>> judged = np.array([0.2, 0.2, 0.2, 0.2, 0.8, 0.8])
+    >>> human = np.array([0.0, np.nan, 0.0, np.nan, 1.0, 0.0])
+    >>> out = sampled_mean(judged, human, [0.5, np.nan, 0.5, np.nan, 1.0, 1.0])
+    >>> round(out.naive, 3), round(out.value, 3)
+    (0.4, 0.167)
+    """
+    f, y, pi = (np.asarray(x, dtype=float) for x in (judged, human, probability))
+    if f.ndim != 1 or f.shape != y.shape or f.shape != pi.shape:
+        raise ValueError(f"one mark, label and probability for each item are needed: {f.shape}, {y.shape}, {pi.shape}")
+    labelled, drawn = ~np.isnan(y), ~np.isnan(pi)
+    if (labelled & ~drawn).any():
+        raise ValueError("an item has a label and no probability")
+    if ((pi[drawn] <= 0) | (pi[drawn] > 1)).any() or np.isinf(f).any() or np.isinf(y).any():
+        raise ValueError("a probability is not within 0–1, or a mark is infinite")
+    total = len(f)
+    known = ~np.isnan(f)
+    naive = float(f[known].mean()) if known.any() else None
+    if not labelled.any():
+        return Corrected(None, naive=naive, n_unlabelled=total, note="no item has a human label")
+    f = np.where(known, f, 0.0 if naive is None else naive)
+    names = pi if strata is None else np.asarray(strata)
+    _, which = np.unique(names[drawn], return_inverse=True)
+    in_stratum = np.bincount(which, weights=1 / pi[drawn])
+    has = labelled[drawn]
+    m = np.bincount(which[has], minlength=len(in_stratum)).astype(float)
+    residual = (y - f)[labelled]
+    with np.errstate(all="ignore"):
+        mean = np.bincount(which[has], weights=residual, minlength=len(m)) / m
+        spread = np.bincount(which[has], weights=(residual - mean[which[has]]) ** 2, minlength=len(m)) / (m - 1)
+    share = in_stratum / total
+    value = float(f.mean() + (share[m > 0] * mean[m > 0]).sum())
+    of_labels = float(y[labelled].mean())
+    known_so_far = Corrected(value, None, None, naive, of_labels, 1.0, int(labelled.sum()), total - int(labelled.sum()))
+    if (m == 0).any():
+        return known_so_far._replace(value=None, note=f"{int((m == 0).sum())} strata have no label")
+    left = np.clip(1 - m / in_stratum, 0, 1)
+    if ((m < 2) & (left > 1e-9)).any():
+        return known_so_far._replace(note="no interval: a stratum has fewer than two labels")
+    variance = float((share**2 * left * np.nan_to_num(spread) / m).sum())
+    weights = (in_stratum / m)[which[has]]
+    centre = float(np.average(y[labelled], weights=weights))
+    variance += float(np.average((y[labelled] - centre) ** 2, weights=weights)) / total
+    half = float(ndtri(0.5 + level / 2)) * math.sqrt(variance)
+    n = int(labelled.sum())
+    note = f"fewer than {FEW_UNITS} labelled items: the interval is too narrow" if n < FEW_UNITS else ""
+    return known_so_far._replace(ci_low=value - half, ci_high=value + half, note=note)

@@ -116,7 +116,7 @@ def _yaml(path: Path) -> Any:
             return super().construct_mapping(node, deep)
 
     try:
-        return yaml.load(text, Loader=Strict)  # noqa: S506 - a SafeLoader
+        return yaml.load(text, Loader=Strict)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"line {mark.line + 1}: " if mark else ""

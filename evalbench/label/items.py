@@ -133,7 +133,9 @@ def read_items(
         raise BadInput.listing(f"{source}: cannot be labelled:", faults)
     made = _pairs(frame, seed) if side_by_side else _singles(frame)
     if not made:
-        raise BadInput(f"{source}: nothing to label: {'no id has answers of two models' if side_by_side else 'no answer'}")
+        raise BadInput(
+            f"{source}: nothing to label: {'no id has answers of two models' if side_by_side else 'no answer'}"
+        )
     unlabelled, found = _blinded(made, seed)
     order = rng(seed, "label/order").permutation(len(made)) if shuffle else range(len(made))
     ordered = tuple(unlabelled[i] for i in order)
@@ -163,8 +165,7 @@ def _with_answers(data: Dataset, side_by_side: bool) -> tuple[pd.DataFrame, list
     if side_by_side and wide:
         rest = frame.drop(columns=[c for c in ("output", "model") if c in frame])
         parts = [
-            rest.assign(output=frame[f"output_{side}"], model=frame[f"model_{side}"] if f"model_{side}" in frame else side)
-            for side in ("a", "b")
+            rest.assign(output=frame[f"output_{side}"], model=frame.get(f"model_{side}", side)) for side in ("a", "b")
         ]
         frame = pd.concat(parts)
     elif "output" not in frame:
@@ -256,7 +257,8 @@ def _blinded(made: Sequence[Item], seed: int) -> tuple[list[Item], list[str]]:
         places = rng(seed, "label/ids").permutation(len(ids)) + 1
         made = [Item(f"item-{n:0{width}d}", i.texts, i.outputs, i.key) for n, i in zip(places, made, strict=True)]
     shown = [
-        any(part in text.casefold() for text in (*item.outputs, *item.texts.values()) for part in parts) for item in made
+        any(part in text.casefold() for text in (*item.outputs, *item.texts.values()) for part in parts)
+        for item in made
     ]
     if any(shown):
         notes.append(

@@ -19,7 +19,18 @@ if TYPE_CHECKING:
 
 CONTRADICTING = "contradicting"
 UNIT = ["criterion", "annotator", "item"]
-LABELS = ("doc_id", "system", "annotator", "criterion", "score", "skipped", "comment", "seconds", "probability", "stratum")
+LABELS = (
+    "doc_id",
+    "system",
+    "annotator",
+    "criterion",
+    "score",
+    "skipped",
+    "comment",
+    "seconds",
+    "probability",
+    "stratum",
+)
 """Columns of the table of labels: ``doc_id`` and ``system`` as ``human_correlation`` calls them."""
 
 
@@ -152,8 +163,9 @@ def labels_of(rows: pd.DataFrame, comparisons: pd.DataFrame | None, keys: Mappin
     if any(violations):
         for name in PAIR:
             out[name] = [key.get(name, "") for key in known]
-        top = np.array([max((keys[page].marks if page in keys else (1,))) for page in rows["page"]], dtype=float)
-        out["is_match"] = np.where(violations, out["score"] / top, np.nan)
+        ends = np.array([(min(keys[page].marks), max(keys[page].marks)) for page in rows["page"]], dtype=float)
+        share = (out["score"] - ends[:, 0]) / (ends[:, 1] - ends[:, 0])
+        out["is_match"] = np.where(violations, share, np.nan)
     if comparisons is not None:
         out = pd.concat([out, _shares(comparisons)], ignore_index=True)
     if (out["system"] == "").all():
@@ -182,7 +194,9 @@ def comparisons_of(rows: pd.DataFrame, keys: Mapping[str, Key]) -> pd.DataFrame:
             "left": [key["left"] for key in known],
             "right": [key["right"] for key in known],
             "choice": rows["mark"].to_numpy(),
-            "winner": [key.get(mark, "") if mark != "tie" else "" for key, mark in zip(known, rows["mark"], strict=True)],
+            "winner": [
+                key.get(mark, "") if mark != "tie" else "" for key, mark in zip(known, rows["mark"], strict=True)
+            ],
             "annotator": rows["annotator"].to_numpy(),
             "criterion": rows["criterion"].to_numpy(),
             "skipped": rows["skipped"].to_numpy(),
@@ -199,7 +213,8 @@ def _shares(comparisons: pd.DataFrame) -> pd.DataFrame:
     decided = comparisons[comparisons["choice"] != ""]
     sides = [
         decided.assign(
-            system=decided[side], score=np.where(decided["choice"] == "tie", 0.5, (decided["choice"] == side).astype(float))
+            system=decided[side],
+            score=np.where(decided["choice"] == "tie", 0.5, (decided["choice"] == side).astype(float)),
         )
         for side in ("left", "right")
     ]
@@ -232,7 +247,7 @@ def agreement(rows: pd.DataFrame, *, seed: int = 0, n_resamples: int = 2000) -> 
 
 def _of_criterion(rows: pd.DataFrame, seed: int, n_resamples: int) -> dict[str, Any]:
     marked = rows[rows["value"] != ""]
-    numeric = marked["value"].str.fullmatch(r"-?\d+").all() and len(marked) > 0
+    numeric = bool(len(marked) and marked["value"].str.fullmatch(r"-?\d+").all())
     values: Any = marked["value"].astype(float) if numeric else marked["value"]
     options = {"seed": seed, "n_resamples": n_resamples}
     units = marked["item"].to_numpy(dtype=str)
@@ -275,13 +290,15 @@ def _of_annotator(
     }
 
 
-def _kappa(first: pd.Series, second: pd.Series, options: Mapping[str, int]) -> Measured:
+def _kappa(first: pd.Series, second: pd.Series, options: Mapping[str, Any]) -> Measured:
     return cohen_kappa(first.fillna("").to_numpy(dtype=str), second.fillna("").to_numpy(dtype=str), **options)
 
 
 def _most(table: pd.DataFrame) -> pd.Series:
     """The mark that most gave each item; empty where two lead, or nobody marked it."""
-    counts = table.reset_index().melt(id_vars="item").dropna().groupby(["item", "value"]).size().rename("n").reset_index()
+    counts = (
+        table.reset_index().melt(id_vars="item").dropna().groupby(["item", "value"]).size().rename("n").reset_index()
+    )
     lead = counts[counts["n"] == counts.groupby("item")["n"].transform("max")]
     alone = lead[~lead.duplicated("item", keep=False)].set_index("item")["value"]
     return alone.reindex(table.index)

@@ -17,7 +17,7 @@ from evalbench.label.items import TEXTS, Items
 LANGUAGES = ("en", "ru", "zh")
 _SCRIPTS = ("state.js", "view.js", "main.js")
 _BREAK = "\x00"  # always marked, so no text holds it
-_IN_SCRIPT = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+_IN_SCRIPT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"})
 
 
 def page_and_key(
@@ -110,7 +110,7 @@ def pieces(text: str) -> list[str]:
 
 
 def in_script(value: Any) -> Html:
-    """JSON that may stand within a ``script`` element, whatever its texts hold.
+    r"""JSON that may be within a ``script`` element, whatever its texts hold.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def in_script(value: Any) -> Html:
     '{"a":"\\u003c/script\\u003e"}'
     """
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return Html(text.translate(str.maketrans(_IN_SCRIPT)))
+    return Html(text.translate(_IN_SCRIPT))
 
 
 def _text(text: str) -> dict[str, Any]:
@@ -141,7 +141,7 @@ def _criterion(criterion: Criterion) -> dict[str, Any]:
 def _html(data: Mapping[str, Any], title: str, code: str) -> str:
     from evalbench.report.page import environment, policy
 
-    script = "(() => {\n\"use strict\";\n" + "".join(_asset(name) for name in _SCRIPTS) + "})();"
+    script = '(() => {\n"use strict";\n' + "".join(_asset(name) for name in _SCRIPTS) + "})();"
     template = environment().from_string(_asset("label.html.jinja"))
     return str(
         template.render(

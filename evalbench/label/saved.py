@@ -68,8 +68,8 @@ def read_keys(paths: Sequence[Path]) -> dict[str, Key]:
         if wrong := _key_fault(content):
             faults.append(f"{path}: not a key that `evalbench label page` wrote ({wrong})")
             continue
-        names = ("page", "criterion", "mode", "marks", "items")
-        key = Key(**{name: tuple(content[name]) if name == "marks" else content[name] for name in names})
+        parts = (content["page"], content["criterion"], content["mode"])
+        key = Key(*parts, tuple(content["marks"]), content["items"])
         if found.setdefault(key.page, key) != key:
             faults.append(f"{path}: another key of the same page differs")
     if faults:
@@ -141,17 +141,19 @@ def read_saved(paths: Sequence[Path], keys: Mapping[str, Key]) -> pd.DataFrame:
 
 def _plain(raw: pd.DataFrame) -> pd.DataFrame:
     """Texts without the apostrophe that keeps a spreadsheet from reading them as formulas; marks as text."""
+    import pandas as pd
+
     frame = raw.copy()
     for name in ("criterion", "annotator", "id", "comment", "skipped"):
         if name in frame:
-            frame[name] = frame[name].map(
-                lambda cell: cell[1:] if isinstance(cell, str) and cell[:1] == "'" and _formula(cell) else cell
-            )
+            # A Series of its own dtype: pandas would turn texts with None into its own kind, with NaN.
+            frame[name] = pd.Series([_unmarked(cell) for cell in frame[name]], index=frame.index, dtype=object)
     return frame
 
 
-def _formula(cell: str) -> bool:
-    return cell.lstrip("'").lstrip()[:1] in ("=", "+", "-", "@")
+def _unmarked(cell: Any) -> Any:
+    marked = isinstance(cell, str) and cell[:1] == "'" and cell.lstrip("'").lstrip()[:1] in ("=", "+", "-", "@")
+    return cell[1:] if marked else cell
 
 
 def _filled(frame: pd.DataFrame) -> pd.DataFrame:

@@ -1,6 +1,7 @@
 // What is seen and pressed.
 const $ = (id) => document.getElementById(id);
 const LONG = 12000;
+const PART = 4000;
 const GUARD = 200; // ms: a key pressed twice does not mark the next item unread
 const IDLE = 60000; // ms: a longer pause does not count
 const REMIND = 25;
@@ -31,15 +32,40 @@ const warn = (text) => {
 const whyOf = (code) => (REASONS.includes(code) ? say(code) : code);
 const markText = (mark) => (pairs ? say({ left: "markLeft", tie: "markTie", right: "markRight" }[mark]) : String(mark));
 
+// A place to cut a text that does not halve a character.
+const cut = (text, at) => (/[\ud800-\udbff]/.test(text[at - 1] ?? "") ? at + 1 : at);
+
 // A text comes as pieces: plain ones, and between them the names of characters that hide or steer.
 const fill = (box, pieces, most = Infinity) => {
   let room = most;
   for (let i = 0; i < pieces.length && room > 0; i++) {
     if (i % 2) box.append(make("span", { className: "eb-ctl", textContent: pieces[i] }));
-    else if (pieces[i]) box.append(document.createTextNode(pieces[i].slice(0, room)));
+    else if (pieces[i]) box.append(document.createTextNode(pieces[i].slice(0, cut(pieces[i], room))));
     room -= pieces[i].length;
   }
   return box;
+};
+// A very long text in parts that are laid out when they come into view; they end at the end of a line where there is one.
+const fillParts = (box, pieces) => {
+  let part = null;
+  const put = (node, length) => {
+    if (!part || part.room <= 0) {
+      part = { box: make("div", { className: "part" }), room: PART };
+      box.append(part.box);
+    }
+    part.box.append(node);
+    part.room -= length;
+  };
+  pieces.forEach((piece, i) => {
+    if (i % 2) put(make("span", { className: "eb-ctl", textContent: piece }), piece.length);
+    for (let at = 0; i % 2 === 0 && at < piece.length; ) {
+      const line = piece.indexOf("\n", at + PART);
+      const space = piece.indexOf(" ", at + PART);
+      const end = cut(piece, 1 + ([line, space].find((place) => place >= 0 && place < at + 2 * PART) ?? at + 2 * PART));
+      put(document.createTextNode(piece.slice(at, end)), end - at);
+      at = end;
+    }
+  });
 };
 const textBlock = (name, { pieces, lang, chars }, level) => {
   const box = make("div", { className: `text ${name}`, lang: lang || "und", dir: "auto" });
@@ -52,7 +78,7 @@ const textBlock = (name, { pieces, lang, chars }, level) => {
     const more = make("button", { type: "button", className: "more", textContent: say("showAll", { n: chars.toLocaleString(document.documentElement.lang) }) });
     more.addEventListener("click", () => {
       box.replaceChildren();
-      fill(box, pieces);
+      fillParts(box, pieces);
       more.remove();
       $("item-title").focus({ preventScroll: true });
     });

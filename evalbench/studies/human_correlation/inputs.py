@@ -42,6 +42,8 @@ SCHEMA: Mapping[str, Table] = {
             Column("annotator", "id", required=False),
             Column("criterion", "id", required=False),
             Column("score", "float", required=False, empty_ok=True),
+            Column("seconds", "float", required=False, empty_ok=True, help="as `label merge` writes it; not used"),
+            Column("probability", "float", required=False, empty_ok=True, help="as `label merge` writes it; not used"),
         ),
         no_trials="each output has human scores of its own, so that outputs are not averaged; name repeated ones as systems",
         help="one row per document and system, with a column per criterion and per ready-made metric; "
