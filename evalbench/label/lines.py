@@ -128,7 +128,7 @@ def measured(figure: Measured) -> str:
 
 def _reasons(skipped: pd.DataFrame) -> str:
     counts = skipped["skipped"].value_counts()
-    return ", ".join(f"{reason[:40]} {n}" for reason, n in list(counts.items())[:5]) + (
+    return ", ".join(f"{str(reason)[:40]} {n}" for reason, n in list(counts.items())[:5]) + (
         ", …" if len(counts) > 5 else ""
     )
 

@@ -30,6 +30,8 @@ def told(line: str, cwd: Path = ROOT, shell: str = "bash", **variables: str) -> 
 @pytest.mark.parametrize(
     ("line", "piece", "expected"),
     [("evalbench ba", "ba", ["plain,batch"]),
+     ("evalbench label p", "p", ["plain,page", "plain,plan"]),
+     ("evalbench label page t.csv --language ", "", ["plain,en", "plain,ru", "plain,zh"]),
      ("evalbench run matching_", "matching_", ["plain,matching_calibration"]),
      ("evalbench run matching -p rule_t", "rule_t", ["plain,rule_threshold="]),
      ("evalbench run -p seed=1 matching -p assign", "assign", ["plain,assignment="]),
