@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import numpy as np
@@ -200,6 +201,25 @@ def test_what_cannot_be_compared_is_refused(tables, options, message):
 def test_levels():
     names = ("butter_finger", "human_level 0.02", "translate_ru_en", "Paraphrase", "special_token", "none")
     assert [level_of(name) for name in names] == ["characters", "characters", "words", "words", "words", "other"]
+
+
+def test_edits_are_kept_and_shown():
+    hostile = pd.DataFrame({"id": ["<b>1"], "question": ["<img src=x> dogs in the yard"]})
+    result = judged(
+        {"questions": hostile, "documents": DOCUMENTS}, augmentations=["special_token"], rates={"special_token": 1}
+    )
+    (row,) = result.tables["texts"].to_dict("records")
+    start, end, new_start, new_end, kind = json.loads(row["edits"])[-1]
+    assert (row["question"][start:end], row["variant"][new_start:new_end], kind) == (
+        "yard",
+        "y-a-r-d",
+        "letters separated",
+    )
+    shown = stability_top.examples(result)
+    assert "letters separated; was: yard" in shown
+    assert "<img" not in shown
+    assert "<b>" not in shown
+    assert "was changed" in stability_top.examples(judged({"tops": TOPS}))
 
 
 def test_pictures_and_tables_where_nothing_changed():

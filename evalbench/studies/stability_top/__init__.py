@@ -24,6 +24,7 @@ from evalbench.studies.stability_top.items import compared, items_of, recorded, 
 from evalbench.studies.stability_top.method import method, notes
 from evalbench.studies.stability_top.pictures import (
     by_depth,
+    examples,
     figures,
     picture_depths,
     picture_kept,
@@ -34,7 +35,7 @@ from evalbench.studies.stability_top.summary import by_k_of, measures, rules_of,
 from evalbench.text.augment import AUGMENTATIONS, SCHEMES, check_protect
 
 __all__ = [
-    "QUESTION", "SCHEMA", "adapt", "by_depth", "evaluate", "figures", "measures", "needs", "picture_depths", "picture_kept",
+    "QUESTION", "SCHEMA", "adapt", "by_depth", "evaluate", "examples", "figures", "measures", "needs", "picture_depths", "picture_kept",
     "picture_unchanged", "summarise", "worst",
 ]  # fmt: skip
 

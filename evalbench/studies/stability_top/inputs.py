@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -77,8 +78,8 @@ class Asked(NamedTuple):
     Attributes
     ----------
     rows : DataFrame
-        ``id, augmentation, level, question, variant`` (None where there is none), ``unscored``, ``undefined``, in the order of the
-        first two.
+        ``id, augmentation, level, question, variant`` (None where there is none), ``edits`` (the log as JSON; None where another made
+        the variant), ``unscored``, ``undefined``, in the order of the first two.
     replies : list of Reply
     notes : list of str
     """
@@ -222,7 +223,8 @@ def variants_of(
     ]
     rows["undefined"] = np.select([blank, same & ~control], [BLANK, NOT_CHANGED], default="")
     rows.loc[rows["undefined"] != "", "unscored"] = ""
-    columns = ["id", "augmentation", "level", "question", "variant", "unscored", "undefined"]
+    rows["edits"] = rows["edits"].astype(object).where(rows["edits"].notna(), None) if "edits" in rows else None
+    columns = ["id", "augmentation", "level", "question", "variant", "edits", "unscored", "undefined"]
     return Asked(rows.sort_values(["augmentation", "id"], ignore_index=True)[columns], replies, notes)
 
 
@@ -244,10 +246,9 @@ def _made(
         return found.rows.assign(variant=found.rows["question"], question=old), found.replies, found.others
     languages = questions["lang"].tolist() if "lang" in questions else None
     texts, ids = questions["question"].tolist(), questions["id"].tolist()
-    new = augmented(
-        texts, name, ids=ids, seed=seed, rate=rate, languages=languages, protect=protect, scheme=scheme
-    ).texts
-    return questions.assign(variant=new, unscored=""), [], 0
+    made = augmented(texts, name, ids=ids, seed=seed, rate=rate, languages=languages, protect=protect, scheme=scheme)
+    logs = [json.dumps(made.edits.of(i), ensure_ascii=False) for i in range(len(texts))]
+    return questions.assign(variant=made.texts, edits=logs, unscored=""), [], 0
 
 
 def level_of(label: str) -> str:

@@ -93,6 +93,7 @@ def recorded(tops: pd.DataFrame, questions: pd.DataFrame | None, variants: pd.Da
         level=[level_of(name) for name in changed["augmentation"]],
         question=_texts(questions, changed, ["id"]),
         variant=_texts(variants, changed, ["id", "augmentation"]),
+        edits=None,
         unscored=np.where(lost, NO_TOP, ""),
         undefined="",
     )
@@ -136,10 +137,10 @@ def items_of(tops: Tops, found: TopAgreement, k: int) -> pd.DataFrame:
 
 
 def texts_of(tops: Tops, k: int) -> pd.DataFrame:
-    """Questions, variants and their tops, a row each."""
+    """Questions, variants, the logs of their edits, and their tops, a row each."""
     names = np.array([*tops.names, ""], dtype=object)
     sides = {"top": tops.before, "top_after": tops.after}
     lists: dict[str, Any] = {
         c: [[name for name in names[row[:k]] if name] for row in side] for c, side in sides.items()
     }
-    return tops.rows[["id", "augmentation", "question", "variant"]].assign(**lists)
+    return tops.rows[["id", "augmentation", "question", "variant", "edits"]].assign(**lists)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from evalbench.core.verdict import SYMBOLS
 from evalbench.core.wording import aligned
-from evalbench.draw.edits import edited
+from evalbench.draw.edits import Changed, edited, variants
 from evalbench.draw.html import Html, escape, language_attributes
 from evalbench.draw.lines import Line, lines
 from evalbench.draw.pictures import estimate_bars
@@ -17,6 +18,7 @@ from evalbench.draw.verdict import light_word
 from evalbench.kit.cases import cells, in_turn, score_text, worst_cases
 from evalbench.studies.stability_top.items import FIGURES
 from evalbench.studies.stability_top.summary import TITLES
+from evalbench.text.augment import Edit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,14 +128,36 @@ def worst(result: Result, rows: int = 20) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
+def examples(result: Result, rows: int = 2) -> Html:
+    """What became of questions under every augmentation: originals beside variants, the edits marked."""
+    texts = result.tables["texts"]
+    texts = texts[
+        [
+            isinstance(a, str) and isinstance(b, str) and a != b
+            for a, b in zip(texts["question"], texts["variant"], strict=True)
+        ]
+    ]
+    if texts.empty:
+        return Html("<p>No question was changed here.</p>")
+    records: Any = texts.groupby("augmentation", sort=True).head(rows).to_dict("records")
+    return variants(
+        Changed(f"{row['augmentation']}, {row['id']}", row["question"], row["variant"], _log(row)) for row in records
+    )
+
+
 def _texts(row: Mapping[str, Any]) -> Html:
     sides = row["question"], row["variant"]
     if not all(isinstance(text, str) for text in sides):
         return Html("<hr>".join(escape(text) if isinstance(text, str) else "–" for text in sides))
-    marked = edited(*sides)
+    marked = edited(*sides, _log(row))
     return Html(
         "<hr>".join(f"<div{language_attributes(text)}>{html}</div>" for text, html in zip(sides, marked, strict=True))
     )
+
+
+def _log(row: Mapping[str, Any]) -> list[Edit] | None:
+    """The edits of a variant that was made here."""
+    return [Edit(*edit) for edit in json.loads(row["edits"])] if isinstance(row["edits"], str) else None
 
 
 def _top(own: Sequence[str], other: Sequence[str]) -> Html:
