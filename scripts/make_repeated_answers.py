@@ -85,7 +85,7 @@ def facts() -> list[dict[str, Any]]:
             for kind, request, answers in (("ferry", FERRY, times), ("keeper", KEEPER, names)):
                 found.append(
                     {
-                        "id": f"{lang}-{kind}-{k + 1:02d}",
+                        "id": f"{kind}-{lang}{k + 1:02d}",
                         "lang": lang,
                         "prompt": request[lang].format(place=place),
                         "answers": answers,
@@ -125,7 +125,7 @@ def creative_rows() -> list[dict[str, Any]]:
     rows = []
     for lang, things in THINGS.items():
         for k, thing in enumerate(things):
-            question = {"id": f"{lang}-tale-{k + 1:02d}", "lang": lang, "prompt": REQUEST[lang].format(thing=thing)}
+            question = {"id": f"tale-{lang}{k + 1:02d}", "lang": lang, "prompt": REQUEST[lang].format(thing=thing)}
             drawn = rng(SEED, "tale", thing).permutation(len(TALES[lang]))[:TRIALS]
             for trial in range(1, TRIALS + 1):
                 alike = ALIKE[lang].format(thing=thing, far=FAR[lang][trial - 1])
@@ -161,7 +161,7 @@ def row(
 def card(rows: list[dict[str, Any]]) -> str:
     """The data card."""
     exact, creative = (len({r["id"] for r in rows if r["task"] == task}) for task in ("exact", "creative"))
-    russian = len({r["id"] for r in rows if r["id"].startswith("ru-")})
+    russian = len({r["id"] for r in rows if "-ru" in r["id"]})
     return f"""# repeated_answers 1.0.0 (synthetic: yes)
 
 {exact} questions of facts and {creative} requests for a tale, each answered {TRIALS} times by two models that do not exist. Sample data of the

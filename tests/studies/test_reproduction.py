@@ -274,7 +274,7 @@ def test_the_page_names_what_is_planted_in_the_sample():
     flickering = reproduction.flickering(result)
     assert len(flickering) == 4
     assert flickering["whose, differing by"].str.startswith("rowan-2b, facts<br>words 70.0 pp").all()
-    assert {i[:2] for i in flickering["id"]} == {"en", "ru"}
+    assert {i.partition("-")[2][:2] for i in flickering["id"]} == {"en", "ru"}
     lights = {(e.group["model"], e.group["test_set"]): e.light for e in result.summary.estimates if e.light != "unlit"}
     assert lights == {
         ("alder-7b", "facts"): "green", ("rowan-2b", "facts"): "red", ("alder-7b", "tales"): "red", ("rowan-2b", "tales"): "green",
