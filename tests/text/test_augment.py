@@ -176,6 +176,8 @@ def test_letters_without_a_key_are_swapped():
     found = augment(text, "butter_finger", rate=1.0)
     assert sorted(found.text) == sorted(text)
     assert {e.kind for e in found.edits} == {"letters swapped"}
+    for seed in range(20):  # beside a letter that has a key it stays
+        assert augment("ßA", "butter_finger", rate=0.77, seed=seed).text[0] == "ß"
     assert augment("ааа\u0301", "butter_finger", rate=1.0).text[2:] == "а\u0301"
 
 

@@ -40,8 +40,10 @@ def butter_finger(
 ) -> Variants:
     """Letters replaced by one of a neighbouring key; the share ``rate`` of the letters."""
     column = _column(texts, protect)
-    swappable = _swappable(column)
-    possible = np.flatnonzero(((column.classes == _KEYED) & column.free) | ((column.classes == _LETTER) & swappable))
+    keyless = column.classes == _LETTER
+    swappable = _swappable(column) & keyless
+    swappable[:-1] &= keyless[1:]
+    possible = np.flatnonzero(((column.classes == _KEYED) & column.free) | swappable)
     first = np.searchsorted(possible, column.offsets)
     spots = drawn(np.diff(first), rate, keys)
     at = possible[first[spots.item] + spots.place]
