@@ -1,0 +1,81 @@
+"""Groups of equal answers: by their normalised texts, or by mutual entailment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from evalbench.core.arrays import Ints
+from evalbench.kit.judging import Question
+
+if TYPE_CHECKING:
+    from evalbench.kit.judging import Docket
+
+EXACT, ENTAILMENT = "exact", "entailment"
+CLUSTERS = (EXACT, ENTAILMENT)
+
+
+class Grouped(NamedTuple):
+    """The group of every text, and why an item's groups are not known (empty where they are)."""
+
+    group: Ints
+    unscored: np.ndarray[Any, Any]
+
+
+def by_entailment(
+    item: Ints, code: Ints, texts: Sequence[str], questions: Sequence[str], langs: Sequence[str], docket: Docket
+) -> Grouped:
+    """Texts of one item that entail each other in both directions are one group.
+
+    A text joins the first group whose first text it is equivalent to (Kuhn et al. 2023, algorithm 1); equal texts are one.
+
+    Parameters
+    ----------
+    item, code : (m,) arrays of int
+        The item of each text, ascending; a number that is the same for equal texts.
+    texts : sequence of str
+        The m texts.
+    questions, langs : sequence of str
+        Of each item; a question that is there is put before its answers.
+    docket : Docket
+        The judge of entailment.
+    """
+    n_items = len(questions)
+    first, inverse = np.unique(np.stack([item, code], axis=1), axis=0, return_index=True, return_inverse=True)[1:]
+    # Distinct texts of each item in the order in which they came.
+    distinct: list[list[int]] = [[] for _ in range(n_items)]
+    for place in sorted(first.tolist()):
+        distinct[item[place]].append(place)
+    heads: list[list[int]] = [[] for _ in range(n_items)]
+    joined: dict[int, int] = {}
+    unscored = np.full(n_items, "", dtype=object)
+
+    def said(at: int) -> str:
+        return f"{questions[item[at]]} {texts[at]}".strip()
+
+    for turn in range(max(map(len, distinct), default=0)):
+        pairs = [
+            (own[turn], head)
+            for i, own in enumerate(distinct)
+            if turn < len(own) and not unscored[i]
+            for head in heads[i]
+        ]
+        asked = [
+            Question({"premise": said(a), "hypothesis": said(b)}, langs[item[a]] or "en")
+            for one, head in pairs
+            for a, b in ((one, head), (head, one))
+        ]
+        heard = docket.ask("entailment", asked) if asked else []
+        for (one, head), there, back in zip(pairs, heard[::2], heard[1::2], strict=True):
+            why = there.unscored or back.unscored
+            if why:
+                unscored[item[one]] = why
+            elif there.label == back.label == "ENTAILMENT":
+                joined.setdefault(one, head)
+        for i, own in enumerate(distinct):
+            if turn < len(own) and own[turn] not in joined:
+                heads[i].append(own[turn])
+    group_of = np.array([joined.get(place, place) for place in first.tolist()], dtype=np.int64)
+    return Grouped(group_of[np.ravel(inverse)], unscored)

@@ -1,0 +1,202 @@
+"""Answers and samples to items: confidence, uncertainty by several scores, and whether the answer is right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from evalbench.core.wording import counted
+from evalbench.errors import ModelUnavailable
+from evalbench.kit.answers import NO_REFERENCE
+from evalbench.metrics.confidence import (
+    Drawn,
+    binary_entropy,
+    entropy_of_groups,
+    equal_codes,
+    neg_p_log_p_handbook,
+    normalised_cluster_entropy,
+)
+from evalbench.metrics.confidence import mean_cosine as cosine_of
+from evalbench.metrics.text import Unavailable, score
+from evalbench.studies.confidence.clusters import EXACT, by_entailment
+from evalbench.studies.confidence.inputs import KEYS, marks_of, right_or_wrong
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evalbench.kit.judging import Docket
+
+MATCH, SIMILARITY = "match", "similarity"
+P_BY = (MATCH, SIMILARITY)
+SCORES: Mapping[str, str] = {
+    "uncertainty": "1 − p",
+    "neg_p_log_p_handbook": "−p · ln p",
+    "binary_entropy": "binary entropy of p",
+    "cluster_entropy": "cluster entropy",
+    "normalised_cluster_entropy": "cluster entropy / ln(N + 1)",
+    "dissimilarity": "1 − (1 + cosine) / 2",
+}
+"""Every score, higher where an answer should be doubted, and its words."""
+
+
+class Scored(NamedTuple):
+    """Items, and what a reader must know of them."""
+
+    items: pd.DataFrame
+    notes: tuple[str, ...]
+
+
+def items_of(
+    rows: pd.DataFrame,
+    *,
+    p_by: str,
+    clusters: str,
+    normalise: str,
+    language: str,
+    embed: str,
+    metric: str,
+    correct_from: float | None,
+    docket: Docket | None,
+) -> Scored:
+    """One row per answer; options as of ``evaluate``.
+
+    Columns: ``n_samples``, ``p``, the scores, ``cosine``, ``similarity01``, ``n_clusters``, ``correct``, ``wrong``, ``gap``
+    (p − correct), ``mark`` (what ``correct`` comes from) and why there is no value.
+    """
+    import pandas as pd
+
+    items = rows[[*KEYS, *(["topic"] if "topic" in rows else [])]].reset_index(drop=True)
+    scored = (rows["unscored"] == "").to_numpy()
+    own = rows[scored].reset_index(drop=True)
+    notes: list[str] = []
+    found: dict[str, Any] = {"n_samples": rows["samples"].map(len).to_numpy(float)}
+    if len(own):
+        columns = _uncertainty(own, p_by, clusters, normalise, language, embed, docket, notes)
+    else:
+        columns = dict.fromkeys(("p", *SCORES, "cosine", "similarity01", "n_clusters"), np.full(0, np.nan))
+    for name, values in columns.items():
+        found[name] = np.full(len(rows), np.nan) if values.dtype.kind == "f" else np.full(len(rows), "", dtype=object)
+        found[name][scored] = values
+    why = rows["unscored"].to_numpy(object).copy()
+    lacking = found.pop("p_unscored", None)
+    if lacking is not None:
+        why = np.where(why == "", lacking, why)
+    mark, right, source = _correctness(rows, metric, correct_from, normalise, language)
+    if source == "column":
+        notes.append(
+            "Which answers are right is the table's column correct"
+            + (", reference is not used." if "reference" in rows else ".")
+        )
+        why = np.where((why == "") & np.isnan(right), "no-value", why)
+    else:
+        at = "1" if correct_from is None else f"{correct_from:g}"
+        notes.append(f"Which answers are right was computed: {metric} against the reference, right from {at} on.")
+    known = why == ""
+    for name, values in found.items():
+        if name not in ("n_samples", "cluster_unscored"):
+            found[name] = np.where(known, values, np.nan)
+    right = np.where(known, right, np.nan)
+    found |= {"correct": right, "wrong": 1 - right, "gap": found["p"] - right, "mark": np.where(known, mark, np.nan)}
+    undefined = np.where(known & np.isnan(right), NO_REFERENCE, "")
+    out = pd.DataFrame({**items, **found, "unscored": why, "undefined": undefined})
+    return Scored(out, (*notes, *_sizes(out), *_never_repeated(out)))
+
+
+def _uncertainty(
+    own: pd.DataFrame,
+    p_by: str,
+    clusters: str,
+    normalise: str,
+    language: str,
+    embed: str,
+    docket: Docket | None,
+    notes: list[str],
+) -> dict[str, Any]:
+    """The columns of answers that are there."""
+    answers, samples = own["answer"].tolist(), own["samples"].tolist()
+    drawn, n = Drawn(answers, samples), len(own)
+    codes = equal_codes([*answers, *drawn.flat], normalise, language)
+    of_answer, of_sample = codes[:n], codes[n:]
+    match = drawn.mean(of_sample == of_answer[drawn.item])
+    cosine, failed = np.full(n, np.nan), ""
+    if embed:
+        from evalbench.models.similarity.embed import embed as vectors
+
+        try:
+            cosine = cosine_of(answers, samples, embed=lambda texts: vectors(texts, embed))
+        except (Unavailable, ModelUnavailable) as error:
+            failed = error.unscored
+            notes.append(f"There is no similarity: {error}")
+    item = np.concatenate([np.arange(n), drawn.item])
+    order = np.argsort(item, kind="stable")  # each answer before its samples
+    item, code = item[order], codes[order]
+    lost = np.full(n, "", dtype=object)
+    if clusters != EXACT and docket is not None:
+        flat = np.array([*answers, *drawn.flat], dtype=object)[order].tolist()
+        asked, langs = (own[name].tolist() if name in own else [""] * n for name in ("question", "lang"))
+        code, lost = by_entailment(item, code, flat, asked, langs, docket)
+    entropy = np.where(lost == "", entropy_of_groups(item, code, n), np.nan)
+    pairs = np.unique(np.stack([item, code]), axis=1)[0]
+    p = match if p_by == MATCH else np.clip(cosine, 0.0, 1.0)
+    return {
+        "p": p,
+        "uncertainty": 1 - p,
+        "neg_p_log_p_handbook": neg_p_log_p_handbook(p),
+        "binary_entropy": binary_entropy(p),
+        "cluster_entropy": entropy,
+        "normalised_cluster_entropy": normalised_cluster_entropy(entropy, drawn.sizes),
+        "cosine": cosine,
+        "similarity01": (1 + cosine) / 2,
+        "dissimilarity": (1 - cosine) / 2,
+        "n_clusters": np.where(lost == "", np.bincount(pairs, minlength=n).astype(float), np.nan),
+        **({"cluster_unscored": lost} if clusters != EXACT else {}),
+        **({"p_unscored": np.full(n, failed, dtype=object)} if p_by == SIMILARITY and failed else {}),
+    }
+
+
+def _correctness(
+    rows: pd.DataFrame, metric: str, correct_from: float | None, normalise: str, language: str
+) -> tuple[Any, Any, str]:
+    """The mark of each answer, whether it is right, and where that comes from."""
+    if "correct" in rows:
+        marks = marks_of(rows["correct"].tolist())
+        return marks, right_or_wrong(marks, correct_from, "column correct"), "column"
+    marks = np.full(len(rows), np.nan)
+    ready = np.flatnonzero(((rows["unscored"] == "") & (rows["reference"].map(len) > 0)).to_numpy())
+    if len(ready):
+        from evalbench.metrics.registry import card, options_of
+
+        options = {"normalise": normalise, "language": language or "en"}
+        if metric.endswith("exact_match") or "normalise" in options_of(card(metric)):
+            options["language"] = language
+        options = {name: value for name, value in options.items() if name in options_of(card(metric))}
+        some = rows.iloc[ready]
+        found = score(metric, some["answer"].tolist(), references=some["reference"].tolist(), **options)
+        marks[ready] = found[metric]
+    return marks, right_or_wrong(marks, correct_from, f"the metric {metric}"), "reference"
+
+
+def _sizes(items: pd.DataFrame) -> list[str]:
+    """Whether answers have different numbers of samples."""
+    sizes = items.loc[items["unscored"] == "", "n_samples"]
+    if not len(sizes) or sizes.nunique() == 1:
+        return []
+    least, most, usual = int(sizes.min()), int(sizes.max()), int(sizes.mode().iloc[0])
+    return [
+        f"Answers have from {least} to {most} samples (most often {usual}): p of few samples is coarser, and the maximum of cluster "
+        "entropy is ln(N + 1), so it is shown divided by that too; for the calibration error each p goes to the nearest of "
+        f"0, 1/{most}, …, 1."
+    ]
+
+
+def _never_repeated(items: pd.DataFrame) -> list[str]:
+    """How many answers no sample repeats: two scores call them sure."""
+    never = int((items["p"] == 0).sum())
+    if not never:
+        return []
+    return [
+        f"{counted(never, 'answer')} of {len(items)} {'has' if never == 1 else 'have'} p = 0: −p · ln p and the binary entropy are 0 there, "
+        "as at p = 1, so that they call the least certain answers certain."
+    ]

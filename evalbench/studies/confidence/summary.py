@@ -1,0 +1,274 @@
+"""Items to headline figures and their light."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from evalbench.core.arrays import Floats
+from evalbench.core.measures import Measure, estimate, mean_of, share_of
+from evalbench.core.result import Estimate, Summary
+from evalbench.core.seeds import rng
+from evalbench.core.stats import FEW_UNITS, with_interval
+from evalbench.core.unscored import counted as counted_reasons
+from evalbench.core.verdict import Bands, worst
+from evalbench.core.wording import counted, percent
+from evalbench.kit.rules import rule_of
+from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, bands_of, crowded, worst_group
+from evalbench.studies.confidence.by_topic import CONFIDENT_FROM, remark_of
+from evalbench.studies.confidence.figures import (
+    AREAS,
+    AT_COVERAGE,
+    CALIBRATION,
+    FIRST,
+    Noise,
+    Shape,
+    noise_of_calibration,
+    point_of,
+    replicates_of,
+    scores_of,
+    shape_of,
+)
+from evalbench.studies.confidence.items import MATCH, SCORES
+from evalbench.studies.confidence.joint import METRIC as HEADLINE
+from evalbench.studies.confidence.joint import stability_of
+from evalbench.studies.confidence.resampled import units_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COVERAGE = 0.8
+NO_WRONG, NO_RIGHT = "every answer is right, so that there is nothing to tell apart", "every answer is wrong, so that there is nothing to tell apart"  # fmt: skip
+_WORDS = {"auroc": "AUROC", "auprc": "AUPRC", "risk_area": "risk–coverage area"}
+_BETTER = {"auroc": True, "auprc": True, "risk_area": False}
+_NOISE_DRAWS = 1000
+
+
+def measures(p_by: str = MATCH) -> tuple[Measure, ...]:
+    """The figures that are means of items: wrong answers and, where p may be a probability, how far p exceeds the share right."""
+    wrong = share_of(
+        "wrong",
+        "error_rate",
+        title="wrong answers",
+        higher_is_better=False,
+        undefined="it is not known which answers are right",
+    )
+    gap = mean_of(
+        "gap", "overconfidence", title="mean p − share right", unit="difference", higher_is_better=None, worst=None
+    )
+    return (wrong, gap) if p_by == MATCH else (wrong,)
+
+
+def light_of(green_from: float | None, yellow_from: float | None) -> Bands | None:
+    """The light of the AUROC of 1 − p; none without thresholds."""
+    return bands_of(rule_of({"green_from": green_from, "yellow_from": yellow_from}, within=(0, 1)))
+
+
+def summarise(
+    items: pd.DataFrame,
+    *,
+    p_by: str = MATCH,
+    coverage: float = COVERAGE,
+    confident_from: float = CONFIDENT_FROM,
+    green_from: float | None = None,
+    yellow_from: float | None = None,
+    max_unscored: float = MAX_UNSCORED,
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
+) -> Summary:
+    """The figures of every model and the verdict; options as of ``evaluate``."""
+    bands, scores = light_of(green_from, yellow_from), scores_of(items)
+    found: list[Estimate] = []
+    for model, rows in items.groupby("model", sort=True):
+        found += _of_model(str(model), rows, scores, p_by, coverage, bands, seed, n_resamples)
+    headline = Measure(
+        HEADLINE, (FIRST, "wrong"), lambda a, b: a * np.nan, bands=bands, title=f"AUROC of {SCORES[FIRST]}"
+    )
+    lit = [e for e in found if e.metric == HEADLINE]
+    crowd = [e.group["model"] for e in lit if crowded(e, max_unscored)]
+    # Where missing evidence makes the whole light grey, the stability is that of the figures alone.
+    held = () if worst(["grey" if e.group["model"] in crowd else e.light for e in lit]) == "grey" else crowd
+    return worst_group(
+        items,
+        [headline],
+        "model",
+        over=counted(items["id"].nunique(), "question"),
+        max_unscored=max_unscored,
+        remark=" ".join(filter(None, [_errors(found), remark_of(items, confident_from)])),
+        estimates=found,
+        stable=None
+        if bands is None
+        else lambda light: stability_of(items, bands, held, light, seed=seed, n_resamples=n_resamples),
+        seed=seed,
+        n_resamples=n_resamples,
+    )
+
+
+def _errors(found: Sequence[Estimate]) -> str:
+    """How many answers are wrong: what no AUROC says."""
+    known = [(e.group["model"], e.value) for e in found if e.metric == "error_rate" and e.value is not None]
+    if not known:
+        return ""
+    if len(known) > 3:
+        ends = sorted(value for _, value in known)
+        return f"Wrong answers: {percent(ends[0])} to {percent(ends[-1])}."
+    return f"Wrong answers: {', '.join(f'{percent(v)} ({m})' if len(known) > 1 else percent(v) for m, v in known)}."
+
+
+class _Model(NamedTuple):
+    """What the estimates of one model need."""
+
+    rows: pd.DataFrame
+    group: Mapping[str, str]
+    shape: Shape
+    point: Mapping[str, float]
+    drawn: Mapping[str, Floats]
+    clustered: bool
+
+
+def _of_model(
+    model: str,
+    rows: pd.DataFrame,
+    scores: Sequence[str],
+    p_by: str,
+    coverage: float,
+    bands: Bands | None,
+    seed: int,
+    n_resamples: int,
+) -> list[Estimate]:
+    units = units_of(rows["id"])
+    shape = shape_of(rows, scores, p_by, coverage)
+    clustered = int(units.max()) + 1 < len(units)
+    drawn = replicates_of(shape, units, rng(seed, "bootstrap"), n_resamples)
+    one = _Model(rows, {"model": model}, shape, point_of(shape), drawn, clustered)
+    sums = estimate(
+        rows, measures(p_by), units=rows["id"], seed=seed, group=one.group, n_resamples=n_resamples
+    ).estimates
+    base = sums[0].value
+    areas = {(area, name): _area(one, area, name, base) for name in scores for area in AREAS}
+    first = areas.pop(("auroc", FIRST))
+    if bands is not None:
+        first = replace(first, light=bands.light(first.value), cuts=bands.cuts)
+    found = [first, sums[0], areas.pop(("auprc", FIRST)), areas.pop(("risk_area", FIRST)), *_at_coverage(one)]
+    if shape.n_bins:
+        noise = (
+            noise_of_calibration(shape, rng(seed, "confidence/noise"), _NOISE_DRAWS) if len(shape.values[0]) else None
+        )
+        found.append(_calibration(one, noise))
+    return [*found, *sums[1:], *areas.values()]
+
+
+def _counts(one: _Model, score: str) -> dict[str, Any]:
+    """How many items have the score and correctness, how many could not be scored, and the rest."""
+    rows = one.rows
+    has = (rows[score].notna() & rows["wrong"].notna()).to_numpy()
+    failed = (rows["unscored"] != "").to_numpy()
+    if "cluster_unscored" in rows and "cluster" in score:
+        failed |= (rows["cluster_unscored"] != "").to_numpy()
+    n, lost = int(has.sum()), int((failed & ~has).sum())
+    return {"n": n, "n_unscored": lost, "n_undefined": len(rows) - n - lost}
+
+
+def _estimate(
+    one: _Model, metric: str, title: str, score: str, *, unit: str = "0–1", better: bool | None, notes: Sequence[str] = (),
+    undefined: str = "", few: Sequence[tuple[int, str]] = (),
+) -> Estimate:  # fmt: skip
+    sizes, value = _counts(one, score), one.point[metric]
+    lost = one.rows["unscored"][one.rows["unscored"] != ""]
+    if not np.isfinite(value):
+        gone = sizes["n_unscored"] == len(one.rows)
+        why = (
+            f"every item is unscored: {counted_reasons(lost)}"
+            if gone and len(lost)
+            else undefined or "no item has a value"
+        )
+        return Estimate(
+            metric=metric,
+            title=title,
+            value=None,
+            unit=unit,
+            higher_is_better=better,
+            note=why,
+            group=one.group,
+            **sizes,
+        )
+    measured = with_interval(value, one.drawn[metric], n=sizes["n"], n_units=sizes["n"], clustered=one.clustered)
+    scarce = [f"only {words}: the interval is too narrow" for n, words in few if n < FEW_UNITS <= sizes["n"]]
+    note = "; ".join(filter(None, [*notes, measured.note, *scarce]))
+    return Estimate(
+        metric=metric, title=title, unit=unit, higher_is_better=better, group=one.group,
+        **{**measured._asdict(), "note": note, **sizes},
+    )  # fmt: skip
+
+
+def _area(one: _Model, area: str, score: str, base: float | None) -> Estimate:
+    title = f"{_WORDS[area]} of {SCORES[score]}"
+    known = one.rows[score].notna() & one.rows["wrong"].notna()
+    n_wrong = int(one.rows.loc[known, "wrong"].sum())
+    n_right = int(known.sum()) - n_wrong
+    notes = [] if base is None or area == "auroc" else [f"by chance {base:.3g}, the share of wrong answers"]
+    one_class = "" if not known.any() else NO_WRONG if not n_wrong else NO_RIGHT if not n_right else ""
+    few = (
+        []
+        if area == "risk_area"
+        else [(n_wrong, counted(n_wrong, "wrong answer")), (n_right, counted(n_right, "right answer"))]
+    )
+    return _estimate(
+        one,
+        f"{area}_{score}",
+        title,
+        score,
+        better=_BETTER[area],
+        notes=notes,
+        undefined=one_class or _reason(one, score),
+        few=few,
+    )
+
+
+def _reason(one: _Model, score: str) -> str:
+    """Why no item has a score and correctness."""
+    if one.rows["wrong"].isna().all():
+        return "it is not known which answers are right"
+    return "no answer has this score"
+
+
+def _at_coverage(one: _Model) -> list[Estimate]:
+    """The threshold that answers a share of the questions, what it really answers, and the errors that it leaves."""
+    at = percent(one.shape.coverage)
+    titles = {
+        "error_at_coverage": f"wrong among the surest {at}",
+        "threshold": f"p from which {at} are answered",
+        "covered": f"answered from that p on (asked: {at})",
+    }
+    return [
+        _estimate(
+            one,
+            name,
+            titles[name],
+            FIRST,
+            better=False if name == "error_at_coverage" else None,
+            undefined=_reason(one, FIRST),
+        )
+        for name in AT_COVERAGE
+    ]
+
+
+def _calibration(one: _Model, noise: Noise | None) -> Estimate:
+    found = _estimate(
+        one, CALIBRATION, "calibration error (ECE) of p", FIRST, better=False, undefined=_reason(one, FIRST),
+        notes=[f"right probabilities would have {noise.mean:.2g} on so many answers, at most {noise.high:.2g}"] if noise else [],
+    )  # fmt: skip
+    if found.value is None or found.ci_low is None or found.ci_high is None or noise is None:
+        return found
+    # Resamples add a noise of their own to an absolute difference: the interval is centred on the value.
+    moved = float(np.nanmean(one.drawn[CALIBRATION])) - found.value
+    low, high = (float(np.clip(end - moved, 0, 1)) for end in (found.ci_low, found.ci_high))
+    return replace(
+        found,
+        ci_low=0.0 if found.value <= noise.high else min(low, found.value),
+        ci_high=max(high, found.value),
+        method=f"{found.method}, centred; from 0 where right probabilities reach the value",
+    )

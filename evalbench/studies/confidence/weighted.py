@@ -1,0 +1,65 @@
+"""The figures that are no sums from how often each question was drawn, for comparisons of runs: paired where the runs are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalbench.core.arrays import Floats
+from evalbench.studies.confidence.figures import figures, scores_of, shape_of
+from evalbench.studies.confidence.items import MATCH
+from evalbench.studies.confidence.resampled import counts_of
+from evalbench.studies.confidence.summary import COVERAGE
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Key = tuple[str, tuple[tuple[str, str], ...]]
+_CELLS_AT_ONCE = 1 << 21
+
+
+def weighted(items: pd.DataFrame, *, p_by: str = MATCH, coverage: float = COVERAGE) -> Callable[..., dict[Key, Floats]]:
+    """The estimates of a run as a function of how often each question is drawn, see :func:`drawn`.
+
+    Which scores there are is settled once, on the run's own items.
+    """
+    return partial(drawn, scores=scores_of(items), p_by=p_by, coverage=coverage)
+
+
+def drawn(
+    items: pd.DataFrame,
+    counts: Floats,
+    generator: np.random.Generator | None = None,
+    *,
+    scores: tuple[str, ...],
+    p_by: str,
+    coverage: float,
+) -> dict[Key, Floats]:
+    """Values of every estimate by metric and model, ``(r,)`` each; NaN where undefined.
+
+    Parameters
+    ----------
+    items : DataFrame
+    counts : (r, questions) array
+        How often each question, in ascending order, is drawn.
+    generator : numpy.random.Generator, optional
+        Nothing else is resampled.
+    scores, p_by, coverage
+        As settled.
+    """
+    names, unit = np.unique(items["id"].to_numpy(dtype=str), return_inverse=True)
+    found: dict[Key, Floats] = {}
+    step = max(1, _CELLS_AT_ONCE // max(1, len(names)))
+    for model, place in items.reset_index(drop=True).groupby("model", sort=True).groups.items():
+        rows, own = items.iloc[place], unit[np.asarray(place)]
+        shape = shape_of(rows, scores, p_by, coverage)
+        parts = [
+            figures([counts_of(counts[k : k + step][:, own], of) for of in shape.columns], shape)
+            for k in range(0, len(counts), step)
+        ]
+        for metric in parts[0]:
+            found[metric, (("model", str(model)),)] = np.concatenate([part[metric] for part in parts])
+    return found
