@@ -172,7 +172,10 @@ def similarity_confidence(answers: Sequence[str], samples: Sequence[Sequence[str
     example=({"answers": ["a"], "samples": [["a", "b"]], "embed": _letters}, [0.75]),
 )
 def similarity01(answers: Sequence[str], samples: Sequence[Sequence[str]], *, embed: Embed) -> Floats:
-    """The mean of (1 + cosine) / 2 over an answer's samples; parameters as of :func:`similarity_confidence`."""
+    """The mean of (1 + cosine) / 2 over an answer's samples.
+
+    Parameters and result as of :func:`similarity_confidence`.
+    """
     return (1 + mean_cosine(answers, samples, embed=embed)) / 2
 
 

@@ -16,7 +16,7 @@ from evalbench.metrics.discrimination import (
     nearest_bins,
     risk_area_kernel,
 )
-from evalbench.studies.confidence.items import MATCH, SCORES
+from evalbench.studies.confidence.items import MATCH, SCORES, column_of
 from evalbench.studies.confidence.resampled import Column, Counts, Patterns, coarse, column_and_values, counts_of
 
 if TYPE_CHECKING:
@@ -51,17 +51,14 @@ class Shape(NamedTuple):
 
 
 def scores_of(items: pd.DataFrame) -> tuple[str, ...]:
-    """The scores that the items have: the normalised entropy only where the numbers of samples differ."""
-    differ = items.loc[items["unscored"] == "", "n_samples"].nunique() > 1
-    without = set() if differ else {"normalised_cluster_entropy"}
-    without |= set() if items["dissimilarity"].notna().any() else {"dissimilarity"}
-    return tuple(name for name in SCORES if name not in without)
+    """The scores that the items have: similarity only where there is an embedding model."""
+    return tuple(name for name in SCORES if name in items)
 
 
 def shape_of(rows: pd.DataFrame, scores: Sequence[str], p_by: str, coverage: float) -> Shape:
     """What is settled of one group's items."""
     wrong = rows["wrong"].to_numpy(float)
-    found = [column_and_values(rows[name].to_numpy(float), wrong) for name in scores]
+    found = [column_and_values(rows[column_of(name)].to_numpy(float), wrong) for name in scores]
     columns, values = tuple(of for of, _ in found), tuple(own for _, own in found)
     most = rows.loc[rows["unscored"] == "", "n_samples"].max()
     n_bins = int(most) + 1 if p_by == MATCH and most == most else 0

@@ -35,10 +35,11 @@ SCORES: Mapping[str, str] = {
     "neg_p_log_p_handbook": "−p · ln p",
     "binary_entropy": "binary entropy of p",
     "cluster_entropy": "cluster entropy",
-    "normalised_cluster_entropy": "cluster entropy / ln(N + 1)",
     "dissimilarity": "1 − (1 + cosine) / 2",
 }
 """Every score, higher where an answer should be doubted, and its words."""
+SHARE = "cluster_entropy_share"
+"""Cluster entropy over its maximum: what answers are ordered by, since their numbers of samples may differ."""
 
 
 class Scored(NamedTuple):
@@ -46,6 +47,11 @@ class Scored(NamedTuple):
 
     items: pd.DataFrame
     notes: tuple[str, ...]
+
+
+def column_of(score: str) -> str:
+    """The column of the items that holds a score."""
+    return SHARE if score == "cluster_entropy" else score
 
 
 def items_of(
@@ -75,7 +81,9 @@ def items_of(
     if len(own):
         columns = _uncertainty(own, p_by, clusters, normalise, language, embed, docket, notes)
     else:
-        columns = dict.fromkeys(("p", *SCORES, "cosine", "similarity01", "n_clusters"), np.full(0, np.nan))
+        similar = ("cosine", "similarity01", "dissimilarity") if embed else ()
+        names = ("p", *(name for name in SCORES if name != "dissimilarity"), SHARE, "n_clusters", *similar)
+        columns = dict.fromkeys(names, np.full(0, np.nan))
     for name, values in columns.items():
         found[name] = np.full(len(rows), np.nan) if values.dtype.kind == "f" else np.full(len(rows), "", dtype=object)
         found[name][scored] = values
@@ -95,7 +103,7 @@ def items_of(
         notes.append(f"Which answers are right was computed: {metric} against the reference, right from {at} on.")
     known = why == ""
     for name, values in found.items():
-        if name not in ("n_samples", "cluster_unscored"):
+        if name != "cluster_unscored":
             found[name] = np.where(known, values, np.nan)
     right = np.where(known, right, np.nan)
     found |= {"correct": right, "wrong": 1 - right, "gap": found["p"] - right, "mark": np.where(known, mark, np.nan)}
@@ -146,11 +154,9 @@ def _uncertainty(
         "neg_p_log_p_handbook": neg_p_log_p_handbook(p),
         "binary_entropy": binary_entropy(p),
         "cluster_entropy": entropy,
-        "normalised_cluster_entropy": normalised_cluster_entropy(entropy, drawn.sizes),
-        "cosine": cosine,
-        "similarity01": (1 + cosine) / 2,
-        "dissimilarity": (1 - cosine) / 2,
+        SHARE: normalised_cluster_entropy(entropy, drawn.sizes),
         "n_clusters": np.where(lost == "", np.bincount(pairs, minlength=n).astype(float), np.nan),
+        **({"cosine": cosine, "similarity01": (1 + cosine) / 2, "dissimilarity": (1 - cosine) / 2} if embed else {}),
         **({"cluster_unscored": lost} if clusters != EXACT else {}),
         **({"p_unscored": np.full(n, failed, dtype=object)} if p_by == SIMILARITY and failed else {}),
     }
@@ -186,7 +192,7 @@ def _sizes(items: pd.DataFrame) -> list[str]:
     least, most, usual = int(sizes.min()), int(sizes.max()), int(sizes.mode().iloc[0])
     return [
         f"Answers have from {least} to {most} samples (most often {usual}): p of few samples is coarser, and the maximum of cluster "
-        "entropy is ln(N + 1), so it is shown divided by that too; for the calibration error each p goes to the nearest of "
+        "entropy is ln(N + 1), by which it is divided; for the calibration error each p goes to the nearest of "
         f"0, 1/{most}, …, 1."
     ]
 

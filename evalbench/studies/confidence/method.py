@@ -79,7 +79,8 @@ def method(options: Mapping[str, Any], items: pd.DataFrame, several: bool) -> tu
         "The document prints the cosine distance, by which the surest answer would have p = 0.",
         "Scores, higher where an answer should be doubted: 1 − p; −p · ln p, as the document prints it, one term of an entropy and 0 at "
         "p = 0 too; binary entropy −p · ln p − (1 − p) · ln(1 − p), 0 at p = 0 too; cluster entropy, Shannon's over the groups of equal "
-        f"answers, the answer and its samples together (natural logarithm; groups by {_groups(options, by)}).",
+        f"answers, the answer and its samples together (natural logarithm; groups by {_groups(options, by)}), for AUROC and the like over "
+        "its maximum ln(N + 1), which changes no order where all answers have as many samples.",
     ]
     if options["embed"]:
         lines.append(

@@ -59,7 +59,7 @@ def _distribution(result: Result, score: str) -> tuple[Picture, str] | None:
     if not groups:
         return None
     words, highest = SCORES[score], max(float(values.max()) for values in groups.values())
-    nats = ("entropy" in score and "normalised" not in score) or "log" in score
+    nats = "entropy" in score or "log" in score
     end = max(highest, 1e-9) if nats else 1.0
     return distribution(
         groups,
@@ -86,9 +86,8 @@ def picture_binary_entropy(result: Result) -> tuple[Picture, str] | None:
 
 
 def picture_cluster_entropy(result: Result) -> tuple[Picture, str] | None:
-    """The cluster entropy of right and of wrong answers; divided by its maximum where the numbers of samples differ."""
-    name = "normalised_cluster_entropy"
-    return _distribution(result, name if name in _scores(result) else "cluster_entropy")
+    """The cluster entropy of right and of wrong answers."""
+    return _distribution(result, "cluster_entropy")
 
 
 def picture_dissimilarity(result: Result) -> tuple[Picture, str] | None:

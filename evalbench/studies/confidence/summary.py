@@ -32,7 +32,7 @@ from evalbench.studies.confidence.figures import (
     scores_of,
     shape_of,
 )
-from evalbench.studies.confidence.items import MATCH, SCORES
+from evalbench.studies.confidence.items import MATCH, SCORES, column_of
 from evalbench.studies.confidence.joint import METRIC as HEADLINE
 from evalbench.studies.confidence.joint import stability_of
 from evalbench.studies.confidence.resampled import units_of
@@ -164,10 +164,10 @@ def _of_model(
 def _counts(one: _Model, score: str) -> dict[str, Any]:
     """How many items have the score and correctness, how many could not be scored, and the rest."""
     rows = one.rows
-    has = (rows[score].notna() & rows["wrong"].notna()).to_numpy()
+    has = (rows[column_of(score)].notna() & rows["wrong"].notna()).to_numpy()
     failed = (rows["unscored"] != "").to_numpy()
     if "cluster_unscored" in rows and "cluster" in score:
-        failed |= (rows["cluster_unscored"] != "").to_numpy()
+        failed = failed | (rows["cluster_unscored"] != "").to_numpy()
     n, lost = int(has.sum()), int((failed & ~has).sum())
     return {"n": n, "n_unscored": lost, "n_undefined": len(rows) - n - lost}
 
@@ -206,7 +206,7 @@ def _estimate(
 
 def _area(one: _Model, area: str, score: str, base: float | None) -> Estimate:
     title = f"{_WORDS[area]} of {SCORES[score]}"
-    known = one.rows[score].notna() & one.rows["wrong"].notna()
+    known = one.rows[column_of(score)].notna() & one.rows["wrong"].notna()
     n_wrong = int(one.rows.loc[known, "wrong"].sum())
     n_right = int(known.sum()) - n_wrong
     notes = [] if base is None or area == "auroc" else [f"by chance {base:.3g}, the share of wrong answers"]

@@ -1,4 +1,4 @@
-"""The figures that are no sums from how often each question was drawn, for comparisons of runs: paired where the runs are."""
+"""Every figure from how often each question was drawn, for comparisons of runs: paired where the runs are."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evalbench.core.arrays import Floats
 from evalbench.studies.confidence.figures import figures, scores_of, shape_of
 from evalbench.studies.confidence.items import MATCH
 from evalbench.studies.confidence.resampled import counts_of
-from evalbench.studies.confidence.summary import COVERAGE
+from evalbench.studies.confidence.summary import COVERAGE, measures
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,10 +56,23 @@ def drawn(
     for model, place in items.reset_index(drop=True).groupby("model", sort=True).groups.items():
         rows, own = items.iloc[place], unit[np.asarray(place)]
         shape = shape_of(rows, scores, p_by, coverage)
-        parts = [
-            figures([counts_of(counts[k : k + step][:, own], of) for of in shape.columns], shape)
-            for k in range(0, len(counts), step)
-        ]
+        parts = []
+        for k in range(0, len(counts), step):
+            weights = counts[k : k + step][:, own]
+            parts.append(figures([counts_of(weights, of) for of in shape.columns], shape) | _means(weights, rows, p_by))
         for metric in parts[0]:
             found[metric, (("model", str(model)),)] = np.concatenate([part[metric] for part in parts])
+    return found
+
+
+def _means(weights: Floats, rows: pd.DataFrame, p_by: str) -> dict[str, Floats]:
+    """The figures that are means of items."""
+    found = {}
+    for measure in measures(p_by):
+        raw = [rows[name.removeprefix("#")].to_numpy(float) for name in measure.sums]
+        each = [
+            np.isfinite(x) if name.startswith("#") else np.nan_to_num(x)
+            for name, x in zip(measure.sums, raw, strict=True)
+        ]
+        found[measure.metric] = measure.value(*(weights @ x for x in each))
     return found

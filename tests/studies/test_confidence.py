@@ -1,0 +1,396 @@
+"""The study of confidence: shapes of its table, what is right, what is missing, what is planted, a model that is asked."""
+
+from __future__ import annotations
+
+import json
+import math
+import threading
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from chat import chat_endpoint
+from studied import evaluated, page, sample, whole
+
+from evalbench import confidence, load
+from evalbench.core.result import Result
+from evalbench.errors import BadInput
+from evalbench.kit.collecting import UNNAMED
+from evalbench.metrics.discrimination import auroc
+
+# p: 1, 1/2, 1/2, 0; right, right, wrong, wrong.
+ROWS: dict[str, Any] = {
+    "id": ["q1", "q2", "q3", "q4"],
+    "answer": ["Oslo", "7", "нет", "teal"],
+    "samples": [["oslo.", "Oslo"], ["7", "8"], ["да", "Нет!"], ["blue", "green"]],
+    "correct": [1, 1, 0, 0],
+}
+
+
+def table(**columns: Any) -> pd.DataFrame:
+    return pd.DataFrame({name: pd.Series(cells, dtype=object) for name, cells in {**ROWS, **columns}.items()})
+
+
+def result_of(frame: pd.DataFrame, **options: Any) -> Result:
+    data = load({"items": frame}, study="confidence")
+    return confidence.evaluate(data, **{"embed": "", "n_resamples": 50, **options})
+
+
+class TestFigures:
+    def test_by_hand(self):
+        result = result_of(table())
+        assert result.items["p"].tolist() == [1.0, 0.5, 0.5, 0.0]
+        found = {e.metric: e.value for e in result.summary.estimates}
+        assert found["auroc_uncertainty"] == 3.5 / 4
+        assert found["error_rate"] == 0.5
+        assert found["overconfidence"] == 0.0
+        assert found["calibration_error"] == 0.0
+        assert found["auroc_neg_p_log_p_handbook"] == found["auroc_binary_entropy"] == 2 / 4
+        assert result.items["cluster_entropy"].tolist() == pytest.approx([0, *[-(1 / 3) * math.log(1 / 3) - (2 / 3) * math.log(2 / 3)] * 2, math.log(3)])  # fmt: skip
+        assert (found["threshold"], found["covered"], found["error_at_coverage"]) == (0.0, 1.0, 0.5)
+        half = result_of(table(), coverage=0.5)
+        found = {e.metric: e.value for e in half.summary.estimates}
+        assert (found["threshold"], found["covered"], found["error_at_coverage"]) == (0.5, 0.75, 1 / 3)
+
+    def test_the_figures_are_those_of_the_metrics(self):
+        result = whole("confidence")
+        for model, own in result.items.groupby("model"):
+            for score in ("uncertainty", "binary_entropy", "neg_p_log_p_handbook", "cluster_entropy", "dissimilarity"):
+                expected = auroc(own[score], own["wrong"])
+                assert result.estimate(f"auroc_{score}", model=str(model)).value == pytest.approx(expected)
+
+    def test_similarity_is_no_probability(self):
+        result = result_of(table(), p_by="similarity", embed="use-multilingual")
+        assert result.items["p"].tolist() == pytest.approx(result.items["cosine"].clip(0, 1).tolist())
+        assert not {"calibration_error", "overconfidence"} & {e.metric for e in result.summary.estimates}
+        assert "not a probability" in " ".join(result.notes)
+        assert confidence.picture_reliability(result) is None
+        assert confidence.reliability(result).empty
+
+    def test_a_score_of_very_many_values_has_the_interval_that_all_its_values_give(self):
+        draw = np.random.default_rng(1)
+        n = 3000
+        p = draw.random(n)
+        wrong = (draw.random(n) > p).astype(float)
+        items = pd.DataFrame({"id": [f"q{i:04}" for i in range(n)], "model": "fern", "n_samples": 10.0, "p": p})
+        items = items.assign(
+            uncertainty=1 - p, wrong=wrong, correct=1 - wrong, gap=p + wrong - 1, unscored="", undefined=""
+        )
+        found = confidence.summarise(items, n_resamples=400).estimate("auroc_uncertainty", model="fern")
+        assert found.value == pytest.approx(auroc(1 - p, wrong))
+        again = [
+            auroc(1 - p[at], wrong[at]) for at in (np.random.default_rng(k).integers(n, size=n) for k in range(400))
+        ]
+        low, high = np.quantile(again, [0.025, 0.975])
+        assert found.ci_low == pytest.approx(low, abs=0.15 * (high - low))
+        assert found.ci_high == pytest.approx(high, abs=0.15 * (high - low))
+
+    @pytest.mark.slow
+    def test_intervals_cover_what_they_say(self):
+        """AUROC of a known truth at 120 answers, p of ten samples."""
+        draw = np.random.default_rng(5)
+        q = np.random.default_rng(6).beta(3, 1.5, 400_000)
+        truth = auroc(1 - draw.binomial(10, q) / 10, draw.random(len(q)) > q)
+        inside = 0
+        for k in range(300):
+            own = np.random.default_rng(1000 + k)
+            q = own.beta(3, 1.5, 120)
+            p = own.binomial(10, q) / 10
+            wrong = (own.random(120) > q).astype(float)
+            items = pd.DataFrame({"id": [f"q{i:03}" for i in range(120)], "model": "fern", "n_samples": 10.0, "p": p})
+            items = items.assign(
+                uncertainty=1 - p, wrong=wrong, correct=1 - wrong, gap=p + wrong - 1, unscored="", undefined=""
+            )
+            e = confidence.summarise(items, n_resamples=400).estimate("auroc_uncertainty", model="fern")
+            inside += e.ci_low <= truth <= e.ci_high
+        assert 0.91 <= inside / 300 <= 0.98
+
+    def test_calibrated_answers_have_a_calibration_error_from_0_and_others_have_not(self):
+        draw = np.random.default_rng(3)
+        p = draw.integers(0, 11, 300) / 10
+        for chance, low in ((p, True), (np.full(300, 0.5), False)):
+            wrong = (draw.random(300) > chance).astype(float)
+            items = pd.DataFrame({"id": [f"q{i:03}" for i in range(300)], "model": "fern", "n_samples": 10.0, "p": p})
+            items = items.assign(
+                uncertainty=1 - p, wrong=wrong, correct=1 - wrong, gap=p + wrong - 1, unscored="", undefined=""
+            )
+            e = confidence.summarise(items, n_resamples=200).estimate("calibration_error", model="fern")
+            assert (e.ci_low == 0) == low
+            assert e.ci_low <= e.value <= e.ci_high
+
+
+class TestLight:
+    def test_unlit_without_thresholds(self):
+        assert result_of(table()).light == "unlit"
+
+    @pytest.mark.parametrize(
+        ("green", "yellow", "light"), [(0.875, 0.5, "green"), (0.9, 0.875, "yellow"), (0.95, 0.9, "red")]
+    )
+    def test_a_value_at_a_threshold_takes_the_better_light(self, green, yellow, light):
+        result = result_of(table(), green_from=green, yellow_from=yellow)
+        assert result.light == light
+        assert 0 <= result.verdict.stability <= 1
+
+    @pytest.mark.parametrize(
+        "wrong", [{"green_from": 0.8}, {"green_from": 0.5, "yellow_from": 0.8}, {"green_from": 2.0, "yellow_from": 0.5}]
+    )
+    def test_refused_thresholds(self, wrong):
+        with pytest.raises(BadInput, match="green_from"):
+            result_of(table(), **wrong)
+
+
+class TestPlanted:
+    def test_the_topic_on_which_a_model_is_confidently_wrong_is_named_on_the_page(self):
+        result = whole("confidence")
+        assert result.light == "red"
+        assert result.verdict.decided_by == {"metric": "auroc_uncertainty", "model": "larch-8b"}
+        shown = result.tables["topics"]
+        assert shown.loc[shown["shown"].astype(bool), ["model", "topic"]].to_numpy().tolist() == [["larch-8b", "tides"]]
+        assert "Confidently wrong: larch-8b on tides (25 of its 35 answers" in result.sentence
+        drawn = page("confidence", result)
+        assert "larch-8b on tides" in drawn
+        assert confidence.topics(result).iloc[0][["model", "topic"]].tolist() == ["larch-8b", "tides"]
+
+    def test_without_that_topic_the_model_knows_what_it_does_not_know(self):
+        items = sample("confidence")["items"]
+        rest = evaluated("confidence", {"items": items[items["topic"] != "tides"]})
+        assert rest.estimate("auroc_uncertainty", model="larch-8b").value > 0.75
+        assert "Confidently wrong" not in rest.sentence
+
+    def test_the_document_s_entropy_separates_worse_where_wrong_answers_are_never_repeated(self):
+        result = whole("confidence")
+        ours, theirs = (
+            result.estimate(f"auroc_{s}", model="heron-2b").value for s in ("uncertainty", "neg_p_log_p_handbook")
+        )
+        assert ours - theirs > 0.1
+        assert "as at p = 1" in " ".join(result.notes)
+
+    def test_the_models_are_compared_paired(self):
+        compared = whole("confidence").tables["comparisons"]
+        row = compared[compared["metric"] == "auroc_uncertainty"].iloc[0]
+        assert (row["model_a"], row["model_b"], row["outcome"], row["n_a"]) == ("heron-2b", "larch-8b", "better", 144)
+        assert row["method"].startswith("paired")
+
+
+class TestShapes:
+    def test_one_row_per_sample(self):
+        frame = table().explode("samples").rename(columns={"samples": "sample"})
+        assert result_of(frame).items.equals(result_of(table()).items)
+
+    def test_rows_of_one_answer_that_differ_are_refused(self):
+        frame = table().explode("samples").rename(columns={"samples": "sample"}).reset_index(drop=True)
+        frame.loc[1, "correct"] = 0
+        with pytest.raises(BadInput, match="column correct: differs from the answer's first row"):
+            result_of(frame)
+
+    def test_numbered_columns(self):
+        frame = table().drop(columns="samples")
+        frame["sample_2"], frame["Sample 1"] = (
+            pd.Series([own[i] for own in ROWS["samples"]], dtype=object) for i in (1, 0)
+        )
+        result = result_of(frame)
+        assert result.items.equals(result_of(table()).items)
+        assert "were read as samples" in " ".join(result.notes)
+
+    def test_a_csv_with_lists_and_words(self, tmp_path):
+        frame = table(correct=["верно", "TRUE", "wrong", "0"])
+        frame["samples"] = frame["samples"].map(lambda own: json.dumps([*own, None], ensure_ascii=False))
+        frame.to_csv(tmp_path / "items.csv", index=False)
+        result = confidence.evaluate(load(tmp_path / "items.csv", study="confidence"), embed="", n_resamples=50)
+        assert result.items["p"].tolist() == [1.0, 0.5, 0.5, 0.0]
+        assert result.items["correct"].tolist() == [1, 1, 0, 0]
+        assert "samples that are null, which were left out: 4" in " ".join(result.notes)
+
+    def test_numbers_are_texts(self):
+        result = result_of(table(answer=[7, 8, 9, 1.5], samples=[[7, 7], [8, 1], [9, True], [2, 3]]))
+        assert result.items["p"].tolist() == [1.0, 0.5, 0.5, 0.0]
+
+    def test_different_numbers_of_samples_are_said(self):
+        samples = [["Oslo"], ["7", "8"], ["да", "Нет!", "нет", "да"], ["blue", "green"]]
+        result = result_of(table(samples=samples))
+        assert result.items["n_samples"].tolist() == [1, 2, 4, 2]
+        assert result.items["cluster_entropy_share"].max() == pytest.approx(1.0)
+        assert "from 1 to 4 samples (most often 2)" in " ".join(result.notes)
+
+
+class TestCorrectness:
+    def test_a_reference_stands_in_for_correct_and_that_is_said(self):
+        frame = table(reference=["Oslo", ["six", "7"], "да", "blue"]).drop(columns="correct")
+        result = result_of(frame)
+        assert result.items["correct"].tolist() == [1, 1, 0, 0]
+        assert "normalized_exact_match against the reference" in " ".join(result.notes)
+
+    def test_another_metric_needs_to_say_from_where_on_an_answer_is_right(self):
+        frame = table(answer=["Oslo town", "7", "нет", "teal"], reference=["Oslo", "7", "да", "blue"]).drop(
+            columns="correct"
+        )
+        with pytest.raises(BadInput, match=r"the metric f1_score has values other than 0 and 1 .*correct_from"):
+            result_of(frame, metric="f1_score")
+        assert result_of(frame, metric="f1_score", correct_from=0.6).items["correct"].tolist() == [1, 1, 0, 0]
+
+    def test_marks_of_a_scale_need_a_threshold(self):
+        frame = table(correct=[5, 4, 2, 1])
+        with pytest.raises(BadInput, match=r"column correct has values other than 0 and 1 \(2, 4, 5\)"):
+            result_of(frame)
+        assert result_of(frame, correct_from=4).items["correct"].tolist() == [1, 1, 0, 0]
+
+    def test_words_that_are_no_marks_are_refused_with_their_rows(self):
+        with pytest.raises(BadInput, match=r"column correct: expected 0 or 1, or a number, found 'maybe' \(rows "):
+            result_of(table(correct=[1, "maybe", 0, "perhaps"]))
+
+    @pytest.mark.parametrize(
+        ("correct", "why"), [([1] * 4, "every answer is right"), ([0] * 4, "every answer is wrong")]
+    )
+    def test_one_class_is_undefined_with_the_reason(self, correct, why):
+        result = result_of(table(correct=correct), green_from=0.8, yellow_from=0.6)
+        for metric in ("auroc_uncertainty", "auprc_uncertainty"):
+            e = result.summary.estimate(metric, model=UNNAMED)
+            assert e.value is None
+            assert e.note.startswith(why)
+        assert result.light == "grey"
+        assert why in result.sentence
+        assert result.summary.estimate("error_rate", model=UNNAMED).value == 1 - correct[0]
+        assert page("confidence", result)
+
+
+class TestMissing:
+    @pytest.mark.parametrize(
+        ("change", "unscored", "undefined"),
+        [
+            ({"answer": ["Oslo", None, "нет", "teal"]}, ["", "no-output", "", ""], [""] * 4),
+            ({"samples": [["Oslo"], None, ["да"], ["x"]]}, ["", "no-output", "", ""], [""] * 4),
+            ({"samples": [["Oslo"], [], ["да"], ["x"]]}, ["", "no-output", "", ""], [""] * 4),
+            ({"samples": [["Oslo"], [None], ["да"], ["x"]]}, ["", "no-output", "", ""], [""] * 4),
+            ({"correct": [1, None, 0, 0]}, ["", "no-value", "", ""], [""] * 4),
+        ],
+    )
+    def test_nothing_becomes_0(self, change, unscored, undefined):
+        result = result_of(table(**change))
+        assert result.items["unscored"].tolist() == unscored
+        assert result.items["undefined"].tolist() == undefined
+        assert result.items.loc[1, ["p", "uncertainty", "wrong", "cluster_entropy"]].isna().all()
+        e = result.summary.estimate("auroc_uncertainty", model=UNNAMED)
+        assert (e.n, e.n_unscored, e.n_undefined) == (3, 1, 0)
+        assert "Unscored: 1 of 4" in " ".join(result.notes)
+
+    def test_a_null_reference_is_undefined(self):
+        frame = table(reference=["Oslo", None, "да", "blue"]).drop(columns="correct")
+        result = result_of(frame)
+        assert result.items["undefined"].tolist() == ["", "no-reference", "", ""]
+        assert result.items.loc[1, "p"] == 0.5
+
+    @pytest.mark.parametrize("samples", [[[], [], [], []], [None] * 4])
+    def test_no_samples_at_all_is_refused(self, samples):
+        with pytest.raises(BadInput, match=r"no answer has samples \(N = 0\)"):
+            result_of(table(samples=samples))
+
+    @pytest.mark.parametrize(
+        ("column", "said"),
+        [("answer", "no column answer"), ("samples", "there are no samples"), ("correct", "which answers are right")],
+    )
+    def test_a_missing_column_is_refused(self, column, said):
+        with pytest.raises(BadInput, match=said):
+            result_of(table().drop(columns=column))
+
+    def test_all_that_is_missing_is_told_at_once(self):
+        with pytest.raises(BadInput) as caught:
+            result_of(table()[["id"]])
+        assert len(caught.value.faults) == 3
+
+    def test_few_answers_of_a_class_are_said(self):
+        rows = {"id": [f"q{i:02}" for i in range(40)], "answer": ["a"] * 40, "correct": [0] * 3 + [1] * 37}
+        result = result_of(pd.DataFrame({**rows, "samples": [["a"] * (i % 3 + 1) for i in range(40)]}))
+        assert "only 3 wrong answers" in result.summary.estimate("auroc_uncertainty", model=UNNAMED).note
+
+
+QUESTIONS = pd.DataFrame({"id": ["q1", "q2", "q3"], "question": ["Capital?", "Цвет?", "How many?"], "reference": ["Oslo", "синий", "7"], "lang": ["en", "ru", "en"]})  # fmt: skip
+
+
+class TestAsked:
+    @pytest.fixture(autouse=True)
+    def cache(self, tmp_path, monkeypatch):
+        monkeypatch.setenv("EVALBENCH_CACHE", str(tmp_path / "cache"))
+
+    def test_answers_and_samples_are_collected_once_and_resumed(self):
+        def answer(prompt: str) -> str:
+            return "Oslo" if "Capital" in prompt else "красный" if "Цвет" in prompt else "7"
+
+        data = load({"items": QUESTIONS}, study="confidence")
+        with chat_endpoint(answer) as server:
+            options: dict[str, Any] = {"model": server.name, "samples_per_item": 4, "embed": "", "n_resamples": 50}
+            result = confidence.evaluate(data, **options)
+            assert len(server.answered) == 3 * (1 + 4)
+            heated = [body for body in server.bodies if body["temperature"] == 1.0]
+            assert len(heated) == 12
+            assert sorted({body["seed"] for body in heated}) == [0, 1, 2, 3]
+            assert {body["temperature"] for body in server.bodies} == {0.0, 1.0}
+            again = confidence.evaluate(data, **options)
+            assert len(server.answered) == 3 * (1 + 4)
+        assert result.items["n_samples"].tolist() == [4, 4, 4]
+        assert result.items["correct"].tolist() == [1, 0, 1]
+        assert again.to_json() == result.to_json()
+        assert result.tables["calls"]["purpose"].value_counts().to_dict() == {"sample": 12, "answer": 3}
+        assert any("Ответьте" in body["messages"][0]["content"] for body in server.bodies)
+
+    def test_samples_that_do_not_come_are_left_out_and_counted(self):
+        seen, one_by_one = [], threading.Lock()
+
+        def answer(prompt: str) -> str | None:
+            with one_by_one:
+                seen.append(prompt)
+                return None if "Capital" in prompt and seen.count(prompt) == 3 else "7"
+
+        with chat_endpoint(answer) as server:
+            data = load({"items": QUESTIONS}, study="confidence")
+            result = confidence.evaluate(data, model=server.name, samples_per_item=4, embed="", n_resamples=50)
+        assert result.items["n_samples"].tolist() == [3, 4, 4]
+        assert "which are left out: 1 of 12" in " ".join(result.notes)
+
+    @pytest.mark.parametrize(
+        ("columns", "said"), [(["id", "reference"], "no column question"), (["id", "question"], "no column reference")]
+    )
+    def test_what_a_model_needs(self, columns, said):
+        with pytest.raises(BadInput, match=said):
+            result_of(QUESTIONS[columns], model="openai/none")
+
+    def test_no_samples_are_refused(self):
+        with pytest.raises(BadInput, match="samples_per_item must be at least 1"):
+            result_of(QUESTIONS, model="openai/none", samples_per_item=0)
+
+
+class TestEntailment:
+    SAMPLES = (["7", "seven", "8"], ["5", "6", "6"], ["да"], ["x", "y"])
+
+    @staticmethod
+    def judge(item: dict[str, Any]) -> str:
+        words = {"7": "seven", "8": "eight"}
+        one, other = (words.get(item[name].split()[-1], item[name].split()[-1]) for name in ("premise", "hypothesis"))
+        return "ENTAILMENT" if one == other else "NEUTRAL"
+
+    def test_answers_that_entail_each_other_are_one_group(self):
+        frame = table(answer=["seven", "5", "нет", "x"], samples=list(self.SAMPLES), question=["How many?", "", "", ""])
+        result = result_of(frame, clusters="entailment", judge=self.judge)
+        assert result.items["n_clusters"].tolist() == [2, 2, 2, 2]
+        assert result.items["cluster_entropy"].tolist()[0] == pytest.approx(
+            -0.75 * math.log(0.75) - 0.25 * math.log(0.25)
+        )
+        assert result_of(frame).items["n_clusters"].tolist() == [3, 2, 2, 2]
+        assert set(result.tables["calls"]["purpose"]) == {"entailment"}
+
+    def test_the_baseline_is_named_and_a_judge_is_needed(self):
+        result = result_of(table(), clusters="entailment", judge="baseline/lexical")
+        assert "baseline/lexical" in " ".join(result.notes)
+        with pytest.raises(BadInput, match="needs a judge"):
+            result_of(table(), clusters="entailment")
+
+    def test_a_judge_that_fails_leaves_cluster_entropy_alone_without_a_value(self):
+        def broken(item: dict[str, Any]) -> str:
+            return "no label" if "teal" in str(item) else "NEUTRAL"
+
+        result = result_of(table(), clusters="entailment", judge=broken)
+        assert result.items["cluster_entropy"].isna().tolist() == [False, False, False, True]
+        assert result.n_unscored == 0
+        e = result.summary.estimate("auroc_cluster_entropy", model=UNNAMED)
+        assert (e.n, e.n_unscored) == (3, 1)
+        assert "cluster entropy is missing: 1 of 4" in " ".join(result.notes)
