@@ -77,7 +77,7 @@ SCHEMA: Mapping[str, Table] = {
                    "sample_1, sample_2, …, or one row per sample with a column sample; none: unscored"),
             Column("correct", "text", required=False, empty_ok=True, help="whether the answer is right: 0 or 1, or a number, see "
                    "correct_from; empty: unscored"),
-            Column("reference", "texts", required=False, empty_ok=True, help="right answers, where correct is not there: a text, "
+            Column("reference", "texts", required=False, empty_ok=True, help="right answers, where there is no column correct: a text, "
                    "or a JSON list of which one counts"),
             Column("topic", "text", required=False, empty_ok=True, help="what the question is about"),
             Column("lang", "id", required=False, empty_ok=True, help="ISO 639-1, of the prompts"),

@@ -58,7 +58,9 @@ def _apart(summary: Summary) -> list[str]:
             alike.append(model)
     out = []
     if unlike:
-        out.append(f"p tells wrong answers from right ones but is not the chance of being right: {', '.join(unlike)}.")
+        out.append(
+            f"Wrong answers can be told from right ones by p, but p is not the chance of being right: {', '.join(unlike)}."
+        )
     if alike:
         out.append(
             f"p may well be the share of right answers, and yet it is not shown to tell wrong answers from right ones: {', '.join(alike)}."
