@@ -83,6 +83,7 @@ SCHEMA: Mapping[str, Table] = {
             Column("lang", "id", required=False, empty_ok=True, help="ISO 639-1, of the prompts"),
         ),
         unique=("id", "model"),
+        no_trials="an answer is repeated by its samples, and an average of its trials would be neither right nor wrong",
         help="one row per answer",
     )
 }  # fmt: skip
