@@ -24,6 +24,7 @@ _USUAL: Mapping[str, tuple[str, ...]] = {
     ),
     "answer": ("response", "prediction", "output", "generated_text", "completion", "ответ", "ответ модели"),
     "question": ("user_input", "query", "prompt", "input", "вопрос"),
+    "samples": ("generations", "responses", "outputs", "answers", "sampled_responses", "completions"),
     "prompt": ("user_input", "question", "query", "instruction", "input", "вопрос"),
     "contexts": ("retrieved_contexts", "context", "documents", "passages"),
     "context": ("retrieved_contexts", "contexts", "documents", "passages"),

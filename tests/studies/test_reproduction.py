@@ -203,6 +203,19 @@ def test_tables_of_other_shapes_give_the_same_figures(frame):
     assert values(judged(frame)) == values(judged(LONG))
 
 
+def test_columns_of_our_names_with_another_meaning_are_left_out_with_a_note():
+    foreign = LONG.assign(task="anatomy", correct=["A", "B", None] * 2)
+    result = judged(foreign)
+    assert values(result) == values(judged(LONG))
+    assert sum("is not used: it does not say" in note for note in result.notes) == 2
+    assert not foreign.attrs
+    assert "by meaning" in judged(LONG.assign(task=" Creative "), embed="use-multilingual").sentence
+    with pytest.raises(BadInput, match="column task: expected one of exact, creative"):
+        judged(LONG.assign(task=["exact"] * 5 + ["anatomy"]))
+    with pytest.raises(BadInput, match="is 'generations' meant"):
+        judged(pd.DataFrame({"id": ["a"], "generations": [["x", "y"]]}))
+
+
 def test_a_csv_with_lists_is_read(tmp_path):
     file = tmp_path / "answers.csv"
     file.write_text('id,samples\na,"[""x"", ""x"", ""y""]"\nb,"[\'z\', \'z\', \'z\']"\n', encoding="utf-8")

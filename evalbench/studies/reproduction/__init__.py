@@ -27,11 +27,11 @@ from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Column, Table
 from evalbench.studies.reproduction.inputs import (
     TASKS,
+    adapted,
     check_generations,
     check_there_are_answers,
     generations_of,
     tasks_of,
-    with_questions_named,
 )
 from evalbench.studies.reproduction.items import graded, items_of, trials_of
 from evalbench.studies.reproduction.method import method, notes
@@ -93,8 +93,8 @@ SCHEMA: Mapping[str, Table] = {
 
 
 def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
-    """Generations without ids: those of the same prompt answer one question."""
-    return with_questions_named(frames)
+    """Columns of our names that hold something else are left out; generations without ids are named by their prompts."""
+    return adapted(frames)
 
 
 def check(data: Dataset) -> None:

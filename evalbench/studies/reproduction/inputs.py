@@ -11,6 +11,7 @@ from evalbench.errors import BadInput
 from evalbench.kit.answers import answer_of, why_unscored
 from evalbench.kit.collecting import UNNAMED
 from evalbench.kit.sampling import sampled
+from evalbench.readers.renames import usual
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,23 +26,50 @@ ONE_SET = ""
 """The test set of a table that names none."""
 
 
-def with_questions_named(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
-    """Generations without ids, a row each: those of the same prompt answer one question."""
-    import pandas as pd
-
+def adapted(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
+    """The table as it is read: columns of our names that hold something else left out, ids by prompts where there are none."""
     items = frames.get("items")
     if items is None:
         return frames
+    notes, items = list(items.attrs.get("notes", ())), items.copy(deep=False)
+    for name, (values, what) in MEANT.items():
+        if name in items:
+            cells = items[name].map(_plainly)
+            said = set(cells) - {""}
+            if said and not said & values:
+                items = items.drop(columns=name)
+                notes.append(f"column {name} is not used: it does not say {what}")
+            elif name == "task":
+                items = items.assign(task=cells)
     names = {str(name).strip().casefold() for name in items}
-    if "id" in names or "samples" in names or "prompt" not in items or not items["prompt"].map(_is_text).all():
-        return frames
+    if "id" not in names and "samples" not in names and "prompt" in items and items["prompt"].map(_is_text).all():
+        items = _named_by_prompts(items)
+        notes.append(NAMED_BY_PROMPT)
+    items.attrs = {**frames["items"].attrs, "notes": tuple(notes)}
+    return {**frames, "items": items}
+
+
+def _named_by_prompts(items: pd.DataFrame) -> pd.DataFrame:
+    """Generations without ids, a row each: those of the same prompt answer one question."""
+    import pandas as pd
+
     numbers = pd.factorize(items["prompt"], sort=True)[0] + 1
     width = max(4, len(str(len(items))))
-    named = items.assign(id=[f"q{number:0{width}d}" for number in numbers])
-    named.attrs = {**items.attrs, "notes": (*items.attrs.get("notes", ()), NAMED_BY_PROMPT)}
-    return {**frames, "items": named}
+    return items.assign(id=[f"q{number:0{width}d}" for number in numbers])
 
 
+def _plainly(cell: Any) -> str:
+    """A raw cell in small letters; empty where there is nothing."""
+    import pandas as pd
+
+    return "" if pd.api.types.is_scalar(cell) and pd.isna(cell) else str(cell).strip().casefold()
+
+
+MEANT = {
+    "task": ({*TASKS}, "exact or creative"),
+    "correct": ({"0", "1", "0.0", "1.0", "true", "false", "yes", "no"}, "whether a generation is right (0 or 1)"),
+}
+"""Columns that tables of others have with another meaning, and what ours hold."""
 NAMED_BY_PROMPT = (
     "no column id: rows with the same prompt are answers to one question (--map COLUMN=id takes a column instead)"
 )
@@ -90,11 +118,15 @@ def check_there_are_answers(data: Dataset, model: str) -> None:
     """
     names = set(data["items"].columns)
     if not model and not names & {"output", "samples"}:
+        hint = usual("output", names) or usual("samples", names)
         raise BadInput(
-            "the table has no column output or samples; give one, or a model to collect answers from (--model)"
+            f"the table has no column output or samples{hint}; give one, or a model to collect answers from (--model)"
         )
     if model and "prompt" not in names:
-        raise BadInput("the table has no column prompt, which the model is asked; --map COLUMN=prompt takes another")
+        raise BadInput(
+            "the table has no column prompt, which the model is asked"
+            + (usual("prompt", names) or "; --map COLUMN=prompt takes another")
+        )
     if model:
         blank = data["items"].loc[~data["items"]["prompt"].map(_is_text), "id"].drop_duplicates()
         if len(blank):
