@@ -122,7 +122,7 @@ def test_paraphrases_and_translations_by_a_model():
         result = judged(
             {"questions": questions, "documents": DOCUMENTS},
             augmentations=["paraphrase", "translate_ru_uk_ru"],
-            model=server.name,
+            rephraser=server.name,
             max_unscored=1.0,
         )
     items = result.items.set_index(["augmentation", "id"])
@@ -190,6 +190,7 @@ def test_all_faults_at_once():
         ({"questions": QUESTIONS, "documents": DOCUMENTS[:2]}, {}, "only 2 documents have a text"),
         ({"questions": QUESTIONS, "documents": DOCUMENTS}, {"augmentations": ["paraphrase"]}, "a model writes these"),
         ({"tops": TOPS[TOPS["augmentation"] == ""]}, {}, "no row is of a changed question"),
+        ({"tops": pd.concat([TOPS, TOPS[:3].assign(augmentation="original")])}, {}, "under several names: p; keep one"),
         ({"tops": TOPS[TOPS["augmentation"] != ""]}, {}, "no row is of a question as it was written"),
     ],
 )

@@ -53,7 +53,7 @@ def evaluate(
     scheme: str = "ala-lc",
     embed: str = "use-multilingual",
     persistence: float = PERSISTENCE,
-    model: str = "",
+    rephraser: str = "",
     prompt: str = "",
     temperature: float = 0.0,
     max_tokens: int = 512,
@@ -88,8 +88,8 @@ def evaluate(
         Embedding model that searches.
     persistence : float
         Of rank-biased overlap (0–1): the lower, the more the first ranks count.
-    model : str
-        Who writes paraphrases and translations.
+    rephraser : str
+        The model that writes paraphrases and translations.
     prompt, temperature, max_tokens
         See :func:`evalbench.kit.collecting.asked`.
     lights : mapping of str to mapping, optional

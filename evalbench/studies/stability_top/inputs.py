@@ -39,6 +39,7 @@ SCHEMA: Mapping[str, Table] = {
         unique=("id",),
         required=False,
         stem="queries",
+        no_trials="a search is asked once; give repeated ones as augmentations of their own in the table tops",
         help="questions to the documents",
     ),
     "documents": Table(
@@ -67,6 +68,7 @@ SCHEMA: Mapping[str, Table] = {
         ),
         unique=("id", "augmentation", "doc_id"),
         required=False,
+        no_trials="tops are compared one by one; give repeated ones an augmentation of their own",
         help="what your own search found, in place of the one here",
     ),
 }  # fmt: skip
@@ -108,7 +110,9 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     return out
 
 
-def needs(data: Dataset, *, augmentations: Sequence[str] = tuple(AUGMENTATIONS), model: str = "", k: int = 5) -> None:
+def needs(
+    data: Dataset, *, augmentations: Sequence[str] = tuple(AUGMENTATIONS), rephraser: str = "", k: int = 5
+) -> None:
     """Refuse data with nothing to search and no tops, and augmentations that need a model where none is named."""
     tops, variants = data.get("tops"), data.get("variants")
     if tops is not None:
@@ -116,6 +120,12 @@ def needs(data: Dataset, *, augmentations: Sequence[str] = tuple(AUGMENTATIONS),
         if not changed.any() or changed.all():
             side = "a changed question" if not changed.any() else "a question as it was written (augmentation empty)"
             raise BadInput(f"table tops: no row is of {side}; the tops of both are compared")
+        if "augmentation" in tops:
+            names = tops[~changed].groupby("id")["augmentation"].nunique()
+            if len(twice := names.index[names > 1].tolist()):
+                raise BadInput(
+                    f"table tops: questions as they were written have tops under several names: {', '.join(twice[:_NAMED])}; keep one"
+                )
         return
     missing = [name for name in ("questions", "documents") if data.get(name) is None]
     if missing:
@@ -129,8 +139,10 @@ def needs(data: Dataset, *, augmentations: Sequence[str] = tuple(AUGMENTATIONS),
             f"k is {k}, but only {counted(n, 'document')} have a text: the first {k} are always the same ones"
         )
     written = [] if variants is not None else [name for name in augmentations if by_model(name)]
-    if written and not model:
-        raise BadInput(f"{', '.join(written)}: a model writes these; name one (--model), or give a table variants")
+    if written and not rephraser:
+        raise BadInput(
+            f"{', '.join(written)}: a model writes these; name one (-p rephraser=MODEL), or give a table variants"
+        )
 
 
 def by_model(name: str) -> bool:
@@ -181,7 +193,7 @@ def variants_of(
     rates: Mapping[str, Any],
     protect: Sequence[str],
     scheme: str,
-    model: str,
+    rephraser: str,
     sample_method: str,
     n_samples: int,
     random_state: int,
@@ -204,7 +216,7 @@ def variants_of(
     else:
         parts = []
         for label, name, rate in shares_of(augmentations, rates):
-            made, said, others = _made(questions, name, rate, protect, scheme, model, seed, settings)
+            made, said, others = _made(questions, name, rate, protect, scheme, rephraser, seed, settings)
             parts.append(made.assign(augmentation=label))
             replies += said
             if others:
