@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 FIRST = "uncertainty"
 AREAS = {"auroc": auroc_kernel, "auprc": auprc_kernel, "risk_area": risk_area_kernel}
-AT_COVERAGE = ("error_at_coverage", "threshold", "covered")
+AT_COVERAGE = ("threshold", "covered", "error_at_coverage")
 CALIBRATION = "calibration_error"
 
 

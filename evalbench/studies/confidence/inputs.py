@@ -16,6 +16,7 @@ from evalbench.kit.options import taken
 from evalbench.metrics.registry import cards
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.files import parsed_json
+from evalbench.readers.renames import usual
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -241,23 +242,26 @@ def right_or_wrong(marks: np.ndarray[Any, Any], correct_from: float | None, what
 def needs(data: Dataset, *, model: str = "") -> None:
     """Refuse a table without answers, samples or correctness where no model is asked, and one without questions where one is."""
     frame = data["items"]
+    own = list(map(str, frame.columns))
     faults = []
     if model:
-        faults += ["there is no column question to ask the model"] * ("question" not in frame)
-        faults += ["there is no column reference: the model's answers need one to be right or wrong"] * (
-            "reference" not in frame
-        )
+        if "question" not in frame:
+            faults.append(f"there is no column question to ask the model{usual('question', own)}")
+        if "reference" not in frame:
+            said = "there is no column reference: the model's answers need one to be right or wrong"
+            faults.append(f"{said}{usual('reference', own)}")
     else:
         if "answer" not in frame:
-            faults.append(
-                "there is no column answer; give one, or a model to collect answers and samples from (--model)"
-            )
+            said = "there is no column answer; give one, or a model to collect answers and samples from (--model)"
+            faults.append(f"{said}{usual('answer', own)}")
         if "samples" not in frame:
-            faults.append(f"there are no samples: {_SHAPES}; or a model to collect them from (--model)")
+            said = f"there are no samples: {_SHAPES}; or a model to collect them from (--model)"
+            faults.append(f"{said}{usual('samples', own)}")
         elif not frame["samples"].map(len).any():
             faults.append("no answer has samples (N = 0): confidence needs one or more for each answer")
         if not {"correct", "reference"} & set(frame):
-            faults.append("nothing says which answers are right: a column correct (0 or 1), or reference")
+            said = "nothing says which answers are right: a column correct (0 or 1), or reference"
+            faults.append(f"{said}{usual('correct', own) or usual('reference', own)}")
     if faults:
         raise BadInput.listing("confidence: the table lacks what is judged:", faults)
 

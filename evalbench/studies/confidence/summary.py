@@ -239,7 +239,7 @@ def _at_coverage(one: _Model) -> list[Estimate]:
     """The threshold that answers a share of the questions, what it really answers, and the errors that it leaves."""
     at = percent(one.shape.coverage)
     titles = {
-        "error_at_coverage": f"wrong among the surest {at}",
+        "error_at_coverage": "wrong answers from that p on",
         "threshold": f"p from which {at} are answered",
         "covered": f"answered from that p on (asked: {at})",
     }
