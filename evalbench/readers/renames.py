@@ -32,7 +32,6 @@ _USUAL: Mapping[str, tuple[str, ...]] = {
     "ground_truth": ("reference", "references", "expected_output", "target", "gold", "эталон"),
     "model": ("system", "model_name", "модель"),
     "system": ("model", "model_name", "модель"),
-    "samples": ("sampled_responses", "sampled_answers", "generations", "responses"),
     "correct": ("is_correct", "correctness", "label", "верно"),
     "entity_class": ("label", "entity_type", "entity_group"),
     "expected": ("answer", "expected_answer", "reference", "ground_truth", "gold", "target", "ответ", "эталон"),
