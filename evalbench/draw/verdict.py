@@ -146,7 +146,7 @@ def headline_table(
     first : int
         So many metrics, and all with a lit light, are open; the others are folded below them, where
         they are more than two.  Of a metric over a grid of two group columns with more rows than ``GRID`` the best
-        row of each value of the last column is open.
+        row of each value of the last column is open, and where less is better every one that is red or yellow.
     items : str
         Where on the page the items are, ``#items``: each count of them becomes a link that searches the row's group.
     terms : str
@@ -169,7 +169,10 @@ def headline_table(
         open_ones = list(metrics)
     grids = {name: columns for name in open_ones if (columns := _grid(metrics[name], by))}
     shown = [row for name in open_ones for row in _best(metrics[name], grids.get(name))]
-    said = {name: f"the best {other} of each {each}" for name, (other, each) in grids.items()}
+    said = {
+        name: f"the best {other} of each {each}{', and what is red or yellow' if _warns(metrics[name]) else ''}"
+        for name, (other, each) in grids.items()
+    }
     # Those of all rows of the metric, shown or folded: the sentence and every other place round as the table does.
     decimals = {name: shared_decimals(group) for name, group in metrics.items()}
     top = _figures_table(shown, by, "Headline figures", decimals, terms, said)
@@ -214,7 +217,7 @@ def _grid(group: Sequence[Mapping[str, Any]], by: Sequence[str]) -> tuple[str, s
 
 
 def _best(group: Sequence[Mapping[str, Any]], grid: tuple[str, str] | None) -> Sequence[Mapping[str, Any]]:
-    """All rows of a metric; of a grid the best one of each value of its last column, the first of equals.
+    """All rows of a metric; of a grid the best one of each value of its last column, the first of equals, and those that warn.
 
     Where no row has a value, the reason is beside none.
     """
@@ -226,7 +229,13 @@ def _best(group: Sequence[Mapping[str, Any]], grid: tuple[str, str] | None) -> S
         at = row.get(each)
         if at not in best or _goodness(row) > _goodness(best[at]):
             best[at] = row
-    return [row if row["value"] is not None else {**row, other: "none"} for row in best.values()]
+    shown = [row if row["value"] is not None else {**row, other: "none"} for row in best.values()]
+    return shown + [row for row in _warns(group) if row not in shown]
+
+
+def _warns(group: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The red and yellow rows of a metric of which less is better: a fault is not hidden behind a system without it."""
+    return [row for row in group if row["higher_is_better"] is False and row.get("light") in ("red", "yellow")]
 
 
 def _goodness(row: Mapping[str, Any]) -> float:

@@ -26,6 +26,7 @@ _USUAL: Mapping[str, tuple[str, ...]] = {
     "question": ("user_input", "query", "prompt", "input", "вопрос"),
     "samples": ("generations", "responses", "outputs", "answers", "sampled_responses", "completions"),
     "prompt": ("user_input", "question", "query", "instruction", "input", "вопрос"),
+    "query": ("question", "user_input", "prompt", "input", "вопрос"),
     "contexts": ("retrieved_contexts", "context", "documents", "passages"),
     "context": ("retrieved_contexts", "contexts", "documents", "passages"),
     "reference": ("ground_truth", "references", "expected_output", "target", "gold", "эталон"),

@@ -1,0 +1,184 @@
+"""Queries, and what an augmentation makes of them, put to a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalbench.core.wording import counted
+from evalbench.errors import BadInput
+from evalbench.kit.answers import answer_of
+from evalbench.kit.collecting import asked
+from evalbench.kit.rephrasing import PARAPHRASE, TRANSLATE, check_rephrasing, rephrased
+from evalbench.text.augment import AUGMENTATIONS, augmented, check_options
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evalbench.models.exchange import Reply
+
+MADE = tuple(AUGMENTATIONS)
+SCHEME = "ala-lc"
+PROMPT = "query"
+Reasons = tuple[dict[Any, str], dict[Any, str]]
+
+
+class Answered(NamedTuple):
+    """Both tables with a model's answers, and what it replied.
+
+    Attributes
+    ----------
+    items, variants : DataFrame
+    replies : list of Reply
+    reasons : (mapping, mapping)
+        Why a query (by id) and a variant (by id and augmentation) has no answer.
+    """
+
+    items: pd.DataFrame
+    variants: pd.DataFrame
+    replies: list[Reply]
+    reasons: Reasons
+
+
+class Made(NamedTuple):
+    """Variants of queries.
+
+    Attributes
+    ----------
+    variants : DataFrame
+        ``id, augmentation, query`` and ``why`` there is no query where a model wrote none.
+    replies : list of Reply
+        Of the model that wrote paraphrases and translations.
+    notes : list of str
+    """
+
+    variants: pd.DataFrame
+    replies: list[Reply]
+    notes: list[str]
+
+
+def check(
+    augmentations: Sequence[str], rates: Mapping[str, float], protect: Sequence[str], scheme: str, rephraser: str
+) -> None:
+    """Refuse augmentations that do not exist, options that they do not take, and those that want a model without one: all of them.
+
+    Raises
+    ------
+    BadInput
+    """
+    faults = [] if augmentations else ["augmentations: none was named"]
+    repeated = sorted({name for name in augmentations if list(augmentations).count(name) > 1})
+    faults += [f"augmentations: {name} is named twice" for name in repeated]
+    faults += [f"rates: {name} is not among the augmentations" for name in rates if name not in augmentations]
+    for name in dict.fromkeys(augmentations):
+        if not _by_model(name):
+            faults += check_options(name, rate=rates.get(name), protect=protect, scheme=scheme)
+            continue
+        faults += check_rephrasing(name)
+        faults += [] if rephraser else [f"augmentations: {name} is written by a model; name it: -p rephraser=MODEL"]
+        faults += [f"rates: {name} takes none"] if name in rates else []
+    if faults:
+        raise BadInput.listing("augmentations:", dict.fromkeys(faults))
+
+
+def _by_model(name: str) -> bool:
+    return name in (PARAPHRASE, TRANSLATE) or name.startswith(f"{TRANSLATE}_")
+
+
+def made(
+    items: pd.DataFrame,
+    *,
+    augmentations: Sequence[str],
+    rates: Mapping[str, float],
+    protect: Sequence[str],
+    scheme: str,
+    rephraser: str,
+    max_tokens: int,
+    seed: int,
+) -> Made:
+    """The variants of every query that each augmentation changes, and how many it leaves as they are.
+
+    Parameters
+    ----------
+    items : DataFrame
+        ``id, query``, if wanted ``lang``.
+    augmentations, rates, protect, scheme, seed
+        See :func:`evalbench.text.augment.augmented`.
+    rephraser, max_tokens
+        Who writes paraphrases and translations, see :func:`evalbench.kit.rephrasing.rephrased`.
+    """
+    import pandas as pd
+
+    first = items.drop_duplicates("id")
+    first = first[[c for c in ("id", "query", "lang") if c in first]]
+    languages = first["lang"].tolist() if "lang" in first else None
+    parts, replies, notes = [], [], []
+    for name in augmentations:
+        if _by_model(name):
+            found = rephrased(first, "query", name, rephraser, protect=protect, max_tokens=max_tokens)
+            replies += found.replies
+            new = found.rows.rename(columns={"unscored": "why"})
+            notes += [f"{name} is not for {counted(found.others, 'query', 'queries')} of another language."] * bool(
+                found.others
+            )
+        else:
+            texts = augmented(
+                first["query"].tolist(), name, ids=first["id"].tolist(), seed=seed, rate=rates.get(name), languages=languages,
+                protect=protect, scheme=scheme,
+            ).texts  # fmt: skip
+            new = first.assign(query=pd.Series(texts, index=first.index, dtype=object), why="")
+        same = (new["query"] == first["query"].reindex(new.index)).to_numpy(dtype=bool)
+        if same.any():
+            notes.append(
+                f"{name} leaves {int(same.sum())} of {counted(len(new), 'query', 'queries')} as they are; they are not asked again."
+            )
+        parts.append(new.loc[~same, ["id", "query", "why"]].assign(augmentation=name))
+    return Made(pd.concat(parts, ignore_index=True), replies, notes)
+
+
+def answered(items: pd.DataFrame, variants: pd.DataFrame, model: str, **settings: Any) -> Answered:
+    """Ask a model every query and every variant; replies are cached, so that nothing is paid for twice.
+
+    Parameters
+    ----------
+    items : DataFrame
+        ``id, query``; of several models' rows the first counts.
+    variants : DataFrame
+        ``id, augmentation, query``; of those with a reason ``why`` there is no query, none is asked.
+    model : str
+    settings
+        See :func:`evalbench.kit.collecting.asked`.
+    """
+    import pandas as pd
+
+    first = items.drop_duplicates("id").drop(columns=["model", "output"], errors="ignore")
+    others = variants.drop_duplicates(["id", "augmentation"]).drop(columns=["model", "output"], errors="ignore")
+    others = others[others["id"].isin(first["id"])]
+    if "lang" in first:
+        others = others.assign(lang=first.set_index("id")["lang"].reindex(others["id"]).to_numpy())
+    unwritten = others[others["why"] != ""] if "why" in others else others.head(0)
+    others = others.drop(index=unwritten.index)
+    tables, replies = [], []
+    for rows, purpose in ((first, "answer to the query"), (others, "answer to the variant")):
+        said = asked(rows, model, PROMPT, lambda row: {"query": row["query"]}, purpose=purpose, **settings)
+        tables.append(_with(rows, said, model))
+        replies.append(said)
+    reasons: Reasons = (
+        {i: reply.unscored for i, reply in zip(first["id"], replies[0], strict=True)},
+        {
+            place: reply.unscored
+            for place, reply in zip(zip(others["id"], others["augmentation"], strict=True), replies[1], strict=True)
+        },
+    )
+    if len(unwritten):
+        places = zip(unwritten["id"], unwritten["augmentation"], strict=True)
+        reasons[1].update(zip(places, unwritten["why"], strict=True))
+        tables[1] = pd.concat([tables[1], unwritten.assign(model=model, output=None)])
+    return Answered(tables[0], tables[1].drop(columns="why", errors="ignore"), [*replies[0], *replies[1]], reasons)
+
+
+def _with(rows: pd.DataFrame, replies: Sequence[Reply], model: str) -> pd.DataFrame:
+    import pandas as pd
+
+    texts = pd.Series([answer_of(reply) for reply in replies], index=rows.index, dtype=object)
+    return rows.assign(model=model, output=texts)

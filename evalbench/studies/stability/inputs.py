@@ -1,0 +1,260 @@
+"""Queries and their variants side by side: from two tables, from one that holds both, or asked of a model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from evalbench.core.wording import counted
+from evalbench.errors import BadInput
+from evalbench.readers.renames import usual
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evalbench.readers.dataset import Dataset
+
+CHARACTERS = ("butter_finger", "word_swap", "human_level")
+WORDS = ("special_token", "paraphrase", "transliterate", "translate")
+LEVELS = ("characters", "words", "other")
+ORIGINAL = ("", "original", "none", "clean", "no", "base", "baseline", "source", "оригинал", "нет")
+"""What the augmentation of a query as it was written is called in a table that holds both."""
+OTHERWISE = ("attack", "perturbation", "transformation", "noise", "variant_type", "аугментация")
+"""What tables of others call the column ``augmentation``."""
+_NAMED = 5
+_NOT_A_LETTER = re.compile(r"[\W_]+")
+
+
+def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
+    """A table that holds queries and variants, told apart by its column ``augmentation`` or one of :data:`OTHERWISE`, as two tables."""
+    frame = frames.get("items")
+    if frame is None or "variants" in frames or frame.columns.has_duplicates:
+        return frames
+    column = next((c for c in ("augmentation", *OTHERWISE) if c in frame), "")
+    if not column:
+        return frames
+    missing = frame[column].isna().to_numpy()
+    names = frame[column].astype(str).str.strip().str.lower()
+    own = missing | names.isin(ORIGINAL).to_numpy()
+    if own.all() or not own.any():
+        return frames
+    items, variants = frame[own].drop(columns=column), frame[~own].rename(columns={column: "augmentation"})
+    items.attrs["notes"] = [
+        *frame.attrs.get("notes", ()),
+        f"{counted(int(own.sum()), 'row')} of queries as they were written, {int((~own).sum())} of variants, by the column {column}",
+    ]
+    return {**frames, "items": items, "variants": variants.drop(columns=["reference", "context"], errors="ignore")}
+
+
+class Paired(NamedTuple):
+    """Every variant beside its query.
+
+    Attributes
+    ----------
+    rows : DataFrame
+        ``id, model`` if there is one, ``augmentation, level, query, variant, output, output_after, reference``, in this order.
+    by : tuple of str
+    notes : tuple of str
+        What was left out.
+    """
+
+    rows: pd.DataFrame
+    by: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def level_of(augmentation: str) -> str:
+    """To which test an augmentation of a known name belongs; ``other`` for an unknown one.
+
+    Examples
+    --------
+    >>> level_of("Butter-Finger 0.1"), level_of("translate_ru_uk"), level_of("negation")
+    ('characters', 'words', 'other')
+    """
+    name = _NOT_A_LETTER.sub("_", augmentation.lower()).strip("_") + "_"
+    known = {**dict.fromkeys(CHARACTERS, "characters"), **dict.fromkeys(WORDS, "words")}
+    return next((level for start, level in known.items() if name.startswith(f"{start}_")), "other")
+
+
+def check_levels(levels: Mapping[str, str]) -> None:
+    """Refuse levels that do not exist: all of them.
+
+    Raises
+    ------
+    BadInput
+    """
+    wrong = [
+        f"levels: {name}: {level!r} is not one of {', '.join(LEVELS)}"
+        for name, level in levels.items()
+        if level not in LEVELS
+    ]
+    if wrong:
+        raise BadInput.listing("levels:", wrong)
+
+
+def variants_of(data: Dataset) -> pd.DataFrame:
+    """The table of variants.
+
+    Raises
+    ------
+    BadInput
+        If there is none.
+    """
+    variants = data.get("variants")
+    if variants is None:
+        raise BadInput(
+            "there is no table variants (id, augmentation, query, output): give one, or one table with both and a column "
+            "augmentation that is empty for queries as they were written, or a model to ask (-p model=NAME)"
+        )
+    return variants
+
+
+def check_queries(data: Dataset) -> None:
+    """Refuse tables without the queries that a model is to be asked.
+
+    Raises
+    ------
+    BadInput
+    """
+    lacking = [name for name in ("items", "variants") if (table := data.get(name)) is not None and "query" not in table]
+    if lacking:
+        said = usual("query", data[lacking[0]].columns)
+        raise BadInput(f"table {' and table '.join(lacking)}: no column query, so that the model cannot be asked{said}")
+
+
+def sampled_variants(variants: pd.DataFrame, sample: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
+    """The variants of a sample of the items; of no item are none of them, which are counted later."""
+    left = set(items["id"]) - set(sample["id"])
+    return variants[~variants["id"].isin(left)] if left else variants
+
+
+def texts_of(pair: Paired, column: str) -> pd.DataFrame:
+    """The texts of both sides, a row per query, augmentation and model."""
+    scores = {f"{column}_after", column} if column else set()
+    return pair.rows.drop(columns=[c for c in pair.rows if c in scores])
+
+
+def with_models(items: pd.DataFrame, variants: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Both tables with the column ``model``, or neither: the one model of a table is that of the other.
+
+    Raises
+    ------
+    BadInput
+        If one table has several models and the other does not name any.
+    """
+    if ("model" in items) == ("model" in variants):
+        return items, variants
+    named, bare = ("items", "variants") if "model" in items else ("variants", "items")
+    models = sorted((items if named == "items" else variants)["model"].unique())
+    if len(models) > 1:
+        raise BadInput(
+            f"table {named} has {counted(len(models), 'model')} and table {bare} no column model: whose are its outputs?"
+        )
+    only = {"model": models[0]} if models else {"model": ""}
+    return (items.assign(**only), variants) if bare == "items" else (items, variants.assign(**only))
+
+
+def paired(items: pd.DataFrame, variants: pd.DataFrame, columns: Sequence[str], levels: Mapping[str, str]) -> Paired:
+    """Each variant beside its query.
+
+    Parameters
+    ----------
+    items, variants : DataFrame
+    columns : sequence of str
+        Further columns of both tables, such as a score: they become ``COLUMN`` and ``COLUMN_after``.
+    levels : mapping of augmentation to level
+        Goes before the column ``level``, which goes before the name.
+
+    Raises
+    ------
+    BadInput
+        If no variant has its query among the items, or two rows of one augmentation have several levels.
+    """
+    items, variants = with_models(items, variants)
+    by = ("model", "augmentation") if "model" in items else ("augmentation",)
+    keys = ["id", *by[:-1]]
+    texts = ("query", "output")
+    before = items[[*keys, *(c for c in (*texts, "reference", "context", *columns) if c in items)]]
+    after = variants[[*keys, "augmentation", *(c for c in (*texts, "reference", *columns) if c in variants)]]
+    renamed = {c: "variant" if c == "query" else f"{c}_after" for c in after if c not in (*keys, "augmentation")}
+    rows = after.rename(columns=renamed).merge(before, on=keys, how="inner", validate="many_to_one")
+    rows["level"] = _levels(variants, levels).reindex(rows["augmentation"]).to_numpy()
+    strangers = [i for i in variants["id"].unique() if i not in set(items["id"])]
+    if not len(rows):
+        raise BadInput(
+            f"no variant belongs to an item: the ids of variants ({_first(strangers or variants['id'].unique())}) are not those "
+            f"of items ({_first(items['id'])})"
+        )
+    if "reference_after" in rows:
+        own = rows["reference_after"].map(len) > 0
+        rows["reference"] = rows["reference"] if "reference" in rows else rows["reference_after"]
+        rows["reference_after"] = rows["reference_after"].where(own, rows["reference"])
+    rows["level"] = rows["level"].fillna("other").astype(str)
+    rows = rows.sort_values([*by[:-1], "augmentation", "id"], kind="stable", ignore_index=True)
+    order = [
+        *keys,
+        "augmentation",
+        "level",
+        *(c for c in ("query", "variant", "output", "output_after", "reference") if c in rows),
+    ]
+    return Paired(
+        rows[[*order, *(c for c in rows if c not in order)]], by, tuple(_left_out(items, variants, keys, strangers))
+    )
+
+
+def _first(names: Iterable[Any]) -> str:
+    found = [str(name) for name in names]
+    return ", ".join(found[:_NAMED]) + (", …" if len(found) > _NAMED else "")
+
+
+def _levels(variants: pd.DataFrame, levels: Mapping[str, str]) -> pd.Series:
+    """Augmentation → level."""
+    import pandas as pd
+
+    names = variants["augmentation"].unique()
+    stated = {}
+    if "level" in variants:
+        said = variants[variants["level"] != ""].groupby("augmentation", sort=True)["level"].unique()
+        faults = [f"{name}: {', '.join(sorted(own))}" for name, own in said.items() if len(own) > 1]
+        if faults:
+            raise BadInput.listing("table variants: column level: an augmentation belongs to one test:", faults)
+        stated = {name: own[0] for name, own in said.items()}
+    return pd.Series({name: levels.get(name) or stated.get(name) or level_of(name) for name in names}, dtype=object)
+
+
+def _left_out(items: pd.DataFrame, variants: pd.DataFrame, keys: list[str], strangers: list[str]) -> list[str]:
+    """What of either table has no counterpart."""
+    own, other = (set(map(tuple, frame[keys].to_numpy())) for frame in (items, variants))
+    out = []
+    lost = [tuple(key) not in own for key in variants[keys].to_numpy()]
+    if any(lost):
+        where = f" ({_first(strangers)})" if strangers else ""
+        out.append(
+            f"Variants of an item that the table does not have, left out: {sum(lost)} of {len(variants)}{where}."
+        )
+    if bare := sorted(key[0] for key in own - other):
+        out.append(f"Items without a variant, in no figure: {len(bare)} of {len(own)} ({_first(bare)}).")
+    groups = variants.groupby([*keys[1:], "augmentation"], sort=True)["id"].nunique()
+    fewer = groups[groups < items["id"].nunique() - len({key[0] for key in own - other})]
+    if len(fewer):
+        names = [" ".join(name) if isinstance(name, tuple) else str(name) for name in fewer.index]
+        said = ", ".join(f"{name} {n}" for name, n in list(zip(names, fewer, strict=True))[:_NAMED])
+        rest = f", and {len(fewer) - _NAMED} more" if len(fewer) > _NAMED else ""
+        out.append(f"Augmentations without a variant of every item, whose figures rest on fewer: {said}{rest}.")
+    return out
+
+
+def unchanged(rows: pd.DataFrame) -> np.ndarray[Any, Any]:
+    """Which variants are their query, letter by letter, in an augmentation that changed others.
+
+    An augmentation none of whose variants differs asks the same again on purpose: a control.
+    """
+    if not {"query", "variant"} <= set(rows):
+        return np.zeros(len(rows), dtype=bool)
+    same = (rows["query"] == rows["variant"]).to_numpy(dtype=bool) & (rows["query"] != "").to_numpy(dtype=bool)
+    control = same & rows.assign(same=same).groupby("augmentation")["same"].transform("all").to_numpy(dtype=bool)
+    found: np.ndarray[Any, Any] = same & ~control
+    return found
