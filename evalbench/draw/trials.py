@@ -11,6 +11,10 @@ from evalbench.draw.tables import clamped, html_table
 
 MOST_BARS = 12
 MOST_KS = 8
+CLUSTERED = (
+    '<p class="eb-small">These intervals take items as drawn one by one; those of the headline figures draw the items of one '
+    "cluster together, and may be wider.</p>"
+)
 PARTS = {"items": "which items were drawn", "answers": "repeated answers", "judging": "repeated judging"}
 
 
@@ -25,14 +29,18 @@ def trials_html(trials: Mapping[str, Any], by: Sequence[str]) -> Html:
         The columns of groups.
     """
     noise, curves, flickering = (list(trials.get(name) or ()) for name in ("noise", "pass_k", "flickering"))
-    parts = [_noise(noise, by), _curves(curves, by), _flickering(flickering, by)]
+    parts = [
+        _noise(noise, by, clustered=bool(trials.get("clustered"))),
+        _curves(curves, by),
+        _flickering(flickering, by),
+    ]
     return Html("".join(parts))
 
 
 # -- noise ----------------------------------------------------------------------------------------
 
 
-def _noise(noise: Sequence[Mapping[str, Any]], by: Sequence[str]) -> str:
+def _noise(noise: Sequence[Mapping[str, Any]], by: Sequence[str], *, clustered: bool) -> str:
     if not noise:
         return ""
     first = [one for one in noise if one["metric"] == noise[0]["metric"]]
@@ -52,7 +60,7 @@ def _noise(noise: Sequence[Mapping[str, Any]], by: Sequence[str]) -> str:
     return (
         f"<h3>Where the noise comes from</h3>"
         f'<figure class="eb-figure"><figcaption>Variance of the mean of {escape(noise[0]["title"])}, by its source</figcaption>'
-        f'<div class="eb-split-keys">{legend}</div>{bars}</figure>{more}<ul class="eb-plain">{sentences}</ul>'
+        f'<div class="eb-split-keys">{legend}</div>{bars}</figure>{more}<ul class="eb-plain">{sentences}</ul>{CLUSTERED if clustered else ""}'
         f"{_folded('The variances with their intervals', _components(noise, by))}"
     )
 

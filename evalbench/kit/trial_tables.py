@@ -77,19 +77,23 @@ def shown(result: Result, rows: pd.DataFrame, measures: Sequence[Measure], answe
             repeated = int((n > 1).sum())
             if repeated:
                 low, high = wilson(some.sum(), repeated)
-                cases = _listed(part[some[item]].assign(_right=right[some[item]]), keys, answers)
+                cases = _listed(part[some[item]], right[some[item]], keys, answers)
+                evenly = np.flatnonzero(some)[np.argsort(np.abs(c[some] / n[some] - 0.5), kind="stable")][:MOST_LISTED]
+                shown_rows = np.isin(item, evenly)
+                first = _listed(part[shown_rows], right[shown_rows], keys, answers)
                 listed.append(cases.assign(metric=measure.metric))
                 share = {"n": int(some.sum()), "of": repeated, "share": float(some.sum() / repeated)}
                 ends = {"ci_low": float(low), "ci_high": float(high)}
-                flickering.append({**named, **share, **ends, "items": _first(cases, keys)})
+                flickering.append({**named, **share, **ends, "items": _first(first, keys)})
     lost = rows["unscored"] if "unscored" in rows else pd.Series("", rows.index)
     sizes = result.items["n_trials"]
-    overview = {
+    overview: dict[str, Any] = {
         "n": len(rows),
         "lost": int((lost != "").sum()),
         "items": len(sizes),
         "fewest": int(sizes.min()),
         "most": int(sizes.max()),
+        "clustered": any(e.method.startswith("clustered") for e in result.summary.estimates),
     }
     tables = {
         "noise": pd.DataFrame(
@@ -108,7 +112,7 @@ def shown(result: Result, rows: pd.DataFrame, measures: Sequence[Measure], answe
     return Found({name: table for name, table in tables.items() if len(table)}, json, _notes(overview, lost))
 
 
-def _notes(overview: Mapping[str, int], lost: pd.Series) -> tuple[str, ...]:
+def _notes(overview: Mapping[str, Any], lost: pd.Series) -> tuple[str, ...]:
     fewest, most = overview["fewest"], overview["most"]
     each = f"{most}" if fewest == most else f"{fewest} to {most}"
     out = [
@@ -218,9 +222,9 @@ def _of_passed(found: Any) -> dict[str, Any]:
     return {"n_items": found.n_items, "left_out": found.left_out, "curve": curve}
 
 
-def _listed(rows: pd.DataFrame, keys: Sequence[str], answers: pd.DataFrame | None) -> pd.DataFrame:
+def _listed(rows: pd.DataFrame, right: Floats, keys: Sequence[str], answers: pd.DataFrame | None) -> pd.DataFrame:
     """Every trial of the flickering items: keys, ``trial``, ``right`` and, where there are some, ``answer``."""
-    out = rows[[*keys, TRIAL]].assign(right=rows["_right"].to_numpy())
+    out = rows[[*keys, TRIAL]].assign(right=right)
     if answers is None:
         return out.reset_index(drop=True)
     on = [name for name in answers.columns if name != "answer"]
@@ -247,7 +251,7 @@ def _first(cases: pd.DataFrame, keys: Sequence[str]) -> list[dict[str, Any]]:
         named = dict(zip(keys, map(str, key), strict=True))
         uneven = abs(float(right.mean()) - 0.5)
         found.append((uneven, {**named, "right": int(right.sum()), "of": len(right), "trials": trials}))
-    return [one for _, one in sorted(found, key=lambda each: each[0])[:MOST_LISTED]]
+    return [one for _, one in sorted(found, key=lambda each: each[0])]
 
 
 def _clipped(answer: Any) -> str | None:

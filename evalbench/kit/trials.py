@@ -88,12 +88,15 @@ class Trials:
 
     def named(self, frame: pd.DataFrame) -> pd.DataFrame:
         """A table with its groups as they were, and the trials in a column of their own beside them."""
+        import pandas as pd
+
         if not self.groups or self.by not in frame or TRIAL in frame or not frame[self.by].isin(self.groups).any():
             return frame
         place = list(frame.columns).index(self.by)
-        old = [self.groups.get(name, (name, "")) for name in frame[self.by]]
-        out = frame.assign(**{self.by: [group for group, _ in old]})
-        out.insert(place + 1, TRIAL, [trial for _, trial in old])
+        codes, labels = pd.factorize(frame[self.by])
+        old = np.array([self.groups.get(name, (name, "")) for name in labels], dtype=object).reshape(-1, 2)
+        out = frame.assign(**{self.by: pd.Series(old[codes, 0], frame.index, dtype=frame[self.by].dtype)})
+        out.insert(place + 1, TRIAL, pd.Series(old[codes, 1], frame.index, dtype=str))
         return out
 
     def summed(self, counts: pd.DataFrame) -> pd.DataFrame:
@@ -172,7 +175,10 @@ class Trials:
         if rows is None and not self.groups:
             return result
         tables = {name: self.named(table) for name, table in result.tables.items()}
-        if rows is None or (result.items["n_trials"] < 2).all():
+        if rows is None:
+            note = "The trials of the table are not used: the model is asked once for each row."
+            return replace(result, tables=tables, notes=(*result.notes, note))
+        if (result.items["n_trials"] < 2).all():
             return replace(result, tables=tables)
         scored = with_sums(rows, **taken(with_sums, result.parameters)) if with_sums else rows
         found = shown(result, scored, measures, self.answers)
@@ -241,34 +247,38 @@ def spread(data: Dataset, schema: Mapping[str, Table], table: str = "") -> tuple
 
 
 def _spread(frame: pd.DataFrame, table: Table) -> tuple[pd.DataFrame, Trials]:
+    import pandas as pd
+
     by = table.trials
     rest = frame.drop(columns=TRIAL)
-    group = frame[by].astype(str) if by in frame else frame[TRIAL].map(lambda _: UNNAMED)
+    group = frame[by].astype(str) if by in frame else pd.Series(UNNAMED, frame.index)
     trial = frame[TRIAL].astype(str)
     notes: tuple[str, ...] = ()
-    if not (trial.groupby(group).nunique() > 1).any():
-        return rest, Trials()
     if trial.nunique() > MOST_NAMES and not table.lists:
         keys = [group, *(frame[key] for key in table.unique if key not in (by, TRIAL) and key in frame)]
-        ranked = trial.map(_ranks(trial)).groupby(keys).rank(method="first").astype(int)
+        ranked = pd.Series(_in_order(trial), frame.index).groupby(keys).rank(method="first").astype(int)
         notes = (
             f"The {trial.nunique()} names of trials are numbers within their items here, in the order of the names.",
         )
         trial = ranked.astype(str)
-    taken_names, groups = set(group), {}
-    pairs = list(zip(group.tolist(), trial.tolist(), strict=True))
-    for one, name in sorted(set(pairs), key=lambda pair: (pair[0], _key(pair[1]))):
-        label = f"{one}, trial {name}"
+    (whose, names), (which, known) = pd.factorize(group), pd.factorize(trial)
+    pairs, of = np.unique(whose * len(known) + which, return_inverse=True)
+    if len(pairs) == len(names):
+        return rest, Trials()
+    taken_names, labels = set(names), {}
+    for pair in pairs.tolist():
+        label = f"{names[pair // len(known)]}, trial {known[pair % len(known)]}"
         while label in taken_names:
             label += "′"
-        groups[label] = (one, name)
-    of = {pair: label for label, pair in groups.items()}
-    changed = rest.assign(**{by: [of[pair] for pair in pairs]})
+        labels[pair] = label
+    own = {label: (names[pair // len(known)], known[pair % len(known)]) for pair, label in labels.items()}
+    groups = dict(sorted(own.items(), key=lambda one: (one[1][0], _key(one[1][1]))))
+    changed = rest.assign(**{by: pd.Series(np.array([*labels.values()], dtype=object)[of], frame.index, dtype=str)})
     if systems := frame.attrs.get(SYSTEMS):
-        own: dict[str, list[str]] = {}
+        own_labels: dict[str, list[str]] = {}
         for label, (one, _) in groups.items():
-            own.setdefault(one, []).append(label)
-        changed.attrs[SYSTEMS] = tuple(label for name in systems for label in own.get(name, [name]))
+            own_labels.setdefault(one, []).append(label)
+        changed.attrs[SYSTEMS] = tuple(label for name in systems for label in own_labels.get(name, [name]))
     answer = next((c.name for c in table.columns if c.keep_null and c.name in frame), "")
     answers = None
     if answer:
@@ -282,13 +292,16 @@ def _key(name: str) -> tuple[bool, int, str]:
     return not whole, int(name) if whole else 0, name
 
 
-def _ranks(names: pd.Series) -> dict[str, int]:
+def _ranks(names: Iterable[str]) -> dict[str, int]:
     return {name: i for i, name in enumerate(sorted(set(names), key=_key))}
 
 
 def _in_order(names: pd.Series) -> npt.NDArray[np.int64]:
-    ranks = _ranks(names)
-    return np.array([ranks[name] for name in names], dtype=np.int64)
+    import pandas as pd
+
+    codes, found = pd.factorize(names)
+    ranks = _ranks(found)
+    return np.array([ranks[name] for name in found], dtype=np.int64)[codes]
 
 
 def _one_of(
@@ -309,16 +322,14 @@ def _one_of(
         off = np.add.reduceat(np.where(known, np.where(known, values, 0) - base[which], 0), starts)
         with np.errstate(all="ignore"):
             return np.where(n > 0, base + off / n, np.nan)
-    cells = column.tolist()
-    ends = np.append(starts[1:], len(cells))
-    out = [_joined(cells[a:b]) for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
-    return pd.Series(out, dtype=column.dtype if column.dtype != object else object)
-
-
-def _joined(cells: list[Any]) -> Any:
-    if all(cell is cells[0] or cell == cells[0] for cell in cells) or not isinstance(cells[0], str):
-        return cells[0]
-    return "; ".join(dict.fromkeys(cell for cell in cells if isinstance(cell, str) and cell))
+    out = column.iloc[starts].tolist()
+    if all(isinstance(cell, str) for cell in column):
+        codes = pd.factorize(column)[0]
+        differ = np.flatnonzero(np.maximum.reduceat(codes, starts) != np.minimum.reduceat(codes, starts))
+        ends = np.append(starts[1:], len(column))
+        for i in differ.tolist():
+            out[i] = "; ".join(dict.fromkeys(cell for cell in column.iloc[starts[i] : ends[i]] if cell))
+    return pd.Series(out, dtype=column.dtype)
 
 
 def _reasons(
@@ -332,9 +343,11 @@ def _reasons(
     given = (column != "").to_numpy()
     every = np.logical_and.reduceat(given | ~counted, starts)
     wanted = every if has is None else has
+    out = [""] * len(starts)
+    if not given.any():
+        return out
     cells = column.tolist()
     ends = np.append(starts[1:], len(cells)).tolist()
-    out = [""] * len(starts)
     for i in np.flatnonzero(wanted & np.logical_or.reduceat(given & counted, starts)).tolist():
         parts = [part for cell in cells[starts[i] : ends[i]] for part in str(cell).split("; ") if part]
         out[i] = "; ".join(dict.fromkeys(parts))
