@@ -93,7 +93,9 @@ def shown(result: Result, rows: pd.DataFrame, measures: Sequence[Measure], answe
         "items": len(sizes),
         "fewest": int(sizes.min()),
         "most": int(sizes.max()),
-        "clustered": any(e.method.startswith("clustered") for e in result.summary.estimates),
+        "clustered": any(
+            e.method.startswith("clustered") for e in result.summary.estimates if e.group or not result.by
+        ),
     }
     tables = {
         "noise": pd.DataFrame(

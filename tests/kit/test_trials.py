@@ -224,3 +224,11 @@ def test_rows_without_ids_are_numbered_by_their_questions():
     table["prompt"] = [f"What is {i}?" for i in range(3) for _ in range(2)]
     data = load({"items": table}, text_metrics.SCHEMA)
     assert data["items"]["id"].tolist() == ["q0001", "q0001", "q0002", "q0002", "q0003", "q0003"]
+
+
+def test_a_model_that_is_asked_leaves_the_trials_of_the_table_aside(planted):
+    trials = Trials("model", {"fern, trial 1": ("fern", "1")})
+    items, rows = trials.averaged(frame(id=["a"], model=["oak"], x=[1.0], unscored=[""], undefined=[""]), "id")
+    assert rows is None
+    assert items["model"].tolist() == ["oak"]
+    assert "The trials of the table are not used" in trials.reported(planted, None).notes[-1]
