@@ -105,6 +105,21 @@ def beside(page: Any, scratch: Path) -> bytes:
     return bytes(page.locator("html").screenshot())
 
 
+def labelled(page: Any, scratch: Path) -> bytes:
+    """An item of a label page, marked and looked at again."""
+    data = ROOT / "data" / "desk_labels" / "1.0.0"
+    out = scratch / "label.html"
+    evalbench("label", "page", str(data / "items.csv"), "--criterion", str(data / "helpful.yaml"), "--out", str(out))
+    page.goto(out.as_uri())
+    page.fill("#name", "Anna")
+    page.keyboard.press("Enter")
+    for key in ("0", "2", "0", "1", "ArrowLeft"):
+        page.wait_for_timeout(400)
+        page.keyboard.press(key)
+    page.wait_for_timeout(3000)  # what was said last has gone
+    return bytes(page.screenshot())
+
+
 def saved(shot: bytes, name: str) -> None:
     picture = Image.open(io.BytesIO(shot))
     picture.quantize(160, dither=Image.Dither.NONE).save(IMAGES / f"{name}.png", optimize=True)
@@ -122,6 +137,7 @@ def main() -> None:
             page.goto(path.as_uri())
             saved(page.screenshot(), name)
         saved(beside(page, Path(scratch)), "beside")
+        saved(labelled(page, Path(scratch)), "label")
 
 
 if __name__ == "__main__":

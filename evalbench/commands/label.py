@@ -34,7 +34,11 @@ def label() -> None:
 @click.argument("run", metavar="RUN", type=click.Path(path_type=str))
 @click.option("-n", "--n", default=40, show_default=True, type=click.IntRange(min=1), help="Items to label.")
 @click.option(
-    "--out", default=Path("plan.csv"), show_default=True, type=click.Path(path_type=Path), help="CSV or Parquet."
+    "--out",
+    default=Path("plan.jsonl"),
+    show_default=True,
+    type=click.Path(path_type=Path),
+    help="JSON Lines or Parquet.",
 )
 @click.option("--table", default="", help="A table of the run in place of its items (of matching: pairs).")
 @click.option(
@@ -59,8 +63,8 @@ def plan(run: str, out: Path, root: Path | None, **options: Any) -> None:
     probability, which stays beside its label, so that estimates can be corrected for the choice.
 
     \b
-    evalbench label plan reports/rag_generation/A --n 40 --mark faithfulness --out plan.csv
-    evalbench label page plan.csv --criterion faithful.yaml --out label.html
+    evalbench label plan reports/rag_generation/A --n 40 --mark faithfulness --out plan.jsonl
+    evalbench label page plan.jsonl --criterion faithful.yaml --out label.html
     """
     from evalbench import workbench
     from evalbench.commands.compare import run_folder
@@ -69,7 +73,7 @@ def plan(run: str, out: Path, root: Path | None, **options: Any) -> None:
     from evalbench.label.marks import read_marks
     from evalbench.label.plan import plan_labels
 
-    _form(out)
+    _form(out, (".jsonl", ".parquet"))
     _folder(out)
     names = ("table", "mark", "criterion", "judges", "threshold", "scale", "texts")
     marks = read_marks(run_folder(run, workbench.reports(root)), **{name: options[name] for name in names})
@@ -153,6 +157,7 @@ def page(
     )
     key_file = out.with_suffix(".key.json")
     _folder(out)
+    _keep_key(key_file, key["page"])
     write_text(out, html)
     write_json(key_file, key)
     for note in items.notes:
@@ -165,6 +170,17 @@ def page(
     click.echo(f"page  {out}  ({what}, criterion {chosen.name}): send this file to each annotator")
     needed = "; labels of this page can only be read with it" if items.opaque or side_by_side else ""
     click.echo(f"key   {key_file}: whose answer each one is; keep it{needed}")
+
+
+def _keep_key(path: Path, page: str) -> None:
+    """Refuse to write over the key of another page: what came back from it could not be read any more."""
+    from evalbench.readers.runs import read_json
+
+    if path.exists() and (other := read_json(path).get("page")) != page:
+        raise BadInput(
+            f"{path}: is the key of another page ({other}), whose labels could not be read without it; give another --out, "
+            "or remove that file"
+        )
 
 
 def _criterion(path: Path, name: str) -> Criterion:
@@ -189,9 +205,9 @@ def _text(path: Path | None) -> str:
     return decoded(path, read_bytes(path))[0] if path else ""
 
 
-def _form(out: Path) -> None:
-    if out.suffix not in (".csv", ".parquet"):
-        raise BadInput(f"{out}: expected a name that ends in .csv or .parquet")
+def _form(out: Path, forms: Sequence[str]) -> None:
+    if out.suffix not in forms:
+        raise BadInput(f"{out}: expected a name that ends in {' or '.join(forms)}")
 
 
 def _folder(out: Path) -> None:
@@ -211,7 +227,11 @@ def _folder(out: Path) -> None:
     help="What `label page` wrote beside the page; may be repeated.",
 )
 @click.option(
-    "--out", default=Path("labels.csv"), show_default=True, type=click.Path(path_type=Path), help="CSV or Parquet."
+    "--out",
+    default=Path("labels.csv"),
+    show_default=True,
+    type=click.Path(path_type=Path),
+    help="JSON Lines, Parquet or CSV.",
 )
 @click.option("--seed", default=0, show_default=True, help="Of the intervals.")
 @click.option("--n-resamples", default=2000, show_default=True, type=click.IntRange(min=0), help="Of the intervals.")
@@ -232,7 +252,7 @@ def merge_files(
     from evalbench.label.merged import agreement, merge
     from evalbench.label.saved import read_keys, read_saved
 
-    _form(out)
+    _form(out, (".csv", ".jsonl", ".parquet"))
     _folder(out)
     keys = read_keys(key_files)
     merged = merge(read_saved(files, keys), keys)
@@ -257,6 +277,9 @@ def _written(frame: pd.DataFrame, out: Path) -> Path:
 
     if out.suffix == ".csv":
         return write_text(out, csv_text(frame))
+    if out.suffix == ".jsonl":
+        rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
+        return write_text(out, "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows))
     with whole_file(out) as temporary:
         frame.to_parquet(temporary, index=False)
     return out

@@ -49,7 +49,7 @@ def planned(plan: Plan, marks: Marks, random_share: float, labels: Labels | None
         ends = [max(0.0, x or 0.0) for x in (width.r_low, width.r_high)]
         yield (
             f"  judge and people correlate at {signed(f'{width.r:.2f}')} [{signed(f'{width.r_low:.2f}')}, {signed(f'{width.r_high:.2f}')}]: the judge saves "
-            f"at most a factor {saving(width.r):.2f} [{saving(ends[0]):.2f}, {saving(ends[1]):.2f}] of labels"
+            f"at most a factor {saving(max(width.r, 0.0)):.2f} [{saving(ends[0]):.2f}, {saving(ends[1]):.2f}] of labels"
         )
         yield f"  with the {plan.n_labelled} labels that exist and these       {width.after:.2g}"
 

@@ -152,7 +152,8 @@ def plan_labels(
     strata = tuple(
         Stratum(name, int(size[h]), int(drawn[h]), float(deviation[h])) for h, name in enumerate(names) if size[h]
     )
-    width = expected(marks, given, n, size, drawn, deviation)._replace(now=corrected(marks, labels))
+    weights = None if labels is None else np.nan_to_num(1 / labels.probability, nan=1.0)
+    width = expected(marks, given, n, size, drawn, deviation, weights)._replace(now=corrected(marks, labels))
     return Plan(table.reset_index(drop=True), strata, width, total, int((~free).sum()))
 
 
@@ -237,13 +238,16 @@ def allocation(n: int, size: Indices, deviation: Floats, random_share: float) ->
     return drawn
 
 
-def expected(marks: Marks, human: Floats, n: int, size: Indices, drawn: Indices, deviation: Floats) -> Width:
-    """Widths of the 95 % interval that n labels would give, see :class:`Width`."""
+def expected(
+    marks: Marks, human: Floats, n: int, size: Indices, drawn: Indices, deviation: Floats, weights: Floats | None = None
+) -> Width:
+    """Widths of the 95 % interval that n labels would give, see :class:`Width`; ``weights`` are those of the labels (n_items,)."""
+    weights = np.ones(len(marks.items)) if weights is None else weights
     mean = marks.mean[~np.isnan(marks.mean)]
     total, seen = len(marks.items), ~np.isnan(human)
     spread = marks.high - marks.low
     p = float(mean.mean()) if mean.size else 0.5
-    var = float(np.var(human[seen], ddof=1)) if seen.sum() >= 2 else max(p * (1 - p), 1e-4)
+    var = _variance(human[seen], weights[seen]) if seen.sum() >= 2 else max(p * (1 - p), 1e-4)
     m = int(seen.sum())
 
     def of(variance: float) -> float:
@@ -255,7 +259,7 @@ def expected(marks: Marks, human: Floats, n: int, size: Indices, drawn: Indices,
     share = size[size > 0] / size.sum()
     sigma, taken = deviation[size > 0], np.maximum(drawn[size > 0], 1)
     between = var / total
-    r, low, high = _correlation(marks.mean, human)
+    r, low, high = _correlation(marks.mean, human, weights)
     return Width(
         of(var / n),
         {value: with_judge(value, n) for value in (0.3, 0.5, 0.7)},
@@ -265,7 +269,7 @@ def expected(marks: Marks, human: Floats, n: int, size: Indices, drawn: Indices,
         low,
         high,
         None,
-        with_judge(r, m + n) if r is not None else None,
+        with_judge(max(r, 0.0), m + n) if r is not None else None,
     )
 
 
@@ -285,13 +289,22 @@ def corrected(marks: Marks, labels: Labels | None) -> Corrected | None:
     return sampled_mean(judged, labels.human, labels.probability, labels.stratum)
 
 
-def _correlation(mean: Floats, human: Floats) -> tuple[float | None, float | None, float | None]:
-    """Pearson's r of judge and people, and its 95 % interval by Fisher's z."""
+def _variance(values: Floats, weights: Floats) -> float:
+    centre = np.average(values, weights=weights)
+    return float(np.average((values - centre) ** 2, weights=weights)) * len(values) / (len(values) - 1)
+
+
+def _correlation(mean: Floats, human: Floats, weights: Floats) -> tuple[float | None, float | None, float | None]:
+    """Pearson's r of judge and people over all items, labels weighted by how many they are drawn for, and its 95 % interval by
+    Fisher's z with the effective number of labels (Σw)² / Σw².
+    """
     both = ~np.isnan(mean) & ~np.isnan(human)
-    n = int(both.sum())
-    if n < 4 or np.ptp(mean[both]) == 0 or np.ptp(human[both]) == 0:
+    f, y, w = mean[both], human[both], weights[both]
+    n = float(w.sum() ** 2 / (w**2).sum()) if both.any() else 0.0
+    if n < 4 or np.ptp(f) == 0 or np.ptp(y) == 0:
         return None, None, None
-    r = float(np.clip(np.corrcoef(mean[both], human[both])[0, 1], -0.999999, 0.999999))
+    f, y = f - np.average(f, weights=w), y - np.average(y, weights=w)
+    r = float(np.clip((w * f * y).sum() / np.sqrt((w * f**2).sum() * (w * y**2).sum()), -0.999999, 0.999999))
     half = _Z / np.sqrt(n - 3)
     return r, float(np.tanh(np.arctanh(r) - half)), float(np.tanh(np.arctanh(r) + half))
 

@@ -211,6 +211,8 @@ def test_languages_switch_in_the_page(tabs: Any, tmp_path: Path) -> None:
     assert page.evaluate("document.documentElement.lang") == "ru"
     press(page, "1")
     assert page.text_content("#count") == "2 из 4"
+    again = tabs(made(tmp_path, answers(4), "--language", "zh"), context=page.context)
+    assert again.input_value("#language") == "ru"  # what was chosen stays; what the sender proposed does not
 
 
 def test_the_keyboard_alone_reaches_everything(tabs: Any, tmp_path: Path) -> None:

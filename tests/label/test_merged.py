@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from label_pages import called, made
+from label_pages import DATA, called, made
 
 from evalbench.core.agreement import cohen_kappa, krippendorff_alpha
 from evalbench.errors import BadInput
@@ -229,8 +229,33 @@ def test_labels_of_pairs_of_violations_are_pair_verdicts(tmp_path: Path) -> None
     assert np.isnan(verdicts["is_match"].iloc[2])
 
 
+def test_the_key_of_another_page_is_never_overwritten(tmp_path: Path) -> None:
+    from click.testing import CliRunner
+
+    from evalbench.cli import group
+
+    rows = [{"id": f"d{i}", "context": "c", "output": f"- {i}"} for i in range(3)]
+    out = made(tmp_path, rows)
+    made(tmp_path, rows)
+    before = (tmp_path / "label.key.json").read_bytes()
+    words = [
+        "label",
+        "page",
+        str(tmp_path / "label.jsonl"),
+        "--criterion",
+        str(DATA / "helpful.ru.yaml"),
+        "--out",
+        str(out),
+    ]
+    done = CliRunner().invoke(group, words)
+    assert "is the key of another page" in str(done.exception)
+    assert (tmp_path / "label.key.json").read_bytes() == before
+
+
 def test_merge_prints_json(tmp_path: Path) -> None:
     path = file(tmp_path, [row("i0", 1), row("i0", 1), row("i1", 1, "Bob")])
     found = json.loads(called("label", "merge", path, "--out", tmp_path / "l.parquet", "--json"))
     assert (found["labels"], len(found["duplicates"]), found["contradictions"]) == (2, 1, [])
     assert len(pd.read_parquet(tmp_path / "l.parquet")) == 2
+    called("label", "merge", path, "--out", tmp_path / "l.jsonl")
+    assert [r["doc_id"] for r in map(json.loads, (tmp_path / "l.jsonl").read_text().splitlines())] == ["i0", "i1"]

@@ -162,6 +162,14 @@ def test_labels_of_a_plan_are_corrected_by_its_probabilities_those_of_two_are_no
     assert plan_labels(marks_of(f), 20, labels=halved).width.now is None
 
 
+def test_the_correlation_is_that_of_all_items_though_the_unsure_ones_are_labelled_more() -> None:
+    f, y = population(8, 20_000)
+    human, probability, stratum = drawn(f, y, 4_000, 0, random_share=0.1)
+    width = plan_labels(marks_of(f), 20, labels=Labels(human, probability, stratum.astype(str))).width
+    assert width.r_low < np.corrcoef(f, y)[0, 1] < width.r_high
+    assert width.r_high - width.r_low < 0.07
+
+
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 7, 11, 39, 40])
 def test_any_n_draws_so_many_with_known_chances(n: int) -> None:
     f, _ = population(5, 40)
@@ -270,7 +278,7 @@ def test_marks_of_two_judges_with_the_texts(run: Path, tmp_path: Path) -> None:
 
 
 def test_the_command_writes_a_table_that_the_page_takes(run: Path, tmp_path: Path) -> None:
-    out = tmp_path / "plan.csv"
+    out = tmp_path / "plan.jsonl"
     words = ["label", "plan", str(run), "--n", "12", "--judge", "judge_1", "--judge", "judge_2", "--out", str(out)]
     done = CliRunner().invoke(group, words)
     assert done.exit_code == 0, done.output

@@ -8,7 +8,6 @@ const translate = (language) => {
   words = allWords[language] ?? allWords.en;
   document.documentElement.lang = language;
   $("language").value = language;
-  setting("language", language);
   for (const part of document.querySelectorAll("[data-word]")) part.textContent = say(part.dataset.word);
   for (const part of document.querySelectorAll("[data-label]")) part.setAttribute("aria-label", say(part.dataset.label));
   $("save").title = "Ctrl+S";
@@ -179,7 +178,10 @@ document.addEventListener("drop", (event) => {
   openFile(event.dataTransfer.files[0]);
 });
 for (const [id, step] of [["smaller", -10], ["larger", 10]]) $(id).addEventListener("click", () => size(step));
-$("language").addEventListener("change", () => translate($("language").value));
+$("language").addEventListener("change", () => {
+  setting("language", $("language").value);
+  translate($("language").value);
+});
 for (const [id, on, set] of [["auto", auto, (value) => (auto = value)], ["shortcuts", letters, (value) => (letters = value)]]) {
   $(id).checked = on;
   $(id).addEventListener("change", () => {
