@@ -70,7 +70,7 @@ def test_200_items_by_keys_closed_half_way_opened_again_and_merged(tabs: Any, tm
     rows = rows_of(last)
     assert len(rows) == len({row["id"] for row in rows}) == 200
     assert sorted(row["order"] for row in rows) == list(range(1, 201))
-    assert {row["seconds"] for row in rows if not row["skipped"]} == {3.0}
+    assert all(3 <= row["seconds"] < 20 for row in rows if not row["skipped"])  # and what a busy machine adds
     called("label", "merge", first, last, "--key", tmp_path / "label.key.json", "--out", tmp_path / "labels.csv")
     import pandas as pd
 

