@@ -140,7 +140,7 @@ def worst_group(
     what: str = "",
     over: str = "",
     share: str = "",
-    held_back: str | Mapping[str, str] = "",
+    held_back: str | Mapping[str, str] | Callable[[Estimate], str] = "",
     max_unscored: float = 1.0,
     remark: str = "",
     units: str = "id",
@@ -169,8 +169,8 @@ def worst_group(
         What the estimates rest on, in words, such as ``"60 problems"``; by default the number of units.
     share : str
         A measure that is said in percent beside the value, such as ``"passed"``.
-    held_back : str, or mapping of group to str
-        Why the light is at best grey, of all groups or of some; empty where nothing holds it back.
+    held_back : str, mapping of group to str, or callable
+        Why the light is at best grey, of all groups, of some, or of single estimates; empty where nothing holds it back.
     max_unscored : float
         A larger share of unscored items makes a group's light grey.
     remark : str
@@ -208,6 +208,9 @@ def worst_group(
     found = by_group(items, measures, by, units=units, whole=whole, **options) if estimates is None else estimates
     why = [_why(e, by, held_back, max_unscored) for e in found]
     shown = [held(e, *reasons) for e, reasons in zip(found, why, strict=True)]
+    if callable(held_back):  # a single figure's own reason is at that figure
+        noted = ("; ".join(filter(None, [e.note, said])) for e, (said, _) in zip(shown, why, strict=True))
+        shown = [replace(e, note=note) for e, note in zip(shown, noted, strict=True)]
     deciding = [i for i, e in enumerate(found) if e.group] or list(range(len(found)))
     lit = [i for i in deciding if found[i].metric in rules]
     light = worst([shown[i].light for i in lit])
@@ -226,7 +229,9 @@ def worst_group(
             f".{of_few(e.n for e in own if e.value is not None)}",
             left_out(items),
             _without_value(items, measure, sum(e.n_undefined for e in own)),
-            _grey(about, by, light, alone, max_unscored) if lit else "",
+            _grey(_held_first(about, lit, found, why) if light == "grey" else about, by, light, alone, max_unscored)
+            if lit
+            else "",
             f" {remark}" if remark else "",
             "" if lit else " No thresholds set, so there is no light.",
         )
@@ -246,6 +251,17 @@ def worst_group(
     return Summary(tuple(shown), Verdict(light, sentence, rule, stability, would_be, decided.place))
 
 
+def _held_first(
+    about: Sequence[tuple[Estimate, tuple[str, str]]],
+    lit: Sequence[int],
+    found: Sequence[Estimate],
+    why: Sequence[tuple[str, str]],
+) -> list[tuple[Estimate, tuple[str, str]]]:
+    """Of each group what holds its light back, also where that is the light of another figure than the sentence's."""
+    other = {tuple(found[i].group.items()): (found[i], why[i]) for i in lit if why[i][0]}
+    return [one if any(one[1]) else other.get(tuple(one[0].group.items()), one) for one in about]
+
+
 def _first(measures: Sequence[Measure], found: Sequence[Estimate]) -> str:
     """The first measure that has a value anywhere."""
     known = [e.metric for e in found if e.value is not None]
@@ -255,9 +271,13 @@ def _first(measures: Sequence[Measure], found: Sequence[Estimate]) -> str:
 # -- what holds a light back ---------------------------------------------------------------------
 
 
-def _why(e: Estimate, by: str, held_back: str | Mapping[str, str], max_unscored: float) -> tuple[str, str]:
+def _why(
+    e: Estimate, by: str, held_back: str | Mapping[str, str] | Callable[[Estimate], str], max_unscored: float
+) -> tuple[str, str]:
     """What is said against an estimate's light, and the note of too many unscored; empty where nothing is."""
-    if isinstance(held_back, str):
+    if callable(held_back):
+        said = held_back(e)
+    elif isinstance(held_back, str):
         said = held_back
     elif e.group:
         said = held_back.get(e.group.get(by, ""), "")

@@ -252,7 +252,7 @@ def _further_faults(
         key: {id for name, k in keys.items() if k == key for id in set(tables[name][k]) - set(sound[name][k])}
         for key in keys.values()
     }
-    for name, key in keys.items():
+    for name, key in [(name, key) for name in sound for key in gone if key in sound[name]]:
         kept = ~sound[name][key].isin(gone[key]).to_numpy()
         sound[name], left[name] = sound[name][kept].reset_index(drop=True), left[name][kept]
     if not all(map(len, sound.values())):
@@ -260,7 +260,7 @@ def _further_faults(
     try:
         further(Dataset(label, sound, rows=left))
     except BadInput as error:
-        return error.faults or (str(error),)
+        return [f"{error.head} {fault}".lstrip() for fault in error.faults] or (str(error),)
     return ()
 
 

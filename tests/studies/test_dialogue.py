@@ -316,3 +316,42 @@ def test_a_table_without_models_names_none():
     found = result_of(turns({"a": 4, "b": 2}))
     assert found.judged == "a model that the table does not name"
     assert "(model not named)" in found.sentence
+
+
+def sessions(n: int, answers: int, resolved: int, model: str, start: int = 0) -> list[dict[str, object]]:
+    roles = list(enumerate(["user", "assistant"] * answers))
+    return [
+        {"session_id": f"{model}{i}", "turn": t, "role": r, "resolved": resolved, "model": model}
+        for i in range(start, start + n)
+        for t, r in roles
+    ]
+
+
+def test_few_resolved_sessions_give_no_light_and_the_reason_is_said() -> None:
+    few = [*sessions(3, 1, 1, "a"), *sessions(37, 2, 0, "a", 3), *sessions(30, 1, 1, "b")]
+    result = dialogue.evaluate(load(pd.DataFrame(few), study="dialogue"), n_resamples=100)
+    said = "Only 3 sessions were resolved, fewer than 10"
+    assert (result.light, result.verdict.would_be) == ("grey", "green")
+    assert f"a: {said}, so the light stays grey; the figures alone would give green." in result.verdict.sentence
+    rows = {(e.group["model"], e.metric): e for e in result.summary.estimates}
+    assert rows["a", "answers_resolved"].light == "grey"
+    assert said in rows["a", "answers_resolved"].note
+    assert said not in rows["b", "answers_resolved"].note
+    long = [*few[:6], *sessions(37, 9, 0, "a", 3), *sessions(30, 1, 1, "b")]
+    result = dialogue.evaluate(load(pd.DataFrame(long), study="dialogue"), n_resamples=100)
+    assert result.light == "red"
+    assert "grey" not in result.verdict.sentence
+
+
+@pytest.mark.parametrize("n", [9, 10])
+def test_ten_resolved_sessions_are_enough(n: int) -> None:
+    rows = [*sessions(n, 1, 1, "a"), *sessions(37, 2, 0, "a", n)]
+    result = dialogue.evaluate(load(pd.DataFrame(rows), study="dialogue"), n_resamples=100)
+    assert result.light == ("green" if n == 10 else "grey")
+
+
+def test_faults_keep_their_heading_beside_others() -> None:
+    rows = [{"session_id": i, "role": r, "ts": "0001-01-01"} for i in ("a", "") for r in ("user", "assistant")]
+    with pytest.raises(BadInput) as caught:
+        load(pd.DataFrame(rows), study="dialogue")
+    assert "2 times in column ts are not of the years 2 to 9998: session a" in caught.value.faults

@@ -101,6 +101,7 @@ def check(data: Dataset) -> None:
         raise BadInput.listing(
             "sources: one address has several texts; join them, tell the addresses apart, or name the question of each in id:",
             faults,
+            headed=True,
         )
 
 

@@ -112,7 +112,7 @@ def check_repeats(turns: pd.DataFrame) -> None:
             "the column turn, so that the order of times or rows counts:"
         )
         lines = zip(odd["session_id"], odd["turn"], odd["role"], strict=True)
-        raise BadInput.listing(head, [f"session {s}, turn {t:g}, role {r}" for s, t, r in lines])
+        raise BadInput.listing(head, [f"session {s}, turn {t:g}, role {r}" for s, t, r in lines], headed=True)
 
 
 def check_times(turns: pd.DataFrame) -> None:
@@ -124,6 +124,7 @@ def check_times(turns: pd.DataFrame) -> None:
         raise BadInput.listing(
             f"{int(odd.sum())} times in column ts are not of the years 2 to 9998:",
             [f"session {name}" for name in turns.loc[odd, "session_id"].unique()],
+            headed=True,
         )
 
 

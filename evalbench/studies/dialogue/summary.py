@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evalbench.core.measures import Measure, mean_of, share_of
-from evalbench.core.result import Summary
+from evalbench.core.result import Estimate, Summary
 from evalbench.core.verdict import Band, Bands
 from evalbench.core.wording import counted, percent
 from evalbench.kit.options import Checks
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 ORIENTATIONS = ("goal", "discussion")
 ORIENTATION = "goal"
 SHORT, LONG = 3.0, 5.0
+LEAST_RESOLVED = 10
+"""Of fewer resolved sessions their mean has no light."""
 _BETWEEN = Band("yellow", SHORT, LONG, high_closed=True)
 # As the document prints them: 3 and 5 themselves are yellow, whatever the sessions are for.
 DOCUMENT: Mapping[str, Bands] = {
@@ -111,6 +113,7 @@ def summarise(
         "model",
         over=counted(items["session_id"].nunique(), "session"),
         remark=f"{outcome(items) if known else NO_OUTCOME[orientation]} {ASSUMED[orientation]}",
+        held_back=_few_resolved,
         max_unscored=max_unscored,
         units="session_id",
         seed=seed,
@@ -120,6 +123,14 @@ def summarise(
     if decided == "answers_resolved":
         said = re.sub(r" have no value\.", " were not resolved, or their end is not known.", said, count=1)
     return replace(found, verdict=replace(found.verdict, sentence=f"{said[:1].upper()}{said[1:]}"))
+
+
+def _few_resolved(e: Estimate) -> str:
+    """Why the light of resolved sessions is held back: a few that were resolved say little of how long it takes."""
+    if e.metric != "answers_resolved" or e.value is None or e.n >= LEAST_RESOLVED:
+        return ""
+    which = "1 session was" if e.n == 1 else f"{e.n} sessions were"
+    return f"Only {which} resolved, fewer than {LEAST_RESOLVED}"
 
 
 ASSUMED = {

@@ -10,6 +10,7 @@ import numpy as np
 from evalbench.core.wording import counted
 from evalbench.errors import BadInput
 from evalbench.readers.brat import ANNOTATIONS
+from evalbench.readers.schema import SYSTEMS
 from evalbench.readers.tagged import BEFORE, TAG, TOKEN, Tokens, chunks_of, tokens_of
 from evalbench.studies.ner_quality.documents import (
     GOLD_TAG,
@@ -109,7 +110,7 @@ def _of_tokens(
     found, notes = _spans(gold[of_gold], true, true, {})
     gold_notes = [f"tags of the columns {of_gold} and {of_predictions} were read"] if alone else []
     parts, predicted_notes = [], []
-    several = predictions.groupby("model", sort=False) if "model" in predictions else [("", predictions)]
+    several = list(predictions.groupby("model", sort=False)) if "model" in predictions else [("", predictions)]
     for name, own in several:
         model = str(name)
         tokens = tokens_of(own)
@@ -118,6 +119,7 @@ def _of_tokens(
         parts.append(spans)
         predicted_notes += [f"{model}: {note}" if model else note for note in repaired + differ]
     predicted = pd.concat(parts, ignore_index=True)
+    predicted.attrs[SYSTEMS] = tuple(str(name) for name, _ in several if str(name))
     out = {"gold": _noted(found, gold_notes + notes), "predictions": _noted(predicted, predicted_notes)}
     if texts is None:
         out["texts"] = pd.DataFrame({"text_id": true.ids, "text": true.texts})
@@ -176,7 +178,8 @@ def _listed(frame: pd.DataFrame, table: str) -> str:
     """The column whose cells list entities; empty where rows are entities."""
     if {"start", "end"} <= set(frame.columns):
         return ""
-    return list_column(frame, (table, *LISTS, *(PREDICTED if table == "predictions" else ())))
+    names = (table, *LISTS, *(PREDICTED if table == "predictions" else ()))
+    return list_column(frame, names) or next((c for c in names if c in frame and frame[c].isna().all()), "")
 
 
 def _exploded(frame: pd.DataFrame, column: str, table: str) -> tuple[pd.DataFrame, pd.DataFrame | None]:
@@ -187,10 +190,12 @@ def _exploded(frame: pd.DataFrame, column: str, table: str) -> tuple[pd.DataFram
     rows, places, faults = [], [], []
     models = frame["model"].tolist() if "model" in frame else None
     for i, (name, listed) in enumerate(zip(ids, frame[column], strict=True)):
-        if not isinstance(listed, list) and listed is not None:
-            faults.append(f"row {frame.index[i]}: {column} is not a list")
+        if not isinstance(listed, list):
+            null = listed is None or listed != listed
+            what = "null; write [] where there are no entities" if null else "not a list"
+            faults.append(f"row {frame.index[i]}: {column} is {what}")
             continue
-        for entity in listed or []:
+        for entity in listed:
             span = _entity(entity)
             if span is None:
                 faults.append(f"row {frame.index[i]}: {str(entity)[:60]} is not an entity with start, end and class")
@@ -201,6 +206,7 @@ def _exploded(frame: pd.DataFrame, column: str, table: str) -> tuple[pd.DataFram
         raise BadInput.listing(f"{table}: column {column}:", faults)
     columns = ["text_id", "start", "end", "entity_class", *(["model"] if models else [])]
     spans = pd.DataFrame(rows, columns=columns, index=pd.Index(places))
+    spans.attrs[SYSTEMS] = tuple(dict.fromkeys(map(str, models or ())))
     if "text" not in frame or frame["text"].isna().any():
         return spans, None
     texts = pd.DataFrame({"text_id": ids, "text": frame["text"].tolist()}, index=frame.index)

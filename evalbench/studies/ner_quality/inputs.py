@@ -11,6 +11,7 @@ from evalbench.core.wording import counted
 from evalbench.errors import BadInput
 from evalbench.kit.collecting import UNNAMED
 from evalbench.metrics.entities import Entities
+from evalbench.readers.schema import SYSTEMS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,7 +87,8 @@ def prepare(data: Dataset) -> Known:
     at = pd.Index(classes)
     kinds = [at.get_indexer(pd.Index(column)) for column in (of_gold, of_predictions)]
     kinds[1] = np.where(kinds[1] < 0, len(classes) - 1, kinds[1])
-    models = sorted(predictions["model"].unique()) if "model" in predictions else [UNNAMED]
+    systems = predictions.attrs.get(SYSTEMS, ())
+    models = sorted({*predictions["model"], *systems}) if "model" in predictions else [UNNAMED]
     model = (
         pd.Index(models).get_indexer(pd.Index(predictions["model"]))
         if "model" in predictions
