@@ -196,4 +196,5 @@ def several(what: str, names: Iterable[str]) -> str:
     distinct = sorted(set(names))
     if distinct in ([UNNAMED], [f"{what} not named"]):
         return f"a {what} that the table does not name"
-    return f"{what} {distinct[0]}" if len(distinct) == 1 else f"{len(distinct)} {what}s: {', '.join(distinct)}"
+    between = "; " if any(", " in name for name in distinct) else ", "
+    return f"{what} {distinct[0]}" if len(distinct) == 1 else f"{len(distinct)} {what}s: {between.join(distinct)}"

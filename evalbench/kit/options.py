@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+import numbers
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -29,6 +30,11 @@ def stated(evaluate: Callable[..., Any], values: Mapping[str, Any]) -> dict[str,
     dict
         A function is recorded as ``function:NAME``.
 
+    Raises
+    ------
+    BadInput
+        For values of another type than the signature's, such as a text where it has a list: all of them.
+
     Examples
     --------
     >>> def evaluate(data, *, k=10, weights=(1, 2), judge=len):
@@ -36,8 +42,98 @@ def stated(evaluate: Callable[..., Any], values: Mapping[str, Any]) -> dict[str,
     >>> evaluate([])
     {'k': 10, 'weights': [1, 2], 'judge': 'function:len'}
     """
-    _, *names = inspect.signature(evaluate).parameters
-    return {name: _plain(values[name]) for name in names}
+    _, *own = inspect.signature(evaluate).parameters.values()
+    faults = [
+        f"{p.name} must be {what}{_as_list(values[p.name], what)}, got {values[p.name]!r:.80}"
+        for p in own
+        if (what := _expected(p.annotation)) and not _is_of(values[p.name], str(p.annotation))
+    ]
+    if faults:
+        raise BadInput.listing(f"{evaluate.__module__.rpartition('.')[2]}: invalid options:", faults)
+    return {p.name: _plain(values[p.name]) for p in own}
+
+
+_WORDS = {
+    "str": "a text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "None": "null",
+    "Sequence[str]": "a list of texts",
+    "Sequence[int]": "a list of whole numbers",
+    "Sequence[float]": "a list of numbers",
+}
+
+
+def _expected(annotation: object) -> str:
+    """A type in words; empty where anything may come.
+
+    Examples
+    --------
+    >>> _expected("int | None"), _expected("str | Callable[[dict[str, Any]], object]"), _expected("Any")
+    ('a whole number or null', 'a text or a function', '')
+    >>> _expected("Mapping[str, Mapping[str, float]]"), _expected("Sequence[str | InProcess]")
+    ('a mapping of texts to mappings', 'a list of texts or functions')
+    """
+    if not isinstance(annotation, str) or annotation == "Any":
+        return ""
+    return " or ".join(_named(part) for part in _parts(annotation))
+
+
+def _as_list(value: Any, what: str) -> str:
+    return f", such as [{value!r}]" if what.startswith(_WORDS["Sequence[str]"]) and isinstance(value, str) else ""
+
+
+def _named(part: str) -> str:
+    if part in _WORDS:
+        return _WORDS[part]
+    if part.startswith("Sequence["):
+        return "a list of texts or functions"
+    if part.startswith("Mapping["):
+        inner = "mappings" if part.startswith("Mapping[str, Mapping") else "numbers" if "float" in part else "texts"
+        return f"a mapping of texts to {inner}"
+    return "a function"
+
+
+def _parts(annotation: str) -> list[str]:
+    """The members of a union; those within brackets are one.
+
+    Examples
+    --------
+    >>> _parts("Sequence[str | InProcess] | None")
+    ['Sequence[str | InProcess]', 'None']
+    """
+    found, depth = [""], 0
+    for sign in annotation:
+        depth += (sign == "[") - (sign == "]")
+        if sign == "|" and not depth:
+            found.append("")
+        else:
+            found[-1] += sign
+    return [part.strip() for part in found]
+
+
+def _is_of(value: Any, annotation: str) -> bool:
+    return any(_is_one(value, part) for part in _parts(annotation))
+
+
+def _is_one(value: Any, part: str) -> bool:
+    simple = {"str": str, "bool": bool, "None": type(None)}
+    if part in simple:
+        return isinstance(value, simple[part])
+    if part in ("int", "float"):
+        kinds: tuple[type, ...] = (numbers.Integral,) if part == "int" else (numbers.Real,)
+        return isinstance(value, kinds) and not isinstance(value, bool)
+    head, _, inner = part.removesuffix("]").partition("[")
+    if head == "Sequence":
+        listed = isinstance(value, Sequence) and not isinstance(value, str | bytes)
+        return listed and all(_is_of(each, inner) for each in value)
+    if head == "Mapping":
+        key, _, of = inner.partition(", ")
+        return isinstance(value, Mapping) and all(
+            _is_of(k, key) and (of == "Any" or _is_of(v, of)) for k, v in value.items()
+        )
+    return callable(value)
 
 
 def taken(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,6 +25,7 @@ SEED, N_RESAMPLES, MAX_UNSCORED = defaults.SEED, defaults.N_RESAMPLES, defaults.
 """The defaults of every study's options of these names."""
 NAMED = 12
 """As many groups at most are named in a sentence; of more, the ends."""
+NO_THRESHOLDS = "No thresholds set, so there is no light."
 ROUNDING = 1e-9
 """A value that misses a pass mark by less than this misses it by floating point."""
 
@@ -209,8 +210,10 @@ def worst_group(
     why = [_why(e, by, held_back, max_unscored) for e in found]
     shown = [held(e, *reasons) for e, reasons in zip(found, why, strict=True)]
     if callable(held_back):  # a single figure's own reason is at that figure
-        noted = ("; ".join(filter(None, [e.note, said])) for e, (said, _) in zip(shown, why, strict=True))
-        shown = [replace(e, note=note) for e, note in zip(shown, noted, strict=True)]
+        shown = [
+            replace(e, note="; ".join(filter(None, [e.note, said]))) if said else e
+            for e, (said, _) in zip(shown, why, strict=True)
+        ]
     deciding = [i for i, e in enumerate(found) if e.group] or list(range(len(found)))
     lit = [i for i in deciding if found[i].metric in rules]
     light = worst([shown[i].light for i in lit])
@@ -233,7 +236,7 @@ def worst_group(
             if lit
             else "",
             f" {remark}" if remark else "",
-            "" if lit else " No thresholds set, so there is no light.",
+            "" if lit else f" {NO_THRESHOLDS}",
         )
     )
     if decided is None:

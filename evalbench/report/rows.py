@@ -135,6 +135,7 @@ def items_of(folder: Path, results: Mapping[str, Any]) -> Items:
     except BadInput:
         return Items(Html(""), frozenset())
     keys = [name for name in (results["id"], *results["by"]) if name in items]
+    keys += _telling(items, keys)
     measured = dict.fromkeys(str(row["metric"]) for row in results["summary"])
     why = [name for name in ("unscored", "undefined") if name in items and items[name].astype(bool).any()]
     numeric = [name for name in items.select_dtypes("number").columns if name not in keys]
@@ -146,6 +147,14 @@ def items_of(folder: Path, results: Mapping[str, Any]) -> Items:
     names = frozenset(items[results["id"]].astype(str)) if results["id"] in items else frozenset()
     table = html_table(shown, caption=caption, rows=OPEN_ITEMS, file=runs.ITEMS) if len(items) else Html("")
     return Items(table, names)
+
+
+def _telling(items: pd.DataFrame, keys: Sequence[str]) -> list[str]:
+    """The first column of texts that tells rows apart which have the same id and groups; nothing where that needs more."""
+    if not keys or not items.duplicated(list(keys)).any():
+        return []
+    texts = [c for c in items.select_dtypes(exclude="number").columns if c not in (*keys, "unscored", "undefined")]
+    return next(([c] for c in texts if not items[[*keys, c]].astype(str).duplicated().any()), [])
 
 
 # -- CSV ------------------------------------------------------------------------------------------

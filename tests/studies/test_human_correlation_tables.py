@@ -93,8 +93,8 @@ class TestRefusals:
     def test_options_out_of_range_and_lists_that_are_texts(self):
         frame, ratings = panel()
         for options, said in (
-            ({"trusted": "quality"}, r"trusted must be a list of names, such as \['quality'\]"),
-            ({"criteria": "quality"}, "criteria must be a list of names"),
+            ({"trusted": "quality"}, r"trusted must be a list of texts, such as \['quality'\]"),
+            ({"criteria": "quality"}, "criteria must be a list of texts"),
             ({"lower_is_better": ["typo"]}, "lower_is_better: typo not among good"),
             ({"n_resamples": 0}, "n_resamples must be at least 2, got 0"),
             ({"max_unscored": 7}, "max_unscored must be between 0 and 1, got 7"),

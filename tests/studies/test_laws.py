@@ -122,6 +122,26 @@ def test_options_out_of_range_are_refused_all_at_once(name: str, script: Callabl
     assert not [option for option in wrong if not re.search(rf"\b{option}\b", "\n".join(caught.value.faults))]
 
 
+class Nothing:
+    """A value of no type that an option has."""
+
+
+def test_options_of_another_type_are_refused_all_at_once(name: str) -> None:
+    named = ("seed", "n_resamples", "lights", "metrics", "ks", "chunk_sizes", "judge", "language", "model")
+    options = studies.study(name).options()
+    for value in (Nothing(), [Nothing()], {"x": Nothing()}):
+        wrong = {option: value for option in options if options[option].annotation != "Any"}
+        with pytest.raises(BadInput, match=f"{name}: invalid options:") as caught:
+            evaluated(name, sample(name), **wrong)
+        assert [fault.split(" must be ")[0] for fault in caught.value.faults] == list(wrong)
+    for option in (o for o in named if o in options and options[o].annotation != "Any"):
+        kind = str(options[option].annotation)
+        odd = math.inf if "int" in kind else 7 if "Sequence" in kind or "Mapping" in kind or "str" in kind else None
+        with pytest.raises(BadInput, match=f"{option} must be ") as caught:
+            evaluated(name, sample(name), **{option: odd})
+        assert len(caught.value.faults) == 1
+
+
 # -- everything is counted ------------------------------------------------------------------------
 
 

@@ -273,7 +273,7 @@ def test_a_haystack_that_holds_the_answer_or_is_missing_is_refused():
 def test_options_are_refused_all_at_once():
     with pytest.raises(BadInput) as caught:
         result_of(
-            replies(["x"]), lengths=[0.5], depths=[2], kinds=["hay"], scorer="exact", green_from=0.5, lights={"f1": {}}
+            replies(["x"]), lengths=[0], depths=[2], kinds=["hay"], scorer="exact", green_from=0.5, lights={"f1": {}}
         )
     said = "\n".join(caught.value.faults)
     for part in ("lengths must be", "depths must be", "kinds must be one of vanilla, related", "scorer must be one of",

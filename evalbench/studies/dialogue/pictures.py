@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalbench.core.wording import counted
+from evalbench.core.wording import counted, p_text
 from evalbench.draw.html import Html
 from evalbench.draw.pictures import Line, distribution, lines
 from evalbench.draw.tables import html_table, text_block
@@ -121,7 +121,7 @@ def weeks(result: Result) -> pd.DataFrame:
             "95 % interval": interval,
             "light": table["light"],
             "from the other weeks": table["difference"].round(2),
-            "p, Holm": table["p_holm"].round(3),
+            "p, Holm": table["p_holm"].map(p_text),
         }
     )
 

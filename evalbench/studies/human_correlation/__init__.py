@@ -182,10 +182,9 @@ def evaluate(
     judge_criteria, own_criterion = judge_criteria or {}, own_criterion or {}
     parameters = stated(evaluate, locals())
     checks = Checks(parameters)
-    for name in ("metrics", "judges", "criteria", "trusted", "lower_is_better"):
-        value = parameters[name]
-        listed = not isinstance(value, str) or (name, value) == ("metrics", AUTO)
-        checks.that(listed, f"{name} must be a list of names, such as [{value!r}]")
+    checks.that(
+        not isinstance(metrics, str) or metrics == AUTO, f"metrics must be a list of names, such as [{metrics!r}]"
+    )
     checks.choice("level", level, (LEVEL, *LEVELS))
     checks.choice("coefficient", coefficient, KINDS)
     checks.tried(lambda: thresholds(green_from, yellow_from))

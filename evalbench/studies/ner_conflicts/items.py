@@ -74,6 +74,14 @@ def items_of(
     found = (out["conflicting"] > 0).astype(float)
     once = (out["strings"] > 0) & (summed(of_item[occurs != 1]) == 0)
     nothing = out["strings"] == 0
+    # A text that a ratio does not rest on has no value of it, and is not in its n.
+    for column, of in (
+        ("gap", "class_string"),
+        ("occurrences", "conflicting"),
+        ("nested", "class_string_all"),
+        ("absent", "strings"),
+    ):
+        out[column] = np.where(out[of] > 0, out[column].astype(float), np.nan)
     frame = pd.DataFrame(out).assign(
         any_conflict=found,
         conflict=np.where(once | nothing, np.nan, found),

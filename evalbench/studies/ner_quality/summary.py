@@ -30,6 +30,7 @@ CONFUSION, OWN, STRICT = "largest_confusion", "confusion_of_", "strict_f1"
 METHOD_BANDS = Bands.cut("green", 0.25, "yellow", 0.5, "red")
 MOST_UNITS, BLOCKS = 20_000, 10_000
 """Of more texts than so many, the resamples draw blocks of texts that were put together at random."""
+NOTHING_FOUND = "no true entity was found, so that none can be taken for another class"
 _NOTHING = "neither a true nor a predicted entity"
 
 
@@ -236,6 +237,13 @@ def summarise(
     wanted += [class_measure(name, "strict", "f1") for name in classes]
     wanted += [confusion_of(name, pairs, bands) for name in classes]
     found = estimates_of(items, wanted, **options)
+    nothing = {str(model) for model, own in items.groupby("model") if _n_missed(own) == own["n_true"].sum() > 0}
+    found = tuple(
+        replace(e, light="grey", note="; ".join(filter(None, [e.note, NOTHING_FOUND])))
+        if e.metric.startswith(OWN) and e.group["model"] in nothing and e.light != "unlit"
+        else e
+        for e in found
+    )
     models = list(dict.fromkeys(e.group["model"] for e in found))
     deciding = [_deciding(found, model, bands) for model in models]
     named = [e for e in found if e.metric in further and e.light != "unlit"]
@@ -246,7 +254,7 @@ def summarise(
     decided = decisive(likely) if likely else None
     groups = {str(model): own for model, own in rows.groupby("model", sort=True)}
     measure = deciding_confusion(classes, pairs, bands)
-    lit = [Lit(own, own["_unit"], measure) for own in groups.values()]
+    lit = [Lit(own, own["_unit"], measure, model in nothing) for model, own in groups.items()]
     lit += [Lit(own, own["_unit"], m) for own in groups.values() for m in over_all if m.bands is not None]
     about = decided.metric if decided is not None and decided.metric in further else CONFUSION
     own_rows = [e for e in found if e.metric == about]
@@ -256,7 +264,7 @@ def summarise(
     if decided is not None and estimate_text(decided, found) not in words[0]:
         title = f"{decided.title[:1].upper()}{decided.title[1:]}"
         by = f"{title} {estimate_text(decided, found)} ({decided.group['model']}), the second largest, decides."
-    said = [f"{'; '.join(words)}.{few}", by, _remark(items, classes, pairs, bands)]
+    said = [f"{'; '.join(words)}.{few}", by, _remark(items, classes, pairs, bands), _missed(items)]
     sentence = " ".join(filter(None, said))
     rule = f"confusion of a class: {bands}; red: one red class; yellow: two yellow ones; the worst model decides"
     rule = "; ".join([rule, *(f"{m.title}: {m.bands}" for m in over_all if m.bands is not None)])
@@ -267,12 +275,31 @@ def summarise(
 def _deciding(found: Sequence[Estimate], model: str, bands: Bands) -> tuple[Light, Estimate | None]:
     """A model's light, and the class whose confusion decides it: the largest if it is red, else the second largest."""
     own = [e for e in found if e.group["model"] == model and e.metric.startswith(OWN) and e.value is not None]
+    if own and all(e.light == "grey" for e in own):
+        return "grey", None
     own.sort(key=lambda e: -(e.value or 0.0))
     if not own:
         return "grey", None
     if own[0].light == "red":
         return "red", own[0]
     return (own[1].light, own[1]) if len(own) > 1 else (bands.light(0.0), None)
+
+
+def _n_missed(own: pd.DataFrame) -> float:
+    """How many true entities no prediction touches."""
+    return float((own["n_true"] - 2 * own["partial"] + own["exact"]).sum())
+
+
+def _missed(items: pd.DataFrame) -> str:
+    """Of which models the light says little, since they leave more than half of the true entities without a prediction."""
+    said = []
+    for model, own in items.groupby("model", sort=True):
+        missed, true = _n_missed(own), float(own["n_true"].sum())
+        if missed == true > 0:
+            said.append(f"{model} finds no true entity, so that it can take none for another class")
+        elif missed > true / 2:
+            said.append(f"{model} misses {missed / true:.0%} of the true entities, which the light does not count")
+    return f"{'; '.join(said[:5])}{'; …' if len(said) > 5 else ''}." if said else ""
 
 
 def _figures(own: Sequence[Estimate]) -> str:

@@ -29,10 +29,16 @@ def picture_gains(result: Result) -> tuple[Picture, str] | None:
     rows = [e for e in result.summary.estimates if e.metric in TITLES]
     if not rows:
         return None
-    names = [e.group["model"].partition(", ")[2] or e.group["model"] for e in rows]
+    names = [_short(e.group["model"], result) for e in rows]
     return estimate_bars(
         names, rows, title="F1 gained by another wording, same texts", xlabel="gain (percentage points)"
     )
+
+
+def _short(name: str, result: Result) -> str:
+    """A wording without its model, where there is one model only."""
+    asked = result.items["asked"].unique()
+    return name.removeprefix(f"{asked[0]}, ") if len(asked) == 1 else name
 
 
 def picture_classes(result: Result) -> tuple[Picture, str]:
@@ -45,7 +51,7 @@ def picture_classes(result: Result) -> tuple[Picture, str]:
     return heat_map(
         table.to_numpy(dtype=float),
         [*map(str, table.index)],
-        [str(name).partition(", ")[2] or str(name) for name in table.columns],
+        [_short(str(name), result) for name in table.columns],
         title="F1 of every class in every wording",
         unit="F1 (0–1)",
         low=0,
@@ -61,6 +67,7 @@ def gains(result: Result) -> pd.DataFrame:
         "gain, pp": lambda row: rounded(
             *(None if x != x else x for x in (row["gain"], row["gain_low"], row["gain_high"]))
         ),
+        "texts": "n",
         "light": lambda row: row["light"] if row["metric"] == GAIN else "",
     }
     return shown(result.tables["gains"], show)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 GAIN, DIVIDED = "description_gain", "one_class_gain"
 BANDS = Bands((Band("green", high=1), Band("yellow", 1, 3, high_closed=True), Band("red", 3, low_closed=False)))
+COUNTED = "texts × classes"
 NOTHING = "neither a true nor a listed entity"
 
 
@@ -96,7 +98,7 @@ def compared(
     import pandas as pd
 
     options: dict[str, int] = {"seed": seed, "n_resamples": n_resamples}
-    own = by_group(items, measures(), "model", **options)  # type: ignore[arg-type]
+    own = tuple(replace(e, n_of=COUNTED) for e in by_group(items, measures(), "model", **options))  # type: ignore[arg-type]
     pairs = list(pairs_of(items))
     overall: list[Estimate] = []
     rows = []
@@ -105,14 +107,23 @@ def compared(
         (found,) = estimate(
             pair.rows, [measure], units=pair.rows["id"], group={"model": pair.name}, **options
         ).estimates
-        overall.append(found)
+        overall.append(replace(found, n_of=COUNTED))
         rows.append({"wordings": pair.name, "metric": pair.metric, "entity_class": "", **_cells(found)})
         for name, part in pair.rows.groupby("entity_class", sort=True):
             (of_class,) = estimate(part, [measure], units=part["id"], group={}, **options).estimates
             rows.append({"wordings": pair.name, "metric": pair.metric, "entity_class": name, **_cells(of_class)})
+    for row, part in zip(rows, _parts(pairs), strict=True):
+        row["n"] = int(part.loc[part["unscored"] == "", "id"].nunique())
     columns = ["wordings", "metric", "entity_class", "gain", "gain_low", "gain_high", "n", "light"]
     summary = _judged(items, own, pairs, overall, max_unscored, options)
     return summary, pd.DataFrame(rows, columns=columns)
+
+
+def _parts(pairs: Sequence[Pair]) -> Iterator[pd.DataFrame]:
+    """Of each pair all rows, then those of each class."""
+    for pair in pairs:
+        yield pair.rows
+        yield from (part for _, part in pair.rows.groupby("entity_class", sort=True))
 
 
 def _cells(e: Estimate) -> dict[str, Any]:
@@ -145,7 +156,9 @@ def _judged(
     basis = [(overall if light == "grey" else shown)[i] for i in lit]
     decided = decisive(basis)
     told = [overall[i] for i in lit]
-    few = of_few(e.n for e in told if e.value is not None)
+    few = of_few(
+        pairs[i].rows.loc[pairs[i].rows["unscored"] == "", "id"].nunique() for i in lit if overall[i].value is not None
+    )
     misleads = [e.group["model"] for e in told if e.ci_high is not None and e.ci_high < 0]
     remark = f" The added description misleads: {'; '.join(misleads)}." if misleads else ""
     grey = (

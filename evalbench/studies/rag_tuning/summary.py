@@ -15,7 +15,7 @@ from evalbench.core.verdict import Band, Bands
 from evalbench.core.wording import counted, estimate_text, p_equals
 from evalbench.kit.comparing import compare_groups
 from evalbench.kit.rules import rule_of
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, bands_of, worst_group
+from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, NO_THRESHOLDS, SEED, bands_of, worst_group
 from evalbench.metrics.registry import card
 from evalbench.studies.rag_tuning.sections import (
     CHUNKS,
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 TARGET_METRIC, K, N_SEARCH = "hit_rate", 5, 5
 AT_1 = "hit_rate_at_1"
+NOT_ASKED = "The light is that of the embedding, which was not looked at: it needs question_model and n_chunks."
 TITLES = {
     "hit_rate": "hit rate",
     "mrr": "mean reciprocal rank",
@@ -245,6 +246,8 @@ def summarise(
         rows = items[items["setting"] == at_k[0].group["setting"]]
         over = counted(rows["id"].nunique(), "question")
         summary = worst_group(rows, [key], "setting", over=over, remark=remark, estimates=at_k, **options)
+        said = summary.verdict.sentence.replace(NO_THRESHOLDS, NOT_ASKED)
+        summary = replace(summary, verdict=replace(summary.verdict, sentence=said))
     rest = [e for part in PARTS[1:] for e in found[part]]
     lit = summary.estimates if found[EMBEDDING] else ()
     verdict = summary.verdict
