@@ -209,7 +209,7 @@ def estimate(
     ends = np.stack([point, *interval], axis=1)
     totals = sums.sum(axis=0)
     drawn = [
-        Drawn(value, low, high, replicates[:, j], _units_with_value(f, sums, at), clustered=len(ids) < n_items)
+        Drawn(value, low, high, replicates[:, j], _units_with_value(f, sums, at, columns, units), len(ids) < n_items)
         for j, (f, (value, low, high)) in enumerate(zip(measures, ends.tolist(), strict=True))
     ]
     estimates = tuple(
@@ -219,11 +219,16 @@ def estimate(
     return Estimated(estimates, {f.metric: replicates[:, j] for j, f in enumerate(measures)})
 
 
-def _units_with_value(measure: Measure, sums: Floats, at: Mapping[str, int]) -> int:
+def _units_with_value(
+    measure: Measure, sums: Floats, at: Mapping[str, int], columns: Columns, units: npt.ArrayLike
+) -> int:
     if measure.interval == "counts":
         return int(np.isfinite(measure.value(*(sums[:, at[name]] for name in measure.sums))).sum())
     counts = [at[name] for name in measure.sums if name.startswith("#")]
-    return int((sums[:, counts] > 0).all(axis=1).sum()) if counts else len(sums)
+    if counts:
+        return int((sums[:, counts] > 0).all(axis=1).sum())
+    known = np.stack([np.isfinite(np.asarray(columns[name], dtype=float)) for name in measure.sums]).all(axis=0)
+    return len(sums) if known.all() else len(np.unique(np.asarray(units, dtype=str)[known]))
 
 
 def _between(columns: Columns, measure: Measure) -> bool:
@@ -260,7 +265,9 @@ def _estimate_one(
     if clustered:
         method = f"clustered {method}"
     if not np.isfinite(value):
-        notes.append(f"every item is unscored: {why}" if n_unscored == len(unscored) else measure.undefined)
+        notes.append(
+            f"every item is unscored: {why}" if n_unscored and n_unscored == len(unscored) else measure.undefined
+        )
     elif n_units < 2:
         notes.append("no interval: fewer than two units")
     elif measure.interval == "wilson" and (

@@ -224,12 +224,13 @@ def worst_group(
     metric = decided.metric if decided else next(iter(lights), "") or _first(measures, [found[i] for i in deciding])
     measure = next(m for m in measures if m.metric == metric)
     about = [(found[i], why[i]) for i in deciding if found[i].metric == metric]
-    name, own = what or measure.title, [e for e, _ in about]
+    first = next(iter(lights), measures[0].metric)
+    name, own = what if what and metric == first else measure.title, [e for e, _ in about]
     sentence = "".join(
         (
             _figures(name, own, found, by, share, over or counted(items[units].nunique(), "item")),
             f", threshold {measure.bands.cuts[0]:g}" if measure.bands and len(measure.bands.cuts) == 1 else "",
-            f".{of_few(e.n for e in own if e.value is not None)}",
+            f".{_few(own)}",
             left_out(items),
             _without_value(items, measure, sum(e.n_undefined for e in own)),
             _grey(_held_first(about, lit, found, why) if light == "grey" else about, by, light, alone, max_unscored)
@@ -308,6 +309,16 @@ def held_back_by(judge: str) -> str:
 
 
 # -- the sentence --------------------------------------------------------------------------------
+
+
+def _few(own: Sequence[Estimate]) -> str:
+    """What is said of figures that rest on few items, or on items that are all drawn together."""
+    known = [e for e in own if e.value is not None]
+    alone = [e for e in known if e.n > 1 and e.ci_low is None]
+    if alone:
+        which = "" if len(alone) == len(known) else f" ({', '.join(', '.join(e.group.values()) for e in alone)})"
+        return f" All items{which} are drawn together as one unit, so there is no interval."
+    return of_few(e.n for e in known)
 
 
 def _figures(what: str, own: Sequence[Estimate], found: Sequence[Estimate], by: str, share: str, over: str) -> str:

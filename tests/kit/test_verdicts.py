@@ -188,3 +188,20 @@ def test_a_study_may_say_how_stable_its_light_is() -> None:
         items, [mean_of("score")], "model", lights={"score": [0.8]}, stable=lambda light: {"red": 0.25}[light]
     )
     assert (found.verdict.light, found.verdict.stability) == ("red", 0.25)
+
+
+def test_items_that_are_one_unit_have_no_interval_and_the_sentence_says_so():
+    items = pd.DataFrame({"id": [*"abcdef"], "needle": "n", "model": "m", "score": [1, 0] * 3})
+    items[["unscored", "undefined"]] = ""
+    found = worst_group(items, [mean_of("score")], "model", units="needle")
+    assert "All items are drawn together as one unit, so there is no interval." in found.verdict.sentence
+    assert "too narrow" not in found.verdict.sentence
+
+
+def test_the_words_of_the_first_figure_are_not_those_of_another_that_decides():
+    items = pd.DataFrame({"id": [f"q{i}" for i in range(30)], "model": "m", "score": 0.9, "cost": 7.0})
+    items[["unscored", "undefined"]] = ""
+    lights = {"score": {}, "cost": {"green_to": 1, "yellow_to": 2}}
+    measures = [mean_of("score"), mean_of("cost", higher_is_better=False, worst=None)]
+    found = worst_group(items, measures, "model", lights=lights, what="Mean score")
+    assert found.verdict.sentence.startswith("cost 7.00")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evalbench import citation, cot_levels, load, rag_generation
+from evalbench import citation, cot_levels, load, ner_variants, rag_generation
 from evalbench.models.local import weights as local
 
 NAME = "local/smollm2-135m"
@@ -53,3 +53,18 @@ def test_questions_are_written_from_answers_or_unscored():
     again = rag_generation.evaluate(data, **options)
     assert again.accounting["cache_hits"] == result.accounting["calls"] == 2
     assert again.to_json() == result.to_json()
+
+
+@pytest.mark.parametrize("form", ["tuples", "json"])
+def test_entities_are_asked_for_in_every_wording_and_no_request_is_repeated(form):
+    local.fetch(NAME)
+    data = load("ner_requests@1.0.0", study="ner_variants")
+    options = {"model": NAME, "max_tokens": 24, "reply_format": form, "descriptions": ["none", "definition"]}
+    first = ner_variants.evaluate(data, n_samples=1, **options)
+    assert set(first.items["unscored"]) <= {"", "unparsed", "truncated"}
+    asked = first.accounting["calls"]
+    more = ner_variants.evaluate(data, n_samples=2, **options)
+    assert (more.accounting["calls"], more.accounting["cache_hits"]) == (2 * asked, asked)
+    again = ner_variants.evaluate(data, n_samples=2, **options)
+    assert again.accounting["cache_hits"] == again.accounting["calls"]
+    assert again.to_json() == more.to_json()

@@ -161,7 +161,7 @@ def confused(result: Result, rows: int = 20) -> pd.DataFrame:
         lights.get((m, f"{OWN}{class_id(c)}"), "") if first and p != MISSED else ""
         for m, c, p, first in zip(found["model"], found["true_class"], found["predicted_class"], largest, strict=True)
     ]
-    named = found.rename(columns={"true_class": "true class", "predicted_class": "taken for"})
+    named = found.rename(columns={"true_class": "true class", "predicted_class": "taken for", "n": "entities"})
     return named.assign(**{"light of the class": kept}).reset_index(drop=True)
 
 

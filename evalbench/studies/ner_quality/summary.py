@@ -261,7 +261,8 @@ def summarise(
     words = [_figures(own_rows), counted(items["text_id"].nunique(), "text")]
     few = of_few(e.n for e in own_rows if e.value is not None)
     by = ""
-    if decided is not None and estimate_text(decided, found) not in words[0]:
+    # Where the largest is red, it decides itself; its interval as that of one class may be another than the largest of any class's.
+    if decided is not None and decided.light != "red" and estimate_text(decided, found) not in words[0]:
         title = f"{decided.title[:1].upper()}{decided.title[1:]}"
         by = f"{title} {estimate_text(decided, found)} ({decided.group['model']}), the second largest, decides."
     said = [f"{'; '.join(words)}.{few}", by, _remark(items, classes, pairs, bands), _missed(items)]

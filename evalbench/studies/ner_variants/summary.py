@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 GAIN, DIVIDED = "description_gain", "one_class_gain"
 BANDS = Bands((Band("green", high=1), Band("yellow", 1, 3, high_closed=True), Band("red", 3, low_closed=False)))
+FOUND_NOTHING = "neither wording finds a true entity"
 COUNTED = "texts × classes"
 NOTHING = "neither a true nor a listed entity"
 
@@ -104,6 +105,8 @@ def compared(
     rows = []
     for pair in pairs:
         measure = gain_of(pair.metric, TITLES[pair.metric])
+        if not len(pair.rows):
+            measure = replace(measure, undefined="no text has replies to both wordings")
         (found,) = estimate(
             pair.rows, [measure], units=pair.rows["id"], group={"model": pair.name}, **options
         ).estimates
@@ -146,7 +149,12 @@ def _judged(
     max_unscored: float,
     options: Mapping[str, int],
 ) -> Summary:
-    shown = [held(e, "", crowded(e, max_unscored)) for e in overall]
+    empty = [_nothing_found(pair) if e.value is not None else "" for e, pair in zip(overall, pairs, strict=True)]
+    shown = [held(e, why, crowded(e, max_unscored)) for e, why in zip(overall, empty, strict=True)]
+    shown = [
+        replace(e, note="; ".join(filter(None, [e.note, why]))) if why else e
+        for e, why in zip(shown, empty, strict=True)
+    ]
     lit = [i for i, e in enumerate(overall) if e.metric == GAIN]
     over = counted(items["id"].nunique(), "text")
     if not lit:
@@ -161,11 +169,11 @@ def _judged(
     )
     misleads = [e.group["model"] for e in told if e.ci_high is not None and e.ci_high < 0]
     remark = f" The added description misleads: {'; '.join(misleads)}." if misleads else ""
-    grey = (
-        f" Too many replies could not be read for a light; the figures alone would give {alone}."
-        if light == "grey" != alone
-        else ""
+    unread = any(crowded(overall[i], max_unscored) for i in lit)
+    why = (
+        "Too many replies could not be read for a light" if unread else f"{FOUND_NOTHING[0].upper()}{FOUND_NOTHING[1:]}"
     )
+    grey = f" {why}; the figures alone would give {alone}." if light == "grey" != alone else ""
     sentence = f"{_figures(told, 'F1 gained by the fuller description')}; {over}.{few}{left_out(items)}{remark}{grey}"
     measure = gain_of(GAIN, TITLES[GAIN])
     drawn = [
@@ -175,6 +183,11 @@ def _judged(
     rule = f"gain in percentage points, the worst decides: {BANDS}"
     would_be = None if light != "grey" or alone == light else alone
     return Summary((*own, *shown), Verdict(light, sentence, rule, stability, would_be, decided.place))
+
+
+def _nothing_found(pair: Pair) -> str:
+    """Why a gain has no light: between two wordings that find nothing there is none to be shown."""
+    return "" if pair.rows[["a_hits", "b_hits"]].sum().sum() else FOUND_NOTHING
 
 
 def _figures(own: list[Estimate], what: str) -> str:

@@ -1,0 +1,135 @@
+"""What the pages of the studies of entities say of few, of none, and of several models."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from matplotlib.text import Text
+from studied import whole
+
+from evalbench import load, ner_conflicts, ner_quality, ner_variants
+from evalbench.report.rows import _telling
+
+
+def spans(texts, entity_class="P", start=0, model="x"):
+    rows = [(t, start, start + 3, entity_class, model) for t in texts]
+    return pd.DataFrame(rows, columns=["text_id", "start", "end", "entity_class", "model"])
+
+
+TEXTS = [f"t{i}" for i in range(30)]
+
+
+def judged(predictions, **options):
+    data = load({"gold": spans(TEXTS).drop(columns="model"), "predictions": predictions}, study="ner_quality")
+    return ner_quality.evaluate(data, n_resamples=50, **options)
+
+
+def test_a_model_that_finds_nothing_has_no_green_light_for_confusing_nothing():
+    result = judged(pd.concat([spans(TEXTS, start=5), spans(TEXTS, model="y")]))
+    assert result.light == "grey"
+    assert "x finds no true entity, so that it can take none for another class." in result.sentence
+    lights = {e.group["model"]: e.light for e in result.summary.estimates if e.metric == "confusion_of_p"}
+    assert lights == {"x": "grey", "y": "green"}
+    assert judged(spans(TEXTS, model="y")).light == "green"
+
+
+def test_what_is_missed_is_said_beside_a_green_light():
+    result = judged(spans(TEXTS[:10]))
+    assert result.light == "green"
+    assert "x misses 67% of the true entities, which the light does not count." in result.sentence
+    assert "misses" not in judged(spans(TEXTS[:15])).sentence
+
+
+def test_a_red_largest_confusion_decides_itself():
+    gold = pd.concat([spans(TEXTS[:4]), spans(TEXTS[4:8], "Q")]).drop(columns="model")
+    data = load({"gold": gold, "predictions": spans(TEXTS[:8], "R")}, study="ner_quality")
+    result = ner_quality.evaluate(data, n_resamples=50)
+    assert result.light == "red"
+    assert "second largest" not in result.sentence
+
+
+def strings(n_texts=3, **options):
+    texts = pd.DataFrame({"text_id": ["a", "b", "c"], "text": ["Bo met Bo", "Al ran", "Bo"]})[:n_texts]
+    predictions = pd.DataFrame({"text_id": ["a"], "entity_class": ["P"], "entity": ["Bo"]})
+    data = load({"predictions": predictions, "texts": texts}, study="ner_conflicts")
+    return ner_conflicts.evaluate(data, n_resamples=50, **options)
+
+
+def test_means_over_conflicts_rest_on_the_texts_that_have_some():
+    found = {e.metric: e for e in strings().summary.estimates}
+    for metric in ("mean_gap", "mean_occurrences", "nested_share", "absent_share"):
+        e = found[metric]
+        assert (e.n, e.n_undefined, e.ci_low) == (1, 2, None)
+        assert "no interval: fewer than two units" in e.note
+
+
+def test_a_light_on_another_figure_is_named_after_it():
+    result = strings(lights={"mean_gap": {"green_to": 1, "yellow_to": 2}})
+    assert result.sentence.startswith("occurrences less predictions, per conflict by class and string 1.00")
+
+
+def replies(rows, **more):
+    gold = pd.DataFrame({"id": ["a", "b"], "start": 0, "end": 2, "entity_class": "P"})
+    texts = pd.DataFrame({"id": ["a", "b", "c"], "text": ["Bo met Bo", "Al ran", "Nobody"]})
+    table = pd.DataFrame(rows, columns=["id", "requests", "description", "reply"]).assign(**more)
+    return ner_variants.evaluate(
+        load({"replies": table, "gold": gold, "texts": texts}, study="ner_variants"), n_resamples=50
+    )
+
+
+def test_two_wordings_that_find_nothing_have_no_light():
+    result = replies([(i, "all", d, "[]") for i in "abc" for d in ("none", "definition")])
+    assert (result.light, result.verdict.would_be) == ("grey", "green")
+    assert "Neither wording finds a true entity; the figures alone would give green." in result.sentence
+
+
+def test_wordings_that_share_no_text_are_not_called_unscored():
+    result = replies([("a", "all", "none", "[]"), ("b", "all", "definition", '[("Al", "P")]')])
+    assert "has no value (no text has replies to both wordings)" in result.sentence
+
+
+def test_few_texts_of_many_classes_are_few():
+    rows = [(i, "all", d, '[("Bo", "P")]') for i in "abc" for d in ("none", "definition")]
+    gold = pd.DataFrame({"id": ["a"] * 9, "start": 0, "end": 2, "entity_class": [f"K{i}" for i in range(8)] + ["P"]})
+    texts = pd.DataFrame({"id": ["a", "b", "c"], "text": ["Bo met Bo", "Al ran", "Nobody"]})
+    table = pd.DataFrame(rows, columns=["id", "requests", "description", "reply"])
+    data = load({"replies": table, "gold": gold, "texts": texts}, study="ner_variants")
+    result = ner_variants.evaluate(data, n_resamples=50)
+    assert "Fewer than 20 have a score" in result.sentence
+    assert {e.n_of for e in result.summary.estimates} == {"texts × classes"}
+    assert ner_variants.gains(result)["texts"].tolist()[0] == 3
+
+
+def test_pictures_of_several_models_name_them():
+    rows = [(i, "all", d, '[("Bo", "P")]') for i in "ab" for d in ("none", "definition")]
+    both = pd.concat([pd.DataFrame(rows).assign(model=m) for m in ("m, all", "n")]).set_axis(
+        ["id", "requests", "description", "reply", "model"], axis=1
+    )
+    gold = pd.DataFrame({"id": ["a", "b"], "start": 0, "end": 2, "entity_class": "P"})
+    texts = pd.DataFrame({"id": ["a", "b"], "text": ["Bo met Bo", "Al ran"]})
+    result = ner_variants.evaluate(
+        load({"replies": both, "gold": gold, "texts": texts}, study="ner_variants"), n_resamples=50
+    )
+    for picture in (ner_variants.picture_gains, ner_variants.picture_classes):
+        labels = [text.get_text() for text in picture(result)[0].findobj(Text)]
+        for model in ("m, all", "n"):
+            assert any(label.startswith(f"{model}, all, ") for label in labels)
+    assert result.judged.count(";") == 3
+
+
+def test_all_items_name_the_class_that_tells_rows_apart():
+    items = whole("ner_variants").items
+    assert _telling(items, ["id", "model"]) == ["entity_class"]
+    assert _telling(whole("needle").items, ["id", "model"]) == []
+
+
+@pytest.mark.parametrize("p", [0.0, 0.0004])
+def test_small_p_of_weeks_is_not_0(p):
+    from dataclasses import replace
+
+    from evalbench import dialogue
+
+    result = whole("dialogue")
+    weeks = result.tables["weeks"].assign(p_holm=p)
+    table = dialogue.weeks(replace(result, tables={**result.tables, "weeks": weeks}))
+    assert set(table["p, Holm"]) == {"< 0.001"}
