@@ -125,10 +125,10 @@ def test_missed_entities_confuse_no_class():
     assert missed["n"].tolist() == [9, 9]
 
 
-def test_without_a_true_entity_the_light_is_grey():
+def test_without_a_true_entity_or_with_none_found_the_light_is_grey():
     texts = pd.DataFrame({"text_id": ["a", "b"], "text": ["Mira", "Ivo"]})
     gold = spans(("a", 0, 4, "X"))
-    assert result_of(gold.head(1), spans(("b", 0, 3, "Y")), texts).light == "green"
+    assert result_of(gold.head(1), spans(("b", 0, 3, "Y")), texts).light == "grey"
     empty = summary.summarise(result_of(gold, gold, texts).items.assign(**{'true "X"': 0}), n_resamples=10)
     assert empty.verdict.light == "grey"
 
