@@ -170,7 +170,7 @@ def test_thresholds_of_ones_own():
 def test_all_faults_at_once():
     with pytest.raises(BadInput) as caught:
         judged(
-            k=0, deepest=2.5, persistence=1, scheme="x", protect=["y"], lights={"z": {}},
+            k=0, deepest=-1, persistence=1, scheme="x", protect=["y"], lights={"z": {}},
             augmentations=["butter", "none", "none", "translate_xx_ru"], rates={"none": 0.1, "word_swap": 1},
         )  # fmt: skip
     said = str(caught.value)
