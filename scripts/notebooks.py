@@ -28,6 +28,9 @@ ROOT = Path(__file__).resolve().parents[1]
 DEFAULTS = ROOT / "evalbench" / "studies" / "defaults.json"
 WIDTH = 120
 COLUMNS = Parameter("columns", ("dict",), False, {}, 'renames: {"column in the file": "column we expect"}')
+CLUSTER = Parameter("cluster", ("str", "list"), False, "", "column, or several, whose equal values are drawn together")
+SLICES = Parameter("slices", ("list", "str"), False, [], "columns whose values the figures are also given for")
+OF_DATA = (COLUMNS, CLUSTER, SLICES)
 # What an option of this name is in every study, where its docstring has no words for it.
 EVERYWHERE = {
     "random_state": "of the random sample",
@@ -59,7 +62,7 @@ def parameters(name: str, own: Mapping[str, Any]) -> dict[str, Parameter]:
     """
     study = studies.study(name)
     lines = [Parameter(table, ("str",), False, "", words) for table, words in own["reads"].items()]
-    lines.append(COLUMNS)
+    lines += OF_DATA
     for option in study.options().values():
         words = help_of(study.evaluate, option.name) or EVERYWHERE.get(option.name, "")
         if not words:
@@ -196,7 +199,7 @@ def call(head: str, arguments: list[str]) -> str:
 def with_calls(source: str, name: str, tables: list[str], options: list[str]) -> str:
     """A cell's source with the calls of ``load`` and ``evaluate`` made anew."""
     made = {
-        "load": call("dataset = load", ["data", f'study="{name}"', *(f"{t}={t}" for t in ["columns", *tables])]),
+        "load": call("dataset = load", ["data", f'study="{name}"', *(f"{t}={t}" for t in tables)]),
         f"{name}.evaluate": call(f"result = {name}.evaluate", ["dataset", *(f"{o}={o}" for o in options)]),
     }
     lines = source.split("\n")
@@ -214,11 +217,12 @@ def with_cells(name: str, text: str) -> tuple[str, dict[str, Parameter]]:
     node = json.loads(text)
     own = node["metadata"]["evalbench"]
     known = parameters(name, own)
-    reads = [table for table in own["reads"] if table != "data"]
+    of_data = [parameter.name for parameter in OF_DATA]
+    reads = [*of_data, *(table for table in own["reads"] if table != "data")]
     (cell,) = (c for c in node["cells"] if "parameters" in c["metadata"].get("tags", []))
     cell["source"] = "\n".join(map(line, known.values())).splitlines(keepends=True)
     (cell,) = (c for c in node["cells"] if c["cell_type"] == "code" and f"{name}.evaluate(" in "".join(c["source"]))
-    options = [option for option in known if option not in own["reads"] and option != "columns"]
+    options = [option for option in known if option not in own["reads"] and option not in of_data]
     cell["source"] = with_calls("".join(cell["source"]), name, reads, options).splitlines(keepends=True)
     return json.dumps(node, ensure_ascii=False, indent=1) + "\n", known
 

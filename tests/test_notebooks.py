@@ -72,7 +72,7 @@ def test_every_parameter_has_a_type_and_a_line_of_help(path: Path) -> None:
 def test_parameters_are_the_options_of_the_study(path: Path) -> None:
     own = studies.study(path.stem)
     alone = {table.alone for table in own.SCHEMA.values()}
-    options, reading = set(own.options()), {"data", "columns", *own.SCHEMA} | alone
+    options, reading = set(own.options()), {"data", "columns", "cluster", "slices", *own.SCHEMA} | alone
     named = set(notebook_parameters(json.loads(path.read_text()), path.name))
     assert named - reading <= options, f"no option: {sorted(named - reading - options)}"
     assert options - named <= set(), f"not in the notebook: {sorted(options - named)}"

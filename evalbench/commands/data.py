@@ -77,7 +77,8 @@ def check(path: str, study: str, renames: tuple[str, ...], pairs: tuple[str, ...
     for line in understood(frames, own.SCHEMA, raw.sources, columns, without_ids):
         click.echo(line)
     try:
-        dataset = checked_tables(raw, own.SCHEMA, columns=columns, adapt=own.adapt, further=own.check)
+        grouping = {name: options[name] for name in ("cluster", "slices") if name in options}
+        dataset = checked_tables(raw, own.SCHEMA, columns=columns, adapt=own.adapt, further=own.check, **grouping)
         released = dict(studies.defaults(study))
         if path not in released.values():  # the notebook's values are for its sample
             released |= {name: option.default for name, option in own.options().items()}

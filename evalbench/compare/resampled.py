@@ -9,6 +9,7 @@ import numpy as np
 
 from evalbench.compare import N_SUMMARIES
 from evalbench.core.arrays import Floats, Indices
+from evalbench.core.clusters import CLUSTER, said, widened
 from evalbench.core.compared import ALPHA, Comparison
 from evalbench.core.planning import equivalent, least_p, smallest_difference
 from evalbench.core.result import Summary
@@ -86,7 +87,7 @@ def compare_summaries(
         dealt = tables.dealt(rng(seed, "compare/swap"), n_resamples)
         replicates = np.array([_differ(measured(*pair)) for pair in _shown(drawn, n_resamples, "resamples")])
         permuted = np.array([_differ(measured(*pair)) for pair in _shown(dealt, n_resamples, "permutations")])
-    low, high = percentile_interval(replicates)
+    low, high = percentile_interval(replicates, tables.level)
     return {
         key: comparison_of(
             side,
@@ -95,8 +96,7 @@ def compare_summaries(
             (float(low[j]), float(high[j])),
             replicates[:, j],
             permuted[:, j],
-            tables.sizes,
-            paired=paired,
+            tables,
             margin=margins.get(key[1]),
         )
         for j, key in enumerate(cells)
@@ -160,6 +160,8 @@ class Tables(NamedTuple):
     labels: tuple[Mapping[str, str], Mapping[str, str]]
     names: tuple[str, ...]
     paired: bool
+    n_units: tuple[int, int]
+    clusters: bool
 
     @classmethod
     def of(
@@ -175,14 +177,23 @@ class Tables(NamedTuple):
         if paired:
             shared = set(a[unit].astype(str)) & set(b[unit].astype(str))
             a, b = (t[t[unit].astype(str).isin(shared)] for t in (a, b))
-        names = tuple(dict.fromkeys([unit, str(side.results["id"])]))
+        clusters = CLUSTER in a and CLUSTER in b
+        names = tuple(dict.fromkeys([unit, str(side.results["id"]), *([CLUSTER] if clusters else [])]))
         a, b = (t.sort_values([*names, *side.results["by"]], kind="stable", ignore_index=True) for t in (a, b))
         own = groups[0][1] if len(groups) == 1 else ({}, {})
         labels = ({**side.selected, **own[1]}, {**reference.selected, **own[0]})
-        return cls(a, b, _rows_of_units(a[unit]), _rows_of_units(b[unit]), labels, names, paired)
+        rows = [_rows_of_units(t[CLUSTER if clusters else unit]) for t in (a, b)]
+        n_units = (int(a[unit].nunique()), int(b[unit].nunique()))
+        return cls(a, b, rows[0], rows[1], labels, names, paired, n_units, clusters)
+
+    @property
+    def level(self) -> float:
+        """Of the percentile interval: that of clusters is widened for their number."""
+        return widened(min(self.sizes)) if self.clusters else 0.95
 
     @property
     def sizes(self) -> tuple[int, int]:
+        """How many units, or clusters of them, are drawn on either side."""
         return len(self.rows_side), len(self.rows_reference)
 
     def identical(self) -> bool:
@@ -254,11 +265,11 @@ def comparison_of(
     interval: tuple[float, float],
     replicates: Floats,
     permuted: Floats,
-    sizes: tuple[int, int],
+    tables: Tables,
     *,
-    paired: bool,
     margin: float | None,
 ) -> Comparison:
+    sizes, paired = tables.sizes, tables.paired
     stated = next(row for row in side.results["summary"] if row["metric"] == metric)
     value_a, value_b = (float(v) if np.isfinite(v) else None for v in point)
     difference = value_a - value_b if value_a is not None and value_b is not None else None
@@ -272,9 +283,12 @@ def comparison_of(
     same = paired and bounded and not replicates.any() and not permuted.any()
     settled = margin is not None and bounded and equivalent(*interval, margin)
     spread = float(np.std(usable, ddof=1)) if bounded and len(usable) > 1 else 0.0
-    cautions = bootstrap_cautions(*interval, float(np.isnan(replicates).mean()), min(sizes)) if bounded else []
+    few = said(min(sizes)) if tables.clusters else None
+    cautions = bootstrap_cautions(*interval, float(np.isnan(replicates).mean()), min(sizes), few) if bounded else []
     least = least_p(*sizes, paired=paired)
-    kind = ("paired", "swaps within units") if paired else ("independent", "units dealt anew")
+    of = "clusters" if tables.clusters else "units"
+    kind = ("paired", f"swaps within {of}") if paired else ("independent", f"{of} dealt anew")
+    drawn = "percentile bootstrap of clusters, widened by t" if tables.clusters else "percentile bootstrap"
     return Comparison(
         metric=metric,
         title=title_of(stated),
@@ -291,12 +305,11 @@ def comparison_of(
         smallest=smallest_difference(spread) if spread > 0 and least <= ALPHA else None,
         least_p=least if bounded else None,
         margin=margin,
-        n_a=sizes[0],
-        n_b=sizes[1],
+        n_a=tables.n_units[0],
+        n_b=tables.n_units[1],
+        n_clusters=min(sizes) if tables.clusters else None,
         n_left_out=0,
-        method=f"{kind[0]} percentile bootstrap, {len(replicates)} resamples; {len(permuted)} {kind[1]}"
-        if bounded
-        else "",
+        method=f"{kind[0]} {drawn}, {len(replicates)} resamples; {len(permuted)} {kind[1]}" if bounded else "",
         outcome="same" if same else "equivalent" if settled else "no difference shown" if bounded else "undefined",
         words="",
         note="; ".join(cautions) if bounded else "a side has no value" if difference is None else "no interval",

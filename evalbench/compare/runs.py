@@ -22,6 +22,7 @@ from evalbench.compare import N_SUMMARIES
 from evalbench.compare.changes import Changes, changes
 from evalbench.compare.resampled import compare_summaries
 from evalbench.compare.sides import Group, Side, surroundings, unequal
+from evalbench.compare.slices import Value, by_value, with_grouping
 from evalbench.compare.weighted import Kernel, compare_weighted
 from evalbench.core.compared import Comparison
 from evalbench.core.comparison import adjusted_together, compare_measures
@@ -90,6 +91,8 @@ class Differences:
     n_shared, only_reference, only_side : int
         Units.
     notes : tuple of str
+    slices : tuple of Value
+        The first figure within each value of the slices that both have.
     same : bool
         Whether both sides are the same run and groups.
     """
@@ -105,6 +108,7 @@ class Differences:
     only_side: int
     notes: tuple[str, ...]
     same: bool
+    slices: tuple[Value, ...] = ()
 
 
 def compare(
@@ -199,8 +203,10 @@ def _differences(
     seed: int,
     sizes: tuple[int, int],
 ) -> Differences:
-    pairs, notes = _paired_groups(reference, side)
     unit = hooks.unit or str(reference.results["id"])
+    if paired:
+        reference, side = with_grouping(reference, side, unit)
+    pairs, notes = _paired_groups(reference, side)
     counts = _counts(side.items[unit], reference.items[unit])
     if paired and not counts.shared:
         raise BadInput(f"{side.run_id} and {reference.run_id} have no {unit} in common")
@@ -269,6 +275,11 @@ def _differences(
         )
     listed = [pair for pair in pairs if len(pair[0]) == len(reference.by)] or pairs
     wanted = next((f for f in defined if f.metric == order[0] and reference.states(f.metric, listed[0][1][0])), None)
+    lead = next((f for f in defined if f.metric == order[0]), None)
+    whole = [(row.group, row.comparison) for row in rows if row.comparison.metric == order[0]]
+    sizing: dict[str, Any] = {"unit": unit, "paired": paired, "seed": seed, "n_resamples": sizes[0]}
+    values, warned = by_value(reference, side, pairs, lead, whole, **sizing)
+    notes = [*warned, *notes]
     return Differences(
         reference,
         side,
@@ -279,6 +290,7 @@ def _differences(
         *counts,
         tuple(dict.fromkeys(notes)),
         reference.run_id == side.run_id and dict(reference.selected) == dict(side.selected),
+        values,
     )
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalbench.compare.resampled import Tables, cells_of, comparison_of
-from evalbench.core.arrays import Floats
+from evalbench.core.arrays import Floats, Indices
+from evalbench.core.clusters import CLUSTER
 from evalbench.core.compared import Comparison
 from evalbench.core.seeds import rng
 from evalbench.core.stats import percentile_interval, resample_counts
@@ -83,14 +84,17 @@ def compare_weighted(
         ]
 
     own = (tables.side, tables.reference)
-    sizes = tables.sizes
+    sizes = tables.n_units
+    clusters = [
+        _cluster_of_units(t, unit) if tables.clusters else np.arange(n) for t, n in zip(own, sizes, strict=True)
+    ]
     point = np.concatenate(values(own, [np.ones((1, n)) for n in sizes]))
-    drawn = _drawn(sizes, seed, n_resamples, paired=paired)
+    drawn = _drawn(clusters, seed, n_resamples, paired=paired)
     further = ["compare/further", "compare/further" if paired else "compare/further/reference"]
     replicates = _difference(*values(own, drawn, further))
-    dealt = _dealt(sizes, rng(seed, "compare/swap"), n_permutations, paired=paired)
+    dealt = _dealt(clusters, rng(seed, "compare/swap"), n_permutations, paired=paired)
     permuted = _difference(*values(_together(tables, unit), dealt))
-    low, high = percentile_interval(replicates)
+    low, high = percentile_interval(replicates, tables.level)
     return {
         key: comparison_of(
             side,
@@ -99,8 +103,7 @@ def compare_weighted(
             (float(low[j]), float(high[j])),
             replicates[:, j],
             permuted[:, j],
-            sizes,
-            paired=paired,
+            tables,
             margin=margins.get(key[1]),
         )
         for j, key in enumerate(cells)
@@ -113,25 +116,31 @@ def _difference(side: Floats, reference: Floats) -> Floats:
     return np.where(alike, 0.0, side - reference)
 
 
-def _drawn(sizes: tuple[int, int], seed: int, times: int, *, paired: bool) -> list[Floats]:
-    """How often each unit of either side is drawn, the same ones where paired."""
+def _cluster_of_units(items: pd.DataFrame, unit: str) -> Indices:
+    """The number of each unit's cluster, units and clusters in ascending order."""
+    _, first = np.unique(items[unit].to_numpy(dtype=str), return_index=True)
+    return np.unique(items[CLUSTER].to_numpy(dtype=str)[first], return_inverse=True)[1]
+
+
+def _drawn(clusters: Sequence[Indices], seed: int, times: int, *, paired: bool) -> list[Floats]:
+    """How often each unit of either side is drawn, with its cluster, the same ones where paired."""
     purposes = ["compare/bootstrap"] * 2 if paired else ["compare/bootstrap/side", "compare/bootstrap"]
     return [
-        np.concatenate(list(resample_counts(n, rng(seed, purpose), times)))
-        for n, purpose in zip(sizes, purposes, strict=True)
+        np.concatenate(list(resample_counts(int(of.max()) + 1, rng(seed, purpose), times)))[:, of]
+        for of, purpose in zip(clusters, purposes, strict=True)
     ]
 
 
-def _dealt(sizes: tuple[int, int], generator: np.random.Generator, times: int, *, paired: bool) -> list[Floats]:
-    """Which of its own units and of the other's each side has in each permutation, 0 or 1."""
-    n, m = sizes
+def _dealt(clusters: Sequence[Indices], generator: np.random.Generator, times: int, *, paired: bool) -> list[Floats]:
+    """Which of its own units and of the other's each side has in each permutation of clusters, 0 or 1."""
+    n, sizes = len(clusters[0]), [int(of.max()) + 1 for of in clusters]
     if paired:
-        swapped = generator.integers(2, size=(times, n)).astype(float)
+        swapped = generator.integers(2, size=(times, sizes[0])).astype(float)[:, clusters[0]]
         kept = np.hstack([1 - swapped, swapped])
         return [kept, kept]
-    first = np.zeros((times, n + m))
-    first[:, :n] = 1.0
-    first = generator.permuted(first, axis=1)
+    first = np.zeros((times, sum(sizes)))
+    first[:, : sizes[0]] = 1.0
+    first = generator.permuted(first, axis=1)[:, np.concatenate([clusters[0], sizes[0] + clusters[1]])]
     return [first, 1 - np.hstack([first[:, n:], first[:, :n]])]
 
 

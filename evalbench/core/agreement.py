@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from evalbench.core.arrays import Floats, Indices
 from evalbench.core.seeds import rng
-from evalbench.core.stats import Measured, bootstrap_sums, resample_counts, with_interval
+from evalbench.core.stats import Measured, bootstrap_sums, cluster_counts, resample_counts, with_interval
 
 Level = Literal["nominal", "ordinal", "interval"]
 
@@ -81,6 +81,39 @@ def krippendorff_alpha(
         return Measured(value, n=n_units)
     replicates = bootstrap_sums(columns, kernel, rng(seed, f"agreement/{level}"), n_resamples)[:, 0]
     return with_interval(value, replicates, n=n_units, n_units=n_units)
+
+
+def clustered_alpha(
+    found: Measured, ratings: npt.ArrayLike, level: Level, clusters: npt.ArrayLike, seed: int, n_resamples: int
+) -> Measured:
+    """An alpha with the interval over clusters of units.
+
+    Parameters
+    ----------
+    found : Measured
+        Of :func:`krippendorff_alpha`; one without a value stays.
+    ratings : (n, a) array
+        NaN where an annotator gave none.
+    level : {"nominal", "ordinal", "interval"}
+    clusters : (n,) array
+        The cluster of each unit.
+    seed, n_resamples : int
+
+    Examples
+    --------
+    >>> ratings = [[1, 1], [1, 0], [0, 0], [0, 0], [1, 1], [1, 1]]
+    >>> alpha = krippendorff_alpha(np.repeat(range(6), 2), np.ravel(ratings), "nominal", n_resamples=0)
+    >>> clustered_alpha(alpha, ratings, "nominal", list("ppqqrr"), 0, 50).method
+    'percentile bootstrap of 3 clusters, widened by t, 50 resamples'
+    """
+    if found.value is None or not n_resamples:
+        return found
+    table, names = np.asarray(ratings, dtype=float), np.asarray(clusters, dtype=str)
+    pairable = np.isfinite(table).sum(axis=1) > 1
+    drawn = cluster_counts(names[pairable], rng(seed, f"agreement/{level}"), n_resamples)
+    replicates = np.concatenate([weighted_alpha(table[pairable], level, weights) for weights in drawn])
+    n_clusters = len(np.unique(names[pairable]))
+    return with_interval(found.value, replicates, n=found.n, n_units=n_clusters, clusters=True)
 
 
 def weighted_alpha(ratings: npt.ArrayLike, level: Level, weights: Floats) -> Floats:

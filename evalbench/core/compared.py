@@ -48,6 +48,8 @@ class Comparison:
         Differences inside ±margin count as none, where one was stated.
     n_a, n_b : int
         Units compared on each side; equal where paired.
+    n_clusters : int or None
+        In how many clusters the units come, on the side that has fewer; None without clusters.
     n_left_out : int
         Units that both sides have but this figure has no value for on one of them.
     method : str
@@ -82,6 +84,7 @@ class Comparison:
     words: str
     note: str
     title: str = ""
+    n_clusters: int | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", self.title or self.metric)
@@ -131,6 +134,8 @@ def in_words(comparison: Comparison, names: tuple[str, str] = ("A", "B")) -> str
     """
     c, (a, b) = comparison, names
     units = f"{c.n_a} units" if c.n_a == c.n_b else f"{c.n_a} and {c.n_b} units"
+    if c.n_clusters is not None:
+        units += f" in {counted(c.n_clusters, 'cluster')}"
     if c.outcome == "undefined":
         return f"{c.title}: {a} and {b} cannot be compared: {c.note or 'no resample has a value'}."
     if c.outcome == "same":

@@ -11,13 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from evalbench.core.arrays import Floats
+from evalbench.core.clusters import said
 from evalbench.core.compared import ALPHA, Comparison, Outcome, in_words
-from evalbench.core.measures import Columns, Drawn, Measure
+from evalbench.core.measures import Columns, Drawn, Measure, intervals
 from evalbench.core.planning import equivalent, least_p, smallest_difference
 from evalbench.core.seeds import rng
 from evalbench.core.sides import Sides, values_of
 from evalbench.core.significance import Permutation, holm, mcnemar, shuffle_test, swap_test
-from evalbench.core.stats import bootstrap_cautions, bootstrap_sums, percentile_interval
+from evalbench.core.stats import bootstrap_cautions, bootstrap_sums
 
 
 class Compared(NamedTuple):
@@ -52,7 +53,7 @@ def compare_measures(
         The items' columns of either system, as for :func:`evalbench.core.measures.estimate`.
     measures : sequence of Measure
     units_a, units_b : (n,) arrays
-        The resampling unit of each item.
+        The resampling unit of each item; clusters, where the columns hold some, are drawn and swapped together.
     seed : int
     names : (str, str)
         What the systems are called in the sentences.
@@ -113,13 +114,17 @@ def compare_measures(
         replicates = bootstrap_sums(a, value_of, rng(seed, "comparison/bootstrap", "a"), n_resamples)
         replicates = replicates - bootstrap_sums(b, value_of, rng(seed, "comparison/bootstrap", "b"), n_resamples)
         tests = shuffle_test(a, b, value_of, rng(seed, "comparison/shuffle"), n_permutations)
-    differences = np.stack([values[0] - values[1], *percentile_interval(replicates)])
+    sizes_a, sizes_b = sides.clusters_a or sides.n_a, sides.clusters_b or sides.n_b
+    clusters = [min(pair) for pair in zip(sizes_a, sizes_b, strict=True)] if sides.clusters_a else None
+    differences = np.stack([values[0] - values[1], *intervals(replicates, clusters)])
     adjusted = holm([math.nan if t.p is None else t.p for t in tests])
     compared = tuple(
         _compare_one(
             measure,
             (float(values[0][j]), float(values[1][j])),
-            Drawn(value, low, high, replicates[:, j], min(sides.n_a[j], sides.n_b[j]), sides.clustered),
+            Drawn(
+                value, low, high, replicates[:, j], min(sizes_a[j], sizes_b[j]), sides.clustered, clusters is not None
+            ),
             tests[j],
             float(adjusted[j]),
             sides=sides,
@@ -158,7 +163,8 @@ def _compare_one(
     rows_a, rows_b = sides.table_a[:, sides.columns[at]], sides.table_b[:, sides.columns[at]]
     same = paired and bounded and bool((rows_a == rows_b).all())
     tested = bounded and test.p is not None
-    least = least_p(sides.n_a[at], sides.n_b[at], paired=paired) if tested else None
+    sizes = [(of or n)[at] for of, n in ((sides.clusters_a, sides.n_a), (sides.clusters_b, sides.n_b))]
+    least = least_p(*sizes, paired=paired) if tested else None
     one_item_each = paired and not drawn.clustered
     outcome = _outcome(measure, difference, drawn, p_holm, same=same, tested=tested, margin=margin, alpha=alpha)
     found = Comparison(
@@ -182,7 +188,8 @@ def _compare_one(
         n_a=sides.n_a[at],
         n_b=sides.n_b[at],
         n_left_out=sides.n_shared - sides.n_a[at] if paired else 0,
-        method=_method(len(drawn.replicates), test, paired=paired) if bounded else "",
+        n_clusters=drawn.n_units if drawn.clusters else None,
+        method=_method(len(drawn.replicates), test, paired=paired, clusters=drawn.clusters) if bounded else "",
         outcome=outcome,
         words="",
         note=_note(measure, drawn, defined=defined),
@@ -228,10 +235,12 @@ def _mcnemar(rows_a: Floats, rows_b: Floats) -> float:
     return mcnemar(int((rows_a[:, 0] > rows_b[:, 0]).sum()), int((rows_a[:, 0] < rows_b[:, 0]).sum()))
 
 
-def _method(n_resamples: int, test: Permutation, *, paired: bool) -> str:
-    kind = "swaps within units" if paired else "units dealt anew"
+def _method(n_resamples: int, test: Permutation, *, paired: bool, clusters: bool) -> str:
+    of = "clusters" if clusters else "units"
+    kind = f"swaps within {of}" if paired else f"{of} dealt anew"
     how = "all" if test.exact else f"{test.n_permutations}"
-    return f"{'paired' if paired else 'independent'} percentile bootstrap, {n_resamples} resamples; {how} {kind}"
+    drawn = "percentile bootstrap of clusters, widened by t" if clusters else "percentile bootstrap"
+    return f"{'paired' if paired else 'independent'} {drawn}, {n_resamples} resamples; {how} {kind}"
 
 
 def _note(measure: Measure, drawn: Drawn, *, defined: bool) -> str:
@@ -240,9 +249,10 @@ def _note(measure: Measure, drawn: Drawn, *, defined: bool) -> str:
     if not defined:
         return measure.undefined
     if drawn.n_units < 2:
-        return "fewer than two units: no interval and no test"
+        return f"fewer than two {'clusters' if drawn.clusters else 'units'}: no interval and no test"
     no_value = float(np.isnan(drawn.replicates).mean())
-    return "; ".join(bootstrap_cautions(drawn.low, drawn.high, no_value, drawn.n_units))
+    few = said(drawn.n_units) if drawn.clusters else None
+    return "; ".join(bootstrap_cautions(drawn.low, drawn.high, no_value, drawn.n_units, few))
 
 
 def adjusted_together(

@@ -22,7 +22,7 @@ from evalbench.core.arrays import Bools, Floats, Indices
 from evalbench.core.correlation import FEWEST_ROWS, Kind
 from evalbench.core.correlation_levels import COMPUTE, KINDS, LEVELS, PARTIAL, Correlations, Level, Part, linearised
 from evalbench.core.seeds import rng
-from evalbench.core.stats import resample_counts
+from evalbench.core.stats import cluster_counts, resample_counts
 
 __all__ = ["KINDS", "LEVELS", "PARTIAL", "Correlations", "Level", "correlation_table", "is_linearised"]
 
@@ -51,6 +51,7 @@ def correlation_table(
     partial: bool = False,
     seed: int = 0,
     n_resamples: int = 2000,
+    clusters: npt.ArrayLike | None = None,
     counts: npt.ArrayLike | None = None,
     system_counts: npt.ArrayLike | None = None,
 ) -> dict[tuple[str, str], Correlations]:
@@ -75,6 +76,8 @@ def correlation_table(
     seed, n_resamples : int
     counts : (r, documents) array, optional
         How often each document, in ascending order, is drawn in each resample, instead of a bootstrap.
+    clusters : (documents,) array, optional
+        The cluster of each document, in ascending order of these: clusters are drawn whole.
     system_counts : (r, systems) array, optional
         The same of the systems, at system level; beside ``counts`` each system stays once by default.
 
@@ -106,7 +109,7 @@ def correlation_table(
     order = np.lexsort((*a.T, *b.T, system_code, document_code))
     a, b, document_code, system_code = a[order], b[order], document_code[order], system_code[order]
     if counts is None:
-        drawn = _drawn(n_documents, seed, n_resamples, "correlation/table")
+        drawn = _drawn(n_documents, seed, n_resamples, "correlation/table", clusters)
     else:
         drawn = np.asarray(counts, dtype=float)
     if drawn.shape[1:] != (n_documents,):
@@ -141,9 +144,11 @@ def correlation_table(
     return out
 
 
-def _drawn(n_units: int, seed: int, n_resamples: int, stream: str) -> Floats:
+def _drawn(n_units: int, seed: int, n_resamples: int, stream: str, clusters: npt.ArrayLike | None = None) -> Floats:
     if not n_units or not n_resamples:
         return np.ones((n_resamples, n_units))
+    if clusters is not None:
+        return np.concatenate(list(cluster_counts(clusters, rng(seed, stream), n_resamples)))
     return np.concatenate(list(resample_counts(n_units, rng(seed, stream), n_resamples)))
 
 

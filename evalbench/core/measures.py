@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalbench.core.arrays import Floats
+from evalbench.core.clusters import codes, drawn_together, is_clustered, said, widened
 from evalbench.core.result import Estimate
 from evalbench.core.seeds import rng
 from evalbench.core.stats import bootstrap_cautions, bootstrap_sums, percentile_interval, wilson
@@ -125,6 +126,8 @@ class Drawn(NamedTuple):
         Resampling units that have a value.
     clustered : bool
         Whether a unit holds several items.
+    clusters : bool
+        Whether the units are clusters, see :mod:`evalbench.core.clusters`.
     """
 
     value: float
@@ -133,6 +136,7 @@ class Drawn(NamedTuple):
     replicates: Floats
     n_units: int
     clustered: bool
+    clusters: bool = False
 
 
 class Estimated(NamedTuple):
@@ -150,7 +154,7 @@ def unit_sums(columns: Columns, names: Sequence[str], units: npt.ArrayLike) -> t
     sums : (n_units, len(names)) array
     ids : (n_units,) array
     """
-    ids, index = np.unique(np.asarray(units, dtype=str), return_inverse=True)
+    ids, index = codes(units)
     out = np.zeros((len(ids), len(names)))
     for j, name in enumerate(names):
         raw = np.asarray(columns[name.removeprefix("#")], dtype=float)
@@ -179,7 +183,8 @@ def estimate(
         The items' columns; ``unscored`` and ``undefined`` (str, empty or a reason) are counted if there.
     measures : sequence of Measure
     units : (n,) array
-        The resampling unit of each item; items of one unit are drawn together.
+        The resampling unit of each item; items of one unit are drawn together.  Where the columns hold clusters
+        (:mod:`evalbench.core.clusters`), these are drawn instead, and the interval is widened for their number.
     seed : int
     group : mapping, optional
         Names the compared group in every estimate.
@@ -189,10 +194,12 @@ def estimate(
     -------
     Estimated
         Estimates in the order of ``measures``; replicates by metric, each ``(n_resamples,)``.
-        Fewer than two units: no interval, and a note; fewer than 20: a note that a bootstrap interval is too narrow.
+        Fewer than two units: no interval, and a note; fewer than 20, or 30 clusters: a note that a bootstrap interval is
+        too narrow, or uncertain.
     """
     names = sorted({name for measure in measures for name in measure.sums})
-    sums, ids = unit_sums(columns, names, units)
+    clusters = is_clustered(columns)
+    sums, ids = unit_sums(columns, names, drawn_together(columns, units))
     at = {name: j for j, name in enumerate(names)}
 
     def values(s: Floats) -> Floats:
@@ -205,18 +212,27 @@ def estimate(
     replicates = (
         bootstrap_sums(sums, values, rng(seed, "bootstrap"), n_resamples) if enough else np.empty((0, len(measures)))
     )
-    interval = percentile_interval(replicates) if enough else (np.full(len(measures), np.nan),) * 2
+    n_units = [_units_with_value(f, sums, at, columns, drawn_together(columns, units)) for f in measures]
+    interval = intervals(replicates, n_units if clusters else None) if enough else [np.full(len(measures), np.nan)] * 2
     ends = np.stack([point, *interval], axis=1)
     totals = sums.sum(axis=0)
     drawn = [
-        Drawn(value, low, high, replicates[:, j], _units_with_value(f, sums, at, columns, units), len(ids) < n_items)
-        for j, (f, (value, low, high)) in enumerate(zip(measures, ends.tolist(), strict=True))
+        Drawn(value, low, high, replicates[:, j], n_units[j], clusters or len(ids) < n_items, clusters)
+        for j, (value, low, high) in enumerate(ends.tolist())
     ]
     estimates = tuple(
         _estimate_one(f, one, totals[[at[n] for n in f.sums]], columns, unscored, dict(group or {}))
         for f, one in zip(measures, drawn, strict=True)
     )
     return Estimated(estimates, {f.metric: replicates[:, j] for j, f in enumerate(measures)})
+
+
+def intervals(replicates: Floats, n_clusters: Sequence[int] | None) -> list[Floats]:
+    """Both ends of the percentile interval of each column of replicates, widened where these many clusters were drawn."""
+    if n_clusters is None:
+        return list(percentile_interval(replicates))
+    each = [percentile_interval(replicates[:, j], widened(n)) for j, n in enumerate(n_clusters)]
+    return list(np.array(each, dtype=float).T)
 
 
 def _units_with_value(
@@ -257,33 +273,37 @@ def _estimate_one(
     has_value = np.stack([np.isfinite(np.asarray(columns[name], dtype=float)) for name in of]).all(axis=0)
     # An item that failed in one part may still have a value of another: it is counted once, where it belongs.
     n, n_unscored = int(has_value.sum()), int((unscored & ~has_value).sum())
-    value, low, high, replicates, n_units, clustered = drawn
+    value, low, high, replicates, n_units, clustered, clusters = drawn
+    kind = "clusters" if clusters else "units"
     if not n:
         value = np.nan
     why = counted(np.asarray(columns.get("unscored", ()), dtype=object)[unscored]) if n_unscored else ""
     notes, method = [], f"percentile bootstrap, {len(replicates)} resamples"
-    if clustered:
+    if clusters:
+        method = f"percentile bootstrap of {n_units} clusters, widened by t, {len(replicates)} resamples"
+    elif clustered:
         method = f"clustered {method}"
     if not np.isfinite(value):
         notes.append(
             f"every item is unscored: {why}" if n_unscored and n_unscored == len(unscored) else measure.undefined
         )
     elif n_units < 2:
-        notes.append("no interval: fewer than two units")
+        notes.append(f"no interval: fewer than two {kind}")
     elif measure.interval == "wilson" and (
         totals[0] in (0, totals[1]) or not (clustered or _between(columns, measure))
     ):
         # Clustered proportions keep the bootstrap, except where all agree and it would have no width.
         agreed = n_units if totals[0] else 0
         low, high = map(float, wilson(agreed, n_units) if clustered else wilson(totals[0], totals[1]))
-        method = "Wilson" if not clustered else "Wilson over units, all agree"
+        method = "Wilson" if not clustered else f"Wilson over {kind}, all agree"
     elif measure.interval == "counts" and value in (0, 1):
         low, high = map(float, wilson(n_units * value, n_units))
-        method = "Wilson over units, all agree"
+        method = f"Wilson over {kind}, all agree"
     elif not np.isfinite(low):
         notes.append("no interval: no resample has a value")
     else:
-        notes += bootstrap_cautions(low, high, float(np.isnan(replicates).mean()), n_units)
+        few = said(n_units) if clusters else None
+        notes += bootstrap_cautions(low, high, float(np.isnan(replicates).mean()), n_units, few)
     if measure.worst is not None and n_unscored and per_item is not None and np.isfinite(value):
         floor = (value * n + measure.worst * n_unscored) / (n + n_unscored)
         notes.append(f"{floor:.3g} if every unscored item were the worst")

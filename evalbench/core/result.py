@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from evalbench.core.clusters import CLUSTER, said_of
+from evalbench.core.slices import Slices
 from evalbench.core.verdict import Light, Verdict, worst
 
 if TYPE_CHECKING:
@@ -135,6 +137,7 @@ class Summary:
 
     estimates: tuple[Estimate, ...]
     verdict: Verdict
+    slices: Slices | None = None
 
     def __post_init__(self) -> None:
         place = self.verdict.decided_by
@@ -242,7 +245,16 @@ class Result:
     files: Mapping[str, bytes] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "tables", Tables(self.tables))
+        tables, notes = dict(self.tables), list(self.notes)
+        if self.summary.slices is not None:
+            import pandas as pd
+
+            tables["slices"] = pd.DataFrame([s.row() for s in self.summary.slices.rows])
+            notes += self.summary.slices.notes
+        if CLUSTER in self.items:
+            notes.append(said_of(self.items, self.id, self.parameters.get(CLUSTER, ())))
+        object.__setattr__(self, "tables", Tables(tables))
+        object.__setattr__(self, "notes", tuple(dict.fromkeys(notes)))
 
     def __repr__(self) -> str:
         sizes = [f"items {len(self.items)}", *(f"{name} {len(frame)}" for name, frame in self.tables.items())]
@@ -298,6 +310,8 @@ class Result:
             "decided_by": None if verdict.decided_by is None else dict(verdict.decided_by),
             "items": {"n": len(self.items), "unscored": self.n_unscored, "of": self.items_of},
             "summary": [estimate.row() for estimate in self.summary.estimates],
+            **({} if self.summary.slices is None else {"slices": [s.row() for s in self.summary.slices.rows]}),
+            **({"clusters": int(self.items[CLUSTER].nunique())} if CLUSTER in self.items else {}),
             "notes": list(self.notes),
             "method": list(self.method),
             **({"trials": dict(self.trials)} if self.trials else {}),

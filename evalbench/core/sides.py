@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from evalbench.core.arrays import Floats
+from evalbench.core.clusters import by_unit, codes
 from evalbench.core.measures import Columns, Measure, unit_sums
 
 
 class Sides(NamedTuple):
-    """Both systems' sums by unit, each figure's columns side by side, rows of units without the figure zeroed."""
+    """Both systems' sums by unit, each figure's columns side by side, rows of units without the figure zeroed.
+
+    Where the items have clusters, the rows are these, and ``clusters_a`` and ``clusters_b`` how many of them have each
+    figure; the other numbers are of units.
+    """
 
     table_a: Floats
     table_b: Floats
@@ -25,6 +30,8 @@ class Sides(NamedTuple):
     only_b: int
     columns: tuple[slice, ...]
     clustered: bool
+    clusters_a: tuple[int, ...] | None = None
+    clusters_b: tuple[int, ...] | None = None
 
     @classmethod
     def of(
@@ -55,7 +62,29 @@ class Sides(NamedTuple):
         )
         n_a, n_b = (tuple(int(k) for k in has.sum(axis=0)) for has in (has_a, has_b))
         only_a, only_b = len(ids_a) - len(shared), len(ids_b) - len(shared)
-        return cls(table_a, table_b, n_a, n_b, len(shared), only_a, only_b, _slices(measures), clustered)
+        own = (by_unit(columns_a, units_a), by_unit(columns_b, units_b))
+        if not any(own):
+            return cls(table_a, table_b, n_a, n_b, len(shared), only_a, only_b, _slices(measures), clustered)
+        if paired:
+            own, ids_a, ids_b = (own[0] or own[1],) * 2, shared, shared
+        table_a, clusters_a = _by_cluster(table_a, has_a, ids_a, own[0])
+        table_b, clusters_b = _by_cluster(table_b, has_b, ids_b, own[1])
+        return cls(
+            table_a, table_b, n_a, n_b, len(shared), only_a, only_b, _slices(measures), True, clusters_a, clusters_b
+        )
+
+
+def _by_cluster(
+    table: Floats, has: npt.NDArray[np.bool_], ids: npt.NDArray[Any], cluster: Mapping[str, str]
+) -> tuple[Floats, tuple[int, ...]]:
+    """The sums of units by cluster, and of each figure how many clusters have it; a unit without one is its own."""
+    names, at = codes([f"c{cluster[id]}" if id in cluster else f"u{id}" for id in ids.tolist()])
+    sums = np.zeros((len(names), table.shape[1]))
+    for j, column in enumerate(table.T):
+        order = np.lexsort((column, at))  # in the order of their values, whatever the order of units
+        sums[:, j] = np.bincount(at[order], weights=column[order], minlength=len(names))
+    counts = (np.bincount(at, weights=column, minlength=len(names)) > 0 for column in has.T)
+    return sums, tuple(int(there.sum()) for there in counts)
 
 
 def _has_measures(sums: Floats, measures: Sequence[Measure], column: Mapping[str, int]) -> npt.NDArray[np.bool_]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from evalbench.core.clusters import drawn_together
 from evalbench.core.measures import Columns, Measure, unit_sums
 from evalbench.core.seeds import rng
 from evalbench.core.stats import bootstrap_sums
@@ -22,7 +23,8 @@ class Lit(NamedTuple):
     columns : mapping of str to (n,) arrays
         The group's items.
     units : (n,) array
-        The resampling unit of each item; the groups share their units' names.
+        The resampling unit of each item; the groups share their units' names.  Clusters take their place where the columns
+        hold some.
     measure : Measure
         With bands.
     held : bool
@@ -64,7 +66,7 @@ def joint_stability(lit: Sequence[Lit], light: Light, *, seed: int, n_resamples:
     """
     if not lit:
         return None
-    done = [unit_sums(one.columns, one.measure.sums, one.units) for one in lit]
+    done = [unit_sums(one.columns, one.measure.sums, drawn_together(one.columns, one.units)) for one in lit]
     every = np.unique(np.concatenate([ids for _, ids in done]))
     if len(every) < 2:
         return None

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from scipy.special import ndtri
 
 from evalbench.core.arrays import Floats
+from evalbench.core.clusters import said, widened
 from evalbench.core.resample import resampled_sums
 from evalbench.core.verdict import Bands, Light, Rules
 
@@ -139,6 +140,23 @@ def resample_counts(n: int, rng: np.random.Generator, n_resamples: int) -> Itera
         yield np.bincount(drawn.ravel(), minlength=size * n).reshape(size, n).astype(float)
 
 
+def cluster_counts(clusters: npt.ArrayLike, rng: np.random.Generator, n_resamples: int) -> Iterator[Floats]:
+    """How often each of n units is drawn where whole clusters are, in chunks ``(r, n)`` of bounded size.
+
+    ``clusters``: the (n,) names of the units' clusters.
+
+    Examples
+    --------
+    >>> (drawn,) = cluster_counts(["p", "p", "q"], np.random.default_rng(0), 4)
+    >>> drawn.shape, bool((drawn[:, 0] == drawn[:, 1]).all())
+    ((4, 3), True)
+    """
+    names, which = np.unique(np.asarray(clusters, dtype=str), return_inverse=True)
+    step = max(1, (1 << 21) // len(which))
+    for counts in resample_counts(len(names), rng, n_resamples):
+        yield from (counts[i : i + step][:, which] for i in range(0, len(counts), step))
+
+
 def bootstrap_weights(
     units: npt.ArrayLike, statistic: Callable[[Floats], Floats], rng: np.random.Generator, n_resamples: int = 2000
 ) -> Floats:
@@ -202,9 +220,11 @@ def percentile_interval(replicates: npt.ArrayLike, level: float = 0.95) -> tuple
 
 
 def with_interval(
-    value: float, replicates: npt.ArrayLike, *, n: int, n_units: int, clustered: bool = False
+    value: float, replicates: npt.ArrayLike, *, n: int, n_units: int, clustered: bool = False, clusters: bool = False
 ) -> Measured:
     """A value with the percentile interval of its replicates ``(r,)``, and what to beware of.
+
+    ``clusters``: the units are clusters (:mod:`evalbench.core.clusters`), and the interval is widened for their number.
 
     Without an interval: fewer than two units, or no replicate with a value.  Under 20 units, where some resamples
     have no value, or where all agree, the note says so.
@@ -212,18 +232,27 @@ def with_interval(
     values = np.asarray(replicates, dtype=float)
     undefined = float(np.isnan(values).mean()) if len(values) else 1.0
     if n_units < 2 or undefined == 1:
-        reason = "fewer than two units" if n_units < 2 else "no resample has a value"
+        kind = "clusters" if clusters else "units"
+        reason = f"fewer than two {kind}" if n_units < 2 else "no resample has a value"
         return Measured(value, n=n, note=f"no interval: {reason}")
-    low, high = (float(end) for end in percentile_interval(values))
+    low, high = (float(end) for end in percentile_interval(values, widened(n_units) if clusters else 0.95))
     method = f"{'clustered ' if clustered else ''}percentile bootstrap, {len(values)} resamples"
-    return Measured(value, low, high, n, method, "; ".join(bootstrap_cautions(low, high, undefined, n_units)))
+    if clusters:
+        method = f"percentile bootstrap of {n_units} clusters, widened by t, {len(values)} resamples"
+    few = said(n_units) if clusters else None
+    return Measured(value, low, high, n, method, "; ".join(bootstrap_cautions(low, high, undefined, n_units, few)))
 
 
-def bootstrap_cautions(low: float, high: float, undefined: float, n_units: int) -> list[str]:
-    """What to beware of in a bootstrap interval: undefined resamples, few units, no width."""
+def bootstrap_cautions(low: float, high: float, undefined: float, n_units: int, few: str | None = None) -> list[str]:
+    """What to beware of in a bootstrap interval: undefined resamples, few units, no width.
+
+    ``few``: what is said of the number of units, or the empty text, where they are clusters.
+    """
+    if few is None:
+        few = f"fewer than {FEW_UNITS} units: the interval is too narrow" if n_units < FEW_UNITS else ""
     cautions = (
         (undefined > 0, f"{undefined:.1%} of the resamples have no value and are left out"),
-        (n_units < FEW_UNITS, f"fewer than {FEW_UNITS} units: the interval is too narrow"),
+        (bool(few), few),
         (no_width(low, high), "all resamples agree: the interval has no width"),
     )
     return [text for holds, text in cautions if holds]

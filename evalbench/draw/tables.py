@@ -15,11 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from evalbench.core.wording import count, counted, decimals_for, rounded, signed
 from evalbench.draw.html import Html, attribute, breakable, case_anchor, escape, language_attributes, without_markup
+from evalbench.draw.slices import slices_html
 from evalbench.draw.spans import Document, Span, documents, highlight
-from evalbench.draw.verdict import headline_table, result_html
+from evalbench.draw.verdict import data_label, headline_table, notes_html, verdict_html
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from evalbench.core.result import Result
 
 __all__ = [
     "Document",
@@ -286,3 +289,14 @@ def _rest(shown: int, total: int, file: str) -> str:
         return ""
     where = f", the rest is in {escape(file)}" if file else ""
     return f'<p class="eb-small">first {count(shown)} of {counted(total, "row")}{where}</p>'
+
+
+def result_html(result: Result) -> Html:
+    """A Result as JupyterLab shows it: what was judged, the band, the headline figures, the notes."""
+    results = result.to_json()
+    return Html(
+        f'<div class="eb-result"><p class="eb-kicker">{escape(results["study"])} · {escape(results["judged"])} · '
+        f"{escape(data_label(results['data']))}</p>"
+        f'<p class="eb-question">{escape(results["question"])}</p>{verdict_html(results)}'
+        f"{headline_table(results['summary'], results['by'])}{notes_html(results['notes'])}{slices_html(results)}</div>"
+    )

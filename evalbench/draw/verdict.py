@@ -12,7 +12,7 @@ from evalbench.core.wording import count, counted, estimate_parts, shared_decima
 from evalbench.draw.html import Html, attribute, breakable, escape
 
 if TYPE_CHECKING:
-    from evalbench.core.result import Estimate, Result
+    from evalbench.core.result import Estimate
 
 MEANING = {"green": "", "yellow": "", "red": "", "grey": "not enough evidence to say", "unlit": "no rule for a light"}
 BETTER: Mapping[bool | None, str] = {True: "higher is better", False: "lower is better", None: ""}
@@ -32,7 +32,7 @@ def light_word(light: str) -> Html:
 # -- headline table -----------------------------------------------------------------------------
 
 
-def _domain(rows: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
+def domain_of(rows: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
     """The scale of a metric's bars: the unit's range where it names one, else what the rows span, with 0."""
     named = _RANGE.match(str(rows[0].get("unit") or ""))
     known = [float(v) for r in rows for v in (r["value"], r.get("ci_low"), r.get("ci_high")) if v is not None]
@@ -286,7 +286,7 @@ def _metric_rows(
     group: Sequence[Mapping[str, Any]], by: Sequence[str], marks: Mapping[str, str], decimals: int | None, said: str
 ) -> str:
     """One metric: a row, or a heading and a row for each compared group."""
-    domain, name = _domain(group), _metric_name(group[0], said)
+    domain, name = domain_of(group), _metric_name(group[0], said)
     cells = [_figure_cells(row, domain, decimals, marks) for row in group]
     if not by:
         return f"<tbody>{''.join(f'<tr><th scope=row>{name}</th>{c}</tr>' for c in cells)}</tbody>"
@@ -360,14 +360,3 @@ def notes_html(notes: Sequence[str]) -> Html:
     """A result's notes as a list, or nothing."""
     items = "".join(f"<li>{escape(note)}</li>" for note in notes)
     return Html(f'<ul class="eb-notes">{items}</ul>' if items else "")
-
-
-def result_html(result: Result) -> Html:
-    """A Result as JupyterLab shows it: what was judged, the band, the headline figures, the notes."""
-    results = result.to_json()
-    return Html(
-        f'<div class="eb-result"><p class="eb-kicker">{escape(results["study"])} · {escape(results["judged"])} · '
-        f"{escape(data_label(results['data']))}</p>"
-        f'<p class="eb-question">{escape(results["question"])}</p>{verdict_html(results)}'
-        f"{headline_table(results['summary'], results['by'])}{notes_html(results['notes'])}</div>"
-    )

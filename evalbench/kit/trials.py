@@ -242,7 +242,7 @@ def spread(data: Dataset, schema: Mapping[str, Table], table: str = "") -> tuple
                 for other, rows in data.tables.items()
                 if other in schema and schema[other].describes and by in rows
             }
-            return replace(data, tables={**data.tables, **described, name: changed}), trials
+            return replace(data, tables={**data.tables, **described, name: changed}, given=data.tables), trials
     return data, Trials()
 
 

@@ -10,20 +10,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalbench.core.result import DataLabel, Tables
+from evalbench.core.wording import counted
 from evalbench.errors import BadInput
 from evalbench.readers import catalog
 from evalbench.readers.cards import card_of
 from evalbench.readers.decoded import ending
 from evalbench.readers.excel import tables_of_sheets
-from evalbench.readers.files import ENDINGS, WRITTEN, raw_table, read_bytes, sha256
+from evalbench.readers.files import ENDINGS, WRITTEN, digest, raw_table, read_bytes, sha256
 from evalbench.readers.folder import folder_frame, row_files
 from evalbench.readers.frames import raw_frames
+from evalbench.readers.grouping import UNGROUPED, Grouping, grouping_of, keys_of, unused_clusters
 from evalbench.readers.nested import unnested
 from evalbench.readers.renames import adapted, all_at_once, unknown_renames, usual
 from evalbench.readers.schema import SYSTEMS, TRIAL, Table
 from evalbench.readers.tables import FAULTS_SHOWN, check
 from evalbench.readers.trec import trec_files, trec_frames
-from evalbench.readers.written import as_meant, empty_answers, numbered
+from evalbench.readers.written import as_meant, empty_answers, has_numbers, numbered
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,6 +56,12 @@ class Dataset:
         The numbers by which messages name the rows of each table.
     sheets : frozenset of str
         Tables whose rows are counted as in a spreadsheet.
+    grouping : Grouping
+        The columns of clusters and slices, see :func:`load`.
+    keys : mapping of str to tuple of str
+        The columns of each table that name things.
+    given : mapping of str to DataFrame
+        The tables as they were, where ``tables`` name each trial as a group of its own.
     """
 
     label: DataLabel
@@ -64,6 +72,9 @@ class Dataset:
     card: Mapping[str, str] = field(default_factory=dict)
     rows: Mapping[str, pd.Index] = field(default_factory=dict)
     sheets: frozenset[str] = frozenset()
+    grouping: Grouping = UNGROUPED
+    keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    given: Mapping[str, pd.DataFrame] = field(default_factory=dict)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -72,7 +83,8 @@ class Dataset:
 
     def notes_beside(self, used: Iterable[str]) -> tuple[str, ...]:
         """The notes of a study that uses further columns, which its options name."""
-        left = {table: [c for c in columns if c not in set(used)] for table, columns in self.unused.items()}
+        named = {*used, *self.grouping.columns}
+        left = {table: [c for c in columns if c not in named] for table, columns in self.unused.items()}
         rest = [
             f"{table}: columns that are not used: {', '.join(columns)}" for table, columns in left.items() if columns
         ]
@@ -118,6 +130,8 @@ def load(
     schema: Schema,
     *,
     columns: Mapping[str, str] | None = None,
+    cluster: str | Sequence[str] = "",
+    slices: str | Sequence[str] = (),
     root: Path | None = None,
     adapt: Callable[[Mapping[str, pd.DataFrame]], Mapping[str, pd.DataFrame]] | None = None,
     further: Callable[[Dataset], object] | None = None,
@@ -135,6 +149,10 @@ def load(
     schema : mapping of str to Table
     columns : mapping, optional
         Renames: column in the file → column that we expect; for every table.
+    cluster : str or sequence of str
+        A column, or several, of any table: items with the same value are drawn together in every interval and test.
+    slices : str or sequence of str
+        Columns of any table whose values the figures are also given for.
     root : Path, optional
         The workbench, found upwards otherwise.
     adapt : callable, optional
@@ -157,7 +175,8 @@ def load(
         All faults of all tables in one message, with file, column and rows.
     """
     raw = read(data, schema, root=root, **files)
-    return checked_tables(raw, schema, columns=columns, adapt=adapt, further=further)
+    grouping = {"cluster": cluster, "slices": slices}
+    return checked_tables(raw, schema, columns=columns, adapt=adapt, further=further, **grouping)
 
 
 def checked_tables(
@@ -165,6 +184,8 @@ def checked_tables(
     schema: Schema,
     *,
     columns: Mapping[str, str] | None = None,
+    cluster: str | Sequence[str] = "",
+    slices: str | Sequence[str] = (),
     adapt: Callable[[Mapping[str, pd.DataFrame]], Mapping[str, pd.DataFrame]] | None = None,
     further: Callable[[Dataset], object] | None = None,
 ) -> Dataset:
@@ -200,17 +221,19 @@ def checked_tables(
         remarks += [f"{sources[name]}: no column {column}{hint}" for column, hint in hints if hint]
         remarks += empty_answers(tables[name], table, sources[name])
     faults += unknown_renames(columns or {}, frames.values())
+    grouping, wrong = grouping_of(cluster, slices, tables)
+    faults += wrong
     if faults and further is not None:
-        faults += _further_faults(
-            raw.label, tables, {name: frames[name].index for name in tables}, broken, schema, further
-        )
+        rows_of = {name: frames[name].index for name in tables}
+        faults += _further_faults(raw.label, tables, rows_of, broken, schema, further)
     faults = list(dict.fromkeys(faults))
     if faults:
-        count = f"{len(faults)} fault" + ("" if len(faults) == 1 else "s")
-        named = counted_as(faults[:FAULTS_SHOWN], _sheets(raw))
-        raise BadInput.listing(f"{raw.label}: {count}{named}:", faults, FAULTS_SHOWN, all_at_once([*faults, *remarks]))
+        head = f"{raw.label}: {counted(len(faults), 'fault')}{counted_as(faults[:FAULTS_SHOWN], _sheets(raw))}:"
+        raise BadInput.listing(head, faults, FAULTS_SHOWN, all_at_once([*faults, *remarks]))
     rows_of = {name: frames[name].index for name in tables}
-    return Dataset(raw.label, tables, tuple(dict.fromkeys(remarks)), sources, unused, raw.card, rows_of, _sheets(raw))
+    remarks = list(dict.fromkeys([*remarks, *unused_clusters(tables, schema, grouping, sources)]))
+    sheets, keys = _sheets(raw), keys_of(schema)
+    return Dataset(raw.label, tables, tuple(remarks), sources, unused, raw.card, rows_of, sheets, grouping, keys)
 
 
 def counted_as(faults: Iterable[str], sheets: Iterable[str]) -> str:
@@ -293,7 +316,7 @@ def read(data: Any, schema: Schema, *, root: Path | None = None, **files: str | 
             digests[table] = sha256(raw)
         notes += [f"{sources[table]}: {note}" for note in found]
     written = frozenset(
-        table for table, path in paths.items() if ending(path) in WRITTEN and not _has_numbers(frames[table])
+        table for table, path in paths.items() if ending(path) in WRITTEN and not has_numbers(frames[table])
     )
     if len(frames) == 1 and len(schema) > 1 and (named := tables_of_sheets(next(iter(paths.values())), schema)):
         main = next(iter(frames))
@@ -306,18 +329,6 @@ def read(data: Any, schema: Schema, *, root: Path | None = None, **files: str | 
             frames, sources = nested, dict.fromkeys(nested, sources[main])
     label = DataLabel(name, version, digest(_judged(digests, schema)), synthetic)
     return Raw(label, frames, sources, tuple(notes), written, {} if instead else card_of(data, root))
-
-
-def _has_numbers(frame: pd.DataFrame) -> bool:
-    """Whether columns are numbers already, as those of a TREC file are, whatever its name ends in."""
-    return any(dtype.kind in "if" for dtype in frame.dtypes)
-
-
-def digest(parts: Mapping[str, str]) -> str:
-    """One SHA-256 over named SHA-256 values, in the order of the names; of a single part, that part's own."""
-    if len(parts) == 1:
-        return next(iter(parts.values()))
-    return hashlib.sha256("".join(f"{name}\0{parts[name]}\n" for name in sorted(parts)).encode()).hexdigest()
 
 
 def _judged(parts: Mapping[str, str], schema: Schema) -> Mapping[str, str]:

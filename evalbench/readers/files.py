@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -247,3 +247,10 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         doubled = Counter(key for key, _ in pairs).most_common(1)[0][0]
         raise ValueError(f"an object has the key {json.dumps(doubled, ensure_ascii=False)} more than once")
     return found
+
+
+def digest(parts: Mapping[str, str]) -> str:
+    """One SHA-256 over named SHA-256 values, in the order of the names; of a single part, that part's own."""
+    if len(parts) == 1:
+        return next(iter(parts.values()))
+    return hashlib.sha256("".join(f"{name}\0{parts[name]}\n" for name in sorted(parts)).encode()).hexdigest()

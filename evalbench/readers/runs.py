@@ -71,12 +71,17 @@ _FIGURE = {
     "n": COUNT, "n_unscored?": COUNT, "n_undefined?": COUNT, "unit?": TEXT, "higher_is_better?": _or_null(YES_NO),
     "light?": LIGHT, "note?": TEXT, "n_of?": TEXT, "cuts?": [NUMBER],
 }  # fmt: skip
+_SLICE = {
+    "column": TEXT, "name": TEXT, "metric": TEXT, "title": TEXT, "unit": TEXT, "higher_is_better": _or_null(YES_NO), "n_items": COUNT,
+    "n": COUNT, **{f"{figure}": _or_null(NUMBER) for figure in ("figure", "ci_low", "ci_high", "rest", "difference", "p", "p_holm")},
+    "few": YES_NO,
+}  # fmt: skip
 RESULTS: Mapping[str, Any] = {
     "schema_version": _one_of(*_RESULTS_VERSIONS), "study": TEXT, "question": TEXT, "judged": TEXT, "parameters": OBJECT,
     "data": {"name": TEXT, "version": TEXT, "sha256": TEXT, "synthetic?": YES_NO},
     "id": TEXT, "by": [TEXT], "light": LIGHT, "sentence": TEXT, "light_stability": _or_null(NUMBER), "light_rule": TEXT,
     "would_be_light?": _or_null(LIGHT), "decided_by?": _or_null(OBJECT),
-    "items": {"n": COUNT, "unscored": COUNT, "of?": TEXT}, "summary": [_FIGURE], "notes": [TEXT], "method": [TEXT],
+    "slices?": [_SLICE], "clusters?": COUNT, "items": {"n": COUNT, "unscored": COUNT, "of?": TEXT}, "summary": [_FIGURE], "notes": [TEXT], "method": [TEXT],
     "tables": {"*": FILE_NAME},
 }  # fmt: skip
 _DATA: Mapping[str, Any] = {"name": TEXT, "version?": TEXT}

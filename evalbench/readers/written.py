@@ -216,3 +216,8 @@ def empty_answers(frame: pd.DataFrame, table: Table, source: str) -> list[str]:
         for name, n in counts.items()
         if n
     ]
+
+
+def has_numbers(frame: pd.DataFrame) -> bool:
+    """Whether columns are numbers already, as those of a TREC file are, whatever its name ends in."""
+    return any(dtype.kind in "if" for dtype in frame.dtypes)

@@ -50,6 +50,7 @@ def _pair_json(d: Differences) -> dict[str, Any]:
         "surroundings": {n: [a, b] for n, a, b in d.surroundings},
         "units": {"shared": d.n_shared, "only_reference": d.only_reference, "only_side": d.only_side},
         "notes": list(d.notes),
+        **({"slices": [v.row() for v in d.slices]} if d.slices else {}),
     }
 
 

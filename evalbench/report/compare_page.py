@@ -13,7 +13,7 @@ from evalbench.draw.verdict import data_label, notes_html, synthetic_label
 from evalbench.report import compare_sides
 from evalbench.report.compare_changes import changes_html, summary_line
 from evalbench.report.compare_matrix import matrices, overview, refused_html, values_line
-from evalbench.report.compare_table import ARROWS, COLOUR, figures_table
+from evalbench.report.compare_table import ARROWS, COLOUR, figures_table, slices_table
 from evalbench.report.compare_words import judged_by, outcome, said_group, sentences, told_otherwise
 from evalbench.report.narrative import Heading
 from evalbench.report.page import page_html
@@ -60,6 +60,7 @@ def page(pairs: Pairs, links: Mapping[str, str], anchors: Mapping[str, Set[str]]
             "reading": values_line(pairs) if several else "",
             "refused": refused_html(pairs),
             "figures": figures_table(found),
+            "slices": Html("".join(slices_table(d) for d in opened)),
             "n_pairs": len(found),
             "notes": notes_html(_notes(found)),
             "changes": [changes_html(d, links, anchors or {}, headed=several) for d in opened],
@@ -170,6 +171,7 @@ def _contents(pairs: Pairs) -> tuple[Heading, ...]:
         _Part("matrix", "Each two runs", len(pairs.sides) > 2),
         _Part("refused", "What could not be compared", bool(pairs.refused)),
         _Part("figures", "Figures"),
+        _Part("slices", "Slices", any(d.slices for d in pairs.found)),
         _Part("changes", "Units that changed"),
         _Part("method", "How it was computed"),
         _Part("terms", "Terms"),

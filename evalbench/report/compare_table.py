@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from evalbench.compare.runs import Differences
 from evalbench.core.compared import Comparison, held_back
+from evalbench.core.slices import EMPTY
 from evalbench.core.wording import counted, difference_parts, p_equals, p_text, rounded_parts
 from evalbench.draw.html import Html, attribute, breakable, escape
 from evalbench.draw.tables import NO_VALUE
@@ -52,6 +53,22 @@ def figures_table(found: Sequence[Differences]) -> Html:
     )
 
 
+def slices_table(d: Differences) -> Html:
+    """The first figure within each value of the slices, or nothing."""
+    lines: dict[str, list[Line]] = {}
+    for v in d.slices:
+        name = v.name or EMPTY
+        label = ", ".join([name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…", *v.group.values()])
+        lines.setdefault(f"By {v.column}", []).append(Line(label, v.comparison))
+    return Html(
+        "".join(
+            f"<h3>{escape(title)}</h3>{_table({title: own}, d.reference.name, d.side.name, title, 'value')}"
+            for title, own in lines.items()
+        )
+    )
+
+
+_LONGEST = 80
 _LEGEND = (
     '<p class="eb-small">In brackets: the smallest difference that so many units would have shown with 80 % power.</p>'
 )

@@ -44,6 +44,18 @@ TERMS = (
         r"of resamples",
     ),
     Term(
+        "clusters",
+        "Items that come together, such as questions about one passage. Intervals and tests draw whole clusters: items of one are alike, "
+        "and count for less than as many items from everywhere. What matters for the interval is the number of clusters.",
+        r"\bclusters\b",
+    ),
+    Term(
+        "slices",
+        "The values of a column by which the figures are looked at apart. A value is said to be worse than the rest only where the "
+        "difference remains after allowing for how many values were tried.",
+        r"\bSlices\b",
+    ),
+    Term(
         "n",
         "The items that have a value and enter the figure. With *unscored* and *undefined* it adds up to all items of the group. "
         "Where something else is counted, the figure says so.",

@@ -19,7 +19,7 @@ from evalbench.draw.verdict import data_label
 from evalbench.errors import BadInput
 from evalbench.readers.runs import FINISHED, PAGE, read_results, read_run, run_folders
 
-NOT_COUNTED = ("data", "columns", "seed", "n_resamples")
+NOT_COUNTED = ("data", "columns", "cluster", "slices", "seed", "n_resamples")
 UNREADABLE = "cannot be read"  # the status of a run whose files are damaged
 HISTORY = 60  # runs that a history shows
 

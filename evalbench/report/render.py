@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evalbench.draw.html import Html, attribute, escape
+from evalbench.draw.slices import slices_html
 from evalbench.draw.trials import trials_html
 from evalbench.draw.verdict import data_label, headline_table, notes_html, verdict_html
 from evalbench.errors import BadInput
@@ -33,7 +34,19 @@ _STATUS = {
     "running": "The run has not finished",
     UNREADABLE: "The run's files cannot be read",
 }
-_OWN_IDS = ("verdict", "figures", "trials", "about", "items", "method", "provenance", "contents", "main", "terms")
+_OWN_IDS = (
+    "verdict",
+    "figures",
+    "trials",
+    "slices",
+    "about",
+    "items",
+    "method",
+    "provenance",
+    "contents",
+    "main",
+    "terms",
+)
 _NOTHING = Narrative("", (), Html(""), Html(""))
 
 
@@ -139,12 +152,13 @@ def _finished(source: Source, cell: tuple[Parameter, ...]) -> dict[str, Any]:
         "band": verdict_html(results),
         "notes": notes_html(results["notes"]),
         "trials": trials_html(results["trials"], results["by"]) if results.get("trials") else Html(""),
+        "slices": (by_value := slices_html(results)),
         "story": story,
         "results": results,
         "intervals": sorted({str(row["method"]) for row in results["summary"] if row.get("method")}),
         "warnings": (*warnings(source.run), *_unread(source)),
         "settings": settings(results["parameters"], cell, source.run.get("edited_defaults")),
-        "contents": _contents(story, trials=bool(results.get("trials"))),
+        "contents": _contents(story, trials=bool(results.get("trials")), slices=bool(by_value)),
         "failure": "",
     }
 
@@ -203,7 +217,7 @@ def _error_text(error: Any) -> str:
     return without_ansi(str(error or "no error was recorded"))
 
 
-def _contents(story: Narrative | None, *, trials: bool = False) -> tuple[Heading, ...]:
+def _contents(story: Narrative | None, *, trials: bool = False, slices: bool = False) -> tuple[Heading, ...]:
     """Sections of the page in its order; the notebook's own in the middle."""
     first = Heading(2, "verdict", "Verdict")
     method, provenance = Heading(2, "method", "How it was computed"), Heading(2, "provenance", "Where it came from")
@@ -213,10 +227,12 @@ def _contents(story: Narrative | None, *, trials: bool = False) -> tuple[Heading
     about = (Heading(2, "about", "About this study"),) if story.intro.strip() else ()
     own = tuple(Heading(h.level, attribute(h.id), h.text) for h in story.headings if h.level == 2)
     repeated = (Heading(2, "trials", "Repeated answers"),) if trials else ()
+    by_value = (Heading(2, "slices", "Slices"),) if slices else ()
     return (
         first,
         Heading(2, "figures", "Headline figures"),
         *repeated,
+        *by_value,
         *about,
         *own,
         Heading(2, "items", "All items"),

@@ -28,6 +28,8 @@ class _Source(NamedTuple):
     study: str
     data: Any
     columns: Mapping[str, str] | None
+    cluster: str | Sequence[str]
+    slices: str | Sequence[str]
     files: Mapping[str, Path]
     root: Path | None
 
@@ -80,13 +82,19 @@ def _faults(plans: Sequence[Plan]) -> dict[int, BadInput]:
     for at, planned in enumerate(plans):
         source = _source(planned)
         if source is not None:
-            key = json.dumps([source.study, source.data, source.columns, source.files], default=str, sort_keys=True)
+            key = json.dumps(source[:-1], default=str, sort_keys=True)
             sources.setdefault(key, (source, []))[1].append(at)
     found: dict[int, BadInput] = {}
     for source, places in sources.values():
         try:
             tables = studies.load(
-                source.data, study=source.study, columns=source.columns, root=source.root, **source.files
+                source.data,
+                study=source.study,
+                columns=source.columns,
+                cluster=source.cluster,
+                slices=source.slices,
+                root=source.root,
+                **source.files,
             )
         except BadInput as error:
             found |= dict.fromkeys(places, _redacted(error))
@@ -110,7 +118,8 @@ def _source(planned: Plan) -> _Source | None:
     code = "".join("".join(cell["source"]) for cell in source if cell["cell_type"] == "code")
     reads = re.search(rf"load\(\s*data,\s*study=[\"']{re.escape(planned.study)}[\"']", code)
     columns = values.get("columns") or None
-    if not reads or not values.get("data") or (planned.dataset and not columns):
+    cluster, slices = values.get("cluster") or "", values.get("slices") or ()
+    if not reads or not values.get("data") or (planned.dataset and not (columns or cluster or slices)):
         return None
     known = file_names(studies.study(planned.study).SCHEMA)
     further = {name: path for name, path in planned.files.items() if name in known}
@@ -118,4 +127,6 @@ def _source(planned: Plan) -> _Source | None:
     sizes = [f.stat().st_size for p in paths for f in ([p] if p.is_file() else p.rglob("*")) if f.is_file()]
     if sum(sizes) > MOST_BYTES:
         return None
-    return _Source(planned.study, planned.files.get("data", values["data"]), columns, further, planned.root)
+    return _Source(
+        planned.study, planned.files.get("data", values["data"]), columns, cluster, slices, further, planned.root
+    )

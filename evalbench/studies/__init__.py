@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -54,6 +54,8 @@ def load(
     *,
     study: str,
     columns: Mapping[str, str] | None = None,
+    cluster: str | Sequence[str] = "",
+    slices: str | Sequence[str] = (),
     root: Path | None = None,
     **files: str | Path,
 ) -> Dataset:
@@ -67,6 +69,10 @@ def load(
         Whose tables.
     columns : mapping, optional
         Renames: column in the file → column that we expect.
+    cluster : str or sequence of str
+        A column, or several: items with the same value are drawn together in every interval and test.
+    slices : str or sequence of str
+        Columns whose values the figures are also given for.
     root : Path, optional
         The workbench, found upwards otherwise.
     **files : str or Path
@@ -79,7 +85,8 @@ def load(
     ('house_style_curated@1.0.0', ['truth', 'predictions', 'checkers', 'documents'])
     """
     own = _study(study)
-    return load_tables(data, own.SCHEMA, columns=columns, root=root, adapt=own.adapt, further=own.check, **files)
+    options: dict[str, Any] = {"columns": columns, "cluster": cluster, "slices": slices, "root": root, **files}
+    return load_tables(data, own.SCHEMA, adapt=own.adapt, further=own.check, **options)
 
 
 def refuse(data: Dataset, study: str, options: Mapping[str, Any]) -> None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from evalbench.core.result import Result
 from evalbench.judge.entail import BASELINE
 from evalbench.kit.collecting import accounting_of, calls_of, several
+from evalbench.kit.grouping import carried
 from evalbench.kit.judging import Docket
 from evalbench.kit.options import Checks, stated, taken
 from evalbench.kit.sampling import sampled
@@ -191,6 +192,7 @@ def evaluate(
     found = judged(evidence, docket, credibility)
     heard = docket.heard()
     items, of_trials = trials.averaged(items_of(evidence, found, parameters), "id")
+    items = carried(items, data)
     result = Result(
         study="citation",
         question=QUESTION,

@@ -10,6 +10,7 @@ from evalbench.core.measures import Measure, mean_of, ratio, share_of
 from evalbench.core.result import Summary
 from evalbench.core.wording import counted
 from evalbench.judge.entail import BASELINE
+from evalbench.kit.slicing import sliced
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, held_back_by, pass_mark, reaches, worst_group
 from evalbench.studies.citation.items import CONSISTENCY
 
@@ -62,6 +63,7 @@ def with_sums(items: pd.DataFrame, *, threshold: float = THRESHOLD) -> pd.DataFr
     return items.assign(passed=reaches(items["final"], threshold), uncited=uncited, n_checked=checked)
 
 
+@sliced(measures=measures, with_sums=with_sums)
 def summarise(
     items: pd.DataFrame,
     *,

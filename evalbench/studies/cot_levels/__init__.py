@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 
 from evalbench.core.result import Result
 from evalbench.kit.collecting import accounting_of, asked, calls_of, collected, given, several
+from evalbench.kit.grouping import carried
 from evalbench.kit.options import Checks, stated, taken
 from evalbench.kit.sampling import sampled
 from evalbench.kit.trials import spread
@@ -122,6 +123,7 @@ def evaluate(
     reading = taken(four_levels, options) | {"markers": tuple(answer_markers), "common_constants": constants}
     each, tables = items_of(responses, answer_extractor, weights, **reading)
     items, of_trials = trials.averaged(each, "id")
+    items = carried(items, data)
     result = Result(
         study="cot_levels",
         question=QUESTION,

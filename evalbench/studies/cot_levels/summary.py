@@ -11,6 +11,7 @@ from evalbench.core.result import Summary
 from evalbench.core.wording import counted
 from evalbench.kit import extraction
 from evalbench.kit.answers import remarks
+from evalbench.kit.slicing import sliced
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, pass_mark, reaches, worst_group
 from evalbench.metrics.reasoning import LEVELS, formulas
 from evalbench.studies.cot_levels.items import NO_EQUATION
@@ -46,6 +47,7 @@ def with_sums(items: pd.DataFrame, *, threshold: float = THRESHOLD) -> pd.DataFr
     return items.assign(passed=reaches(items["final"], threshold), reference_coherence=once)
 
 
+@sliced(measures=measures, with_sums=with_sums)
 def summarise(
     items: pd.DataFrame,
     *,

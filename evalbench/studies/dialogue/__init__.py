@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from evalbench.core.result import Result
 from evalbench.kit.collecting import several
 from evalbench.kit.comparing import compare_groups, in_words
+from evalbench.kit.grouping import carried
 from evalbench.kit.options import Checks, stated, taken
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
 from evalbench.readers.dataset import Dataset
@@ -125,7 +126,7 @@ def evaluate(
         checks.tried(lambda: rules_of(orientation, lights))
     checks.refuse("dialogue")
     found = prepared(data["turns"], model_roles, user_roles)
-    items = items_of(found, time_zone)
+    items = carried(items_of(found, time_zone), data, unit="session_id")
     summary = summarise(items, **taken(summarise, options))
     by_week = weeks_of(items, orientation, lights)
     paired = items["session_id"].duplicated(keep=False).mean() > 0.5

@@ -14,6 +14,7 @@ from evalbench.core.verdict import Band, Bands
 from evalbench.core.wording import counted, percent
 from evalbench.kit.options import Checks
 from evalbench.kit.rules import rule_of
+from evalbench.kit.slicing import sliced
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, bands_of, worst_group
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ def measures(orientation: str = ORIENTATION, lights: Mapping[str, Mapping[str, f
     return tuple(found)
 
 
+@sliced("session_id", measures=measures)
 def summarise(
     items: pd.DataFrame,
     *,

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalbench.core.result import Result
 from evalbench.judge.entail import BASELINE
+from evalbench.kit.grouping import carried
 from evalbench.kit.options import Checks, stated, taken
 from evalbench.kit.trials import Trials
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
@@ -179,7 +180,7 @@ def evaluate(
     """
     options = dict(locals())
     del options["data"]
-    parameters = stated(evaluate, options)
+    parameters = stated(evaluate, {**options, "data": data})
     checks = Checks({name: value for name, value in parameters.items() if value is not None})
     checks.weights("cot_weights", cot_weights, cot_levels.DEFAULT_WEIGHTS)
     checks.weights("citation_weights", citation_weights, citation.DEFAULT_WEIGHTS)
@@ -192,6 +193,8 @@ def evaluate(
     check(data)
     parts = parts_of(data, halves_of(data, runs, judged_models, options))
     items = items_of(parts)
+    half = {"items": items["part"] == "cot", "answers": items["part"] == "citation"}
+    items = carried(items, data, where=half)
     parameters |= {f"{name}_run": Path(folder).name for name, folder in runs.items()}
     parameters |= {f"{name}_threshold": float(part.source.parameters["threshold"]) for name, part in parts.items()}
     parameters |= {"judge": parts["citation"].judge, "cot_unmarked": parts["cot"].unmarked}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalbench.core.clusters import CLUSTER, widened
 from evalbench.core.measures import Estimated, Measure, estimate, mean_of, ratio, share_of
 from evalbench.core.result import Estimate, Summary
 from evalbench.core.seeds import rng
@@ -15,6 +16,7 @@ from evalbench.core.stats import of_few, percentile_interval
 from evalbench.core.verdict import Verdict
 from evalbench.core.wording import estimate_text, percent
 from evalbench.judge.entail import BASELINE
+from evalbench.kit.slicing import sliced
 from evalbench.kit.verdicts import (
     MAX_UNSCORED,
     N_RESAMPLES,
@@ -49,6 +51,7 @@ def _of_half(threshold: float | None = None) -> tuple[Measure, ...]:
     return mean_of("score", bands=None if threshold is None else pass_mark(threshold)), share_of("passed")
 
 
+@sliced(measures=measures, with_sums=with_sums)
 def summarise(
     items: pd.DataFrame,
     *,
@@ -83,7 +86,8 @@ def summarise(
     rows = with_sums(items, cot_threshold=cot_threshold, citation_threshold=citation_threshold)
     done = {name: _half(rows[rows["part"] == name], name, thresholds[name], seed, n_resamples) for name in PARTS}
     means = {name: half.estimates[0] for name, half in done.items()}
-    overall, replicates = _overall(done, weights, threshold)
+    n_clusters = rows.groupby("part")[CLUSTER].nunique() if CLUSTER in rows else ()
+    overall, replicates = _overall(done, weights, threshold, [int(n) for n in n_clusters])
     against = {"cot": cot_unmarked, "citation": held_back_by(judge)}
     crowds = {name: crowded(mean, max_unscored) for name, mean in means.items()}
     # A half without weight holds nothing back.
@@ -120,7 +124,7 @@ def _half(rows: pd.DataFrame, name: str, threshold: float, seed: int, n_resample
 
 
 def _overall(
-    done: Mapping[str, Estimated], weights: Mapping[str, float], threshold: float
+    done: Mapping[str, Estimated], weights: Mapping[str, float], threshold: float, n_clusters: Sequence[int] = ()
 ) -> tuple[Estimate, np.ndarray[Any, Any]]:
     """The weighted mean of both halves and its replicates; a half without weight may have no value."""
     used = [
@@ -133,7 +137,9 @@ def _overall(
     known = all(e.value is not None for _, e, _ in used)
     value = sum(w * (e.value or 0.0) for w, e, _ in used) if known else None
     note = "" if known and sized else "no interval: a half has fewer than two units" if known else "a half has no value"
-    low, high = map(float, percentile_interval(replicates)) if known and sized else (None, None)
+    level = widened(min(n_clusters)) if n_clusters else 0.95
+    low, high = map(float, percentile_interval(replicates, level)) if known and sized else (None, None)
+    of = "clusters of each half, widened by t" if n_clusters else "each half"
     bands = pass_mark(threshold)
     overall = Estimate(
         metric=OVERALL,
@@ -141,7 +147,7 @@ def _overall(
         value=value,
         ci_low=low,
         ci_high=high,
-        method=f"percentile bootstrap of each half, {len(replicates)} resamples" if known and sized else "",
+        method=f"percentile bootstrap of {of}, {len(replicates)} resamples" if known and sized else "",
         n=sum(e.n for _, e, _ in used),
         n_unscored=sum(e.n_unscored for _, e, _ in used),
         n_undefined=sum(e.n_undefined for _, e, _ in used),

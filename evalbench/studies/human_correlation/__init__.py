@@ -27,8 +27,9 @@ from evalbench.core.result import Result
 from evalbench.errors import BadInput
 from evalbench.kit.choosing import AUTO
 from evalbench.kit.collecting import several
+from evalbench.kit.grouping import carried
 from evalbench.kit.metric_options import ways_of
-from evalbench.kit.options import Checks, stated
+from evalbench.kit.options import Checks, stated, taken
 from evalbench.kit.scoring import accounting_of, calls_of
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
 from evalbench.readers.dataset import Dataset
@@ -203,7 +204,7 @@ def evaluate(
         raise BadInput("\n".join([lone + left + way, *chosen]))
     names = sorted(found.unscored)
     check_metrics(own_criterion, lower_is_better, names, readings.criteria)
-    items = items_of(readings, found, own_criterion)
+    items = carried(items_of(readings, found, own_criterion), data, unit="doc_id")
     at(f"correlations, {n_resamples} resamples")
     panel, terms = settled(items, options)
     used = {*metrics, *readings.criteria, *side_columns(metrics)}
@@ -219,7 +220,7 @@ def evaluate(
         + " × metrics" * bool(names)
         + " × criteria" * (not names or not set(names) <= {*own_criterion}),
         items=items,
-        summary=summary_of(panel, terms),
+        summary=summarise(items, **taken(summarise, parameters)) if data.grouping.slices else summary_of(panel, terms),
         tables={
             **tables_of(panel, terms.trusted, readings.pairs, yellow_from),
             "texts": readings.frame,

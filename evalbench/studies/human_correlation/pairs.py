@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalbench.core.clusters import CLUSTER
 from evalbench.core.measures import estimate, precision_of
 from evalbench.studies.human_correlation.inputs import SIDES
 from evalbench.studies.human_correlation.panel import Array, Panel
@@ -112,6 +113,8 @@ def _rows(panel: Panel, counts: Array, level: str) -> list[dict[str, Any]]:
         columns |= {f"right {name}": right, f"wrong {name}": counts[:, i, j, :3].sum(axis=1) - right}
         none = "no pair with a preference and two scores"
         measures.append(precision_of(f"right {name}", f"wrong {name}", name, undefined=none))
+    if panel.clusters is not None and level != "system":
+        columns[CLUSTER] = panel.clusters
     resampling: dict[str, Any] = {"seed": panel.seed, "n_resamples": panel.n_resamples}
     rows = []
     for (i, j), found in zip(

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evalbench.core.agreement import Level, cohen_kappa, krippendorff_alpha
+from evalbench.core.agreement import Level, clustered_alpha, cohen_kappa, krippendorff_alpha
+from evalbench.core.clusters import CLUSTER
 from evalbench.core.correlation import FEWEST_ROWS
 from evalbench.core.correlation_table import Correlations, correlation_table
 from evalbench.core.stats import FEW_UNITS, Measured, with_interval
@@ -84,6 +85,8 @@ class Panel:
     level, coefficient : str
         Of the headline.
     seed, n_resamples : int
+    cluster : (n,) array of str, optional
+        Where documents come in clusters.
     """
 
     scorers: tuple[str, ...]
@@ -101,6 +104,7 @@ class Panel:
     coefficient: str
     seed: int
     n_resamples: int
+    cluster: Array | None = None
 
     @cached_property
     def has_systems(self) -> bool:
@@ -128,6 +132,15 @@ class Panel:
     def n_systems(self) -> int:
         return int(self.system_codes.max(initial=-1)) + 1
 
+    @cached_property
+    def clusters(self) -> Array | None:
+        """The cluster of each document, these in ascending order."""
+        if self.cluster is None:
+            return None
+        found = np.empty(self.n_documents, dtype=object)
+        found[self.document_codes] = self.cluster
+        return found
+
     @property
     def several_per_document(self) -> bool:
         return self.n_documents < len(self.document)
@@ -150,7 +163,7 @@ class Panel:
     def correlated(self, x: Array, y: Array, **options: Any) -> Mapping[tuple[str, str], Correlations]:
         """Columns over the panel's rows, by (level, coefficient); options as of ``correlation_table``."""
         system = self.system if self.has_systems else None
-        resampling: dict[str, Any] = {"seed": self.seed, "n_resamples": self.n_resamples}
+        resampling: dict[str, Any] = {"seed": self.seed, "n_resamples": self.n_resamples, "clusters": self.clusters}
         return correlation_table(x, y, document=self.document, system=system, **{**resampling, **options})
 
     def by_headline(self, x: Array, y: Array, **options: Any) -> Correlations:
@@ -196,13 +209,17 @@ class Panel:
 
     def with_interval(self, value: float, replicates: Array, level: str, *, n: int, n_units: int) -> Measured:
         """A value with the interval of its replicates; at system level none from few systems."""
+        if level != "system" and self.clusters is not None:
+            n_units = min(n_units, len(np.unique(self.clusters.astype(str))))
+            return with_interval(value, replicates, n=n, n_units=n_units, clusters=True)
         if level != "system":
             return with_interval(value, replicates, n=n, n_units=n_units, clustered=self.several_per_document)
         if n_units < FEWEST_SYSTEMS:
             return Measured(value, n=n, note=f"under {FEWEST_SYSTEMS} systems no interval is worth printing")
         # Simulated from ten systems on: that a bootstrap of under 20 units is too narrow does not hold here.
         found = with_interval(value, replicates, n=n, n_units=max(n_units, FEW_UNITS))
-        return found._replace(method=f"percentile bootstrap over systems and documents, {len(replicates)} resamples")
+        of = "documents" if self.clusters is None else "clusters"
+        return found._replace(method=f"percentile bootstrap over systems and {of}, {len(replicates)} resamples")
 
     def reason(self, i: int, j: int, level: str) -> str:
         """Why scorer i and criterion j have no correlation at a level."""
@@ -262,8 +279,14 @@ class Panel:
         if ratings.shape[1] < 2:
             return {f"alpha_{a}": Measured(None, note="one annotator only: nothing to agree with") for a in ALPHAS}
         units = np.repeat(np.arange(len(ratings)), ratings.shape[1])
-        resampling = {"seed": self.seed, "n_resamples": self.n_resamples}
-        return {f"alpha_{a}": krippendorff_alpha(units, ratings.ravel(), a, **resampling) for a in ALPHAS}
+        resampling = {"seed": self.seed, "n_resamples": self.n_resamples if self.cluster is None else 0}
+        found = {f"alpha_{a}": krippendorff_alpha(units, ratings.ravel(), a, **resampling) for a in ALPHAS}
+        if self.cluster is None:
+            return found
+        return {
+            name: clustered_alpha(alpha, ratings, a, self.cluster, self.seed, self.n_resamples)
+            for a, (name, alpha) in zip(ALPHAS, found.items(), strict=True)
+        }
 
     def _kappa(self, j: int) -> Measured:
         ratings = self.ratings[:, j]
@@ -335,12 +358,15 @@ def panel_of(
     x[at[by], s[by]], unscored[at[by], s[by]] = items.loc[by, "score"], items.loc[by, "unscored"]
     y[at, c], ratings[at, c] = items["human"], items[columns].to_numpy(dtype=float)
     document, system = (keys.get_level_values(k).to_numpy() for k in (0, 1))
+    cluster = None
+    if CLUSTER in items:
+        cluster = items[CLUSTER].to_numpy()[np.unique(at, return_index=True)[1]]
     if level == LEVEL:
         level = "summary" if len(np.unique(document)) < len(document) else "dataset"
     signs = np.array([-1.0 if _less_is_better(name, lower_is_better) else 1.0 for name in scorers])
     return Panel(
         tuple(scorers), tuple(criteria), tuple(n.removeprefix("rating_") for n in columns), document, system, x, y,
-        ratings, unscored, compared, signs, level, coefficient, seed, n_resamples,
+        ratings, unscored, compared, signs, level, coefficient, seed, n_resamples, cluster,
     )  # fmt: skip
 
 

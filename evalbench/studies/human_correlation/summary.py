@@ -16,6 +16,7 @@ from evalbench.core.wording import aligned, counted, estimate_text, percent, sig
 from evalbench.errors import BadInput
 from evalbench.kit.options import taken
 from evalbench.kit.rules import rule_of
+from evalbench.kit.slicing import sliced
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, bands_of
 from evalbench.studies.human_correlation.panel import (
     COEFFICIENT,
@@ -46,6 +47,7 @@ NAMES = {"spearman": "Spearman", "kendall": "Kendall's tau-b", "pearson": "Pears
 LOWER = "lower is better: agreement is negative"
 
 
+@sliced("doc_id")
 def summarise(
     items: pd.DataFrame,
     *,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import stdtr
 
+from evalbench.core.clusters import widened
 from evalbench.core.compared import at_odds, best_compared
 from evalbench.core.correlation import williams
 from evalbench.core.correlation_table import KINDS, LEVELS, PARTIAL
@@ -165,7 +166,11 @@ def _bootstrapped(panel: Panel, a: int, b: int, j: int, level: str) -> dict[str,
     n = min(panel.n_units(scorer, j, level) for scorer in (a, b))
     if n < 2 or not len(replicates):
         return row | {"difference": difference, "note": "no comparison: fewer than two documents"}
-    low, high = percentile_interval(replicates)
+    level_of = 0.95
+    if level != "system" and panel.clusters is not None:
+        n = min(n, len(set(panel.clusters)))
+        level_of = widened(n)
+    low, high = percentile_interval(replicates, level_of)
     found = row | {"difference": difference, "ci_low": float(low), "ci_high": float(high)}
     # Counted replicates cannot give a p-value small enough to survive Holm over many pairs of metrics.
     error = float(replicates.std(ddof=1)) * math.sqrt(n / (n - 1)) if len(replicates) > 1 else 0.0

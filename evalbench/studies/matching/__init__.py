@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from evalbench.core.result import Result
 from evalbench.kit.collecting import several
 from evalbench.kit.comparing import compare_groups, in_words
+from evalbench.kit.grouping import carried
 from evalbench.kit.options import Checks, stated, taken
 from evalbench.kit.trials import spread
 from evalbench.kit.verdicts import N_RESAMPLES, SEED
@@ -224,6 +225,7 @@ def evaluate(
     std = match(pairs, weights=options["std_weights"], thresholds=of_std, **how)
     ha = match(pairs, weights=options["ha_weights"], thresholds=of_ha, **how)
     items, of_trials = trials.averaged(items_of(pairs, std, ha), "sample_id")
+    items = carried(items, data, unit="sample_id")
     checkers = trials.names(violations.checkers)
     compared = compare_groups(
         items,

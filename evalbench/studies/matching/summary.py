@@ -13,6 +13,7 @@ from evalbench.core.result import Summary
 from evalbench.core.wording import counted
 from evalbench.kit.options import Checks
 from evalbench.kit.rules import rule_of
+from evalbench.kit.slicing import sliced
 from evalbench.kit.verdicts import N_RESAMPLES, SEED, worst_group
 from evalbench.metrics.matching import COMPONENTS
 
@@ -115,6 +116,7 @@ def rules_of(
     return found
 
 
+@sliced("sample_id", measures=measures)
 def summarise(
     items: pd.DataFrame,
     *,

@@ -23,6 +23,7 @@ import numpy as np
 from evalbench.core.result import Result
 from evalbench.core.seeds import rng
 from evalbench.errors import BadInput
+from evalbench.kit.grouping import carried
 from evalbench.kit.options import Checks, stated, taken
 from evalbench.kit.verdicts import N_RESAMPLES, SEED
 from evalbench.metrics.matching import Thresholds
@@ -167,7 +168,7 @@ def evaluate(
     fitted = {k: search(data_k, default, objective, thresholds, weights=weights) for k, data_k in learn.items()}
     bounds = {k: search(data_k, default, objective, thresholds, weights=False) for k, data_k in learn.items()}
     final = search(arrays.of(known), default, objective, thresholds, weights=weights)
-    items = items_of(judged, arrays, default, fold, fitted, bounds)
+    items = carried(items_of(judged, arrays, default, fold, fitted, bounds), data, unit=UNIT)
     summary = summarise(items, **taken(summarise, options))
     found = weights_of(score, final)
     return Result(

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalbench.core.agreement import krippendorff_alpha
+from evalbench.core.agreement import Level, clustered_alpha, krippendorff_alpha
 from evalbench.core.arrays import Floats
+from evalbench.core.clusters import CLUSTER, drawn_together, is_clustered
 from evalbench.core.compared import ALPHA
 from evalbench.core.comparison import compare_measures
 from evalbench.core.correlation import midranker, pearson_kernel
@@ -19,6 +20,7 @@ from evalbench.core.seeds import rng
 from evalbench.core.stats import Measured, bootstrap_weights, light_stability, with_interval
 from evalbench.core.verdict import Case, Rules, Verdict, When
 from evalbench.core.wording import estimate_text, p_equals, value_text
+from evalbench.kit.slicing import sliced
 from evalbench.kit.verdicts import N_RESAMPLES, SEED, by_group
 from evalbench.studies.matching_calibration.inputs import UNIT
 from evalbench.studies.matching_calibration.items import BOUNDS, DEFAULTS, HELD_OUT, SETTINGS, TRAINED
@@ -54,6 +56,7 @@ def measures() -> tuple[Measure, ...]:
     )
 
 
+@sliced(UNIT, measures=measures)
 def summarise(items: pd.DataFrame, *, objective: str = F1, seed: int = SEED, n_resamples: int = N_RESAMPLES) -> Summary:
     """Headline figures per settings, the gain of calibration on held-out folds, and the verdict; options as of ``evaluate``.
 
@@ -86,7 +89,7 @@ def _correlations(known: pd.DataFrame, seed: int, n_resamples: int) -> Correlati
     if not len(wide):
         return {}
     first = known.drop_duplicates("pair_id").set_index("pair_id").loc[wide.index]
-    units, human = first[UNIT].to_numpy(dtype=str), first["human"].to_numpy(dtype=float)
+    units, human = drawn_together(first, first[UNIT].to_numpy(dtype=str)), first["human"].to_numpy(dtype=float)
     names = [n for n in SETTINGS if n in wide]
     ranks = [midranker(wide[n].to_numpy(dtype=float).round(12)) for n in names]
     of_human = midranker(human)
@@ -104,7 +107,12 @@ def _correlations(known: pd.DataFrame, seed: int, n_resamples: int) -> Correlati
     size: dict[str, Any] = {"n": len(wide), "n_units": len(np.unique(units))}
     constant = Measured(None, n=len(wide), note="the scores or the verdicts are constant")
     return {
-        name: (with_interval(value, r, **size, clustered=True) if np.isfinite(value) else constant, r)
+        name: (
+            with_interval(value, r, **size, clustered=True, clusters=is_clustered(first))
+            if np.isfinite(value)
+            else constant,
+            r,
+        )
         for name, (value, r) in pairs.items()
     }
 
@@ -140,8 +148,10 @@ def _gains(
         )
         for label, pair in _DIFFERENCES.items()
     ]
-    units = known.drop_duplicates("pair_id").set_index("pair_id").loc[wide.index, UNIT]
-    done = estimate(sums, listed, units=units, seed=seed, n_resamples=n_resamples)
+    first = known.drop_duplicates("pair_id").set_index("pair_id").loc[wide.index]
+    if is_clustered(first):
+        sums[CLUSTER] = first[CLUSTER].to_numpy()
+    done = estimate(sums, listed, units=first[UNIT], seed=seed, n_resamples=n_resamples)
     return list(done.estimates), done.replicates[f"gain_{F1}"]
 
 
@@ -152,7 +162,14 @@ def _alpha(items: pd.DataFrame, seed: int, n_resamples: int) -> Estimate:
     units = np.repeat(pairs["pair_id"].to_numpy(dtype=str), [len(v) for v in verdicts])
     ratings = np.array([x for v in verdicts for x in v], dtype=float)
     binary = bool(np.isin(ratings, (0, 1)).all())
-    found = krippendorff_alpha(units, ratings, "nominal" if binary else "interval", seed=seed, n_resamples=n_resamples)
+    level: Level = "nominal" if binary else "interval"
+    clustered = is_clustered(pairs)
+    found = krippendorff_alpha(units, ratings, level, seed=seed, n_resamples=0 if clustered else n_resamples)
+    if clustered:
+        wide = np.full((len(verdicts), max(map(len, verdicts), default=0)), np.nan)
+        for row, given in zip(wide, verdicts, strict=True):
+            row[: len(given)] = given
+        found = clustered_alpha(found, wide, level, pairs[CLUSTER].to_numpy(), seed, n_resamples)
     return Estimate(
         metric="alpha_of_annotators", title="Krippendorff's α of the annotators", **CORRELATION, **found._asdict()
     )

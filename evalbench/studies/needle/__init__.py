@@ -16,6 +16,7 @@ from typing import Any
 from evalbench.core.result import Result
 from evalbench.kit.collecting import accounting_of, asked, calls_of, several
 from evalbench.kit.comparing import compare_groups, in_words
+from evalbench.kit.grouping import carried
 from evalbench.kit.judging import Docket
 from evalbench.kit.options import Checks, stated, taken
 from evalbench.kit.trials import spread
@@ -228,6 +229,7 @@ def evaluate(
     docket = Docket(judge, prompt=judge_prompt, seed=seed, max_tokens=judge_max_tokens) if judge else None
     each, replies, gathered = items_of(found.rows, scorer, fuzzy_from, docket)
     items, of_trials = trials.averaged(each, "id")
+    items = carried(items, data, unit="needle", names={"needles": "needle", "haystacks": "haystack"})
     heard = [docket.heard()] if docket else []
     compared = compare_groups(
         items, measures(scorer)[:1], "model", units="needle", rank_by="recall", seed=seed, n_resamples=n_resamples

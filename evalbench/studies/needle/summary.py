@@ -13,6 +13,7 @@ from evalbench.core.wording import counted
 from evalbench.judge.entail import holds_back
 from evalbench.kit.options import Checks
 from evalbench.kit.rules import rule_of
+from evalbench.kit.slicing import sliced
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, bands_of, worst_group
 from evalbench.studies.needle.haystack import KINDS
 from evalbench.studies.needle.items import JUDGE, SCORERS
@@ -84,6 +85,7 @@ def measures(
     return tuple(replace(m, bands=bands_of(rules.get(m.metric, {}))) for m in _figures(scorer, judge))
 
 
+@sliced("needle", measures=measures)
 def summarise(
     items: pd.DataFrame,
     *,

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from evalbench.core.result import Result
 from evalbench.kit.collecting import several
 from evalbench.kit.comparing import compare_groups, in_words
+from evalbench.kit.grouping import carried
 from evalbench.kit.options import Checks, stated, taken
 from evalbench.kit.trials import spread
 from evalbench.kit.verdicts import N_RESAMPLES, SEED
@@ -129,6 +130,7 @@ def evaluate(
     known = prepare(data)
     each, conflicts = items_of(known, whole_words=whole_words, case_sensitive=case_sensitive, count_nested=count_nested)
     items, of_trials = trials.averaged(each, "text_id")
+    items = carried(items, data, unit="text_id")
     models = trials.names(known.models)
     compared = compare_groups(
         items,

@@ -11,6 +11,7 @@ from evalbench.core.result import Summary
 from evalbench.core.wording import counted
 from evalbench.kit.options import Checks
 from evalbench.kit.rules import rule_of
+from evalbench.kit.slicing import sliced
 from evalbench.kit.verdicts import N_RESAMPLES, SEED, worst_group
 from evalbench.metrics.mentions import CLASS, TEXT
 from evalbench.studies.ner_conflicts.items import NOTHING, ONCE
@@ -113,6 +114,7 @@ def rules_of(
     return found
 
 
+@sliced("text_id", measures=measures)
 def summarise(
     items: pd.DataFrame,
     *,

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from evalbench.core.result import Result
 from evalbench.kit.collecting import several
 from evalbench.kit.comparing import compare_groups, in_words
+from evalbench.kit.grouping import carried
 from evalbench.kit.options import Checks, stated, taken
 from evalbench.kit.trials import spread
 from evalbench.kit.verdicts import N_RESAMPLES, SEED
@@ -139,6 +140,7 @@ def evaluate(
     known = prepare(data)
     each, tables = items_of(known)
     items, of_trials = trials.averaged(each, "text_id")
+    items = carried(items, data, unit="text_id")
     models = trials.names(known.models)
     counts = trials.summed(tables["counts"])
     resampling: dict[str, int] = {"seed": seed, "n_resamples": n_resamples}

@@ -11,14 +11,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalbench.core.arrays import Floats
+from evalbench.core.clusters import CLUSTER
 from evalbench.core.measures import Measure, estimate, ratio
 from evalbench.core.result import Estimate, Summary, decisive
+from evalbench.core.slices import SLICE
 from evalbench.core.stability import Lit, joint_stability
 from evalbench.core.stats import of_few
 from evalbench.core.verdict import Bands, Light, Verdict, worst
 from evalbench.core.wording import counted, estimate_text
 from evalbench.kit.options import Checks
 from evalbench.kit.rules import rule_of
+from evalbench.kit.slicing import sliced
 from evalbench.kit.verdicts import N_RESAMPLES, NAMED, SEED, bands_of, with_light
 from evalbench.metrics.entities import MODES
 from evalbench.studies.ner_quality.items import classes_of, confused_column, confusions_of, own_column
@@ -218,6 +221,7 @@ def rules_of(
     return bands_of(rule or {}, higher_is_better=False) or METHOD_BANDS, found
 
 
+@sliced("text_id", measures=measures)
 def summarise(
     items: pd.DataFrame,
     *,
@@ -338,12 +342,14 @@ def resampled_rows(items: pd.DataFrame) -> pd.DataFrame:
     """
     import pandas as pd
 
-    if items["text_id"].nunique() <= MOST_UNITS:
+    if items["text_id"].nunique() <= MOST_UNITS or CLUSTER in items:
         return items.assign(_unit=items["text_id"])
     block = pd.util.hash_array(items["text_id"].to_numpy(dtype=object)) % BLOCKS
     model, names = pd.factorize(items["model"], sort=True)
     group = model * BLOCKS + block.astype(np.int64)
-    numbers = [c for c in items.columns if c not in ("text_id", "model", "unscored", "undefined")]
+    numbers = [
+        c for c in items.columns if not (c in ("text_id", "model", "unscored", "undefined") or c.startswith(SLICE))
+    ]
     sums = {c: np.bincount(group, items[c].to_numpy(dtype=float), len(names) * BLOCKS) for c in numbers}
     filled = np.flatnonzero(np.bincount(group, minlength=len(names) * BLOCKS))
     own = {"model": np.array(names, dtype=object)[filled // BLOCKS], "_unit": (filled % BLOCKS).astype(str)}

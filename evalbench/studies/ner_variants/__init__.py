@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from evalbench.core.result import Result
 from evalbench.kit.collecting import accounting_of, calls_of, several
+from evalbench.kit.grouping import carried
 from evalbench.kit.options import Checks, stated, taken
 from evalbench.kit.trials import spread
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
@@ -156,7 +157,10 @@ def evaluate(
     rows = rows.assign(asked=trials.plain(rows["asked"]))
     trials = trials.ending(f", {wording(r, d)}" for r in REQUESTS for d in DESCRIPTIONS)
     items, of_trials = trials.averaged(rows, "id", "entity_class")
+    items = carried(items, data)
     summary, differences = compared(items, **taken(compared, options))
+    if data.grouping.slices:
+        summary = summarise(items, **taken(summarise, options))
     result = Result(
         study="ner_variants",
         question=QUESTION,

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from evalbench.core.arrays import Floats
+from evalbench.core.clusters import CLUSTER
 from evalbench.core.measures import Measure, estimate, ratio
 from evalbench.core.result import Estimate, Summary, decisive
 from evalbench.core.stability import Lit, joint_stability
 from evalbench.core.stats import of_few
 from evalbench.core.verdict import Band, Bands, Verdict, worst
 from evalbench.core.wording import counted, estimate_text
+from evalbench.kit.slicing import sliced
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, by_group, crowded, held, left_out
 from evalbench.studies.ner_variants.inputs import DESCRIPTIONS
 from evalbench.studies.ner_variants.items import COUNTS, wording
@@ -83,6 +85,7 @@ def pairs_of(items: pd.DataFrame) -> Iterator[Pair]:
 def _beside(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
     """Both wordings of each text and class; without values where either has none."""
     keys, columns = ["id", "entity_class"], ["unscored", *COUNTS]
+    keys += [name for name in (CLUSTER,) if name in first]
     both = first[keys + columns].merge(second[keys + columns], on=keys, suffixes=("_of_a", "_of_b"))
     why = both["unscored_of_a"].where(both["unscored_of_a"] != "", both["unscored_of_b"])
     counts = {f"{side}_{count}": both[f"{count}_of_{side}"].where(why == "") for side in "ab" for count in COUNTS}
@@ -134,6 +137,7 @@ def _cells(e: Estimate) -> dict[str, Any]:
     return {**dict(zip(("gain", "gain_low", "gain_high"), numbers, strict=True)), "n": e.n, "light": e.light}
 
 
+@sliced(measures=measures)
 def summarise(
     items: pd.DataFrame, *, max_unscored: float = MAX_UNSCORED, seed: int = SEED, n_resamples: int = N_RESAMPLES
 ) -> Summary:

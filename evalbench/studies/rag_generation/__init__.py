@@ -20,6 +20,7 @@ from evalbench.judge.entail import BASELINE
 from evalbench.kit.choosing import AUTO
 from evalbench.kit.collecting import accounting_of, calls_of, several
 from evalbench.kit.comparing import compare_groups
+from evalbench.kit.grouping import carried
 from evalbench.kit.judging import Docket
 from evalbench.kit.options import Checks, stated, taken
 from evalbench.kit.sampling import sampled
@@ -180,6 +181,7 @@ def evaluate(
         embedded = compared(cases, embed)
     heard = docket.heard()
     items, of_trials = trials.averaged(items_of(cases, chosen), "id")
+    items = carried(items, data)
     at(f"intervals, {n_resamples} resamples")
     headline = [m for m in measures(chosen) if m.metric in METRICS]
     tables = {

@@ -11,6 +11,7 @@ from evalbench.core.wording import counted
 from evalbench.judge.entail import BASELINE, holds_back
 from evalbench.kit.options import Checks
 from evalbench.kit.rules import rule_of
+from evalbench.kit.slicing import sliced
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, by_group, with_light, worst_group
 from evalbench.metrics.registry import card
 from evalbench.studies.rag_generation.inputs import METRICS
@@ -103,6 +104,7 @@ def rules_of(lights: Mapping[str, Any], metrics: Sequence[str]) -> dict[str, dic
     return {name: rule for name, rule in found.items() if rule}
 
 
+@sliced(measures=measures)
 def summarise(
     items: pd.DataFrame,
     *,

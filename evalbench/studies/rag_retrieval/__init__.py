@@ -18,6 +18,7 @@ from evalbench.core.compared import left_out_note
 from evalbench.core.result import Result
 from evalbench.kit.collecting import several
 from evalbench.kit.comparing import compare_groups
+from evalbench.kit.grouping import carried
 from evalbench.kit.options import Checks, stated, taken
 from evalbench.kit.trials import spread
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
@@ -177,6 +178,7 @@ def evaluate(
     rankings = {name: ranked(run, found.qrels, rules) for name, run in found.runs.items()}
     each = items_of(found, rankings, figures_of(names, depths), depths, rules)
     items, of_trials = trials.averaged(each, "query_id")
+    items = carried(items, data, unit="query_id", names={"questions": "query_id"})
     runs = trials.names(list(found.runs))
     first = Figure(names[0], k).name
     tables = {"grades": grades_of(found, rankings, k), **tables_of(items, names, k, depths, ties, seed, n_resamples)}

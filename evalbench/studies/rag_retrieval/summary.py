@@ -11,6 +11,7 @@ from evalbench.core.result import Summary
 from evalbench.core.wording import counted
 from evalbench.kit.options import Checks
 from evalbench.kit.rules import rule_of
+from evalbench.kit.slicing import sliced
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, by_group, worst_group
 from evalbench.studies.rag_retrieval.figures import FORMULAS, UNJUDGED, Figure, figures_of, plain
 from evalbench.studies.rag_retrieval.items import MEAN
@@ -68,6 +69,7 @@ def measures(metrics: Sequence[str], k: int, ties: str = "") -> tuple[Measure, .
     return tuple(measure_of(figure, ties) for figure in (*figures_of(metrics, [k]), Figure(UNJUDGED, k)))
 
 
+@sliced("query_id", measures=measures)
 def summarise(
     items: pd.DataFrame,
     *,

@@ -21,6 +21,7 @@ from evalbench.core.result import Result
 from evalbench.errors import BadInput
 from evalbench.judge.entail import BASELINE
 from evalbench.kit.collecting import accounting_of, calls_of
+from evalbench.kit.grouping import carried
 from evalbench.kit.judging import Docket
 from evalbench.kit.options import stated, taken
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
@@ -263,6 +264,7 @@ def evaluate(
     items = items.astype(dict.fromkeys(ITEMS[4:-2], float)).sort_values(
         ["part", "k", "setting", "id"], kind="stable", ignore_index=True
     )
+    items = carried(items, data)
     tables |= {"answers": pd.concat(rag.answers, ignore_index=True)} if rag.answers else {}
     resampled = {"seed": seed, "n_resamples": n_resamples}
     shown = [key_measure(options["target_metric"])]

@@ -15,6 +15,7 @@ from evalbench.core.verdict import Band, Bands
 from evalbench.core.wording import counted, estimate_text, p_equals
 from evalbench.kit.comparing import compare_groups
 from evalbench.kit.rules import rule_of
+from evalbench.kit.slicing import sliced
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, NO_THRESHOLDS, SEED, bands_of, worst_group
 from evalbench.metrics.registry import card
 from evalbench.studies.rag_tuning.sections import (
@@ -192,6 +193,7 @@ def best_cells(table: pd.DataFrame) -> list[str]:
     return [str(first), *map(str, same)] if won and {*same, *won} == others else []
 
 
+@sliced(measures=measures)
 def summarise(
     items: pd.DataFrame,
     *,

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from evalbench.core.progress import at
 from evalbench.core.result import Result
 from evalbench.kit.collecting import accounting_of, calls_of, several
+from evalbench.kit.grouping import carried
 from evalbench.kit.options import Checks, stated, taken
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
 from evalbench.models.accounting import embeddings_counted, merged
@@ -193,6 +194,7 @@ def evaluate(
     if set(items["test_set"]) == {""}:
         items, generations = (frame.drop(columns="test_set") for frame in (items, generations))
     at(f"intervals, {n_resamples} resamples")
+    items = carried(items, data)
     by = ("model", *(("test_set",) if "test_set" in items else ()))
     said = [language_warning(card_of(embed), [text for text in rows["output"] if text])] if embed else []
     beside = {"listed_beside": not model and {"output", "samples"} <= set(data["items"])}

@@ -18,6 +18,7 @@ from evalbench.core.wording import counted, estimate_text, percent, share_text
 from evalbench.errors import BadInput
 from evalbench.kit.collecting import UNNAMED
 from evalbench.kit.rules import rule_of
+from evalbench.kit.slicing import sliced
 from evalbench.kit.verdicts import (
     MAX_UNSCORED,
     N_RESAMPLES,
@@ -154,6 +155,7 @@ def groups_of(items: pd.DataFrame) -> Iterator[tuple[dict[str, str], str, pd.Dat
         yield dict(zip(by, map(str, names), strict=True)), str(rows["task"].iloc[0]), rows
 
 
+@sliced(measures=measures)
 def summarise(
     items: pd.DataFrame,
     *,

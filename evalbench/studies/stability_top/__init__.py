@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 
 from evalbench.core.result import Result
 from evalbench.kit.collecting import accounting_of, asked, calls_of
+from evalbench.kit.grouping import carried
 from evalbench.kit.options import Checks, stated, taken
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
 from evalbench.metrics.top_k import PERSISTENCE
@@ -138,7 +139,7 @@ def evaluate(
         with embeddings_counted() as spent:
             tops = searched(variants.rows, data["documents"], embed, depth)
     found = compared(tops, persistence)
-    items = items_of(tops, found, k)
+    items = carried(items_of(tops, found, k), data)
     by_k = by_k_of(
         tops.rows[["id", "augmentation", "unscored", "undefined"]], found, seed=seed, n_resamples=n_resamples
     )

@@ -13,6 +13,7 @@ from evalbench.core.verdict import Band, Bands
 from evalbench.core.wording import counted
 from evalbench.kit.options import Checks
 from evalbench.kit.rules import rule_of
+from evalbench.kit.slicing import sliced
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, ROUNDING, SEED, by_group, worst_group
 from evalbench.metrics.top_k import TopAgreement
 from evalbench.studies.stability_top.items import FIGURES
@@ -79,6 +80,7 @@ def measures() -> tuple[Measure, ...]:
     return (strict, *others)
 
 
+@sliced(measures=measures)
 def summarise(
     items: pd.DataFrame,
     *,

@@ -22,6 +22,7 @@ from evalbench.kit.answers import remarks
 from evalbench.kit.choosing import AUTO, allowed
 from evalbench.kit.collecting import several
 from evalbench.kit.comparing import compare_groups
+from evalbench.kit.grouping import carried
 from evalbench.kit.metric_options import methods_of, metrics_of, name_of
 from evalbench.kit.options import Checks, also_called, stated, taken
 from evalbench.kit.scoring import accounting_of, calls_of, check_columns, score_all
@@ -206,6 +207,7 @@ def evaluate(
     scored = score_all(frame, cards, {**options, "judge": judge}, replies)
     at(f"intervals, {n_resamples} resamples")
     items, rows = trials.averaged(items_of(frame, scored), "id")
+    items = carried(items, dataset)
     by = ("model",) if "model" in items else ()
     models = sorted(set(items["model"]) - {""}) if by else []
     headline = [m for m in measures(names, rules) if m.metric in names]

@@ -12,6 +12,7 @@ from evalbench.core.result import Summary
 from evalbench.core.wording import counted
 from evalbench.kit.options import Checks
 from evalbench.kit.rules import rule_of
+from evalbench.kit.slicing import sliced
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, by_group, with_light, worst_group
 from evalbench.metrics.registry import MODULE, Card, card
 from evalbench.metrics.translation import BLEU_COUNTS, corpus_bleu
@@ -79,6 +80,7 @@ def _measures_of(entry: Card) -> tuple[Measure, ...]:
     return mean, Measure("sacrebleu_corpus", sums, corpus_bleu, **common)
 
 
+@sliced(measures=measures)
 def summarise(
     items: pd.DataFrame,
     *,
