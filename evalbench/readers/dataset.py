@@ -46,7 +46,6 @@ class Dataset:
     tables : mapping of str to DataFrame
         One per table of the schema that is there.
     remarks : tuple of str
-        What a reader must know of the tables.
     files : mapping of str to str
     unused : mapping of str to tuple of str
         Table → columns that its schema does not name.

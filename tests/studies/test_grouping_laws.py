@@ -40,7 +40,8 @@ OF_UNITS: Mapping[str, tuple[tuple[str, str], ...]] = {
 
 
 def of_units(name: str) -> tuple[tuple[str, str], ...]:
-    found = OF_UNITS.get(name, (("items", "id"),))
+    key = studies.study(name).UNIT or whole(name).id
+    found = OF_UNITS.get(name, tuple((table, key) for table in sample(name) if key in sample(name)[table]))
     return tuple((table, key) for table, key in found if table in sample(name))
 
 
