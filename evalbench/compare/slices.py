@@ -92,7 +92,7 @@ def by_value(
     if not columns:
         return (), []
     if measure is None:
-        return (), ["Not compared by slice: the first figure is no function of sums over items."]
+        return (), ["Not compared by slice: the first figure is not a function of sums over items."]
     found: list[Value] = []
     notes: list[str] = []
     for column in columns:

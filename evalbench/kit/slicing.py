@@ -150,7 +150,7 @@ def slices_of(
     if set(metrics) - tested and tested != set(metrics):
         titles = {e.metric: e.title for e in whole.estimates}
         notes.append(
-            f"Not tested against the rest, since no sums over items: {', '.join(titles[m] for m in metrics if m not in tested)}"
+            f"Not tested against the rest, since they are not sums over items: {', '.join(titles[m] for m in metrics if m not in tested)}"
         )
     adjusted = _adjusted(rows)
     return Slices(rows=tuple(adjusted), sentence=_sentence(adjusted, lead), notes=tuple(notes))
