@@ -17,6 +17,7 @@ from typing import Any
 from evalbench.core.result import Result
 from evalbench.kit.collecting import accounting_of, calls_of, several
 from evalbench.kit.comparing import in_words
+from evalbench.kit.grouping import carried
 from evalbench.kit.judging import Docket
 from evalbench.kit.options import Checks, stated, taken
 from evalbench.kit.sampling import sampled
@@ -193,7 +194,7 @@ def evaluate(
     )
     docket = Docket(judge, prompt=judge_prompt, seed=seed) if clusters != EXACT else None
     scored = items_of(found.rows, docket=docket, **_own(items_of, options))
-    items = scored.items
+    items = carried(scored.items, data)
     summary = summarise(items, **taken(summarise, options))
     models = sorted(set(items["model"]))
     pairs = compared(items, measures(p_by)[:1], seed=seed, n_resamples=n_resamples)

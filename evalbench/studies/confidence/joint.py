@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalbench.core.arrays import Floats, Indices
+from evalbench.core.clusters import CLUSTER
 from evalbench.core.compared import ALPHA, Comparison, best_compared, held_back
 from evalbench.core.comparison import adjusted_together, compare_measures
 from evalbench.core.measures import Measure
@@ -53,7 +54,8 @@ def stability_of(
     """
     import pandas as pd
 
-    codes, names = pd.factorize(items[units])
+    drawn_by = items[CLUSTER if CLUSTER in items else units]
+    codes, names = pd.factorize(drawn_by)
     if len(names) < 2:
         return None
     of_model = items["model"].astype(str).to_numpy()
@@ -62,7 +64,7 @@ def stability_of(
     parts = [np.flatnonzero(of_model == model) for model in models]
     if any(len(np.unique(codes[part])) < len(part) for part in parts):
         columns = [column(np.where(of_model == model, scores, np.nan), wrong) for model in models]
-        unit = units_of(items[units])
+        unit = units_of(drawn_by)
     else:
         columns = [_placed(codes[part], scores[part], wrong[part], len(names)) for part in parts]
         unit = np.arange(len(names))
@@ -156,6 +158,8 @@ def _pair(a: pd.DataFrame, b: pd.DataFrame, units: str, *, seed: int, n_resample
         swaps = _swapped(patterns, permuted, seed)
         p = float((1 + (~(np.abs(swaps) < abs(difference) - 1e-12)).sum()) / (1 + permuted))
         note = "; ".join(bootstrap_cautions(float(lows), float(highs), float(np.isnan(drawn).mean()), n))
+        if CLUSTER in a:
+            note = "; ".join(filter(None, [note, "questions are drawn one by one here, not in their clusters"]))
         method = f"paired percentile bootstrap, {times} resamples; {permuted} swaps within units"
     tested = p is not None and low is not None
     least = least_p(n, n, paired=True) if tested else None

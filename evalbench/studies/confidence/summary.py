@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from evalbench.core.arrays import Floats
+from evalbench.core.clusters import CLUSTER, is_clustered
 from evalbench.core.measures import Measure, estimate, mean_of, share_of
 from evalbench.core.result import Estimate, Summary
 from evalbench.core.seeds import rng
@@ -17,6 +18,7 @@ from evalbench.core.unscored import counted as counted_reasons
 from evalbench.core.verdict import Bands, worst
 from evalbench.core.wording import counted, percent
 from evalbench.kit.rules import rule_of
+from evalbench.kit.slicing import sliced
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, bands_of, crowded, worst_group
 from evalbench.studies.confidence.by_topic import CONFIDENT_FROM, remark_of
 from evalbench.studies.confidence.figures import (
@@ -67,6 +69,7 @@ def light_of(green_from: float | None, yellow_from: float | None) -> Bands | Non
     return bands_of(rule_of({"green_from": green_from, "yellow_from": yellow_from}, within=(0, 1)))
 
 
+@sliced(measures=measures)
 def summarise(
     items: pd.DataFrame,
     *,
@@ -139,7 +142,7 @@ def _of_model(
     seed: int,
     n_resamples: int,
 ) -> list[Estimate]:
-    units = units_of(rows["id"])
+    units = units_of(rows[CLUSTER] if is_clustered(rows) else rows["id"])
     shape = shape_of(rows, scores, p_by, coverage)
     clustered = int(units.max()) + 1 < len(units)
     drawn = replicates_of(shape, units, rng(seed, "bootstrap"), n_resamples)
@@ -195,7 +198,12 @@ def _estimate(
             group=one.group,
             **sizes,
         )
-    measured = with_interval(value, one.drawn[metric], n=sizes["n"], n_units=sizes["n"], clustered=one.clustered)
+    n_units, clusters = sizes["n"], is_clustered(one.rows)
+    if clusters:
+        n_units = int(one.rows.loc[one.rows[column_of(score)].notna() & one.rows["wrong"].notna(), CLUSTER].nunique())
+    measured = with_interval(
+        value, one.drawn[metric], n=sizes["n"], n_units=n_units, clustered=one.clustered, clusters=clusters
+    )
     scarce = [f"only {words}: the interval is too narrow" for n, words in few if n < FEW_UNITS <= sizes["n"]]
     note = "; ".join(filter(None, [*notes, measured.note, *scarce]))
     return Estimate(
