@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from evalbench.core.result import Result
 from evalbench.kit.choosing import AUTO
 from evalbench.kit.collecting import asked, several
+from evalbench.kit.grouping import carried
 from evalbench.kit.options import Checks, stated, taken
 from evalbench.kit.sampling import sampled
 from evalbench.kit.scoring import Scored, accounting_of, calls_of
@@ -215,6 +216,7 @@ def evaluate(
     options |= {"metric": key.name, "score_range": [key.worst, key.best]}
     pair = paired(tables.items, tables.variants, [tables.column] if tables.column else [], levels)
     found, scored = items_of(pair, key, {**options, "judge": judge}, reasons)
+    found = carried(found, data)
     summary = summarise(found, **taken(summarise, options))
     pairs = compared(found, seed=seed, n_resamples=n_resamples)
     models = sorted(set(found["model"])) if "model" in found else []

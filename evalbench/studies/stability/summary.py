@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from evalbench.core.arrays import Floats
+from evalbench.core.clusters import drawn_together
 from evalbench.core.measures import Measure, estimate, mean_of, ratio, share_of, unit_sums
 from evalbench.core.result import Estimate, Summary, decisive
 from evalbench.core.seeds import rng
@@ -19,6 +20,7 @@ from evalbench.core.wording import count, counted, estimate_text, percent
 from evalbench.kit.comparing import compare_groups
 from evalbench.kit.options import Checks
 from evalbench.kit.rules import rule_of
+from evalbench.kit.slicing import sliced
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, NAMED, SEED, crowded, held, left_out
 from evalbench.studies.stability.inputs import LEVELS
 from evalbench.studies.stability.lights import (
@@ -180,6 +182,7 @@ def _round_up(n: float) -> str:
     return count(-(-int(np.ceil(n)) // step) * step)
 
 
+@sliced(measures=measures)
 def summarise(
     items: pd.DataFrame,
     *,
@@ -229,7 +232,7 @@ def summarise(
 
 def _jointly(found: Found, seed: int, n_resamples: int) -> Floats:
     """The drops in resamples of all items, the same for every augmentation and model: ``(r, g)``."""
-    done = [unit_sums(rows, (DROP, f"#{DROP}"), rows["id"]) for rows in found.rows]
+    done = [unit_sums(rows, (DROP, f"#{DROP}"), drawn_together(rows, rows["id"])) for rows in found.rows]
     every = np.unique(np.concatenate([ids for _, ids in done]))
     if len(every) < 2:
         return np.empty((0, len(done)))
