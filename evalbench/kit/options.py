@@ -46,7 +46,7 @@ def stated(evaluate: Callable[..., Any], values: Mapping[str, Any]) -> dict[str,
     faults = [
         f"{p.name} must be {what}{_as_list(values[p.name], what)}, got {values[p.name]!r:.80}"
         for p in own
-        if (what := _expected(p.annotation)) and not _is_of(values[p.name], str(p.annotation))
+        if (what := _expected(kind := _written(p.annotation))) and not _is_of(values[p.name], kind)
     ]
     if faults:
         raise BadInput.listing(f"{evaluate.__module__.rpartition('.')[2]}: invalid options:", faults)
@@ -67,7 +67,14 @@ _WORDS = {
 }
 
 
-def _expected(annotation: object) -> str:
+def _written(annotation: object) -> str:
+    """An annotation as its module writes it, also where that does not leave annotations as texts."""
+    if isinstance(annotation, str):
+        return annotation
+    return annotation.__name__ if isinstance(annotation, type) and annotation is not inspect.Parameter.empty else "Any"
+
+
+def _expected(annotation: str) -> str:
     """A type in words; empty where anything may come.
 
     Examples
@@ -77,7 +84,7 @@ def _expected(annotation: object) -> str:
     >>> _expected("Mapping[str, Mapping[str, float]]"), _expected("Sequence[str | InProcess]")
     ('a mapping of texts to mappings', 'a list of texts or functions')
     """
-    if not isinstance(annotation, str) or annotation == "Any":
+    if annotation == "Any":
         return ""
     return " or ".join(_named(part) for part in _parts(annotation))
 
