@@ -23,6 +23,7 @@ _COMMANDS = {
     "metrics": "evalbench.commands.metrics:metrics",
     "data": "evalbench.commands.data:data",
     "label": "evalbench.commands.label:label",
+    "criteria": "evalbench.commands.criteria:criteria",
     "models": "evalbench.commands.models:models",
 }
 
