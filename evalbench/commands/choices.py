@@ -15,7 +15,7 @@ _COMMON = {
     "sample_method": ("first", "random"),
     "embed": ("use-multilingual", "minilm", "e5-small"),
     "judge": ("baseline/lexical",),
-    "normalise": ("full", "squad", "none"),
+    "normalise": ("full", "full-stop_words", "squad", "none"),
 }
 
 

@@ -141,7 +141,7 @@ def evaluate(
         From which value of ``correct``, or of the metric, an answer is right; needed where there are others than 0 and 1.
     p_by : {"match", "similarity"}
         What p is: ``match``, the share of samples equal to the answer, or ``similarity``, their mean cosine with it.
-    normalise : str
+    normalise : {"full-stop_words", "full", "squad", "none"}
         How texts are compared: ``full``, ``squad``, ``none``, or ``full`` without steps, as in ``full-stop_words``.
     language : str
         ISO code of the stop-words that ``normalise`` may leave out.
