@@ -267,8 +267,8 @@ def _held_first(
 
 
 def _first(measures: Sequence[Measure], found: Sequence[Estimate]) -> str:
-    """The first measure that has a value anywhere."""
-    known = [e.metric for e in found if e.value is not None]
+    """The first measure that has a value anywhere; of these measures alone, since a study has other estimates too."""
+    known = [e.metric for e in found if e.value is not None and e.metric in {m.metric for m in measures}]
     return known[0] if known else measures[0].metric
 
 

@@ -49,6 +49,33 @@ def test_a_boundary_has_the_worse_light_and_nothing_is_between_two(task, value, 
     assert BANDS[task].light(value) == light
 
 
+def test_the_sentence_names_the_figure_that_decides():
+    frame = table({f"q{i:02}": ["a b", "A b"] for i in range(30)}, reference="c")
+    result = judged(frame, lights={"changed_text": {"green_to": 0.1, "yellow_to": 0.2}})
+    assert (result.light, values(result)["lexical_diversity"]) == ("red", 0)
+    assert "; the light is that of questions with several texts: 1.00 [0.89, 1.00]; 30 questions" in result.sentence
+    marks = {"correct": {"green_from": 0.9, "yellow_from": 0.5}}
+    assert "right answers: 0.00" in judged(frame, lights=marks).sentence
+    without = judged(frame.assign(reference=""), lights=marks)
+    assert without.light == "grey"
+    assert "right answers: no value (no generation is marked right or wrong)" in without.sentence
+
+
+def test_a_light_on_what_cannot_be_computed_is_refused():
+    frame = table({"q": ["a", "b"]})
+    both = {"semantic_diversity": {"green_to": 1, "yellow_to": 2}, "flickers": {"green_to": 0.1, "yellow_to": 0.2}}
+    with pytest.raises(BadInput) as refused:
+        judged(frame, lights=both)
+    assert "semantic_diversity needs an embedding model" in str(refused.value)
+    assert "flickers needs answers that are marked: a column correct or reference" in str(refused.value)
+
+
+def test_rows_that_no_column_brings_together_are_refused():
+    frame = pd.DataFrame({"output": ["a", "b"], "вопрос": ["?", "?"]})
+    with pytest.raises(BadInput, match=r"no column id or prompt.* is 'вопрос' meant\? \(--map 'вопрос=prompt'\)"):
+        judged(frame)
+
+
 @pytest.mark.parametrize(("changed", "light"), [(1, "green"), (2, "yellow"), (3, "red")])
 def test_the_share_of_questions_with_another_answer_moves_the_light(changed, light):
     """Of 40 questions each that has two answers of one word, 1:1, adds 2.5 percentage points; at 2 and 3: 5.0 and 7.5."""

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from cited import judged, row
 
-from evalbench import cot_levels, load, matching, text_metrics
+from evalbench import confidence, cot_levels, load, matching, text_metrics
 from evalbench.commands.printed import headline
 from evalbench.kit.collecting import UNNAMED
 
@@ -83,3 +83,11 @@ def test_answers_without_a_citation_to_check_are_undefined_in_fabricated_citatio
     assert (figure.value, figure.n, figure.n_undefined) == (0, 1, 1)
     nothing = judged(row("It fell in 1908 [1].", CITED)).estimate("fabricated_citations", model=UNNAMED)
     assert (nothing.value, nothing.n, nothing.n_undefined) == (None, 0, 1)
+
+
+@pytest.mark.parametrize("right", [0, 1])
+def test_answers_that_are_all_right_or_all_wrong_have_no_auroc_and_need_no_threshold_to_say_so(right):
+    rows = pd.DataFrame({"id": ["p", "q"], "answer": ["a", "b"], "samples": [["a"], ["c"]], "correct": [right, right]})
+    result = confidence.evaluate(load({"items": rows}, study="confidence"), embed="", n_resamples=50)
+    assert result.light == "unlit"
+    assert f"has no value ({UNNAMED}: every answer is {'right' if right else 'wrong'}" in result.sentence

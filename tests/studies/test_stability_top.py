@@ -99,7 +99,36 @@ def test_the_order_of_rows_changes_nothing():
 def test_a_question_whose_own_top_is_missing_is_unscored():
     result = judged({"tops": tops(("p", "", "xyz"), ("p", "t", "xyz"), ("q", "t", "xyz"), ("r", "", "xyz"))}, k=3)
     assert result.items.set_index("id")["unscored"].to_dict() == {"p": "", "q": "no-output"}
-    assert any("Questions without the top of a variant, in no figure: 1" in note for note in result.notes)
+    assert any(
+        "Questions (of 3) that have no top after an augmentation, and are not in its figures: " in note
+        for note in result.notes
+    )
+
+
+def test_what_the_table_lacks_is_said():
+    few = tops(*((i, name, "xyz") for i in "pq" for name in ("исходный", "typos")), ("p", "swap", "xyz"))
+    result = judged({"tops": few.assign(rank=1)}, k=5, deepest=10)
+    assert [note for note in result.notes if "column" not in note] == [
+        "k is 5, and no top has so many passages: the figures are those of the first 3.",
+        "The tops are 3 deep: none of the table has more passages.",
+        "Questions (of 2) that have no top after an augmentation, and are not in its figures: swap 1.",
+        "Tops with passages of the same rank, which are in the order of their names: 5.",
+    ]
+    assert result.tables["by_k"]["k"].max() == 3
+    with pytest.raises(BadInput, match=r"augmentation is 'as-is', 'typos'\. A question as it was written has an empty"):
+        judged({"tops": few.replace({"augmentation": {"исходный": "as-is", "swap": "typos"}}).drop_duplicates()})
+
+
+def test_lists_of_passages(tmp_path):
+    rows = [
+        {"id": i, "augmentation": a, "doc_id": list("xyz" if i == "p" else "uvw")} for i in "pq" for a in ("", "typo")
+    ]
+    path = tmp_path / "lists.parquet"
+    pd.DataFrame([*rows, {"id": "r", "augmentation": "typo", "doc_id": []}]).to_parquet(path)
+    data = load(path, study="stability_top")
+    assert data["tops"][["doc_id", "rank"]].to_numpy().tolist()[:3] == [["x", 1], ["y", 2], ["z", 3]]
+    assert "rows with an empty list, left out: 1" in " ".join(data.notes)
+    assert stability_top.evaluate(data, **FEW).light == "green"
 
 
 def test_variants_of_ones_own():

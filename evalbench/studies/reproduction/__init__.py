@@ -48,7 +48,7 @@ from evalbench.studies.reproduction.pictures import (
     picture_questions,
     picture_words,
 )
-from evalbench.studies.reproduction.summary import SEVERAL, measures, rules_of, summarise
+from evalbench.studies.reproduction.summary import MARKED, MEANING, SEVERAL, measures, rules_of, summarise
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -184,6 +184,13 @@ def evaluate(
     tasks = tasks_of(data, task)
     checks.that(embed or "creative" not in tasks, "embed: a creative task is judged by meaning, which needs a model")
     rules = checks.tried(lambda: rules_of(lights, tasks)) or {}
+    checks.that(embed or MEANING not in rules, f"lights: {MEANING} needs an embedding model (embed)")
+    marks = {"reference"} if model else {"reference", "correct"}
+    for name in MARKED:
+        checks.that(
+            name not in rules or marks & set(data["items"]),
+            f"lights: {name} needs answers that are marked: a column {' or '.join(sorted(marks))}",
+        )
     checks.refuse("reproduction")
     options |= {"lights": rules, "task": task if task in TASKS else _task_of(data, tasks)}
     at("reading the generations")

@@ -42,6 +42,8 @@ def adapted(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
             elif name == "task":
                 items = items.assign(task=cells)
     names = {str(name).strip().casefold() for name in items}
+    if "output" in names and not names & {"id", "samples", "prompt"}:
+        raise BadInput(f"{NO_QUESTION}{usual('prompt', map(str, items))}")
     if "id" not in names and "samples" not in names and "prompt" in items and items["prompt"].map(_is_text).all():
         items = _named_by_prompts(items)
         notes.append(NAMED_BY_PROMPT)
@@ -72,6 +74,12 @@ MEANT = {
 """Columns that tables of others have with another meaning, and what ours hold."""
 NAMED_BY_PROMPT = (
     "no column id: rows with the same prompt are answers to one question (--map COLUMN=id takes a column instead)"
+)
+
+
+NO_QUESTION = (
+    "no column id or prompt shows which rows are answers to one question, so that none can be compared; name one "
+    "(--map COLUMN=id)"
 )
 
 

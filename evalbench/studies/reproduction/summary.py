@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 WORDS, MEANING = "lexical_diversity", "semantic_diversity"
 LIT: Mapping[str, str] = {EXACT: WORDS, CREATIVE: MEANING}
+MARKED = ("correct", "flickers")
+"""Figures of generations that are marked right or wrong."""
 # A value at a threshold has the worse light, also where floating point puts it beside.
 BANDS: Mapping[str, Bands] = {
     EXACT: Bands.cut("green", 3 - ROUNDING, "yellow", 5 - ROUNDING, "red"),
@@ -172,12 +174,8 @@ def summarise(
     lit: list[tuple[int, Measure, pd.DataFrame]] = []
     lost: dict[str, str] = {}
     for group, of, rows in groups_of(items):
-        marked = "correct" in rows and rows["correct"].notna().any()
-        own = [
-            m
-            for m in with_lights(of, lights or {})
-            if m.metric in rows and (marked or m.metric not in ("correct", "flickers"))
-        ]
+        marked = "correct" in rows and (rows["correct"].notna().any() or not {*(lights or {})}.isdisjoint(MARKED))
+        own = [m for m in with_lights(of, lights or {}) if m.metric in rows and (marked or m.metric not in MARKED)]
         why = _lost(rows, max_unscored)
         if why:
             lost[", ".join(group.values())] = why
@@ -190,10 +188,12 @@ def summarise(
     basis = found if light == "grey" else shown
     alone = worst([basis[i].light for i, _, _ in lit])
     decided = decisive([basis[i] for i, _, _ in lit])
+    own_of = {(m.metric, *found[i].group.values()): LIT[str(rows["task"].iloc[0])] for i, m, rows in lit}
     about = [found[i] for i, m, _ in lit if m.metric in TITLES]
     sentence = "".join(
         (
             _figures(about, found, task),
+            _other(decided, own_of[decided.metric, *decided.group.values()]),
             f"; {_size(items)}.",
             _few(about),
             left_out(items),
@@ -279,6 +279,17 @@ def _said(e: Estimate, own: Sequence[Estimate], found: Sequence[Estimate]) -> st
     return (
         f"{estimate_text(e, own)} pp ({f'{name}; ' if name else ''}{changed} of the questions get more than one answer)"
     )
+
+
+def _other(decided: Estimate, own: str) -> str:
+    """The figure that the light rests on, where it is not the one that its task is judged by."""
+    if decided.metric == own:
+        return ""
+    unit = " pp" if decided.unit == "pp" else ""
+    value = f"no value ({decided.note})" if decided.value is None else f"{estimate_text(decided, [decided])}{unit}"
+    named = [name for name in decided.group.values() if name != UNNAMED]
+    whose = f" ({', '.join(named)})" if named else ""
+    return f"; the light is that of {decided.title}: {value}{whose}"
 
 
 def _few(about: Sequence[Estimate]) -> str:

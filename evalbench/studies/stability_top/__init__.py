@@ -132,6 +132,8 @@ def evaluate(
     depth = max(deepest, k)
     if own is not None:
         tops = recorded(own, data.get("questions"), data.get("variants"), depth)
+        if k > (held := tops.before.shape[1]):
+            said = [f"k is {k}, and no top has so many passages: the figures are those of the first {held}."]
     else:
         settings = {name: value for name, value in taken(asked, options).items() if name not in ("model", "seed")}
         variants = variants_of(data, **taken(variants_of, options), **settings)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 NONE = "none"
 """The control: the question as it is, asked again."""
-ORIGINAL = ("", "original", "clean", "base", "baseline", "source", "оригинал")
+ORIGINAL = ("", "original", "clean", "base", "baseline", "source", "оригинал", "исходный", "исходная", "исходное")
 """What the augmentation of a question as it was written is called."""
 LEVELS = ("characters", "words", "other")
 BLANK, NOT_CHANGED, NO_TOP = "blank-question", "nothing-to-change", "no-output"
@@ -95,8 +95,10 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     """Questions and documents with the columns of BEIR, ``_id`` and ``text``; one table of tops, given as the main one."""
     out = dict(frames)
     main = out.get("questions")
-    if main is not None and "tops" not in out and {"doc_id", "rank"} <= set(main) and "question" not in main:
-        out["tops"] = out.pop("questions")
+    if main is not None and "tops" not in out and "doc_id" in main and "question" not in main:
+        listed = "rank" not in main and bool(main["doc_id"].map(lambda cell: isinstance(cell, list)).any())
+        if listed or "rank" in main:
+            out["tops"] = _ranked(out.pop("questions")) if listed else out.pop("questions")
     for name, key in (("questions", "id"), ("documents", "doc_id")):
         frame = out.get(name)
         if frame is None:
@@ -110,6 +112,21 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     return out
 
 
+def _ranked(frame: pd.DataFrame) -> pd.DataFrame:
+    """A row per passage out of rows with the list of all, the first first; of an empty list nothing is left."""
+    known = frame[frame["doc_id"].map(lambda cell: not isinstance(cell, list) or bool(cell))].reset_index(drop=True)
+    out = known.explode("doc_id")
+    out = out.assign(rank=out.groupby(level=0).cumcount() + 1).reset_index(drop=True)
+    lost = len(frame) - len(known)
+    said = "column doc_id holds lists: passages in the order of their ranks"
+    out.attrs.update(frame.attrs)
+    out.attrs["notes"] = (
+        *frame.attrs.get("notes", ()),
+        f"{said}; rows with an empty list, left out: {lost}" if lost else said,
+    )
+    return out
+
+
 def needs(
     data: Dataset, *, augmentations: Sequence[str] = tuple(AUGMENTATIONS), rephraser: str = "", k: int = 5
 ) -> None:
@@ -118,8 +135,17 @@ def needs(
     if tops is not None:
         changed = ~is_original(tops)
         if not changed.any() or changed.all():
-            side = "a changed question" if not changed.any() else "a question as it was written (augmentation empty)"
-            raise BadInput(f"table tops: no row is of {side}; the tops of both are compared")
+            side = "a changed question" if not changed.any() else "a question as it was written"
+            held = sorted(set(tops["augmentation"])) if "augmentation" in tops else []
+            named = (
+                f"; augmentation is {', '.join(map(repr, held[:_NAMED]))}{', …' if len(held) > _NAMED else ''}"
+                if any(held)
+                else ""
+            )
+            raise BadInput(
+                f"table tops: no row is of {side}; the tops of both are compared{named}. A question as it was written has an empty "
+                f"augmentation, or one of {', '.join(ORIGINAL[1:])}"
+            )
         if "augmentation" in tops:
             names = tops[~changed].groupby("id")["augmentation"].nunique()
             if len(twice := names.index[names > 1].tolist()):

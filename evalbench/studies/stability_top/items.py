@@ -81,8 +81,9 @@ def recorded(tops: pd.DataFrame, questions: pd.DataFrame | None, variants: pd.Da
     ordered["place"] = pd.Index(names).get_indexer(ordered["doc_id"])
     ordered["augmentation"] = ordered["augmentation"].where(~ordered["original"], "")
     ordered["at"] = ordered.groupby(["id", "augmentation"]).cumcount()
-    wide = ordered[ordered["at"] < deepest].pivot(index=["id", "augmentation"], columns="at", values="place")
-    wide = wide.reindex(columns=range(deepest)).fillna(-1).astype(np.int64)
+    depth = min(deepest, int(ordered["at"].max()) + 1)
+    wide = ordered[ordered["at"] < depth].pivot(index=["id", "augmentation"], columns="at", values="place")
+    wide = wide.reindex(columns=range(depth)).fillna(-1).astype(np.int64)
     whose = wide.index.to_frame(index=False)
     changed = whose[whose["augmentation"] != ""].sort_values(["augmentation", "id"], ignore_index=True)
     keys = pd.MultiIndex.from_frame(changed)
@@ -97,16 +98,20 @@ def recorded(tops: pd.DataFrame, questions: pd.DataFrame | None, variants: pd.Da
         unscored=np.where(lost, NO_TOP, ""),
         undefined="",
     )
-    shallow = int((ordered.groupby(["id", "augmentation"]).size() < deepest).sum())
-    notes = [f"Tops with fewer than {deepest} passages: {shallow}; deeper than both are, they count as what they hold."] if shallow else []  # fmt: skip
-    asked = set(map(tuple, whose.to_numpy()))
-    missing = [
-        i
-        for i in sorted({i for i, _ in asked})
-        if not any((i, name) in asked for name in changed["augmentation"].unique())
-    ]
-    if missing:
-        notes.append(f"Questions without the top of a variant, in no figure: {len(missing)}.")
+    notes = [f"The tops are {depth} deep: none of the table has more passages."] if depth < deepest else []
+    shallow = int((ordered.groupby(["id", "augmentation"]).size() < depth).sum())
+    if shallow:
+        notes.append(
+            f"Tops with fewer than {depth} passages: {shallow}; deeper than both are, they count as what they hold."
+        )
+    n = whose["id"].nunique()
+    of = changed.groupby("augmentation", sort=True)["id"].nunique()
+    if len(lacking := n - of[of < n]):
+        named = ", ".join(f"{name} {k}" for name, k in lacking.items())
+        notes.append(f"Questions (of {n}) that have no top after an augmentation, and are not in its figures: {named}.")
+    tied = int(ordered[ordered.duplicated(["id", "augmentation", "rank"])].groupby(["id", "augmentation"]).ngroups)
+    if tied:
+        notes.append(f"Tops with passages of the same rank, which are in the order of their names: {tied}.")
     return Tops(rows, before, after, names, notes)
 
 
