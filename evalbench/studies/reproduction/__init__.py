@@ -185,11 +185,11 @@ def evaluate(
     checks.that(embed or "creative" not in tasks, "embed: a creative task is judged by meaning, which needs a model")
     rules = checks.tried(lambda: rules_of(lights, tasks)) or {}
     checks.that(embed or MEANING not in rules, f"lights: {MEANING} needs an embedding model (embed)")
-    marks = {"reference"} if model else {"reference", "correct"}
+    marking = {"reference"} if model else {"reference", "correct"}
     for name in MARKED:
         checks.that(
-            name not in rules or marks & set(data["items"]),
-            f"lights: {name} needs answers that are marked: a column {' or '.join(sorted(marks))}",
+            name not in rules or marking & set(data["items"]),
+            f"lights: {name} needs answers that are marked: a column {' or '.join(sorted(marking))}",
         )
     checks.refuse("reproduction")
     options |= {"lights": rules, "task": task if task in TASKS else _task_of(data, tasks)}
