@@ -12,8 +12,8 @@ from evalbench.draw.tables import clamped, html_table
 MOST_BARS = 12
 MOST_KS = 8
 CLUSTERED = (
-    '<p class="eb-small">These intervals take items as drawn one by one; those of the headline figures draw the items of one '
-    "cluster together, and may be wider.</p>"
+    '<p class="eb-small">The intervals of this section take items as drawn one by one; those of the headline figures draw the items '
+    "of one cluster together, and may be wider or narrower.</p>"
 )
 PARTS = {"items": "which items were drawn", "answers": "repeated answers", "judging": "repeated judging"}
 
@@ -30,7 +30,8 @@ def trials_html(trials: Mapping[str, Any], by: Sequence[str]) -> Html:
     """
     noise, curves, flickering = (list(trials.get(name) or ()) for name in ("noise", "pass_k", "flickering"))
     parts = [
-        _noise(noise, by, clustered=bool(trials.get("clustered"))),
+        CLUSTERED if trials.get("clustered") and (noise or curves) else "",
+        _noise(noise, by),
         _curves(curves, by),
         _flickering(flickering, by),
     ]
@@ -40,7 +41,7 @@ def trials_html(trials: Mapping[str, Any], by: Sequence[str]) -> Html:
 # -- noise ----------------------------------------------------------------------------------------
 
 
-def _noise(noise: Sequence[Mapping[str, Any]], by: Sequence[str], *, clustered: bool) -> str:
+def _noise(noise: Sequence[Mapping[str, Any]], by: Sequence[str]) -> str:
     if not noise:
         return ""
     first = [one for one in noise if one["metric"] == noise[0]["metric"]]
@@ -60,7 +61,7 @@ def _noise(noise: Sequence[Mapping[str, Any]], by: Sequence[str], *, clustered: 
     return (
         f"<h3>Where the noise comes from</h3>"
         f'<figure class="eb-figure"><figcaption>Variance of the mean of {escape(noise[0]["title"])}, by its source</figcaption>'
-        f'<div class="eb-split-keys">{legend}</div>{bars}</figure>{more}<ul class="eb-plain">{sentences}</ul>{CLUSTERED if clustered else ""}'
+        f'<div class="eb-split-keys">{legend}</div>{bars}</figure>{more}<ul class="eb-plain">{sentences}</ul>'
         f"{_folded('The variances with their intervals', _components(noise, by))}"
     )
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalbench.core.arrays import Floats
+from evalbench.core.clusters import CLUSTER
 from evalbench.core.measures import Measure
 from evalbench.core.noise import NoiseSplit, noise_sentence, noise_split
 from evalbench.core.result import Result
@@ -93,9 +94,8 @@ def shown(result: Result, rows: pd.DataFrame, measures: Sequence[Measure], answe
         "items": len(sizes),
         "fewest": int(sizes.min()),
         "most": int(sizes.max()),
-        "clustered": any(
-            e.method.startswith("clustered") for e in result.summary.estimates if e.group or not result.by
-        ),
+        "clustered": CLUSTER in result.items
+        or any(e.method.startswith("clustered") for e in result.summary.estimates if e.group or not result.by),
     }
     tables = {
         "noise": pd.DataFrame(
