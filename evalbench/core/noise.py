@@ -202,7 +202,7 @@ def noise_sentence(split: NoiseSplit, question: str = "question", answer: str = 
     >>> split = noise_split([1, 0, 1, 1, 0, 0, 1, 0], [0, 0, 1, 1, 2, 2, 3, 3])
     >>> noise_sentence(split)[:75]
     'Two answers a question shrink the interval from ±0.53 (one answer) to ±0.40'
-    >>> noise_sentence(split)[76:]
+    >>> noise_sentence(split)[77:]
     'the same calls spent on twice the questions would shrink it to ±0.37.'
     """
     names = [c.name for c in split.components]

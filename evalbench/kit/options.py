@@ -137,10 +137,11 @@ def _is_one(value: Any, part: str) -> bool:
     if head == "Sequence":
         listed = isinstance(value, Sequence) and not isinstance(value, str | bytes)
         return listed and all(_is_of(each, inner) for each in value)
-    if head == "Mapping":
+    if head == "Mapping":  # JSON values of another type are refused by the study, in the words of the option
         key, _, of = inner.partition(", ")
+        plain = (str, numbers.Real, type(None), Mapping, list, tuple)
         return isinstance(value, Mapping) and all(
-            _is_of(k, key) and (of == "Any" or _is_of(v, of)) for k, v in value.items()
+            _is_of(k, key) and (of == "Any" or _is_of(v, of) or isinstance(v, plain)) for k, v in value.items()
         )
     return callable(value)
 

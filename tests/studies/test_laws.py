@@ -142,6 +142,15 @@ def test_options_of_another_type_are_refused_all_at_once(name: str) -> None:
         assert len(caught.value.faults) == 1
 
 
+@pytest.mark.parametrize("value", ["low", [1], None, {"green_from": "x"}], ids=str)
+def test_mappings_of_other_values_are_refused(name: str, value: object) -> None:
+    options = studies.study(name).options()
+    for option in (o for o in options if "Mapping[str" in str(options[o].annotation)):
+        key = next(iter(options[option].default or {"score": 1}), "score")
+        with pytest.raises(BadInput, match="invalid options:"):
+            evaluated(name, sample(name), **{option: {key: value}})
+
+
 # -- everything is counted ------------------------------------------------------------------------
 
 

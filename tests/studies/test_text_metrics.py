@@ -80,7 +80,8 @@ class TestRefusals:
 
     def test_ids_that_stand_twice(self):
         with pytest.raises(
-            BadInput, match=r'column id: is duplicated; a column model would tell them apart, found "1" \(rows 1, 2\)'
+            BadInput,
+            match=r'column id: is duplicated; a column model or trial would tell them apart, found "1" \(rows 1, 2\)',
         ):
             evaluate(frame(id=["1", "1", "3"]), ["rougeL"])
 

@@ -276,9 +276,11 @@ def check_options(checks: Checks, weights: Mapping[str, Mapping[str, float]], **
     for name, own in weights.items():
         known = ", ".join(COMPONENTS)
         faults = [f"{name}: unknown component {c!r}; there are {known}" for c in own if c not in COMPONENTS]
-        faults += [f"{name}: {c} must be at least 0, got {w!r}" for c, w in own.items() if not w >= 0]
-        if not faults:
-            checks.that(abs(sum(own.values()) - 1) <= 1e-6, f"{name} must sum to 1, got {sum(own.values()):g}")
         checks.faults += faults
+        before = len(checks.faults)
+        for component, weight in own.items():
+            checks.at_least(0, **{f"{name}: {component}": weight})
+        if not faults and len(checks.faults) == before:
+            checks.that(abs(sum(own.values()) - 1) <= 1e-6, f"{name} must sum to 1, got {sum(own.values()):g}")
     for name, value in choices.items():
         checks.choice(name, value, CHOICES[name])
