@@ -108,6 +108,15 @@ def test_own_thresholds_take_the_better_light():
     assert len(caught.value.faults) == 2
 
 
+def test_a_drop_whose_own_interval_shows_more_than_all_tests_together_says_so():
+    items = pd.DataFrame({"id": [f"q{i:02}" for i in range(40)], "score": 1.0})
+    fell = ((name, [0.0] * n + [1.0] * (40 - n)) for name, n in (("typos", 10), ("swap", 9)))
+    variants = pd.concat([items.assign(augmentation=name, score=after) for name, after in fell])
+    e = judged({"items": items, "variants": variants}, metric="score").estimate("drop", augmentation="typos")
+    assert (e.light, e.ci_low > 10) == ("yellow", True)
+    assert "once 2 augmentations are tested together (Holm)" in e.note
+
+
 def test_a_drop_is_shown_by_its_interval_and_else_it_is_not_called_green():
     big = judged(tables([1] * 400, [0] * 100 + [1] * 300))
     assert big.light == "red"

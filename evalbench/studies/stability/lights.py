@@ -204,6 +204,14 @@ def lights_of(drops: Drops, light_on: str, bands: Bands, at: Floats | None = Non
     return np.where((lights == "green") & low_start, "grey", lights)
 
 
+def held_together(drops: Drops, at: int, bands: Bands) -> str:
+    """Why a drop whose own interval lies in the red is not shown to: several are tested together; empty elsewhere."""
+    n = int(np.sum(np.asarray(drops.family) == drops.family[at]))
+    if n < 2 or np.isnan(drops.low[at]) or bands.light(float(drops.low[at])) != "red":
+        return ""
+    return f" once {n} augmentations are tested together (Holm), though its own interval lies above"
+
+
 def worst_of(lights: Any) -> Any:
     """The worst light of each row."""
     rank = np.select([lights == light for light in _WORST_FIRST], range(len(_WORST_FIRST)), default=len(_WORST_FIRST))

@@ -28,6 +28,7 @@ from evalbench.studies.stability.lights import (
     Drops,
     all_agree,
     bands_of,
+    held_together,
     holm_rows,
     lights_of,
     p_values,
@@ -134,10 +135,10 @@ def found_of(
         family=np.array([e.group.get("model", "") for e in first]),
     )
     lights: list[Light] = lights_of(drops, light_on, bands)[0].tolist()
-    for each, light, start in zip(lists, lights, above, strict=True):
+    for at, (each, light, start) in enumerate(zip(lists, lights, above, strict=True)):
         each[0] = replace(each[0], light=light, cuts=bands.cuts)
         if light == "yellow" and bands.light(each[0].value) == "red":
-            more = f"that the drop is above {bands.cuts[1]:g} pp is not shown"
+            more = f"that the drop is above {bands.cuts[1]:g} pp is not shown{held_together(drops, at, bands)}"
             each[0] = replace(each[0], note="; ".join(filter(None, [each[0].note, more])))
         if light == "grey" and each[0].value is not None:
             each[0] = replace(each[0], note="; ".join(filter(None, [each[0].note, _why_grey(each[0], start, bands)])))
