@@ -137,14 +137,15 @@ _BREAKS = re.compile(r"(?<=[_|/])|(?=@)")
 
 
 def breakable(name: Any) -> Html:
-    """A name, escaped, that may break after ``_``, ``|`` and ``/`` and before ``@``, else only between words.
+    """A name, escaped, that may break after ``_``, ``|`` and ``/`` and before ``@``, else between words and every 40 characters.
 
     Examples
     --------
     >>> breakable("oak_7b@1.0.0")
     'oak_<wbr>7b<wbr>@1.0.0'
     """
-    return Html("<wbr>".join(escape(part) for part in _BREAKS.split(str(name)) if part))
+    parts = (part for part in _BREAKS.split(str(name)) if part)
+    return Html("<wbr>".join(escape(part[i : i + 40]) for part in parts for i in range(0, len(part), 40)))
 
 
 def plain(text: Any) -> str:

@@ -11,6 +11,7 @@ import pytest
 from chat import chat_endpoint
 
 from evalbench import load
+from evalbench.draw.html import breakable
 from evalbench.errors import BadInput
 from evalbench.studies import stability_top
 from evalbench.studies.stability_top.inputs import NOT_CHANGED, level_of
@@ -258,3 +259,11 @@ def test_pictures_and_tables_where_nothing_changed():
     assert np.allclose(result.tables["by_k"]["unchanged_soft"], 1)
     for picture in (stability_top.picture_kept, stability_top.picture_unchanged, stability_top.picture_depths):
         assert "1" in picture(result)[1]
+
+
+def test_a_name_of_any_length_is_cut_in_the_table_and_breaks_on_the_page():
+    long = "x" * 5000
+    result = judged({"tops": tops(("p", "", [long, "y"]), ("p", "t" * 300, ["z", "y"]))})
+    shown = stability_top.worst(result)
+    assert "whole text, 5" in shown["top before"].iloc[0]
+    assert len(re.findall(r"t+", breakable("t" * 300))) == 8

@@ -14,6 +14,7 @@ from evalbench.draw.edits import Changed, edited, variants
 from evalbench.draw.html import Html, escape, language_attributes
 from evalbench.draw.lines import Line, lines
 from evalbench.draw.pictures import estimate_bars
+from evalbench.draw.tables import clamped
 from evalbench.draw.verdict import light_word
 from evalbench.kit.cases import cells, in_turn, score_text, worst_cases
 from evalbench.studies.stability_top.items import FIGURES
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 SHORT = {"unchanged_strict": "strict", "unchanged_soft": "soft"}
 MOST_LINES = 6
 MOST_ROWS = 40
+LONGEST = 80
+"""Longer names of passages are cut until they are opened."""
 
 
 def _estimates(result: Result, metric: str) -> list[Estimate]:
@@ -163,5 +166,6 @@ def _log(row: Mapping[str, Any]) -> list[Edit] | None:
 def _top(own: Sequence[str], other: Sequence[str]) -> Html:
     """Passages in their order; those that the other side lacks are marked."""
     lacks = set(other)
-    names = [escape(n) if n in lacks else f'<mark class="eb-differs">{escape(n)}</mark>' for n in own]
+    shown = {n: escape(n) if len(n) <= LONGEST else clamped(n, LONGEST) for n in own}
+    names = [shown[n] if n in lacks else f'<mark class="eb-differs">{shown[n]}</mark>' for n in own]
     return Html("<br>".join(names) or "–")
