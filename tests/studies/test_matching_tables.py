@@ -246,3 +246,30 @@ def test_text_metrics_refuses_named_metrics_without_their_columns_before_anythin
     with pytest.raises(BadInput, match="rougeL needs the column reference"):
         studies.refuse(data, "text_metrics", {**known, "metrics": ["rougeL", "length"]})
     studies.refuse(data, "text_metrics", {**known, "metrics": ["length", "no such metric"]})
+
+
+@pytest.mark.parametrize(
+    ("cells", "rules", "note"),
+    [
+        (["R2, R3", "R1"], ["R2", "R3", "R1"], "parted at commas"),
+        (["R2，R3", "R1"], ["R2", "R3", "R1"], "parted at commas"),
+        (["R2; R3", "R1, or more"], ["R2", "R3", "R1, or more"], "not parted at their commas"),
+        (["No dogs, no cats", "R1"], ["No dogs, no cats", "R1"], "not parted at their commas"),
+    ],
+)
+def test_rules_between_commas_are_parted_where_they_are_codes_and_else_it_is_said(cells, rules, note) -> None:
+    frame = pd.DataFrame(
+        {"id": ["1", "2"], "text": ["Walk here", "Do not run"], "violations": ["R1", "R1"], "predicted": cells}
+    )
+    data = read(frame)
+    assert data["predictions"]["rule"].tolist() == rules
+    assert any(note in said for said in data.notes)
+
+
+def test_ids_that_both_sides_share_are_those_of_texts_where_no_note_came_before() -> None:
+    """The table of predictions was parted off here, and has no notes of its own yet."""
+    rows = [("1", "R1", "dogs", side, "No dogs inside") for side in ("gold", "gpt-4o-mini")]
+    rows += [("2", "R3", "ten", "gold", "Quiet after ten"), ("2", "R2", "Quiet", "gpt-4o-mini", "Quiet after ten")]
+    data = read(pd.DataFrame(rows, columns=["id", "rule", "quote", "source", "text"]))
+    assert data["truth"]["sample_id"].tolist() == data["predictions"]["sample_id"].tolist() == ["1", "2"]
+    assert set(data["predictions"]["checker"]) == {"gpt-4o-mini"}

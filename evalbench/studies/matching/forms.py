@@ -248,7 +248,7 @@ def _texts_and_samples(out: dict[str, pd.DataFrame], notes: dict[str, list[str]]
         to = "violation_id" if each and ("sample_id" in frame or "text" in frame) else "" if each else "sample_id"
         if to and to not in frame:
             out[name] = frame.rename(columns={own: to})
-            notes[name].append(f"column {own} was read as {to} (--map COLUMN={to} takes another)")
+            notes.setdefault(name, []).append(f"column {own} was read as {to} (--map COLUMN={to} takes another)")
     lacking = [name for name in sides if "sample_id" not in out[name]]
     if lacking and len(lacking) == len(sides) and all("text" in out[name] for name in sides) and "documents" not in out:
         codes = pd.factorize(pd.concat([out[name]["text"] for name in sides]).map(repr))[0]

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _BETWEEN = re.compile(r"\s*[;\n|]\s*")
+_COMMAS = re.compile(r"\s*[,，、]\s*")
 
 
 def unfolded(frame: pd.DataFrame, column: str, table: str, checker: str, notes: list[str]) -> pd.DataFrame:
@@ -46,7 +47,8 @@ def unfolded(frame: pd.DataFrame, column: str, table: str, checker: str, notes: 
 
     rows: list[dict[str, Any]] = []
     places, faults, plain = [], [], []
-    seen = {"empty": 0, "split": 0, "python": 0}
+    seen = {"empty": 0, "split": 0, "commas": 0, "python": 0}
+    commas = _between_codes(frame[column])
     renamed: dict[str, str] = {}
     systems: dict[str, None] = {}
     # Lists hold Python's own numbers, as ids are read.
@@ -54,7 +56,7 @@ def unfolded(frame: pd.DataFrame, column: str, table: str, checker: str, notes: 
     whose = frame[checker].tolist() if checker else []
     for i, (place, cell) in enumerate(zip(frame.index, frame[column], strict=True)):
         shared = {"sample_id": own_ids[i], **({"checker": whose[i]} if checker else {})}
-        value, how = _listed(cell)
+        value, how = _listed(cell, _COMMAS if commas else _BETWEEN)
         if how == "wrong":
             faults.append(f"row {place}: {column} {value}")
             continue
@@ -91,7 +93,8 @@ def unfolded(frame: pd.DataFrame, column: str, table: str, checker: str, notes: 
         )
     words = {
         "empty": "read as no violations, since they are empty",
-        "split": "parted at semicolons, lines or bars",
+        "split": f"parted at {'commas' if commas else 'semicolons, lines or bars'}",
+        "commas": "not parted at their commas; put semicolons between several rules, or write a JSON list",
         "python": "read as lists in Python's form",
     }
     notes += [f"{counted(n, 'cell')} of {column}: {words[how]}" for how, n in seen.items() if n]
@@ -107,8 +110,17 @@ def unfolded(frame: pd.DataFrame, column: str, table: str, checker: str, notes: 
     return out
 
 
-def _listed(cell: Any) -> tuple[Any, str]:
-    """What a cell lists, and how that was seen: ``empty``, ``split``, ``wrong`` (then what is wrong), or nothing."""
+def _between_codes(cells: pd.Series) -> bool:
+    """Whether rules are between commas: no text has a semicolon, and what is between commas is always one word, such as R1."""
+    texts = [str(cell).strip() for cell in cells if isinstance(cell, str) and not cell.strip().startswith(("[", "{"))]
+    parted = [text for text in texts if _COMMAS.search(text)]
+    return not any(_BETWEEN.search(text) for text in texts) and all(
+        len(part.split()) == 1 for text in parted for part in _COMMAS.split(text)
+    )
+
+
+def _listed(cell: Any, between: re.Pattern[str]) -> tuple[Any, str]:
+    """What a cell lists, and how that was seen: ``empty``, ``split``, ``commas``, ``wrong`` (then what is wrong), or nothing."""
     if cell is None or cell != cell:
         return "is null; write [] where there are no violations, and leave out texts that were not looked at", "wrong"
     if isinstance(cell, (list, dict)):
@@ -124,7 +136,8 @@ def _listed(cell: Any) -> tuple[Any, str]:
         except ValueError as error:
             listed = _python(text)
             return (listed, "python") if listed is not None else (f"is not a list: not valid JSON ({error})", "wrong")
-    return [part for part in _BETWEEN.split(text) if part], "split" if _BETWEEN.search(text) else ""
+    how = "split" if between.search(text) else "commas" if _COMMAS.search(text) else ""
+    return [part for part in between.split(text) if part], how
 
 
 def _python(text: str) -> Any:
