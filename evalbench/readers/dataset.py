@@ -200,7 +200,8 @@ def checked_tables(
     for name, table in schema.items():
         if name not in frames:
             if table.required:
-                faults.append(f"table {name} is missing ({table.help}); give it with -p {name}=FILE")
+                where = f"as {name!r} of a mapping of frames" if raw.label.name == FRAMES else f"with -p {name}=FILE"
+                faults.append(f"table {name} is missing ({table.help}); give it {where}")
             continue
         frame = frames[name]
         if name in raw.written:
@@ -371,11 +372,6 @@ def locate(data: str | Path, schema: Schema, root: Path | None = None) -> tuple[
 
 def _of_frames(data: Any, schema: Schema) -> Raw:
     if not isinstance(data, Mapping):
-        needed = [name for name, table in schema.items() if table.required]
-        if len(needed) > 1:
-            raise BadInput(
-                f"this study needs {len(needed)} tables, {', '.join(needed)}: give a mapping of their names to frames"
-            )
         data = {next(iter(schema)): data}
     unknown = [str(name) for name in data if name not in schema]
     if unknown:

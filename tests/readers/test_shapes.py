@@ -317,13 +317,11 @@ class TestDecimalCommas:
 
 
 class TestPython:
-    def test_a_frame_where_a_study_needs_one_table(self):
+    def test_one_frame_is_the_first_table(self):
         frame = pd.DataFrame(ROWS["text_metrics"])
         assert studies.load(frame, study="text_metrics")["items"]["id"].tolist() == ["a1", "a2", "a3"]
-        with pytest.raises(
-            BadInput, match="needs 2 tables, truth, predictions: give a mapping of their names to frames"
-        ):
-            studies.load(frame, study="matching")
+        with pytest.raises(BadInput, match="table predictions is missing .* as 'predictions' of a mapping of frames"):
+            studies.load(pd.DataFrame({"id": ["1"], "text": ["Walk here"]}), study="matching")
         with pytest.raises(BadInput, match="frame items: expected a pandas DataFrame, found int"):
             studies.load(5, study="text_metrics")
 
