@@ -116,6 +116,7 @@ def test_what_the_table_lacks_is_said():
         "Tops with passages of the same rank, which are in the order of their names: 5.",
     ]
     assert result.tables["by_k"]["k"].max() == 3
+    assert "2 questions, k = 5." in result.sentence
     with pytest.raises(BadInput, match=r"augmentation is 'as-is', 'typos'\. A question as it was written has an empty"):
         judged({"tops": few.replace({"augmentation": {"исходный": "as-is", "swap": "typos"}}).drop_duplicates()})
 

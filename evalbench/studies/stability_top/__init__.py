@@ -20,7 +20,7 @@ from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
 from evalbench.metrics.top_k import PERSISTENCE
 from evalbench.models.accounting import embeddings_counted, merged
 from evalbench.readers.dataset import Dataset
-from evalbench.studies.stability_top.inputs import SCHEMA, adapt, needs, shares_of, variants_of
+from evalbench.studies.stability_top.inputs import SCHEMA, K, adapt, needs, shares_of, variants_of
 from evalbench.studies.stability_top.items import compared, items_of, recorded, searched, texts_of
 from evalbench.studies.stability_top.method import method, notes
 from evalbench.studies.stability_top.pictures import (
@@ -46,7 +46,7 @@ QUESTION = "Does a search find the same passages when the question is written ot
 def evaluate(
     data: Dataset,
     *,
-    k: int = 5,
+    k: int = K,
     deepest: int = 10,
     augmentations: Sequence[str] = tuple(AUGMENTATIONS),
     rates: Mapping[str, float | Sequence[float]] = {},

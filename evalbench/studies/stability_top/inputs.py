@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from evalbench.models.exchange import Reply
 
+K = 5
+"""How many passages a system reads."""
 NONE = "none"
 """The control: the question as it is, asked again."""
 ORIGINAL = ("", "original", "clean", "base", "baseline", "source", "оригинал", "исходный", "исходная", "исходное")
@@ -128,7 +130,7 @@ def _ranked(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def needs(
-    data: Dataset, *, augmentations: Sequence[str] = tuple(AUGMENTATIONS), rephraser: str = "", k: int = 5
+    data: Dataset, *, augmentations: Sequence[str] = tuple(AUGMENTATIONS), rephraser: str = "", k: int = K
 ) -> None:
     """Refuse data with nothing to search and no tops, and augmentations that need a model where none is named."""
     tops, variants = data.get("tops"), data.get("variants")

@@ -16,6 +16,7 @@ from evalbench.kit.rules import rule_of
 from evalbench.kit.slicing import sliced
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, ROUNDING, SEED, by_group, worst_group
 from evalbench.metrics.top_k import TopAgreement
+from evalbench.studies.stability_top.inputs import K
 from evalbench.studies.stability_top.items import FIGURES
 
 if TYPE_CHECKING:
@@ -84,6 +85,7 @@ def measures() -> tuple[Measure, ...]:
 def summarise(
     items: pd.DataFrame,
     *,
+    k: int = K,
     lights: Mapping[str, Mapping[str, float]] = {},
     max_unscored: float = MAX_UNSCORED,
     seed: int = SEED,
@@ -95,7 +97,7 @@ def summarise(
         measures(),
         "augmentation",
         lights=lights,
-        over=counted(items["id"].nunique(), "question"),
+        over=f"{counted(items['id'].nunique(), 'question')}, k = {k}",
         max_unscored=max_unscored,
         seed=seed,
         n_resamples=n_resamples,
