@@ -214,7 +214,7 @@ def entities(text: str, spans: list[Span], kind: str, found: float, added: float
 
 
 def reply(text_id: str, requests: str, described: str, kind: str, listed: list[tuple[str, str]]) -> dict[str, str]:
-    """One row of the table replies; some lists stand in a fenced block."""
+    """One row of the table replies; some lists are in a fenced block."""
     said = "[" + ", ".join(f"({quoted(a)}, {quoted(b)})" for a, b in listed) + "]"
     if rng(SEED, "fenced", f"{text_id}/{requests}/{described}/{kind}").random() < 0.1:
         said = f"```python\n{said}\n```"

@@ -75,7 +75,7 @@ def by_value(
     reference, side : Side
     groups : sequence of (group, (group of the reference, group of the side))
     measure : Measure or None
-        None where the first figure is no function of sums: then nothing is compared by value.
+        None where the first figure is not a function of sums: then nothing is compared by value.
     whole : sequence of (group, Comparison)
         The figure over all items.
     unit, paired, seed, n_resamples

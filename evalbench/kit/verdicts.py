@@ -179,7 +179,7 @@ def worst_group(
     estimates : sequence of Estimate, optional
         Those of :func:`by_group`, lit, where a study computes them otherwise.
     stable : callable, optional
-        Light → its stability, where a lit figure is no function of sums; by default that of :func:`joint_stability`.
+        Light → its stability, where a lit figure is not a function of sums; by default that of :func:`joint_stability`.
     seed, n_resamples : int
 
     Returns

@@ -57,3 +57,22 @@ def judged(*rows: dict[str, Any], judge: Any = scripted_judge, **options: Any) -
     return rag_generation.evaluate(
         load({"answers": table}, study="rag_generation"), judge=judge, **{"n_resamples": 50, **options}
     )
+
+
+WITHOUT_QUESTIONS = ["faithfulness", "context_recall", "context_precision", "answer_correctness"]
+FIGURES = (
+    *("faithfulness", "answer_relevance", "context_recall", "context_precision", "answer_correctness"),
+    *("context_relevant_share", "claim_precision", "claim_recall", "noncommittal"),
+)
+
+
+def row(**changed: Any) -> dict[str, Any]:
+    """The figures of one answer, as the scripted judge gives them."""
+    return judged(changed).items.iloc[0].to_dict()
+
+
+def moved(**changed: Any) -> dict[str, float]:
+    """The figures that are not those of the clean answer."""
+    clean, now = row(), row(**changed)
+    same = {name: clean[name] == now[name] or clean[name] != clean[name] for name in FIGURES}
+    return {name: now[name] for name in FIGURES if not same[name]}

@@ -1,4 +1,4 @@
-"""Every figure that is no mean of items, out of counts of right and wrong answers by score: one row of them, or many."""
+"""Every figure that is not a mean of items, out of counts of right and wrong answers by score: one row of them, or many."""
 
 from __future__ import annotations
 
