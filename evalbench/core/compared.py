@@ -161,10 +161,15 @@ def _because(c: Comparison) -> str:
     refuted = c.p is not None and c.p > ALPHA and abs(c.difference or 0.0) >= (c.smallest or 0.0)
     power = (
         f"tested alone, a difference of {c.smallest:.2g} would have been shown with 80 % power"
-        if c.smallest and not refuted
+        if c.smallest and not refuted and _least_of_those_that_differ(c) <= ALPHA
         else ""
     )
     return "".join(f"; {part}" for part in (held_back(c), power) if part)
+
+
+def _least_of_those_that_differ(c: Comparison) -> float:
+    """The least p that a test over the units that differ can have; 0 where it is not known how many do."""
+    return 0.0 if c.n_differ is None else least_p(c.n_differ, c.n_differ, paired=True)
 
 
 def held_back(c: Comparison) -> str:
@@ -177,7 +182,7 @@ def held_back(c: Comparison) -> str:
     if c.least_p is not None and c.least_p > ALPHA:
         return f"so few units cannot show any: p is never below {c.least_p:.2g}"
     otherwise = at_odds(c.p, c.ci_low, c.ci_high, c.n_tests)
-    least = 0.0 if c.n_differ is None else least_p(c.n_differ, c.n_differ, paired=True)
+    least = _least_of_those_that_differ(c)
     if otherwise and least > ALPHA:
         return (
             f"the two differ on {counted(c.n_differ or 0, 'unit')} only, and over so few p is never below {least:.2g}"

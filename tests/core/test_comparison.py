@@ -282,3 +282,16 @@ def test_several_comparisons_are_one_family():
     for c in together:
         assert (c.outcome == "better") == (c.p_holm <= 0.05)
         assert "fern" in c.words
+
+
+def test_a_power_is_not_named_where_too_few_units_differ_for_any_p():
+    from evalbench.core.measures import mean_of
+
+    a, b = np.zeros(40), np.zeros(40)
+    a[:4] = 1
+    units = [f"q{i:02}" for i in range(40)]
+    measure = mean_of("x", title="mean x")
+    (found,) = compare_measures({"x": a}, {"x": b}, [measure], units_a=units, units_b=units, seed=0).comparisons
+    assert found.outcome == "no difference shown"
+    assert "p is never below 0.12" in found.words
+    assert "power" not in found.words
