@@ -89,9 +89,15 @@ def value_html(value: Any) -> Html:
 
 
 def literal_html(value: Any) -> Html:
-    """A parameter's value as it would be written in JSON."""
+    """A parameter's value as it would be written in JSON; it may break after ``_``.
+
+    Examples
+    --------
+    >>> literal_html("full-stop_words")
+    '<code>&quot;full-stop_<wbr>words&quot;</code>'
+    """
     text = json.dumps(value, ensure_ascii=False)
-    return Html(f"<code{language_attributes(text)}>{escape(text)}</code>")
+    return Html(f"<code{language_attributes(text)}>{escape(text).replace('_', '_<wbr>')}</code>")
 
 
 def took(seconds: float | None) -> str:
