@@ -16,11 +16,13 @@ One criterion, or a list of them::
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from evalbench.errors import BadInput
+from evalbench.judge.tasks import Task, mark_task
+from evalbench.readers.strict_yaml import read_yaml
 
 BASES = ("none", "any", "ground_truth", "context")
 MOST_MARKS = 10
@@ -79,7 +81,7 @@ def read_criteria(path: str | Path) -> tuple[Criterion, ...]:
         than two marks or more than :data:`MOST_MARKS`, marks that are not whole numbers, examples off the scale.
     """
     path = Path(path).expanduser()
-    content = _yaml(path)
+    content = read_yaml(path)
     given = content if isinstance(content, list) else [content]
     faults: list[str] = [] if given else ["there is no criterion"]
     found = []
@@ -96,33 +98,22 @@ def read_criteria(path: str | Path) -> tuple[Criterion, ...]:
     return tuple(found)
 
 
-def _yaml(path: Path) -> Any:
-    import yaml
+def task_of_criterion(criterion: Criterion) -> Task:
+    """What a judge is asked to mark an answer by a criterion.
 
-    from evalbench.readers.decoded import decoded
-    from evalbench.readers.files import read_bytes
-
-    raw = read_bytes(path)
-    text = decoded(path, raw)[0]
-
-    class Strict(yaml.SafeLoader):
-        """A key that appears twice is a fault, where PyYAML would keep the last."""
-
-        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
-            keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-            for key, (place, _) in zip(keys, node.value, strict=True):
-                if keys.count(key) > 1:
-                    raise yaml.constructor.ConstructorError(None, None, f"{key!r} appears twice", place.start_mark)
-            return super().construct_mapping(node, deep)
-
-    try:
-        return yaml.load(text, Loader=Strict)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"line {mark.line + 1}: " if mark else ""
-        raise BadInput(f"{path}: not valid YAML ({where}{getattr(error, 'problem', None) or error})") from None
-    except (RecursionError, ValueError, TypeError) as error:
-        raise BadInput(f"{path}: not valid YAML ({error})") from None
+    Examples
+    --------
+    >>> task = task_of_criterion(Criterion("brevity", "Is it short?", {0: "long", 1: "short"}, needs_basis="context"))
+    >>> task.labels, task.fields
+    ({'0': 0.0, '1': 1.0}, ('answer', 'basis'))
+    """
+    return mark_task(
+        criterion.name,
+        criterion.definition,
+        criterion.scale,
+        examples=[asdict(example) for example in criterion.examples],
+        needs_basis=criterion.needs_basis != "none",
+    )
 
 
 def _faults(one: Any) -> Iterator[str]:

@@ -23,12 +23,16 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalbench.errors import BadInput
+from evalbench.judge.criteria import task_of_criterion
+from evalbench.judge.criteria_lint import handbook_criteria
 from evalbench.judge.rows import Judgement, Judgements
 from evalbench.judge.tasks import Task
 from evalbench.judge.verdicts import InProcess, Recording, judge
+from evalbench.readers.strict_yaml import read_yaml
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -114,6 +118,32 @@ class Walks:
             for row in self.rows
         ]
         return pd.DataFrame(rows, columns=["id", "mark", "path", "unscored", "detail"])
+
+
+def read_dag(path: str | Path, criteria: Mapping[str, Task] | None = None) -> Dag:
+    """The graph of a YAML file, as :func:`dag_of` describes it.
+
+    Parameters
+    ----------
+    path : str or Path
+    criteria : mapping of str to Task, optional
+        Those that nodes may name; by default the shipped ones, see
+        :func:`evalbench.judge.criteria_lint.handbook_criteria`.
+
+    Raises
+    ------
+    BadInput
+        For a file that is not YAML or has a key twice, with the line; else as :func:`dag_of` does.
+    """
+    if criteria is None:
+        criteria = {one.name: task_of_criterion(one) for one in handbook_criteria()}
+    path = Path(path).expanduser()
+    try:
+        return dag_of(read_yaml(path), criteria)
+    except BadInput as error:
+        if str(error).startswith(str(path)):
+            raise
+        raise BadInput.listing(f"{path}: not a decision graph:", error.faults or [str(error)]) from None
 
 
 def dag_of(content: Any, criteria: Mapping[str, Task] | None = None) -> Dag:

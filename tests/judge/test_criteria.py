@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from evalbench.errors import BadInput
-from evalbench.judge.criteria import read_criteria
-from evalbench.judge.tasks import mark_task
+from evalbench.judge.criteria import read_criteria, task_of_criterion
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "desk_labels" / "1.0.0"
 GOOD = "name: a\ndefinition: Is it?\nscale: {0: 'no', 1: 'yes'}\n"
@@ -26,8 +25,10 @@ def test_the_samples(name: str) -> None:
     assert list(one.scale) == [0, 1, 2]
     assert {example.mark for example in one.examples} == {0, 1, 2}
     assert one.needs_basis == "context"
-    examples = [{"mark": e.mark, "text": e.text} for e in one.examples]
-    assert mark_task(one.name, one.definition, one.scale, examples=examples).labels == {"0": 0.0, "1": 1.0, "2": 2.0}
+    task = task_of_criterion(one)
+    assert task.labels == {"0": 0.0, "1": 1.0, "2": 2.0}
+    assert (task.fields, task.optional) == (("answer", "basis"), ("question",))
+    assert [e["text"] for e in task.context["examples"]] == [e.text for e in one.examples]
 
 
 def test_a_list_and_the_defaults(tmp_path: Path) -> None:

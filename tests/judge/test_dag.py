@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
 from chat import chat_endpoint
 
 from evalbench.errors import BadInput
-from evalbench.judge.dag import Step, dag_of, walk
+from evalbench.judge.dag import Step, dag_of, read_dag, walk
 from evalbench.judge.recorded import Recording
 from evalbench.judge.tasks import mark_task
 
@@ -124,3 +125,49 @@ def test_a_language_model_is_asked_node_by_node(tmp_path, monkeypatch) -> None:
     assert last.count(attack) == 2
     assert "by name" in last
     assert [one.task.name for one in found.asked] == ["time", "claims", "place"]
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "graph.yaml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+FILE = """
+name: fulness
+start: time
+nodes:
+  time:
+    ask: Does the answer give a time?
+    choices: {yes: sources, no: {mark: 0}}
+  sources: {criterion: hallucination}
+"""
+
+
+def test_a_file_may_name_the_shipped_criteria(tmp_path: Path) -> None:
+    graph = read_dag(written(tmp_path, FILE))
+    item = {"id": "1", "answer": "At noon.", "basis": "It opens at noon."}
+    (row,) = walk([item], by=lambda item: {"time": "yes", "sources": 1}[item["id"][2:]], graph=graph).rows
+    assert (row.mark, [step.node for step in row.path]) == (1, ["time", "sources"])
+    assert read_dag(written(tmp_path, FILE.replace("hallucination", "clarity")), CRITERIA).nodes["sources"].task.labels
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (FILE.replace("hallucination", "charm"), "node 'sources': unknown criterion 'charm'"),
+        (
+            FILE.replace("no: {mark: 0}", "no: sorces"),
+            "node 'time': choice 'no' leads to 'sorces', which is not a node",
+        ),
+        (FILE + "  time: {criterion: missing}\n", "line 9: 'time' appears twice"),
+        ("name: [", "not valid YAML"),
+        ("- 1", "a decision graph needs name, start, nodes"),
+        ("a: &a [*a]", "a decision graph needs"),
+    ],
+)
+def test_a_faulty_file_is_refused_by_its_name(tmp_path: Path, text: str, why: str) -> None:
+    with pytest.raises(BadInput) as error:
+        read_dag(written(tmp_path, text))
+    assert str(error.value).startswith(str(tmp_path / "graph.yaml"))
+    assert why in str(error.value)
