@@ -10,6 +10,7 @@ Unscored = Literal[
     "",
     "no-output",
     "no-value",
+    "imported",
     "not-installed",
     "no-judge",
     "no-text",
@@ -29,8 +30,8 @@ Unscored = Literal[
 REASONS: tuple[str, ...] = tuple(reason for reason in get_args(Unscored) if reason)
 """The reasons that may appear in a column ``unscored``; particulars go beside them, in a ``detail``.
 
-In the table: ``no-output`` (the answer is null or absent), ``no-value`` (a ready-made score is missing).  On this
-machine: ``not-installed`` (a package or model that a score needs; the detail says how to get it), ``no-judge`` (no judge
+In the table: ``no-output`` (the answer is null or absent), ``no-value`` (a ready-made score is missing), ``imported`` (the
+tool that the table comes from has none; the detail holds its words).  On this machine: ``not-installed`` (a package or model that a score needs; the detail says how to get it), ``no-judge`` (no judge
 was named that can give the verdict).  In a reply:
 ``no-text`` (no text at all), ``tool-call`` (a call of a tool in place of a text), ``cut`` (it ended before an answer).
 Of an endpoint, after its retries: ``rate-limited`` (429), ``server-error`` (5xx, 408, 409), ``timeout``,
@@ -41,8 +42,14 @@ could be read).  Of a file of verdicts: ``not-recorded``.  A wrong key or an unk
 
 
 def in_words(reason: str) -> str:
-    """A hyphenated reason as pages have it: ``no output``; a reason that is a sentence stays as it is."""
-    return reason if " " in reason else reason.replace("-", " ")
+    """A hyphenated reason as pages have it: ``no output``; a reason that is a sentence stays as it is.
+
+    Examples
+    --------
+    >>> in_words("no-output"), in_words("imported")
+    ('no output', 'imported without a score')
+    """
+    return "imported without a score" if reason == "imported" else reason if " " in reason else reason.replace("-", " ")
 
 
 def counted(reasons: Iterable[str]) -> str:
