@@ -221,6 +221,9 @@ class Result:
         How it was computed: formulas with their sources, a line each.
     trials : mapping
         What repeated answers show, where there are some: noise, pass@k and pass^k, flickering items; JSON values.
+    stopping : mapping
+        Where items were asked until the evidence decided: the plan's hash, how many were asked, what was decided; JSON values.
+        Items not asked are left out of ``items``.
     accounting : mapping
         What varies between equal runs (models, endpoints, calls, tokens, cost); goes to ``run.json``.
     files : mapping of str to bytes
@@ -241,6 +244,7 @@ class Result:
     notes: tuple[str, ...] = ()
     method: tuple[str, ...] = ()
     trials: Mapping[str, Any] = field(default_factory=dict)
+    stopping: Mapping[str, Any] = field(default_factory=dict)
     accounting: Mapping[str, Any] = field(default_factory=dict)
     files: Mapping[str, bytes] = field(default_factory=dict)
 
@@ -315,4 +319,5 @@ class Result:
             "notes": list(self.notes),
             "method": list(self.method),
             **({"trials": dict(self.trials)} if self.trials else {}),
+            **({"stopping": dict(self.stopping)} if self.stopping else {}),
         }

@@ -22,6 +22,7 @@ from evalbench.errors import BadInput
 if TYPE_CHECKING:
     import pandas as pd
 
+RUN_FOLDER = "EVALBENCH_RUN"  # names the folder to the kernel that works for it
 RUN_JSON, RESULTS_JSON = "run.json", "results.json"
 ITEMS, CALLS = "items.parquet", "calls.parquet"
 NOTEBOOK, PAGE = "notebook.ipynb", "report.html"
@@ -82,7 +83,7 @@ RESULTS: Mapping[str, Any] = {
     "id": TEXT, "by": [TEXT], "light": LIGHT, "sentence": TEXT, "light_stability": _or_null(NUMBER), "light_rule": TEXT,
     "would_be_light?": _or_null(LIGHT), "decided_by?": _or_null(OBJECT),
     "slices?": [_SLICE], "clusters?": COUNT, "items": {"n": COUNT, "unscored": COUNT, "of?": TEXT}, "summary": [_FIGURE], "notes": [TEXT], "method": [TEXT],
-    "tables": {"*": FILE_NAME},
+    "tables": {"*": FILE_NAME}, "stopping?": OBJECT,
 }  # fmt: skip
 _DATA: Mapping[str, Any] = {"name": TEXT, "version?": TEXT}
 RUN: Mapping[str, Any] = {

@@ -11,9 +11,18 @@ from pathlib import Path
 from typing import Any
 
 from evalbench.errors import BadInput
-from evalbench.readers.runs import CALLS, RESULTS_JSON, RUN_JSON, read_json, read_run, run_folders, write_json
+from evalbench.readers.runs import (
+    CALLS,
+    RESULTS_JSON,
+    RUN_FOLDER,
+    RUN_JSON,
+    read_json,
+    read_run,
+    run_folders,
+    write_json,
+)
 
-RUN = "EVALBENCH_RUN"  # names the folder to the kernel that works for it
+RUN = RUN_FOLDER
 RUN_SCHEMA_VERSION = 1
 
 
