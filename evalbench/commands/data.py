@@ -1,4 +1,4 @@
-"""``evalbench data``: what there is, how a table is understood, what is wrong with one, and questions made from documents."""
+"""``evalbench data``: what there is, how a table is understood, what is wrong with one, questions made, runs of other tools."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import click
 from evalbench.commands import completion
 from evalbench.commands.curate import curate
 from evalbench.commands.generate import generate
+from evalbench.commands.imports import import_data
 from evalbench.commands.run import assignments
 from evalbench.errors import BadInput
 from evalbench.readers.renames import nested_names, renamed_columns, usual
@@ -24,11 +25,12 @@ if TYPE_CHECKING:
 
 @click.group("data")
 def data() -> None:
-    """List data sets; check how a table is understood; find what is wrong with one; make questions from documents."""
+    """List data sets; check how a table is understood; find what is wrong with one; make questions; read other tools' runs."""
 
 
 data.add_command(curate)
 data.add_command(generate)
+data.add_command(import_data)
 
 
 @data.command("list")

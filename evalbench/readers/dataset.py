@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,12 +17,13 @@ from evalbench.readers.decoded import ending
 from evalbench.readers.excel import tables_of_sheets
 from evalbench.readers.files import ENDINGS, WRITTEN, digest, raw_table, read_bytes, sha256
 from evalbench.readers.folder import folder_frame, row_files
-from evalbench.readers.frames import raw_frames
+from evalbench.readers.frames import frame_hash, raw_frames
 from evalbench.readers.grouping import UNGROUPED, Grouping, grouping_of, keys_of, unused_clusters
 from evalbench.readers.nested import unnested
 from evalbench.readers.renames import adapted, all_at_once, unknown_renames, usual
 from evalbench.readers.schema import SYSTEMS, TRIAL, Table
 from evalbench.readers.tables import FAULTS_SHOWN, check
+from evalbench.readers.tools.direct import taken
 from evalbench.readers.trec import trec_files, trec_frames
 from evalbench.readers.written import as_meant, empty_answers, has_numbers, numbered
 
@@ -144,7 +144,8 @@ def load(
         ``name@version`` of the catalog, a file, a folder with one file per table (named as the table) or one JSON file
         per row, frames by table, or one frame where the study needs one table; whatever has ``to_pandas``, such as a
         data set of Hugging Face, is a frame.
-        A file is the schema's first table, or a nested JSON Lines file of documents that list the rows of other tables.
+        A file is the schema's first table, a nested JSON Lines file of documents that list the rows of other tables, or a
+        result file of another tool, see :mod:`evalbench.readers.tools`.
     schema : mapping of str to Table
     columns : mapping, optional
         Renames: column in the file → column that we expect; for every table.
@@ -297,12 +298,17 @@ def read(data: Any, schema: Schema, *, root: Path | None = None, **files: str | 
         return _of_frames(data, schema)
     given = {name: Path(path).expanduser() for name, path in files.items() if str(path)}
     instead = " + ".join(path.name for name, path in given.items() if name in alone)
-    paths, name, version, synthetic = ({}, instead, "", False) if instead else locate(data, schema, root)
+    other = None if instead else taken(data, schema)
+    if instead or other is not None:
+        paths: dict[str, Path] = {}
+        name, version, synthetic = instead or Path(data).resolve().name, "", False
+    else:
+        paths, name, version, synthetic = locate(data, schema, root)
     paths |= {alone.get(name, name): path for name, path in given.items()}
-    sources = {table: paths[table].name for table in paths}
-    frames: dict[str, pd.DataFrame] = {}
-    digests: dict[str, str] = {}
-    notes: list[str] = []
+    frames: dict[str, pd.DataFrame] = dict(other.frames) if other else {}
+    digests: dict[str, str] = dict.fromkeys(frames, other.sha256) if other else {}
+    notes: list[str] = [f"{name}: {note}" for note in other.notes] if other else []
+    sources = dict.fromkeys(frames, name) | {table: paths[table].name for table in paths}
     for table, path in paths.items():
         if path.is_dir() and (several := trec_files(path, table, schema[table].trec)):
             frames[table], found, parts = trec_frames(several, schema[table].trec)
@@ -318,11 +324,12 @@ def read(data: Any, schema: Schema, *, root: Path | None = None, **files: str | 
     written = frozenset(
         table for table, path in paths.items() if ending(path) in WRITTEN and not has_numbers(frames[table])
     )
-    if len(frames) == 1 and len(schema) > 1 and (named := tables_of_sheets(next(iter(paths.values())), schema)):
+    one = other is None and len(frames) == 1 and len(schema) > 1
+    if one and (named := tables_of_sheets(next(iter(paths.values())), schema)):
         main = next(iter(frames))
         notes = [f"{sources[main]}: its sheets {', '.join(named)} were read as the tables of these names"]
         frames, sources, written = named, dict.fromkeys(named, sources[main]), frozenset(named)
-    elif len(frames) == 1 and len(schema) > 1:
+    elif one:
         main, frame = next(iter(frames.items()))
         nested = unnested(frame, schema, sources[main])
         if nested:
@@ -379,18 +386,6 @@ def _of_frames(data: Any, schema: Schema) -> Raw:
         way_out = f"; take one of them, such as data[{unknown[0]!r}]" if splits and len(schema) == 1 else ""
         raise BadInput(f"unknown table {', '.join(unknown)}; this study has {', '.join(schema)}{way_out}")
     frames = raw_frames(data)
-    parts = _judged({name: _frame_hash(frame) for name, frame in frames.items()}, schema)
+    parts = _judged({name: frame_hash(frame) for name, frame in frames.items()}, schema)
     sources = {name: f"frame {name}" for name in frames}
     return Raw(DataLabel(FRAMES, "", digest(parts)), frames, sources, written=frozenset(frames))
-
-
-def _frame_hash(frame: pd.DataFrame) -> str:
-    import pandas as pd
-
-    plain = frame.map(lambda v: repr(v) if isinstance(v, (list, dict)) else v) if _has_lists(frame) else frame
-    rows = pd.util.hash_pandas_object(plain, index=False).to_numpy()
-    return hashlib.sha256("\0".join(map(str, frame.columns)).encode() + rows.tobytes()).hexdigest()
-
-
-def _has_lists(frame: pd.DataFrame) -> bool:
-    return any(c.dtype == object and c.map(lambda v: isinstance(v, (list, dict))).any() for _, c in frame.items())

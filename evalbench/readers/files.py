@@ -226,7 +226,7 @@ def parsed_json(text: str) -> Any:
         which JSON can spell and UTF-8 cannot.
     """
     try:
-        value = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_distinct)
+        value = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=distinct_keys)
         if _HALF_CHARACTER.search(text):
             json.dumps(value, ensure_ascii=False).encode()
     except RecursionError as error:
@@ -240,7 +240,7 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not a JSON number; write null where a value is missing")
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object; of a key that is there twice, either value could be meant."""
     found = dict(pairs)
     if len(found) < len(pairs):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import hashlib
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -170,3 +171,16 @@ def half_character(error: UnicodeEncodeError) -> str:
     """What is wrong with a text that UTF-8 cannot hold, in words."""
     half = ascii(error.object[error.start])[1:-1]
     return f"{half} is half a character, its other half is missing; write \\ufffd in its place"
+
+
+def frame_hash(frame: pd.DataFrame) -> str:
+    """The SHA-256 of a frame's columns and cells."""
+    import pandas as pd
+
+    plain = frame.map(lambda v: repr(v) if isinstance(v, (list, dict)) else v) if _has_lists(frame) else frame
+    rows = pd.util.hash_pandas_object(plain, index=False).to_numpy()
+    return hashlib.sha256("\0".join(map(str, frame.columns)).encode() + rows.tobytes()).hexdigest()
+
+
+def _has_lists(frame: pd.DataFrame) -> bool:
+    return any(c.dtype == object and c.map(lambda v: isinstance(v, (list, dict))).any() for _, c in frame.items())

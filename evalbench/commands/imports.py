@@ -1,0 +1,82 @@
+"""``evalbench data import``: a result file of another tool as a data set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from evalbench.core.wording import counted
+
+_FORMATS = ("ragas", "deepeval")
+_MOST = 5
+
+
+@click.command("import")
+@click.argument("path", metavar="FILE|FOLDER", type=click.Path(path_type=Path))
+@click.option("--format", "tool", default="", type=click.Choice(["", *_FORMATS]), show_choices=False,
+              help=f"The tool that wrote it, where the content does not show it: {', '.join(_FORMATS)}.")  # fmt: skip
+@click.option(
+    "--to",
+    type=click.Path(path_type=Path),
+    help="A new or empty folder for the data set; without it nothing is written.",
+)
+@click.option("--model", default="", help="The name of the model, where the file has none.")
+def import_data(path: Path, tool: str, to: Path | None, model: str) -> None:
+    """Read a result file of another tool: print what was understood, and write it as a data set.
+
+    A score that is missing, a judge that failed and a row that raised an error are unscored, with the tool's own words,
+    and never 0. Nothing is scored anew.
+    """
+    from evalbench.readers.tools.composed import parts_of
+    from evalbench.readers.tools.data_folder import write
+    from evalbench.readers.tools.known import runs_of
+
+    about = write(parts_of(runs_of(path, tool), model), to)
+    for line in understood(about):
+        click.echo(line)
+    click.echo(f"written: {to}" if to else "nothing was written; --to DIR writes the data set")
+
+
+def understood(about: Mapping[str, Any]) -> Iterator[str]:
+    """What a file was taken for, line by line."""
+    version = about["tool_version"] or "version not in the file"
+    models = about["models"]
+    named = f"{', '.join(models[:_MOST])}{f' and {len(models) - _MOST} more' if len(models) > _MOST else ''}"
+    trials = f", up to {counted(about['trials'], 'trial')} of each" if about["trials"] > 1 else ""
+    yield f"{about['tool']} ({version}): {counted(about['rows'], 'row')}, {counted(about['questions'], 'question')}{trials}"
+    yield f"  models: {named or 'not in the file'}"
+    for metric, facts in about["metrics"].items():
+        better = "more" if facts["higher_is_better"] else "less"
+        mean = "no score" if facts["mean_scored"] is None else f"mean {facts['mean_scored']:.4g}"
+        other = f", {facts['not_applicable']} not applicable" if facts["not_applicable"] else ""
+        assumed = "" if facts["direction_from"] == "file" else ", assumed"
+        yield (
+            f"  {metric}: {facts['n']} scored, {facts['missing']} unscored{other}; {mean}; "
+            f"scale {facts['scale']}, {better} is better{assumed}"
+        )
+        for words, n in list(facts["missing_words"].items())[:_MOST]:
+            yield f"      unscored {n}: {words}"
+    verdicts = about["judgements"]
+    if verdicts["rows"]:
+        judges = ", ".join(verdicts["judges"][:_MOST]) or "not in the file"
+        yield f"  verdicts of judges: {verdicts['rows']}, {verdicts['unscored']} of them unscored; judge: {judges}"
+    if about["labels"]:
+        yield f"  human labels: {about['labels']}"
+    for figure in about["figures"]:
+        if not figure["agrees"]:
+            what = " ".join(filter(None, [figure["metric"], figure["model"], *figure["slice"].values()]))
+            yield f"  differs: {what or 'overall'}: the tool has {_shown(figure['tool_value'])} ({figure['tool_figure']}), ours is {_shown(figure['ours'])}"
+            yield f"      {figure['words']}"
+    for sentence in about["assumed"]:
+        yield f"  assumed: {sentence}"
+    for note in about["notes"]:
+        yield f"  note: {note}"
+    if about["left_aside"]:
+        yield f"  left aside: {', '.join(about['left_aside'])}"
+
+
+def _shown(value: float | None) -> str:
+    return "none" if value is None else f"{value:.4g}"

@@ -1,0 +1,169 @@
+"""Result files of other tools, and the folders that ``evalbench data import`` writes, as the tables of any study."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalbench.errors import BadInput
+from evalbench.readers.schema import Table
+from evalbench.readers.tools.probe import Probe, probed
+from evalbench.readers.tools.safe import HEAD, document, head_of, lines, mapping, sequence
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+RECORD = "import.json"
+TABLES = ("items", "scores", "judgements", "labels", "metrics", "figures")
+ALIASES = {"verdicts": ("judgements", "mark"), "ratings": ("labels", "score")}
+"""The name of a study's table → ours, where it has the column beside it."""
+NAMES = {
+    "id": ("doc_id", "query_id"),
+    "model": ("system",),
+    "mark": ("score",),
+    "prompt": ("question", "query"),
+    "output": ("answer", "response", "model_answer", "reply"),
+    "reference": ("ground_truth", "gold_answer", "expected"),
+    "context": ("contexts",),
+}
+"""Our column → what studies call it."""
+_MARKS = (
+    *(
+        b'"testCases"',
+        b'"conversationalTestCases"',
+        b'"testRunData"',
+        b'"user_input"',
+        b"user_input",
+        b'"doc_id"',
+        b"PAR1",
+    ),
+    *(
+        b'"trace_id"',
+        b'"promptIdx"',
+        b'"gradingResult"',
+        b'"evalId"',
+        b'"samples"',
+        b'"evaluation_id"',
+        b'"columns"',
+        b"/score",
+    ),
+)
+
+
+class Taken(NamedTuple):
+    """Raw frames by the names of a study's tables, and where they come from."""
+
+    frames: dict[str, pd.DataFrame]
+    notes: list[str]
+    sha256: str
+
+
+def taken(data: str | Path, schema: Mapping[str, Table]) -> Taken | None:
+    """The tables of a study out of a file of another tool; None for any other file, which is read as a table.
+
+    A file of rows whose columns do not suffice for the study's first table is left to be read as a table as well: its own
+    columns may.
+
+    Raises
+    ------
+    BadInput
+        As :func:`evalbench.readers.tools.known.imported`.
+    """
+    path = Path(data).expanduser()
+    if not path.exists():
+        return None
+    if path.is_dir() and (path / RECORD).is_file():
+        frames, about = _written(path)
+        return Taken(fitted(frames, schema), _notes(about), str(about.get("sha256", "")))
+    look = _foreign(path)
+    if look is None or (look.form in ("lines", "csv", "parquet", "document") and _own_columns(look, schema)):
+        return None
+    from evalbench.readers.tools.known import imported
+
+    found = imported(path)
+    frames = fitted(found.frames, schema)
+    if look.form not in ("zip", "folder") and not _suffices(frames, schema):
+        return None
+    return Taken(frames, _notes(found.about), found.about["sha256"])
+
+
+def fitted(frames: Mapping[str, pd.DataFrame], schema: Mapping[str, Table]) -> dict[str, pd.DataFrame]:
+    """Our tables under the names of a study's, their columns under its names; ``items`` are its first table."""
+    out: dict[str, pd.DataFrame] = {}
+    for i, (name, table) in enumerate(schema.items()):
+        alias, column = ALIASES.get(name, ("", ""))
+        own = name if name in frames else alias if alias in frames and table.column(column) else ""
+        source = own or ("items" if i == 0 else "")
+        if source:
+            out[name] = _renamed(frames[source], table)
+    return out
+
+
+def _renamed(frame: pd.DataFrame, table: Table) -> pd.DataFrame:
+    names = {
+        ours: theirs
+        for ours, others in NAMES.items()
+        if ours in frame and table.column(ours) is None
+        for theirs in [next((other for other in others if table.column(other) and other not in frame), "")]
+        if theirs
+    }
+    return frame.rename(columns=names)
+
+
+def _suffices(frames: Mapping[str, pd.DataFrame], schema: Mapping[str, Table]) -> bool:
+    first = next(iter(schema))
+    return first in frames and all(c.name in frames[first] for c in schema[first].columns if c.required)
+
+
+def _own_columns(look: Probe, schema: Mapping[str, Table]) -> bool:
+    """Whether the columns are those that the study itself asks for, as those of ragas 0.1 are of a study of RAG answers."""
+    first = next(iter(schema.values()))
+    needed = {column.name for column in first.columns[1:] if column.required}
+    return bool(needed) and needed <= look.keys
+
+
+def _foreign(path: Path) -> Probe | None:
+    """A file of another tool, by a look at its head; then by all of it."""
+    from evalbench.readers.tools.known import reader_of
+
+    if path.is_dir():
+        whole = Probe(path, "folder")
+        logs = any(path.glob("*.eval")) or any(path.glob("samples_*.jsonl"))
+        return whole if logs or reader_of(whole) else None
+    head = head_of(path, HEAD)
+    if head.startswith(b"PK"):
+        look = Probe(path, "zip")
+        return look if path.suffix.lower() == ".eval" or reader_of(look) else None
+    if not any(mark in head for mark in _MARKS):
+        return None
+    try:
+        look = probed(path)
+    except BadInput:
+        return None
+    return look if reader_of(look) else None
+
+
+def _written(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    from evalbench.readers.files import records_frame
+
+    about = mapping(document(folder / RECORD))
+    frames = {}
+    for name in TABLES:
+        path = folder / f"{name}.jsonl"
+        if path.is_file():
+            pairs = list(lines(path))
+            frames[name] = records_frame([row for _, row in pairs], [number for number, _ in pairs])
+    if "items" not in frames:
+        raise BadInput(f"{folder}: has {RECORD} but no items.jsonl; import the run anew")
+    return frames, about
+
+
+def _notes(about: Mapping[str, Any]) -> list[str]:
+    version = about.get("tool_version")
+    head = f"a run of {about.get('tool')} {version if version else '(version not in the file)'}"
+    return [
+        head,
+        *(f"assumed: {sentence}" for sentence in sequence(about.get("assumed"))),
+        *map(str, sequence(about.get("notes"))),
+    ]

@@ -1,0 +1,250 @@
+"""The shape that every reader gives: rows with their scores, verdicts and labels, and what is known of the run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from evalbench.readers.tools.tally import Tally
+
+UNSCORED = "imported"
+OWN = (
+    *("id", "model", "trial", "task", "split", "question_hash", "prompt", "messages", "output", "reference", "context"),
+    *("choices", "error", "seconds", "cost", "tokens"),
+)
+"""Columns of ``items``; metadata of the same name become ``metadata_NAME``."""
+
+
+class Score(NamedTuple):
+    """One metric of one row; ``value`` None: unscored, for the reason in ``detail``."""
+
+    metric: str
+    value: float | None
+    detail: str = ""
+    answer: str | None = None
+    passed: bool | None = None
+
+
+class Row(NamedTuple):
+    """One answer: its columns, its scores, and what judges and people said of it."""
+
+    item: dict[str, Any]
+    scores: list[Score]
+    judgements: Sequence[dict[str, Any]] = ()
+    labels: Sequence[dict[str, Any]] = ()
+
+
+class Figure(NamedTuple):
+    """A figure that the tool wrote, beside ours; ``reason`` is a code and ``words`` say why the two differ."""
+
+    metric: str
+    tool_figure: str
+    tool_value: float | None
+    ours: float | None
+    n: int
+    reason: str = ""
+    words: str = ""
+    model: str = ""
+    slice: Mapping[str, str] = {}
+
+    @property
+    def agrees(self) -> bool:
+        if self.tool_value is None or self.ours is None:
+            return self.tool_value is self.ours
+        return math.isclose(self.tool_value, self.ours, rel_tol=1e-9, abs_tol=1e-9)
+
+
+@dataclass
+class Run:
+    """What a file says of itself, and its rows, one at a time.
+
+    Attributes
+    ----------
+    tool : str
+    rows : iterator of Row
+    version, format_version : str or None
+        As the file has them.
+    task : str
+        The task of all rows; rows of several files with different tasks get it in front of their ids.
+    model : str
+        The model of all rows that name none.
+    higher : dict of str to bool
+        Metric → whether more is better, where the file has it.
+    lower_assumed : callable
+        Whether less is better, from the name of a metric of which the file does not say so.
+    scales : dict of str to str
+        Where the reader knows them, such as ``yes/no``.
+    binary : bool
+        Whether a metric that is only 0 and 1 has the scale 0/1.
+    headline : dict
+        Figures of the tool as they are written.
+    figures : callable
+        From the tally of all rows to figures beside ours.
+    assumed, notes : list of str
+        Sentences.
+    left_aside : Counter
+        Columns that are not read.
+    """
+
+    tool: str
+    rows: Iterator[Row]
+    version: str | None = None
+    format_version: int | str | None = None
+    task: str = ""
+    model: str = ""
+    higher: dict[str, bool] = field(default_factory=dict)
+    lower_assumed: Callable[[str], bool] = lambda metric: False
+    scales: dict[str, str] = field(default_factory=dict)
+    binary: bool = False
+    headline: dict[str, Any] = field(default_factory=dict)
+    figures: Callable[[Tally], Iterable[Figure]] = lambda tally: ()
+    assumed: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    left_aside: Counter[str] = field(default_factory=Counter)
+
+
+def text_of(value: Any) -> str:
+    """A JSON value as text; a text is itself.
+
+    Examples
+    --------
+    >>> text_of("да"), text_of({"a": [1]}), text_of(True)
+    ('да', '{"a": [1]}', 'true')
+    """
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def sole_text(value: Any) -> Any:
+    """The text of an object that holds nothing else; any other value as it is.
+
+    Examples
+    --------
+    >>> sole_text({"question": "2+2?"}), sole_text({"a": "x", "b": "y"})
+    ('2+2?', {'a': 'x', 'b': 'y'})
+    """
+    if isinstance(value, dict) and len(value) == 1:
+        only = next(iter(value.values()))
+        return only if isinstance(only, str) else value
+    return value
+
+
+def question_hash(*parts: Any) -> str:
+    """SHA-256 of what a question is made of: of its text where it is one text, so that the files of two tools agree.
+
+    Examples
+    --------
+    >>> question_hash("2+2?") == question_hash({"question": "2+2?"}) != question_hash("2+2?", ["3", "4"])
+    True
+    """
+    given = [sole_text(part) for part in parts]
+    whole = text_of(given[0] if len(given) == 1 else given)
+    return hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def text_of_messages(messages: Any) -> str:
+    """Nested messages as one text: that of a single user, else each after its role.
+
+    Examples
+    --------
+    >>> text_of_messages([{"role": "user", "content": "Hi"}])
+    'Hi'
+    >>> text_of_messages([{"role": "system", "content": "Be short."}, {"role": "user", "content": [{"text": "Hi"}]}])
+    'system: Be short.\\n\\nuser: Hi'
+    """
+    if isinstance(messages, str):
+        return messages
+    if not isinstance(messages, list) or not all(isinstance(m, dict) for m in messages):
+        return text_of(messages)
+    said = [(str(m.get("role") or m.get("type") or ""), text_of_parts(m.get("content"))) for m in messages]
+    if len(said) == 1 and said[0][0] in ("user", "human", ""):
+        return said[0][1]
+    return "\n\n".join(f"{role}: {text}" if role else text for role, text in said)
+
+
+def text_of_parts(content: Any) -> str:
+    """The texts of a message's content, which may be a list of parts; images and tools are left out."""
+    if content is None:
+        return ""
+    if not isinstance(content, list):
+        return text_of(content)
+    parts = [part if isinstance(part, str) else part.get("text") for part in content if isinstance(part, (str, dict))]
+    return "".join(part for part in parts if isinstance(part, str))
+
+
+def number_of(value: Any) -> float | None:
+    """A finite number, 1 or 0 for true or false; None for anything else."""
+    if isinstance(value, bool):
+        return float(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return float(value) if isinstance(value, int) and value.bit_length() < 1024 else None
+
+
+WORDS: Mapping[str, float] = {"yes": 1.0, "true": 1.0, "pass": 1.0, "no": 0.0, "false": 0.0, "fail": 0.0}
+
+
+def score_of(value: Any) -> tuple[float | None, str]:
+    """A score and its scale; words that are no yes and no have no value.
+
+    Examples
+    --------
+    >>> score_of("yes"), score_of(False), score_of(0.5), score_of("often")
+    ((1.0, 'yes/no'), (0.0, 'true/false'), (0.5, ''), (None, ''))
+    """
+    if isinstance(value, bool):
+        return float(value), "true/false"
+    if isinstance(value, str):
+        word = value.strip().lower()
+        scale = "pass/fail" if word in ("pass", "fail") else "true/false" if word in ("true", "false") else "yes/no"
+        return (WORDS[word], scale) if word in WORDS else (None, "")
+    return number_of(value), ""
+
+
+def no_number(value: Any) -> str:
+    """Why a value is no score, in words.
+
+    Examples
+    --------
+    >>> no_number(float("nan")), no_number("often"), no_number(None)
+    ('the score is NaN', 'the score is "often"', 'the score is null')
+    """
+    if isinstance(value, float):
+        return f"the score is {'NaN' if math.isnan(value) else 'infinite'}"
+    return f"the score is {clipped(json.dumps(value, ensure_ascii=False))}"
+
+
+def clipped(text: str, most: int = 300) -> str:
+    """The first line of a text, up to ``most`` characters."""
+    line = text.strip().split("\n", 1)[0].rstrip()
+    return line if len(line) <= most else line[: most - 1] + "…"
+
+
+def metadata_columns(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Metadata as columns: a value that is nested becomes JSON text, a name that is ours gets ``metadata_`` in front."""
+    return {
+        f"metadata_{key}" if key in OWN else str(key): text_of(value) if isinstance(value, (dict, list)) else value
+        for key, value in values.items()
+        if value is not None
+    }
+
+
+def present(**columns: Any) -> dict[str, Any]:
+    """The columns that are not None."""
+    return {name: value for name, value in columns.items() if value is not None}
+
+
+def numbered(i: int) -> str:
+    """The id of the row ``i``, from 1, of a format that has none.
+
+    Examples
+    --------
+    >>> numbered(1), numbered(12345)
+    ('q0001', 'q12345')
+    """
+    return f"q{i:04d}"

@@ -1,0 +1,109 @@
+"""The folder that an import writes, and result files given to a study as they are."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from evalbench.commands.data import data
+from evalbench.errors import BadInput
+from evalbench.readers.dataset import load
+from evalbench.readers.schema import Column, Table
+from evalbench.readers.tools.composed import parts_of
+from evalbench.readers.tools.data_folder import write
+from evalbench.readers.tools.known import runs_of
+
+ROWS = [
+    {"user_input": "2+2?", "response": "4", "reference": "4", "retrieved_contexts": ["sums"], "exact_match": 1.0},
+    {"user_input": "Столица?", "response": "\x1b[31mОслик", "reference": None, "retrieved_contexts": None, "exact_match": None},
+]
+CASE = {"name": "a", "input": "i", "actualOutput": "o", "metricsData": [
+    {"name": "G", "threshold": 0.5, "success": True, "score": 0.8, "evaluationModel": "oak-7b", "reason": "fine"}]}  # fmt: skip
+
+
+@pytest.fixture
+def result(tmp_path):
+    path = tmp_path / "result.jsonl"
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in ROWS), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def case_file(tmp_path):
+    path = tmp_path / "test_run.json"
+    path.write_text(json.dumps({"testCases": [CASE], "hyperparameters": {"model": "fern-1b"}}), encoding="utf-8")
+    return path
+
+
+def test_the_folder_holds_tables_record_and_card(result, tmp_path):
+    done = CliRunner().invoke(data, ["import", str(result), "--to", str(tmp_path / "out")])
+    said = done.output
+    assert done.exit_code == 0
+    assert "ragas (version not in the file): 2 rows, 2 questions" in said
+    assert "unscored 1: ragas: no score" in said
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == [
+        "README.md", "import.json", "items.jsonl", "metrics.jsonl", "scores.jsonl"]  # fmt: skip
+    about = json.loads((tmp_path / "out" / "import.json").read_text(encoding="utf-8"))
+    assert (about["rows"], about["tool"], about["metrics"]["exact_match"]["missing"]) == (2, "ragas", 1)
+    assert list(about["files"]) == ["result.jsonl"]
+
+
+def test_without_a_folder_nothing_is_written(result, tmp_path):
+    before = sorted(tmp_path.iterdir())
+    assert write(parts_of(runs_of(result)), None)["rows"] == 2
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_folder_with_files_is_not_overwritten_and_a_fault_leaves_nothing(result, tmp_path):
+    with pytest.raises(BadInput, match="is not empty: name a new folder"):
+        write(parts_of(runs_of(result)), tmp_path)
+    result.write_text(result.read_text(encoding="utf-8") + '{"user_input": "cut', encoding="utf-8")
+    with pytest.raises(BadInput, match="line 3: not valid JSON"):
+        write(parts_of(runs_of(result)), tmp_path / "out")
+    assert [p.name for p in tmp_path.iterdir()] == ["result.jsonl"]
+
+
+ITEMS = Table((Column("id", "id"), Column("question", "text"), Column("answer", "text", empty_ok=True, keep_null=True),
+               Column("contexts", "texts", required=False, empty_ok=True)), unique=("id",))  # fmt: skip
+VERDICTS = Table((Column("id", "id"), Column("mark", "float", empty_ok=True), Column("judge", "id", required=False)))
+
+
+@pytest.mark.parametrize("written", [True, False])
+def test_a_study_reads_the_file_and_the_folder_under_its_own_names(result, tmp_path, written):
+    source = result
+    if written:
+        source = tmp_path / "out"
+        write(parts_of(runs_of(result)), source)
+    found = load(source, {"answers": ITEMS})
+    assert found["answers"]["answer"].tolist() == ["4", "\x1b[31mОслик"]
+    assert found["answers"]["contexts"].tolist() == [["sums"], []]
+    assert any("a run of ragas (version not in the file)" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("written", [True, False])
+def test_verdicts_of_judges_go_into_a_table_of_verdicts(case_file, tmp_path, written):
+    source = case_file
+    if written:
+        source = tmp_path / "out"
+        write(parts_of(runs_of(case_file)), source)
+    found = load(source, {"verdicts": VERDICTS})
+    assert found["verdicts"][["id", "mark", "judge"]].values.tolist() == [["a", 0.8, "oak-7b"]]
+
+
+def test_a_table_with_the_columns_of_the_study_is_read_as_a_table(tmp_path):
+    path = tmp_path / "r.jsonl"
+    path.write_text(json.dumps({"question": "a?", "answer": "x", "contexts": ["c"], "faithfulness": 1.0}), encoding="utf-8")
+    found = load(path, {"answers": ITEMS})
+    assert not any("a run of" in note for note in found.notes)
+
+
+def test_a_run_without_the_columns_of_a_study_is_refused_by_their_names(result):
+    with pytest.raises(BadInput, match="column passage: is missing"):
+        load(result, {"run": Table((Column("id", "id"), Column("passage", "text")))})
+
+
+def test_an_unknown_file_is_refused_with_what_is_known(tmp_path):
+    path = tmp_path / "x.json"
+    path.write_text('{"something": 1}', encoding="utf-8")
+    with pytest.raises(BadInput, match=r"not a result file of a tool that is known here; it holds something\. Known are"):
+        runs_of(path)
