@@ -57,22 +57,36 @@ _INDEX = ("", "Unnamed: 0")
 
 
 def recognises(look: Probe) -> bool:
-    """Whether the columns are those of an evaluation: a question, and a metric that is known or a ragas column."""
+    """Whether the columns are those of an evaluation: a question with its answer or passages, and a metric."""
     keys = look.keys
     if look.form == "parquet":
         from evalbench.readers.tools.parquet_rows import columns
 
         keys = frozenset(columns(look.path))
-    if look.form not in ("lines", "document", "csv", "parquet") or (
-        look.form == "document" and not isinstance(look.value, list)
-    ):
+    elif look.form not in ("lines", "document", "csv") or (look.form == "document" and isinstance(look.value, dict)):
         return False
-    if "trace_id" in keys or "doc_id" in keys:
+    if keys & {"trace_id", "doc_id"}:
         return False
-    metrics = {_base(key) for key in keys} & KNOWN
     new = "user_input" in keys and bool(keys & {"response", "retrieved_contexts", "reference"})
-    old = "question" in keys and "contexts" in keys and bool(metrics)
-    return new or old
+    old = "question" in keys and "contexts" in keys
+    known = bool({_base(key) for key in keys} & KNOWN)
+    return (new and (known or _has_numbers(look))) or (old and known)
+
+
+def _has_numbers(look: Probe) -> bool:
+    """Whether a further column of the first rows is a number."""
+    if look.form == "csv":
+        first: Any = [{name: cell_of(name, text) for name, text in row.items()} for row in look.value[1][:20]]
+    else:
+        first = objects(look.value)[:20] or [look.value]
+    own = (*TEXTS, *_INDEX)
+    return any(
+        isinstance(value, float)
+        for row in first
+        if isinstance(row, dict)
+        for name, value in row.items()
+        if name not in own
+    )
 
 
 def read(look: Probe) -> Run:

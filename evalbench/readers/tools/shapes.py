@@ -8,10 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    from evalbench.readers.tools.tally import Tally
+from typing import Any, NamedTuple
 
 UNSCORED = "imported"
 OWN = (
@@ -85,7 +82,7 @@ class Run:
     headline : dict
         Figures of the tool as they are written.
     figures : callable
-        From the tally of all rows to figures beside ours.
+        From the :class:`~evalbench.readers.tools.tally.Tally` of all rows to figures beside ours.
     assumed, notes : list of str
         Sentences.
     left_aside : Counter
@@ -103,7 +100,7 @@ class Run:
     scales: dict[str, str] = field(default_factory=dict)
     binary: bool = False
     headline: dict[str, Any] = field(default_factory=dict)
-    figures: Callable[[Tally], Iterable[Figure]] = lambda tally: ()
+    figures: Callable[[Any], Iterable[Figure]] = lambda tally: ()
     assumed: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     left_aside: Counter[str] = field(default_factory=Counter)

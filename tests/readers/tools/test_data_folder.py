@@ -15,7 +15,13 @@ from evalbench.readers.tools.known import runs_of
 
 ROWS = [
     {"user_input": "2+2?", "response": "4", "reference": "4", "retrieved_contexts": ["sums"], "exact_match": 1.0},
-    {"user_input": "Столица?", "response": "\x1b[31mОслик", "reference": None, "retrieved_contexts": None, "exact_match": None},
+    {
+        "user_input": "Столица?",
+        "response": "\x1b[31mОслик",
+        "reference": None,
+        "retrieved_contexts": None,
+        "exact_match": None,
+    },
 ]
 CASE = {"name": "a", "input": "i", "actualOutput": "o", "metricsData": [
     {"name": "G", "threshold": 0.5, "success": True, "score": 0.8, "evaluationModel": "oak-7b", "reason": "fine"}]}  # fmt: skip
@@ -92,7 +98,9 @@ def test_verdicts_of_judges_go_into_a_table_of_verdicts(case_file, tmp_path, wri
 
 def test_a_table_with_the_columns_of_the_study_is_read_as_a_table(tmp_path):
     path = tmp_path / "r.jsonl"
-    path.write_text(json.dumps({"question": "a?", "answer": "x", "contexts": ["c"], "faithfulness": 1.0}), encoding="utf-8")
+    path.write_text(
+        json.dumps({"question": "a?", "answer": "x", "contexts": ["c"], "faithfulness": 1.0}), encoding="utf-8"
+    )
     found = load(path, {"answers": ITEMS})
     assert not any("a run of" in note for note in found.notes)
 
@@ -105,5 +113,7 @@ def test_a_run_without_the_columns_of_a_study_is_refused_by_their_names(result):
 def test_an_unknown_file_is_refused_with_what_is_known(tmp_path):
     path = tmp_path / "x.json"
     path.write_text('{"something": 1}', encoding="utf-8")
-    with pytest.raises(BadInput, match=r"not a result file of a tool that is known here; it holds something\. Known are"):
+    with pytest.raises(
+        BadInput, match=r"not a result file of a tool that is known here; it holds something\. Known are"
+    ):
         runs_of(path)

@@ -4,15 +4,10 @@ import json
 
 import pytest
 
-from evalbench.errors import BadInput
 from evalbench.readers.tools.known import NAMES, imported
 
 TOOLS = {"inspect_ai": "inspect"}
-FILES = (
-    "ragas_0.4.3_to_pandas.csv",
-    "ragas_0.4.3_to_pandas.jsonl",
-    "deepeval_4.3.1_test_run.json",
-)
+FILES = ("ragas_0.4.3_to_pandas.csv", "ragas_0.4.3_to_pandas.jsonl", "deepeval_4.3.1_test_run.json")
 pytestmark = pytest.mark.external
 
 
@@ -84,6 +79,9 @@ def test_pass_rate_of_deepeval(external_data, expected):
     name = "deepeval_4.3.1_test_run.json"
     headline, about = expected[name]["headline"], imported(external_data("imports") / name).about
     (overall,) = [f for f in about["figures"] if not f["metric"]]
-    assert (overall["tool_value"], overall["ours"]) == (headline["pass_rate"], headline["pass_rate_on_scored_metrics_only"])
+    assert (overall["tool_value"], overall["ours"]) == (
+        headline["pass_rate"],
+        headline["pass_rate_on_scored_metrics_only"],
+    )
     assert overall["reason"] == "errors-counted-failed"
     assert {k: about["headline"][k] for k in ("testPassed", "testFailed")} == {"testPassed": 0, "testFailed": 2}

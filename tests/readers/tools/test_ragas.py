@@ -25,7 +25,13 @@ def test_a_missing_score_is_unscored_and_never_0(tmp_path):
     found = imported(written(tmp_path / "r.jsonl", ROWS))
     scores = found.frames["scores"]
     (missing,) = scores[scores["unscored"] != ""].to_dict("records")
-    assert missing == {"id": "q0002", "metric": "faithfulness", "value": None, "unscored": "imported", "detail": "ragas: no score"}
+    assert missing == {
+        "id": "q0002",
+        "metric": "faithfulness",
+        "value": None,
+        "unscored": "imported",
+        "detail": "ragas: no score",
+    }
     facts = found.about["metrics"]["faithfulness"]
     assert (facts["n"], facts["missing"], facts["mean_scored"]) == (2, 1, 0.75)
     assert found.about["metrics"]["my_score"]["scale"] == "1..5 (as found)"
@@ -84,7 +90,9 @@ def test_a_question_that_is_asked_twice_is_said(tmp_path):
 
 def test_a_test_set_without_scores_is_refused(tmp_path):
     path = written(tmp_path / "r.jsonl", [{"user_input": "a", "reference": "b", "reference_contexts": ["c"]}])
-    with pytest.raises(BadInput, match="no column with scores; its columns are user_input, reference, reference_contexts"):
+    with pytest.raises(
+        BadInput, match="no column with scores; its columns are user_input, reference, reference_contexts"
+    ):
         imported(path, "ragas")
 
 
