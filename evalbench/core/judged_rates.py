@@ -75,10 +75,12 @@ def post_stratified_rate(judged: npt.ArrayLike, human: npt.ArrayLike, *, level: 
         share += weight * rate
         spread += weight**2 * rate * (1 - rate) / trials
         rates.append(rate)
+    of_labels = spread
     spread += (rates[0] - rates[1]) ** 2 * q * (1 - q) / n
     half = _z(level) * math.sqrt(spread)
+    ends = max(0.0, share - half), min(1.0, share + half)
     return Corrected(
-        share, max(0.0, share - half), min(1.0, share + half), q, float(y[labelled].mean()), None, m, n - m
+        share, *ends, q, float(y[labelled].mean()), None, m, n - m, of_labels=of_labels / spread if spread else None
     )
 
 
@@ -143,9 +145,11 @@ def rogan_gladen_rate(judged: npt.ArrayLike, human: npt.ArrayLike, *, level: flo
     p_ = (q_ + sp_ - 1) / skill
     of_good, of_bad = se_ * (1 - se_) / (n_good + 2), sp_ * (1 - sp_) / (n_bad + 2)
     middle = p_ + 2 * z * z * (p_ * of_good - (1 - p_) * of_bad)
-    half = z * math.sqrt(q_ * (1 - q_) / (n + z * z) + p_**2 * of_good + (1 - p_) ** 2 * of_bad) / skill
+    of_labels = p_**2 * of_good + (1 - p_) ** 2 * of_bad
+    spread = q_ * (1 - q_) / (n + z * z) + of_labels
+    half = z * math.sqrt(spread) / skill
     value, low, high = (min(1.0, max(0.0, x)) for x in ((q + sp - 1) / (se + sp - 1), middle - half, middle + half))
-    return known._replace(value=value, ci_low=low, ci_high=high)
+    return known._replace(value=value, ci_low=low, ci_high=high, of_labels=of_labels / spread)
 
 
 def _zero_one(judged: npt.ArrayLike, human: npt.ArrayLike) -> tuple[Floats, Floats]:

@@ -28,6 +28,8 @@ class Corrected(NamedTuple):
         λ, 0–1: how much of the judge's marks the estimate uses; 0 is the human labels alone.
     n_labelled, n_unlabelled : int
     note : str
+    of_labels : float or None
+        The share of the variance that is that of the labels, 0–1; the rest is that of the judged items.
     """
 
     value: float | None
@@ -39,6 +41,21 @@ class Corrected(NamedTuple):
     n_labelled: int = 0
     n_unlabelled: int = 0
     note: str = ""
+    of_labels: float | None = None
+
+    def width(self, times: float = 1) -> float | None:
+        """How wide the interval would be with so many times the labels; None without an interval.
+
+        Examples
+        --------
+        >>> found = Corrected(0.5, 0.4, 0.6, of_labels=0.75)
+        >>> round(found.width(), 3), round(found.width(3), 3)
+        (0.2, 0.141)
+        """
+        if self.ci_low is None or self.ci_high is None:
+            return None
+        share = 0.0 if self.of_labels is None else self.of_labels
+        return (self.ci_high - self.ci_low) * math.sqrt(1 - share + share / times)
 
 
 def corrected_mean(
@@ -102,12 +119,13 @@ def corrected_mean(
     known = Corrected(value, None, None, naive, mean_of_labels, weight, n, rest)
     if n < 2 or (rest == 1 and weight):
         return known._replace(note="no interval: fewer than two labelled, or two unlabelled, items")
-    variance = float(np.var(yl - weight * fl, ddof=1)) / n
-    variance += weight**2 * float(np.var(fu, ddof=1)) / rest if weight else 0.0
+    of_labels = float(np.var(yl - weight * fl, ddof=1)) / n
+    variance = of_labels + (weight**2 * float(np.var(fu, ddof=1)) / rest if weight else 0.0)
     half = float(ndtri(0.5 + level / 2)) * math.sqrt(variance)
     notes = [f"fewer than {FEW_UNITS} labelled items: the interval is too narrow"] if n < FEW_UNITS else []
     notes += ["all labels agree with each other: the interval has no width"] if half == 0 else []
-    return known._replace(ci_low=value - half, ci_high=value + half, note="; ".join(notes))
+    share = of_labels / variance if variance else None
+    return known._replace(ci_low=value - half, ci_high=value + half, note="; ".join(notes), of_labels=share)
 
 
 def _best_trust(
@@ -126,6 +144,7 @@ def sampled_mean(
     probability: npt.ArrayLike,
     strata: npt.ArrayLike | None = None,
     *,
+    domain: npt.ArrayLike | None = None,
     level: float = 0.95,
 ) -> Corrected:
     """Mean of human marks over all items, where those to be labelled were drawn with known, unequal probabilities.
@@ -144,6 +163,10 @@ def sampled_mean(
         With which the item was drawn, over 0 to 1; NaN for items that were not drawn.
     strata : (m,) array, optional
         The stratum of each drawn item; by default items of one probability are one stratum.
+    domain : (m,) array of bool, optional
+        The items whose mean is wanted, where the labels were drawn from more, such as the answers of one of several models.
+        With N_d items in the domain and z = y − f inside it, 0 outside, θ = f̄_d + Σ_h (N_h / N_d) · mean_h(z), and the same
+        with z in the first part of the variance.
     level : float
 
     Returns
@@ -177,10 +200,11 @@ def sampled_mean(
         raise ValueError("an item has a label and no probability")
     if ((pi[drawn] <= 0) | (pi[drawn] > 1)).any() or np.isinf(f).any() or np.isinf(y).any():
         raise ValueError("a probability is not within 0–1, or a mark is infinite")
-    total = len(f)
-    known = ~np.isnan(f)
+    wanted = np.ones(len(f), dtype=bool) if domain is None else np.asarray(domain, dtype=bool)
+    total, own = int(wanted.sum()), labelled & wanted
+    known = ~np.isnan(f) & wanted
     naive = float(f[known].mean()) if known.any() else None
-    if not labelled.any():
+    if not own.any():
         return Corrected(None, naive=naive, n_unlabelled=total, note="no item has a human label")
     f = np.where(known, f, 0.0 if naive is None else naive)
     names = pi if strata is None else np.asarray(strata)
@@ -188,24 +212,24 @@ def sampled_mean(
     in_stratum = np.bincount(which, weights=1 / pi[drawn])
     has = labelled[drawn]
     m = np.bincount(which[has], minlength=len(in_stratum)).astype(float)
-    residual = (y - f)[labelled]
+    residual = np.where(wanted, y - f, 0.0)[labelled]
     with np.errstate(all="ignore"):
         mean = np.bincount(which[has], weights=residual, minlength=len(m)) / m
         spread = np.bincount(which[has], weights=(residual - mean[which[has]]) ** 2, minlength=len(m)) / (m - 1)
     share = in_stratum / total
-    value = float(f.mean() + (share[m > 0] * mean[m > 0]).sum())
-    of_labels = float(y[labelled].mean())
-    known_so_far = Corrected(value, None, None, naive, of_labels, 1.0, int(labelled.sum()), total - int(labelled.sum()))
+    value = float(f[wanted].mean() + (share[m > 0] * mean[m > 0]).sum())
+    n = int(own.sum())
+    known_so_far = Corrected(value, None, None, naive, float(y[own].mean()), 1.0, n, total - n)
     if (m == 0).any():
         return known_so_far._replace(value=None, note=f"{int((m == 0).sum())} strata have no label")
     left = np.clip(1 - m / in_stratum, 0, 1)
     if ((m < 2) & (left > 1e-9)).any():
         return known_so_far._replace(note="no interval: a stratum has fewer than two labels")
-    variance = float((share**2 * left * np.nan_to_num(spread) / m).sum())
-    weights = (in_stratum / m)[which[has]]
-    centre = float(np.average(y[labelled], weights=weights))
-    variance += float(np.average((y[labelled] - centre) ** 2, weights=weights)) / total
+    of_labels = float((share**2 * left * np.nan_to_num(spread) / m).sum())
+    weights = (in_stratum / m)[which[has]][wanted[labelled]]
+    centre = float(np.average(y[own], weights=weights))
+    variance = of_labels + float(np.average((y[own] - centre) ** 2, weights=weights)) / total
     half = float(ndtri(0.5 + level / 2)) * math.sqrt(variance)
-    n = int(labelled.sum())
     note = f"fewer than {FEW_UNITS} labelled items: the interval is too narrow" if n < FEW_UNITS else ""
-    return known_so_far._replace(ci_low=value - half, ci_high=value + half, note=note)
+    part = of_labels / variance if variance else None
+    return known_so_far._replace(ci_low=value - half, ci_high=value + half, note=note, of_labels=part)

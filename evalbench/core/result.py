@@ -48,6 +48,10 @@ class Estimate:
         Compared group, e.g. ``{"checker": "fern@1.0.0|oak-7b"}``; empty for the whole.
     title : str
         The words for people; the identifier where none are given.
+    corrects : str
+        The metric, a judge's, of which this is the value corrected by what people say of the same items.
+    n_labels : int
+        Labels that such a correction rests on.
 
     Examples
     --------
@@ -73,6 +77,8 @@ class Estimate:
     note: str = ""
     group: Mapping[str, str] = field(default_factory=dict)
     title: str = ""
+    corrects: str = ""
+    n_labels: int = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", self.title or self.metric)
@@ -89,8 +95,9 @@ class Estimate:
         return {"metric": self.metric, **self.group}
 
     def row(self) -> dict[str, Any]:
-        """Flat and JSON-ready: group columns first."""
-        fields = {k: v for k, v in asdict(self).items() if k not in ("group", "metric", "title")}
+        """Flat and JSON-ready: group columns first; what only corrected figures have, of these alone."""
+        without = ("group", "metric", "title", *(() if self.corrects else ("corrects", "n_labels")))
+        fields = {k: v for k, v in asdict(self).items() if k not in without}
         return {**dict(self.group), "metric": self.metric, "title": self.title, **fields, "cuts": list(self.cuts)}
 
 
