@@ -1,9 +1,18 @@
 """Studies against a real model on this machine: it proves the plumbing, never quality."""
 
+import signal
+import subprocess
+import sys
+
 import pytest
+from waiting import wait_until
 
 from evalbench import citation, cot_levels, load, ner_variants, rag_generation
+from evalbench.judge.criteria import task_of_criterion
+from evalbench.judge.criteria_lint import handbook_criteria
+from evalbench.judge.geval import geval
 from evalbench.models.local import weights as local
+from evalbench.models.store.cache import ReplyCache, usual_file
 
 NAME = "local/smollm2-135m"
 pytestmark = [pytest.mark.model, pytest.mark.slow]
@@ -68,3 +77,41 @@ def test_entities_are_asked_for_in_every_wording_and_no_request_is_repeated(form
     again = ner_variants.evaluate(data, n_samples=2, **options)
     assert again.accounting["cache_hits"] == again.accounting["calls"]
     assert again.to_json() == more.to_json()
+
+
+ITEMS = [{"id": str(n), "question": f"What do {n} tickets cost?", "answer": f"{n} crowns."} for n in range(3)]
+STEPS = ["Read the answer.", "Give the mark."]
+GEVAL = f"""
+from evalbench.judge.criteria import task_of_criterion
+from evalbench.judge.criteria_lint import handbook_criteria
+from evalbench.judge.geval import geval
+task = task_of_criterion(next(one for one in handbook_criteria() if one.needs_basis == "none"))
+geval({ITEMS!r}, by={NAME!r}, task=task, steps={STEPS!r}, n_samples=2, max_tokens=48, concurrency=1)
+"""
+
+
+def test_geval_goes_on_where_it_was_killed():
+    local.fetch(NAME)
+
+    def kept() -> int:
+        if not usual_file().exists():
+            return 0
+        with ReplyCache() as cache:
+            return sum(each.replies for each in cache.entries() if each.model == NAME)
+
+    before = kept()
+    first = subprocess.Popen([sys.executable, "-c", GEVAL])
+    assert wait_until(lambda: kept() >= before + 3)
+    first.send_signal(signal.SIGKILL)
+    first.wait(60)
+    there = kept() - before
+    task = task_of_criterion(next(one for one in handbook_criteria() if one.needs_basis == "none"))
+    options = {"by": NAME, "task": task, "steps": STEPS, "n_samples": 2, "max_tokens": 48, "concurrency": 1}
+    found = geval(ITEMS, **options)
+    assert sum(one.accounting["cache_hits"] for one in found.asked) == there >= 3
+    for row in found.rows:
+        assert (row.method, row.unscored) in {("samples", ""), ("", "unparsed"), ("", "truncated")}
+        assert row.unscored or task.labels[min(task.labels)] <= row.mark <= task.labels[max(task.labels)]
+    again = geval(ITEMS, **options)
+    assert all(one.accounting["cache_hits"] == one.accounting["calls"] for one in again.asked)
+    assert again.frame().equals(found.frame())
