@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import shutil
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evalbench.commands import completion
+from evalbench.commands.dataset_folder import cell, json_lines, refuse_full, write_folder
 from evalbench.commands.run import assignments
 from evalbench.core.wording import counted
 from evalbench.errors import BadInput
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from evalbench.kit.curating import Curated
     from evalbench.readers.dataset import Dataset
 
@@ -55,8 +51,7 @@ def curate(
     from evalbench.kit.curating import curate as curated
     from evalbench.readers.dataset import load
 
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise BadInput(f"{out} is not empty: name a new folder")
+    refuse_full(out)
     named = {
         column: name
         for column, name in ((text, "text"), (label, "label"), (split, "split"))
@@ -104,29 +99,12 @@ def report(found: Curated) -> list[str]:
 def write(found: Curated, names: Mapping[str, str], out: Path, data: Dataset, options: Mapping[str, Any]) -> None:
     """The rows that stay, those set aside, the findings and the card: all files, or none."""
     lines, aside, findings = (
-        "".join(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in _plain(table.rename(columns=names)))
-        for table in (found.rows, found.conflicts, found.findings)
+        json_lines(table.rename(columns=names)) for table in (found.rows, found.conflicts, found.findings)
     )
     version = hashlib.sha256(lines.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-    out.parent.mkdir(parents=True, exist_ok=True)
-    stage = Path(tempfile.mkdtemp(prefix=".evalbench-", dir=out.parent))
-    try:
-        (stage / "rows.jsonl").write_text(lines, encoding="utf-8")
-        (stage / "findings.jsonl").write_text(findings, encoding="utf-8")
-        if aside:
-            (stage / "conflicts.jsonl").write_text(aside, encoding="utf-8")
-        (stage / "README.md").write_text(card(found, data, options, version), encoding="utf-8")
-        stage.chmod(0o755)
-        if out.exists():
-            out.rmdir()
-        stage.rename(out)
-    finally:
-        shutil.rmtree(stage, ignore_errors=True)
-
-
-def _plain(rows: pd.DataFrame) -> list[dict[Any, Any]]:
-    """Rows as JSON values: what is not there is null."""
-    return rows.astype(object).where(rows.notna(), None).to_dict("records")
+    conflicts = {"conflicts.jsonl": aside} if aside else {}
+    text = card(found, data, options, version)
+    write_folder(out, {"rows.jsonl": lines, "findings.jsonl": findings, **conflicts, "README.md": text})
 
 
 def card(found: Curated, data: Dataset, options: Mapping[str, Any], version: str) -> str:
@@ -134,7 +112,7 @@ def card(found: Curated, data: Dataset, options: Mapping[str, Any], version: str
     from evalbench.kit.curating import KINDS
 
     counts = "\n".join(f"| {kind} | {found.counts[kind]} | {words} |" for kind, words in KINDS.items())
-    splits = "\n".join(f"- {_cell(name) or '(none)'}: {n}" for name, n in found.splits.items())
+    splits = "\n".join(f"- {cell(name) or '(none)'}: {n}" for name, n in found.splits.items())
     near = f"from cosine {options['near']:g} on, by {options['embed']}" if options["near"] <= 1 else "not looked for"
     drawn = f" New splits {options['draw']}, drawn with seed {options['seed']}." if options["draw"] else ""
     return f"""# {data.label}, cleaned (version {version})
@@ -155,7 +133,3 @@ def card(found: Curated, data: Dataset, options: Mapping[str, Any], version: str
 
 {splits}
 """
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")

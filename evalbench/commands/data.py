@@ -1,4 +1,4 @@
-"""``evalbench data``: what there is, how a table is understood, what is wrong with one, questions made, runs of other tools."""
+"""``evalbench data``: what there is, how a table is understood, what is wrong with one, what a model makes of one, runs of other tools."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from evalbench.commands.curate import curate
 from evalbench.commands.generate import generate
 from evalbench.commands.imports import import_data
 from evalbench.commands.run import assignments
+from evalbench.commands.violate import violate
 from evalbench.errors import BadInput
 from evalbench.readers.renames import nested_names, renamed_columns, usual
 
@@ -25,12 +26,13 @@ if TYPE_CHECKING:
 
 @click.group("data")
 def data() -> None:
-    """List data sets; check how a table is understood; find what is wrong with one; make questions; read other tools' runs."""
+    """List and check data sets; find what is wrong with one; make questions or violations; read other tools' runs."""
 
 
 data.add_command(curate)
 data.add_command(generate)
 data.add_command(import_data)
+data.add_command(violate)
 
 
 @data.command("list")

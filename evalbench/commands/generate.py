@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evalbench.commands import completion
+from evalbench.commands.dataset_folder import cell, json_lines, refuse_full, write_folder
 from evalbench.commands.run import assignments
 from evalbench.core.wording import counted
 from evalbench.errors import BadInput
@@ -49,8 +47,7 @@ def generate(documents: str, out: Path, renames: tuple[str, ...], root: Path | N
     from evalbench.kit import generating
     from evalbench.readers.dataset import load
 
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise BadInput(f"{out} is not empty: name a new folder")
+    refuse_full(out)
     source = table_source(documents)
     data = load(source, generating.DOCUMENTS, columns=assignments(renames, "--map"), root=root)
     for note in data.notes:
@@ -94,21 +91,9 @@ def reasons(found: Generated) -> list[str]:
 
 def write(found: Generated, out: Path, text: str) -> None:
     """All files of the data set, or none."""
-    out.parent.mkdir(parents=True, exist_ok=True)
-    stage = Path(tempfile.mkdtemp(prefix=".evalbench-", dir=out.parent))
-    try:
-        for name, frame in (("questions", found.questions), ("rejected", found.rejected)):
-            lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in frame.to_dict("records")]
-            (stage / f"{name}.jsonl").write_text("".join(lines), encoding="utf-8")
-        if found.calls is not None:
-            found.calls.to_parquet(stage / "calls.parquet", index=False)
-        (stage / "README.md").write_text(text, encoding="utf-8")
-        stage.chmod(0o755)
-        if out.exists():
-            out.rmdir()
-        stage.rename(out)
-    finally:
-        shutil.rmtree(stage, ignore_errors=True)
+    files = {"questions.jsonl": json_lines(found.questions), "rejected.jsonl": json_lines(found.rejected)}
+    calls = {} if found.calls is None else {"calls.parquet": found.calls}
+    write_folder(out, {**files, **calls, "README.md": text})
 
 
 def card(found: Generated, data: Dataset, options: Mapping[str, Any]) -> str:
@@ -116,7 +101,7 @@ def card(found: Generated, data: Dataset, options: Mapping[str, Any]) -> str:
     used = found.accounting
     prompts = ", ".join(hash[:12] for hash in used.get("prompt_hashes", ()))
     rows = "\n".join(
-        f"| {_cell(row['group'] or '(all)')} | {row['documents']} | {row['passages']} | {row['asked']} | {row['kept']} |"
+        f"| {cell(row['group'] or '(all)')} | {row['documents']} | {row['passages']} | {row['asked']} | {row['kept']} |"
         for row in found.groups.to_dict("records")
     )
     left_out = "\n".join(f"- {line}" for line in reasons(found)) or "- nothing was left out"
@@ -140,7 +125,3 @@ Nobody has read them: look through them before a judgement rests on them.
 
 {left_out}
 """
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")

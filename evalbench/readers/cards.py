@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from evalbench.errors import BadInput
@@ -20,6 +21,17 @@ def card_of(data: str | Path, root: Path | None = None) -> dict[str, str]:
         return facts(path.read_text(encoding="utf-8")) if path else {}
     except (OSError, UnicodeDecodeError):
         return {}
+
+
+def says_synthetic(card: Mapping[str, str]) -> bool:
+    """Whether a card has a line ``- Synthetic: …`` that does not begin with *no*.
+
+    Examples
+    --------
+    >>> says_synthetic({"Synthetic": "the questions are a model's."}), says_synthetic({"Synthetic": "No."}), says_synthetic({})
+    (True, False, False)
+    """
+    return not re.match(r"no\b|$", card.get("Synthetic", "").strip(), re.IGNORECASE)
 
 
 def card_path(data: str | Path, root: Path | None = None) -> Path | None:

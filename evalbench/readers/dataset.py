@@ -12,7 +12,7 @@ from evalbench.core.result import DataLabel, Tables
 from evalbench.core.wording import counted
 from evalbench.errors import BadInput
 from evalbench.readers import catalog
-from evalbench.readers.cards import card_of
+from evalbench.readers.cards import card_of, says_synthetic
 from evalbench.readers.decoded import ending
 from evalbench.readers.excel import tables_of_sheets
 from evalbench.readers.files import ENDINGS, WRITTEN, digest, raw_table, read_bytes, sha256
@@ -334,8 +334,9 @@ def read(data: Any, schema: Schema, *, root: Path | None = None, **files: str | 
         nested = unnested(frame, schema, sources[main])
         if nested:
             frames, sources = nested, dict.fromkeys(nested, sources[main])
-    label = DataLabel(name, version, digest(_judged(digests, schema)), synthetic)
-    return Raw(label, frames, sources, tuple(notes), written, {} if instead else card_of(data, root))
+    card = {} if instead else card_of(data, root)
+    label = DataLabel(name, version, digest(_judged(digests, schema)), synthetic or says_synthetic(card))
+    return Raw(label, frames, sources, tuple(notes), written, card)
 
 
 def _judged(parts: Mapping[str, str], schema: Schema) -> Mapping[str, str]:

@@ -83,7 +83,13 @@ _SHARED = (
 )
 SCHEMA: Mapping[str, Table] = {
     "truth": Table(
-        (Column("sample_id", "id"), Column("violation_id", "id"), *_SHARED, Column("text", "text", required=False)),
+        (
+            Column("sample_id", "id"),
+            Column("violation_id", "id"),
+            *_SHARED,
+            Column("origin", "text", required=False, empty_ok=True, help="synthetic, where a model made the violation"),
+            Column("text", "text", required=False),
+        ),
         unique=("sample_id", "violation_id"),
         whole=True,
         help="one row per true violation; or per text, with lists of true and predicted ones; or both sides' rows, told apart by a "

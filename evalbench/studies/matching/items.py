@@ -102,10 +102,11 @@ def split_table(violations: Violations, card: Mapping[str, str]) -> pd.DataFrame
     clean = int((~texts["sample_id"].isin(truth["sample_id"])).sum())
     sizes = texts["text"].str.len()
     categories = truth.loc[truth["category"] != "", "category"].nunique()
+    made = int((truth["origin"] == "synthetic").sum()) if "origin" in truth else 0
     rows = {
         "number of texts": f"{len(texts)}, {clean} of them without a true violation",
         "length of a text": f"{sizes.min()} to {sizes.max()} characters, median {sizes.median():.0f}",
-        "true violations": f"{len(truth)}{f' in {categories} categories' if categories else ''}",
+        "true violations": f"{len(truth)}{f' in {categories} categories' if categories else ''}{f', {made} of them synthetic' if made else ''}",
     }
     if "lang" in texts:
         n_true = truth.merge(texts, on="sample_id")["lang"].value_counts()
