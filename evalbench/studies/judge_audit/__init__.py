@@ -1,0 +1,133 @@
+"""May this judge be believed: how far does it agree with people, what is its figure worth, and what does it favour?
+
+Input: recorded verdicts of one judge or several (0/1, marks, or preferences of pairs), one row each, and labels of people on some of
+the answers, in a table of their own, as ``evalbench label merge`` writes it, or in a column ``human``.
+
+Figures (method document ``handbook``, section 12; see also the method): agreement with people beside that of people among
+themselves, the judge's rate beside the rate corrected by labels, whether it may replace an annotator, how many independent judges a
+panel is worth, and probes: place, length, repeats, a constant answer, orders in answers, its own family, verdicts without a mark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from evalbench.core.result import Result
+from evalbench.kit.collecting import several
+from evalbench.kit.grouping import carried
+from evalbench.kit.options import Checks, stated, taken
+from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
+from evalbench.readers.dataset import Dataset
+from evalbench.studies.judge_audit.figures import DRAWN, GREEN_FROM, YELLOW_FROM, lights_of, measures
+from evalbench.studies.judge_audit.inputs import SCHEMA, adapt, read
+from evalbench.studies.judge_audit.items import items_of
+from evalbench.studies.judge_audit.learnt import files_of
+from evalbench.studies.judge_audit.method import method, notes
+from evalbench.studies.judge_audit.pictures import (
+    alike,
+    by_annotator,
+    costs,
+    criteria,
+    disagreements,
+    panel,
+    picture_agreement,
+    picture_probes,
+    picture_rates,
+    probes,
+    rates,
+    replacing,
+    unparsed,
+    uses,
+)
+from evalbench.studies.judge_audit.summary import EPSILON, summarise
+from evalbench.studies.judge_audit.tables import tables_of
+
+__all__ = [
+    "QUESTION", "SCHEMA", "adapt", "alike", "by_annotator", "costs", "criteria", "disagreements", "evaluate", "measures",
+    "panel", "picture_agreement", "picture_probes", "picture_rates", "probes", "rates", "replacing", "summarise", "unparsed",
+    "uses",
+]  # fmt: skip
+
+QUESTION = "May this judge be believed, for what may it be used, and for what not?"
+DRAWINGS = (DRAWN, "random", "elsewhere", "probability")
+
+
+def evaluate(
+    data: Dataset,
+    *,
+    humans: Sequence[str] = (),
+    null_model: str = "",
+    labels_drawn: str = DRAWN,
+    epsilon: float = EPSILON,
+    green_from: float = GREEN_FROM,
+    yellow_from: float = YELLOW_FROM,
+    lights: Mapping[str, Mapping[str, float]] = {},
+    max_unscored: float = MAX_UNSCORED,
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
+) -> Result:
+    """Audit judges by their recorded verdicts.
+
+    Parameters
+    ----------
+    data : Dataset
+        ``load(…, study="judge_audit")``: table verdicts, and labels if wanted.
+    humans : sequence of str
+        Names in the column judge that are people: their verdicts are labels.
+    null_model : str
+        The system whose answers are one constant text.
+    labels_drawn : {"auto", "random", "elsewhere", "probability"}
+        How the labelled answers were chosen: ``random``, a random part; ``elsewhere``, by their class or from another sample;
+        ``probability``, by the labels' column probability; ``auto``: by that column where there is one, else random.
+    epsilon : float
+        By how much a judge may be worse than an annotator, since it costs less (0–1): 0.2 of experts, 0.15 of trained
+        annotators, 0.1 of a crowd.
+    green_from, yellow_from : float
+        Agreement with people that is green, at or above; yellow from here, red below.
+    lights : mapping of str to mapping
+        Thresholds of the probes, such as ``{"first_slot": {"green_to": 0.05, "yellow_to": 0.1}}``: of ``first_slot`` the distance
+        from ½, of ``length_bias`` and ``family_gap`` that from 0.
+    max_unscored, seed, n_resamples
+        See :func:`evalbench.kit.verdicts.worst_group`.
+
+    Returns
+    -------
+    Result
+        ``items``: one row per answer, criterion and judge.  ``tables``: ``agreement``, ``replacing``, ``rates``, ``probes``, ``panel``,
+        ``alike``, ``costs``, ``unparsed``, ``texts``, ``reasons``.  ``files``: ``correction.json``, for studies that rest on the judge.
+
+    Raises
+    ------
+    BadInput
+        For faults of the tables or the options, all at once.
+    """
+    options = stated(evaluate, locals())
+    checks = Checks(options)
+    checks.choice("labels_drawn", labels_drawn, DRAWINGS)
+    checks.share(epsilon=epsilon)
+    checks.tried(lambda: lights_of(green_from, yellow_from, lights))
+    checks.refuse("judge_audit")
+    readings = read(data, humans)
+    if labels_drawn == DRAWN:
+        labels_drawn = "probability" if readings.labels["probability"].notna().any() else "random"
+    options["labels_drawn"] = labels_drawn
+    items, remarks = items_of(readings, null_model=null_model, labels_drawn=labels_drawn)
+    items = carried(items, data)
+    summary = summarise(items, **taken(summarise, options))
+    judges = readings.verdicts["judge"].unique()
+    return Result(
+        study="judge_audit",
+        question=QUESTION,
+        judged=several("judge", judges),
+        parameters=options,
+        data=data.label,
+        id="id",
+        by=("judge",),
+        items=items,
+        items_of="answers × judges",
+        summary=summary,
+        tables=tables_of(items, summary, readings, **taken(tables_of, options)),
+        notes=(*data.notes, *readings.notes, *remarks, *notes(items, readings, labels_drawn)),
+        method=method(items, options),
+        files=files_of(items, readings, data.label),
+    )

@@ -1,0 +1,146 @@
+"""Corrected rates and means of a judge: intervals by formula, and what more labels would bring."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalbench.core.arrays import Floats
+from evalbench.core.clusters import is_clustered
+from evalbench.core.judged_rates import rogan_gladen_rate
+from evalbench.core.ppi import Corrected, corrected_mean, sampled_mean
+from evalbench.core.result import Estimate
+from evalbench.studies.judge_audit.figures import CORRECTED, stratified
+from evalbench.studies.judge_audit.items import ZERO_ONE
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Z = 1.959963984540054
+WAYS = {
+    "stratified": "post-stratified by verdict",
+    "rogan-gladen": "Rogan–Gladen, interval of Lang and Reiczigel",
+    "ppi": "prediction-powered (PPI++)",
+    "sampled": "weighted by the probability of being drawn",
+}
+
+
+def way_of(rows: pd.DataFrame, labels_drawn: str) -> str:
+    """Which correction these answers get."""
+    if labels_drawn == "probability":
+        return "sampled"
+    if rows["scale"].iloc[0] == ZERO_ONE:
+        return "rogan-gladen" if labels_drawn == "elsewhere" else "stratified"
+    return "ppi"
+
+
+def corrected(rows: pd.DataFrame, labels_drawn: str) -> Corrected:
+    """The corrected rate or mean of one judge's answers, with its interval by formula."""
+    mark, human = rows["mark"].to_numpy(dtype=float), rows["human"].to_numpy(dtype=float)
+    human = np.where(np.isnan(mark), np.nan, human)
+    way = way_of(rows, labels_drawn)
+    if way == "stratified":
+        return _stratified(mark, human)
+    if way == "rogan-gladen":
+        told = np.where(mark == 0.5, np.nan, mark)
+        return rogan_gladen_rate(told, human)
+    if way == "ppi":
+        return corrected_mean(mark, human)
+    chance = rows["probability"].to_numpy(dtype=float)
+    known = np.where(np.isnan(chance) | ~((chance > 0) & (chance <= 1)), np.nan, chance)
+    there = ~np.isnan(mark)
+    return sampled_mean(mark[there], np.where(np.isnan(known), np.nan, human)[there], known[there])
+
+
+def _strata(mark: Floats, human: Floats) -> tuple[Floats, Floats, Floats]:
+    levels = (1.0, 0.5, 0.0)
+    labelled = ~np.isnan(human)
+    return (
+        np.array([(mark == level).sum() for level in levels], dtype=float),
+        np.array([(labelled & (mark == level)).sum() for level in levels], dtype=float),
+        np.array([human[labelled & (mark == level)].sum() for level in levels], dtype=float),
+    )
+
+
+def _stratified(mark: Floats, human: Floats) -> Corrected:
+    q, m, k = _strata(mark, human)
+    labels, n = int(m.sum()), int(q.sum())
+    naive = float(np.nanmean(mark)) if n else None
+    if not labels:
+        return Corrected(None, naive=naive, n_unlabelled=n, note="no judged answer has a human label")
+    share, rate = stratified(q, m, k)
+    value = float((share * rate).sum())
+    half = _half(share, rate, m, n)
+    truth = float(human[~np.isnan(human)].mean())
+    return Corrected(value, max(0.0, value - half), min(1.0, value + half), naive, truth, None, labels, n - labels)
+
+
+def _half(share: Floats, rate: Floats, m: Floats, n: int) -> float:
+    within = float((share**2 * rate * (1 - rate) / (m + 2)).sum())
+    between = float((share * rate**2).sum() - (share * rate).sum() ** 2) / n
+    return Z * math.sqrt(max(within + between, 0.0))
+
+
+def with_twice(rows: pd.DataFrame, labels_drawn: str) -> float | None:
+    """The share of its width that the interval loses with twice the labels, all else equal; None where that is unknown.
+
+    Of labels drawn at random: the part of the variance that rests on labels is halved, the rest stays.
+    """
+    found = corrected(rows, labels_drawn)
+    if found.ci_low is None or found.ci_high is None or found.n_unlabelled < found.n_labelled:
+        return None
+    mark, human = rows["mark"].to_numpy(dtype=float), rows["human"].to_numpy(dtype=float)
+    human = np.where(np.isnan(mark), np.nan, human)
+    way = way_of(rows, labels_drawn)
+    if way == "stratified":
+        q, m, k = _strata(mark, human)
+        share, rate = stratified(q, m, k)
+        now, then = (_half(share, rate, times * m, int(q.sum())) for times in (1, 2))
+        return 1 - then / now if now else None
+    if way != "ppi" or found.trust is None or found.n_labelled < 2:
+        return None
+    both, rest = ~np.isnan(human), np.isnan(human) & ~np.isnan(mark)
+    n, n_rest = found.n_labelled, int(rest.sum())
+    error = float(np.var(human[both] - found.trust * mark[both], ddof=1))
+    spread = found.trust**2 * float(np.var(mark[rest], ddof=1)) if n_rest > 1 else 0.0
+    now, then = error / n + spread / n_rest, error / (2 * n) + spread / max(n_rest - n, 1)
+    return 1 - math.sqrt(then / now) if now > 0 else None
+
+
+def with_formula(e: Estimate, rows: pd.DataFrame, labels_drawn: str) -> Estimate:
+    """A corrected figure with the interval of its formula; clusters keep their bootstrap."""
+    found = corrected(rows, labels_drawn)
+    if e.value is None:
+        why = found.note or e.note
+        return replace(e, note=why)
+    if is_clustered(rows) or found.ci_low is None or found.ci_high is None:
+        return e
+    way = WAYS[way_of(rows, labels_drawn)]
+    notes = [note for note in (e.note.split("; ") if e.note else []) if not note.startswith("fewer than")]
+    return replace(
+        e, ci_low=found.ci_low, ci_high=found.ci_high, method=way, note="; ".join([*notes, *filter(None, [found.note])])
+    )
+
+
+def sampled_estimate(rows: pd.DataFrame, group: Any) -> Estimate:
+    """The corrected figure of labels that were drawn with known probabilities."""
+    found = corrected(rows, "probability")
+    scale = str(rows["scale"].iloc[0])
+    n = int(rows["mark"].notna().sum())
+    return Estimate(
+        metric=CORRECTED[scale],
+        title="corrected by labels",
+        value=found.value,
+        ci_low=found.ci_low,
+        ci_high=found.ci_high,
+        method=WAYS["sampled"] if found.ci_low is not None else "",
+        n=n,
+        n_unscored=int((rows["unscored"] != "").sum()),
+        n_undefined=len(rows) - n - int((rows["unscored"] != "").sum()),
+        unit="0–1" if scale == ZERO_ONE else "marks",
+        note=found.note,
+        group=group,
+    )

@@ -1,0 +1,294 @@
+"""The figures of a judge as functions of sums over answers, and the lights of those that have one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalbench.core.arrays import Floats
+from evalbench.core.measures import Measure, mean_of, ratio, share_of
+from evalbench.core.verdict import Band, Bands
+from evalbench.errors import BadInput
+from evalbench.kit.rules import rule_of
+from evalbench.kit.verdicts import ROUNDING, bands_of
+from evalbench.studies.judge_audit.items import AGREE, AMONG, GRADED, OF_RANKS, ORDERED, ZERO_ONE
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+GREEN_FROM, YELLOW_FROM = 0.6, 0.4
+DRAWN = "auto"
+AGREEMENT = {ZERO_ONE: "kappa", ORDERED: "weighted_kappa", GRADED: "spearman"}
+"""The figure of agreement, by the kind of marks."""
+NAIVE = {ZERO_ONE: "passed", ORDERED: "mean_mark", GRADED: "mean_mark"}
+CORRECTED = {ZERO_ONE: "corrected", ORDERED: "corrected_mean", GRADED: "corrected_mean"}
+TOO_KIND = {ZERO_ONE: "too_kind", ORDERED: "too_kind_mean", GRADED: "too_kind_mean"}
+DEFAULT_LIGHTS: Mapping[str, Mapping[str, float]] = {
+    "first_slot": {"green_to": 0.05, "yellow_to": 0.1},
+    "inconsistent": {"green_to": 0.1, "yellow_to": 0.25},
+    "length_bias": {"green_to": 0.2, "yellow_to": 0.35},
+    "repeat_equal": {"green_from": 0.95, "yellow_from": 0.85},
+    "null_answer": {"green_to": 0.1, "yellow_to": 0.25},
+    "raised": {"green_to": 0.05, "yellow_to": 0.15},
+    "family_gap": {"green_to": 0.05, "yellow_to": 0.1},
+    "unparsed": {"green_to": 0.02, "yellow_to": 0.05},
+}
+CENTRES = {"first_slot": 0.5, "length_bias": 0.0, "family_gap": 0.0}
+"""Figures of which neither more nor less is better: their thresholds are distances from here."""
+NO_LABELS = "no answer has both a mark and a label"
+ALIKE = "all marks, or all labels, are equal"
+NO_TWO = "no answer has two labels"
+
+
+def lights_of(green_from: float, yellow_from: float, lights: Mapping[str, Mapping[str, float]]) -> dict[str, Bands]:
+    """Every figure's light; those that the options do not name have their default.
+
+    Raises
+    ------
+    BadInput
+        For rules that are not rules, and for figures that have none; all at once.
+    """
+    agreement = {"green_from": green_from, "yellow_from": yellow_from}
+    rules: dict[str, Any] = {**dict.fromkeys(AGREEMENT.values(), agreement), **DEFAULT_LIGHTS, **lights}
+    known = {m.metric: m for m in unlit("random")}
+    faults: list[str] = []
+    found: dict[str, Bands] = {}
+    for metric, rule in rules.items():
+        less = metric in (*CENTRES, "null_answer", "raised", "unparsed", "inconsistent")
+        if metric not in known or (known[metric].higher_is_better is None and metric not in CENTRES):
+            having = [*AGREEMENT.values(), *DEFAULT_LIGHTS]
+            faults.append(f"lights: {metric}: no figure with a light; there are {', '.join(having)}")
+            continue
+        within = (-1.0, 1.0) if metric in AGREEMENT.values() else (0.0, 1.0)
+        try:
+            own = rule_of(rule, higher_is_better=not less, within=within, of=metric if metric in lights else "")
+        except BadInput as error:
+            faults += error.faults or [str(error)]
+            continue
+        bands = around(CENTRES[metric], own) if own and metric in CENTRES else bands_of(own)
+        found |= {} if bands is None else {metric: bands}
+    if faults:
+        raise BadInput.listing("thresholds:", list(dict.fromkeys(faults)))
+    return found
+
+
+def around(centre: float, rule: Mapping[str, float]) -> Bands:
+    """The light of a distance from a centre on either side; a value at a threshold takes the better light.
+
+    Examples
+    --------
+    >>> str(around(0.5, {"green_to": 0.125, "yellow_to": 0.25}))
+    'red: < 0.25; yellow: [0.25, 0.375); green: [0.375, 0.625]; yellow: (0.625, 0.75]; red: > 0.75'
+    """
+    green, yellow = rule["green_to"] + ROUNDING, rule["yellow_to"] + ROUNDING
+    return Bands(
+        (
+            Band("red", high=centre - yellow),
+            Band("yellow", centre - yellow, centre - green),
+            Band("green", centre - green, centre + green, high_closed=True),
+            Band("yellow", centre + green, centre + yellow, low_closed=False, high_closed=True),
+            Band("red", centre + yellow, low_closed=False),
+        )
+    )
+
+
+def measures(
+    *,
+    labels_drawn: str = DRAWN,
+    green_from: float = GREEN_FROM,
+    yellow_from: float = YELLOW_FROM,
+    lights: Mapping[str, Mapping[str, float]] = {},
+) -> tuple[Measure, ...]:
+    """Every figure that is a function of sums over answers, with its light.
+
+    Parameters
+    ----------
+    labels_drawn : {"auto", "random", "elsewhere", "probability"}
+        ``auto`` counts as ``random``; with ``probability`` the corrected figures are not among them.
+    green_from, yellow_from, lights
+        See :func:`evaluate`.
+    """
+    bands = lights_of(green_from, yellow_from, lights)
+    return tuple(replace(m, bands=bands.get(m.metric)) for m in unlit(labels_drawn))
+
+
+def unlit(labels_drawn: str) -> tuple[Measure, ...]:
+    """The same without lights."""
+    both = ("#agree_xy", *AGREE)
+    wide: dict[str, Any] = {"unit": "−1–1", "undefined": f"{NO_LABELS}, or {ALIKE}"}
+    agreement = [
+        Measure("kappa", both, _kappa, title="Cohen's kappa with people", **wide),
+        Measure("weighted_kappa", both, _kappa, title="weighted kappa with people", **wide),
+        Measure("spearman", both, _spearman, title="Spearman with people", **wide),
+        Measure(
+            "ceiling", ("#among_xy", *AMONG), _among, title="agreement of people among themselves",
+            unit="−1–1", undefined=f"{NO_TWO}, or {ALIKE}", higher_is_better=None,
+        ),
+    ]  # fmt: skip
+    none: dict[str, Any] = {"higher_is_better": None, "undefined": "no answer has a mark"}
+    rates = [
+        share_of("mark", "passed", title="the judge's own rate", **none),
+        mean_of("mark", "mean_mark", title="the judge's own mean", unit="marks", **none),
+    ]
+    none["undefined"] = "no answer has both a mark and a label"
+    corrected: list[Measure] = []
+    if labels_drawn != "probability":
+        rates_of = _rogan_gladen if labels_drawn == "elsewhere" else _post_stratified
+        corrected = [*rates_of(none), *_powered(none)]
+    probes = [
+        mean_of("first_slot", title="share of first-slot wins", higher_is_better=None),
+        share_of("inconsistent", title="share of pairs whose orders disagree", higher_is_better=False),
+        Measure(
+            "length_bias", ("#length_mm", "length_m", "length_l", "length_h", *OF_RANKS), _partial,
+            title="correlation with length, given the label", unit="−1–1", higher_is_better=None,
+            undefined=f"no answer has mark, length and label, or {ALIKE}, or lengths are",
+        ),
+        mean_of("repeat_equal", title="share of equal marks when asked again"),
+        mean_of("null_mark", "null_answer", title="win rate of the null answer", higher_is_better=False),
+        mean_of("raised", title="gain by an order to the judge", unit="marks", higher_is_better=False, worst=None),
+        Measure(
+            "family_gap", ("#gap", "gap", "own_gap", "is_own"), _gap, unit="marks",
+            title="favour for its own family", higher_is_better=None, undefined="labels of both kinds are needed",
+        ),
+        share_of("lost", "unparsed", title="share without a mark", higher_is_better=False, worst=None),
+    ]  # fmt: skip
+    return (*agreement, *rates, *corrected, *probes)
+
+
+def applicable(rows: pd.DataFrame, given: tuple[Measure, ...]) -> list[Measure]:
+    """The figures that this judge's answers have: of agreement and rates those of its kind of marks, of probes those made."""
+    scale = str(rows["scale"].iloc[0]) if len(rows) else ZERO_ONE
+    always = {AGREEMENT[scale], "ceiling", NAIVE[scale], CORRECTED[scale], TOO_KIND[scale], "unparsed"}
+    made = {
+        "first_slot": "first_slot",
+        "inconsistent": "inconsistent",
+        "length_bias": "length_mm",
+        "repeat_equal": "repeat_equal",
+        "null_answer": "null_mark",
+        "raised": "raised",
+    }
+    some = {metric for metric, column in made.items() if rows[column].notna().any()}
+    some |= {"family_gap"} if rows["is_own"].any() else set()
+    return [m for m in given if m.metric in always | some]
+
+
+def _moments(n: Floats, *sums: Floats) -> list[Floats]:
+    return [ratio(s, n) for s in sums]
+
+
+def _kappa(n: Floats, *sums: Floats) -> Floats:
+    """1 − E(x − y)² / E₀(x − y)², of 0 and 1 Cohen's kappa, of numbers that weighted by squared distance."""
+    x, xx, y, yy, xy = _moments(n, *sums)
+    chance = xx + yy - 2 * x * y
+    with np.errstate(all="ignore"):
+        return np.where(chance > 1e-12 * (xx + yy), 1 - (xx + yy - 2 * xy) / chance, np.nan)
+
+
+def _spearman(n: Floats, *sums: Floats) -> Floats:
+    x, xx, y, yy, xy = _moments(n, *sums)
+    spread = (xx - x * x) * (yy - y * y)
+    with np.errstate(all="ignore"):
+        return np.where(spread > 1e-18, np.clip((xy - x * y) / np.sqrt(spread), -1, 1), np.nan)
+
+
+def _among(n: Floats, *sums: Floats) -> Floats:
+    y, yy, xy = _moments(n, *sums)
+    spread = yy - y * y
+    with np.errstate(all="ignore"):
+        return np.where(spread > 1e-12 * (yy + 1e-300), (xy - y * y) / spread, np.nan)
+
+
+STRATA = ("passed", "tied", "failed")
+_STRATIFIED = (
+    "#mark", "is_labelled", *(f"n_{s}" for s in STRATA), *(f"m_{s}" for s in STRATA), *(f"good_{s}" for s in STRATA)
+)  # fmt: skip
+
+
+def stratified(q: Floats, m: Floats, k: Floats) -> tuple[Floats, Floats]:
+    """Shares of the strata and of good answers in them, from items, labels and good ones of each: ``(…, strata)``."""
+    return ratio(q, q.sum(axis=-1, keepdims=True)), (k + 1) / (m + 2)
+
+
+def _stratified_rate(_: Floats, labelled: Floats, *sums: Floats) -> Floats:
+    q, m, k = (np.stack(sums[i : i + 3], axis=-1) for i in (0, 3, 6))
+    share, rate = stratified(q, m, k)
+    return np.where(labelled > 0, (share * rate).sum(axis=-1), np.nan)
+
+
+def _post_stratified(none: Mapping[str, Any]) -> list[Measure]:
+    def kind(n: Floats, labelled: Floats, *sums: Floats) -> Floats:
+        return ratio(sums[0] + sums[1] / 2, n) - _stratified_rate(n, labelled, *sums)
+
+    return [
+        Measure("corrected", _STRATIFIED, _stratified_rate, title="corrected by labels", **none),
+        Measure("too_kind", _STRATIFIED, kind, title="too kind by", unit="−1–1", **none),
+    ]
+
+
+def _rogan_gladen(none: Mapping[str, Any]) -> list[Measure]:
+    sums = ("#mark", "rest", "is_rest", "seen_good", "is_good", "seen_bad", "is_bad")
+    why = {
+        **none,
+        "undefined": "unlabelled answers, two labels of each class, and a judge that tells them apart are needed",
+    }
+
+    def rate(_: Floats, rest: Floats, n: Floats, good: Floats, n_good: Floats, bad: Floats, n_bad: Floats) -> Floats:
+        q, se, sp = ratio(rest, n), ratio(good, n_good), ratio(bad, n_bad)
+        skill = se + sp - 1
+        with np.errstate(all="ignore"):
+            found = np.clip((q + sp - 1) / skill, 0, 1)
+        return np.where((skill >= 0.1) & (n_good > 1) & (n_bad > 1), found, np.nan)
+
+    def kind(*values: Floats) -> Floats:
+        return ratio(values[1], values[2]) - rate(*values)
+
+    return [
+        Measure("corrected", sums, rate, title="corrected by labels", **why),
+        Measure("too_kind", sums, kind, title="too kind by", unit="−1–1", **why),
+    ]
+
+
+_POWERED = ("#mark", "is_labelled", "mark", "square", "rest", "is_rest", "mean_f", "mean_y", "mean_fy")
+
+
+def _powered_mean(n_all: Floats, n: Floats, *sums: Floats) -> Floats:
+    """The prediction-powered mean with the trust of least variance, :func:`evalbench.core.ppi.corrected_mean`."""
+    f, ff, rest, n_rest, fl, yl, fy = sums
+    with np.errstate(all="ignore"):
+        spread = (ff - f * f / n_all) / (n_all - 1)
+        covariance = (fy - fl * yl / n) / (n - 1)
+        trust = np.clip(covariance / ((1 + n / n_rest) * spread), 0, 1)
+        trust = np.where((n > 1) & (spread > 0) & (n_rest > 0), trust, 0.0)
+        shift = np.where(n_rest > 0, rest / n_rest - fl / n, 0.0)
+        return np.where(n > 0, yl / n + trust * shift, np.nan)
+
+
+def _powered(none: Mapping[str, Any]) -> list[Measure]:
+    def kind(n_all: Floats, n: Floats, *sums: Floats) -> Floats:
+        return ratio(sums[0], n_all) - _powered_mean(n_all, n, *sums)
+
+    marks = {**none, "unit": "marks"}
+    return [
+        Measure("corrected_mean", _POWERED, _powered_mean, title="corrected by labels", **marks),
+        Measure("too_kind_mean", _POWERED, kind, title="too kind by", **marks),
+    ]
+
+
+def _partial(n: Floats, *sums: Floats) -> Floats:
+    """Correlation of mark and length with the human label held fixed, all midranks."""
+    mark, length, label, mm, ml, mh, ll, lh, hh = _moments(n, *sums)
+    vm, vl, vh = mm - mark**2, ll - length**2, hh - label**2
+    cml, cmh, clh = ml - mark * length, mh - mark * label, lh - length * label
+    with np.errstate(all="ignore"):
+        within = 1 / np.where(vh > 1e-12, vh, np.nan)
+        a, b, c = vm - cmh**2 * within, vl - clh**2 * within, cml - cmh * clh * within
+        found = np.clip(c / np.sqrt(a * b), -1, 1)
+    return np.where((a > 1e-9) & (b > 1e-9) & (n > 2), found, np.nan)
+
+
+def _gap(n: Floats, total: Floats, own: Floats, n_own: Floats) -> Floats:
+    rest = n - n_own
+    return np.where((n_own > 0) & (rest > 0), ratio(own, n_own) - ratio(total - own, rest), np.nan)

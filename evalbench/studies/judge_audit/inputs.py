@@ -1,0 +1,291 @@
+"""Recorded verdicts and human labels of any shape as one table of each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from evalbench.core.unscored import REASONS
+from evalbench.core.wording import counted
+from evalbench.errors import BadInput
+from evalbench.readers.dataset import Dataset
+from evalbench.readers.labels import label_columns
+from evalbench.readers.schema import Column, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+JUDGE_UNNAMED = "judge not named"
+CRITERION = "criterion"
+KEYS = ("id", "model", "trial", CRITERION)
+"""The columns that name an answer judged by a criterion."""
+OF_VERDICT = (*KEYS, "judge", "variant", "probe", "order", "repeat")
+HUMAN = "human"
+_LABEL_COLUMN = re.compile(r"(?:human|annotator|label|rater)[_ ](?P<name>.+)")
+
+
+def _text(name: str, help: str = "") -> Column:
+    return Column(name, "text", required=False, empty_ok=True, help=help)
+
+
+def _name(name: str, help: str = "") -> Column:
+    return Column(name, "id", required=False, empty_ok=True, help=help)
+
+
+def _number(name: str, help: str = "", low: float | None = None) -> Column:
+    return Column(name, "float", required=False, empty_ok=True, low=low, help=help)
+
+
+SCHEMA: Mapping[str, Table] = {
+    "verdicts": Table(
+        (
+            Column("id", "id"),
+            Column("judge", "id", required=False, groups=True),
+            _name("model", "whose answer was judged"),
+            _name("trial", "another answer of the model to the same"),
+            _name(CRITERION),
+            Column(
+                "mark",
+                "float",
+                empty_ok=True,
+                help="0 or 1, or a mark; of pairs the preference for the answer in output: 1, 0, 0.5 or a probability; "
+                "empty: the judge gave none",
+            ),
+            Column(
+                "order",
+                "text",
+                required=False,
+                empty_ok=True,
+                choices=("ab", "ba", ""),
+                help="of pairs: ab, the answer in output was shown first; ba, it was shown second",
+            ),
+            _name("repeat", "which of several times that the same was asked"),
+            _number("length", "of the answer; by default the characters of output", 0),
+            _number("length_other", "of the other answer of a pair", 0),
+            _text("question"),
+            _text("output", "the answer"),
+            _text("output_other", "the other answer of a pair"),
+            _text("lang", "ISO 639-1 code"),
+            _text("reason", "the judge's"),
+            _text("comment", "yours, of the judge by this criterion"),
+            _text("method", "how the judge was asked, such as G-Eval"),
+            _number("tokens", "", 0),
+            _number("seconds", "", 0),
+            _number("cost", "", 0),
+            _text("prompt", "its hash or version"),
+            _text("unscored", "why there is no mark"),
+            _text("probe", "what was done to the answer, such as injected; empty: nothing"),
+            _name("variant", "which of several texts of a probe"),
+            _number(HUMAN, "a person's label, where there is no table of labels"),
+        ),
+        unique=OF_VERDICT,
+        help="one row per verdict",
+    ),
+    "labels": Table(
+        (
+            Column("id", "id"),
+            _name("annotator"),
+            Column("mark", "float", empty_ok=True, help="empty: skipped"),
+            _name("model"),
+            _name("trial"),
+            _name(CRITERION),
+            _text("comment"),
+            _text("skipped", "as `label merge` writes it; not used"),
+            _text("stratum", "as `label merge` writes it; not used"),
+            _number("seconds", "as `label merge` writes it; not used"),
+            Column(
+                "probability",
+                "float",
+                required=False,
+                empty_ok=True,
+                low=0,
+                high=1,
+                help="with which the item was drawn to be labelled",
+            ),
+        ),
+        required=False,
+        help="one row per label, as `evalbench label merge` writes it",
+    ),
+}
+
+_IDS = ("question_id", "item_id", "doc_id", "qid", "sample_id", "task_id", "example_id", "query_id", "instance_id")
+_MARKS = (
+    "score",
+    "label",
+    "is_match",
+    "rating",
+    "verdict",
+    "grade",
+    "preference",
+    "judgement",
+    "judgment",
+    "value",
+    "оценка",
+)
+_PEOPLE = ("rater", "worker", "worker_id", "labeller", "labeler", "evaluator", "judge", "assessor", "асессор")
+_SHARED = {"model": ("system", "model_name", "модель"), CRITERION: ("criteria", "dimension", "aspect", "критерий")}
+ALSO: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "verdicts": {
+        "id": _IDS,
+        "judge": ("rater", "evaluator", "grader", "judge_model", "judge_name", "scorer", "судья"),
+        "mark": _MARKS,
+        **_SHARED,
+        "repeat": ("attempt", "iteration", "round"),
+        "output": ("response", "answer", "completion", "prediction", "ответ"),
+        "reason": ("explanation", "rationale", "justification", "reasoning"),
+        "tokens": ("total_tokens", "n_tokens"),
+        "seconds": ("latency", "duration"),
+        HUMAN: ("human_label", "human_score", "human_mark", "gold_label"),
+    },
+    "labels": {"id": _IDS, "annotator": _PEOPLE, "mark": _MARKS, **_SHARED},
+}
+"""Names that tables of others have for our columns, the likeliest first."""
+WORDS: Mapping[str, float] = {
+    **dict.fromkeys(("pass", "passed", "true", "yes", "correct", "good", "a", "win", "да", "верно"), 1.0),
+    **dict.fromkeys(("fail", "failed", "false", "no", "incorrect", "wrong", "bad", "b", "loss", "нет", "неверно"), 0.0),
+    **dict.fromkeys(("tie", "ничья"), 0.5),
+}
+"""Verdicts in words, where every mark of a table is one of these."""
+
+
+class Readings(NamedTuple):
+    """What judges and people said.
+
+    Attributes
+    ----------
+    verdicts : DataFrame
+        All columns of ``OF_VERDICT``, absent ones empty; ``mark`` without a value where ``unscored`` says why.
+    labels : DataFrame
+        The columns of :data:`KEYS`, those that labels do not name empty, ``annotator``, ``mark``, ``probability``.
+    on : tuple of str
+        By which of :data:`KEYS` labels belong to verdicts.
+    notes : tuple of str
+    """
+
+    verdicts: pd.DataFrame
+    labels: pd.DataFrame
+    on: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
+    """Tables with the usual other names of columns, and with marks in words, as the tables of the schema."""
+    found = {name: label_columns(frame) if name == "labels" else frame for name, frame in frames.items()}
+    return {name: _adapted(frame, ALSO[name]) if name in ALSO else frame for name, frame in found.items()}
+
+
+def _adapted(frame: pd.DataFrame, also: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    names = {str(column).strip() for column in frame.columns}
+    found = {}
+    for own, others in also.items():
+        other = next((name for name in others if name in names and name not in found), None)
+        if own not in names and other is not None:
+            found[other] = own
+    renamed = frame.rename(columns={c: found.get(str(c).strip(), c) for c in frame.columns})
+    notes = list(frame.attrs.get("notes", ()))
+    notes += [f"column {other} was read as {own}" for other, own in found.items()]
+    if "mark" in renamed and not renamed.columns.duplicated().any():
+        marks = renamed["mark"]
+        words = marks.map(lambda cell: cell.strip().casefold() if isinstance(cell, str) else cell)
+        texts = words[words.map(lambda cell: isinstance(cell, str) and cell != "")]
+        if len(texts) and texts.isin(list(WORDS)).all():
+            renamed["mark"] = words.map(lambda cell: WORDS.get(cell, cell) if isinstance(cell, str) else cell)
+            said = ", ".join(f"{word} as {WORDS[word]:g}" for word in sorted(texts.unique()))
+            notes.append(f"marks in words were read as numbers: {said}")
+    renamed.attrs = {**frame.attrs, "notes": tuple(notes)}
+    return renamed
+
+
+def read(data: Dataset, humans: Sequence[str] = ()) -> Readings:
+    """Verdicts and labels of a data set.
+
+    Parameters
+    ----------
+    data : Dataset
+    humans : sequence of str
+        Names in the column ``judge`` that are people: their rows are labels.
+
+    Raises
+    ------
+    BadInput
+        For names that are not there, tables without a judge's verdict, and several labels of one annotator for the same.
+    """
+    import pandas as pd
+
+    verdicts = data["verdicts"].reset_index(drop=True)
+    for column in (*OF_VERDICT, "unscored", "output", "output_other", "comment", "method", "prompt"):
+        if column not in verdicts:
+            verdicts[column] = ""
+    verdicts["judge"] = verdicts["judge"].replace("", JUDGE_UNNAMED)
+    faults = [f"humans: no verdict is by {name}" for name in humans if name not in set(verdicts["judge"])]
+    people = verdicts["judge"].isin(list(humans))
+    said = verdicts[people & (verdicts["probe"] == "")]
+    tables = [said.assign(annotator=said["judge"])]
+    verdicts = verdicts[~people].reset_index(drop=True)
+    if verdicts.empty:
+        faults.append("every verdict is by one of humans: no judge is left")
+    given = data.get("labels")
+    if given is not None:
+        tables.append(given)
+    beside, used = _beside(verdicts, data.unused.get("verdicts", ()))
+    tables += beside
+    labels = pd.concat([_as_labels(table) for table in tables], ignore_index=True)
+    notes = [f"Columns that were read as labels of people: {', '.join(used)}."] if used else []
+    skipped = int(labels["mark"].isna().sum())
+    notes += [f"{counted(skipped, 'label')} without a mark, left out."] if given is not None and skipped else []
+    labels = labels[labels["mark"].notna()]
+    on = tuple(c for c in KEYS if c == "id" or ((labels[c] != "").any() and (verdicts[c] != "").any()))
+    doubled = labels[labels.duplicated([*on, "annotator"], keep=False)]
+    if len(doubled):
+        first = doubled.iloc[0]
+        of = ", ".join(f"{c} {first[c]}" for c in (*on, "annotator") if first[c] != "")
+        way = "label columns that tell them apart (model, criterion, trial) must be in the verdicts too"
+        faults.append(f"{len(doubled)} labels of one annotator for the same, first {of}; {way}")
+    if faults:
+        raise BadInput.listing("verdicts and labels:", faults)
+    verdicts, lost = _with_reasons(verdicts)
+    own = pd.MultiIndex.from_frame(verdicts[[*on]])
+    strange = ~pd.MultiIndex.from_frame(labels[[*on]]).isin(own)
+    if strange.any():
+        one = ", ".join(str(v) for v in labels.loc[strange, list(on)].iloc[0])
+        notes.append(f"{counted(int(strange.sum()), 'label')} of what no judge was asked about, left out, first {one}.")
+    return Readings(verdicts, labels[~strange].reset_index(drop=True), on, (*notes, *lost))
+
+
+def _beside(verdicts: pd.DataFrame, unused: Sequence[str]) -> tuple[list[pd.DataFrame], list[str]]:
+    """Labels that stand in columns of the verdicts, ``human`` or such as ``human_ada``, each once for an answer."""
+    import pandas as pd
+
+    found, used = [], []
+    columns = {HUMAN: HUMAN} if HUMAN in verdicts else {}
+    columns |= {c: m["name"] for c in unused if c in verdicts and (m := _LABEL_COLUMN.fullmatch(c))}
+    for column, annotator in columns.items():
+        marks = pd.to_numeric(verdicts[column].replace("", None), errors="coerce").astype(float)
+        there = verdicts[column].notna() & (verdicts[column].astype(str).str.strip() != "")
+        if not np.isfinite(marks[there]).all() or not there.any():
+            continue  # a text beside the verdicts, such as label_name
+        rows = verdicts.loc[there, [*KEYS]].assign(mark=marks[there], annotator=annotator)
+        found.append(rows[~rows.duplicated()])
+        used += [column] if column != HUMAN else []
+    return found, used
+
+
+def _as_labels(table: pd.DataFrame) -> pd.DataFrame:
+    empty: dict[str, Any] = {**dict.fromkeys((*KEYS, "annotator", "comment"), ""), "probability": np.nan}
+    named = table.assign(**{c: value for c, value in empty.items() if c not in table})
+    return named[[*KEYS, "annotator", "mark", "probability", "comment"]].astype({"mark": float, "probability": float})
+
+
+def _with_reasons(verdicts: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Why each verdict without a mark has none, one of the known reasons; a reason in other words is its detail."""
+    given = verdicts["unscored"].str.strip()
+    hyphenated = given.str.casefold().str.replace(r"[\s_]+", "-", regex=True)
+    known = hyphenated.where(hyphenated.isin(REASONS), "no-value")
+    marked = verdicts["mark"].notna()
+    both = int((marked & (given != "")).sum())
+    notes = [f"{counted(both, 'verdict')} with a mark and a reason why there is none: the mark counts."] if both else []
+    detail = given.where(~marked & (known == "no-value"), "")
+    return verdicts.assign(unscored=known.where(~marked, ""), detail=detail), notes

@@ -1,0 +1,271 @@
+"""One row per answer, criterion and judge: mark, labels, and what every figure sums."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalbench.core.arrays import Floats
+from evalbench.core.panels import majority
+from evalbench.core.probes import equal_repeats, first_slot, inconsistent
+from evalbench.judge.families import related
+from evalbench.studies.judge_audit.inputs import CRITERION, KEYS, Readings
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ZERO_ONE, ORDERED, GRADED = "0/1", "ordered", "graded"
+MANY_ANNOTATORS = 40
+"""With more annotators than this the k-th label of each answer stands for annotator k."""
+MOST_LEVELS = 12
+LABEL = "label_"
+NULL_ANSWER, PROBED = "the null answer", "asked as a probe only"
+AGREE = ("agree_x", "agree_xx", "agree_y", "agree_yy", "agree_xy")
+AMONG = ("among_y", "among_yy", "among_xy")
+LENGTHS = ("mark", "length", "human")
+OF_RANKS = tuple(f"length_{a}{b}" for i, a in enumerate(("m", "l", "h")) for b in ("m", "l", "h")[i:])
+
+
+def items_of(readings: Readings, *, null_model: str, labels_drawn: str) -> tuple[pd.DataFrame, list[str]]:
+    """One row per answer, criterion and judge, and notes.
+
+    Parameters
+    ----------
+    readings : Readings
+    null_model : str
+        The model whose answers are one constant text; empty for none.
+    labels_drawn : {"random", "elsewhere", "probability"}
+    """
+    import pandas as pd
+
+    verdicts = readings.verdicts
+    of_null = (verdicts["probe"] == "null") | ((verdicts["model"] == null_model) & (null_model != ""))
+    plain, null = verdicts[(verdicts["probe"] == "") & ~of_null], verdicts[of_null]
+    injected = verdicts[~of_null & (verdicts["probe"] != "")]
+    items = _averaged(pd.concat([plain, null]) if len(plain) else verdicts, null_model)
+    items = items.assign(scale=items[CRITERION].map(_scales(plain, readings)))
+    items, notes = _with_labels(items, readings)
+    items["mark"] = np.where(items["scale"] == ZERO_ONE, _decided(items["mark"]), items["mark"])
+    items = _with_raised(items, injected)
+    aside = (items["undefined"] != "").to_numpy()
+    outside = plain.loc[(plain["mark"] < 0) | (plain["mark"] > 1), CRITERION].unique()
+    rated = (items["undefined"] == NULL_ANSWER) & ~items[CRITERION].isin(outside) & items["mark"].between(0, 1)
+    items["null_mark"] = items["mark"].where(rated)
+    for column in ("mark", "human", *annotators_of(items)):
+        items[column] = items[column].mask(aside)
+    criteria = items[CRITERION].nunique()
+    group = items["judge"] + (": " + items[CRITERION].replace("", "no criterion") if criteria > 1 else "")
+    items = items.rename(columns={"judge": "asked"}).assign(judge=group)
+    items = items.sort_values(["judge", *KEYS], ignore_index=True)
+    for parts in (_agreement(items), _correction(items, labels_drawn), _family(items)):
+        items = items.assign(**parts)
+    items = items.assign(**_lengths(items))
+    first = ["id", "judge", "asked", "model", "trial", CRITERION, "scale", "mark", "human", "unscored", "undefined"]
+    return items[[*first, *(c for c in items if c not in first)]], notes
+
+
+def _averaged(verdicts: pd.DataFrame, null_model: str) -> pd.DataFrame:
+    """Verdicts of an answer by one judge as one row: mean over orders and repeats, and what these show."""
+    import pandas as pd
+
+    key = ["judge", *KEYS]
+    given = verdicts.sort_values([*key, "order", "repeat", "mark"], kind="stable", ignore_index=True)
+    groups = given.groupby(key, sort=True)
+    reason = given.sort_values("unscored", kind="stable").groupby(key)["unscored"].agg("max")
+    items = groups.agg(n=("mark", "size"), marked=("mark", "count"), mark=("mark", "mean"))
+    items["lost"] = 1 - items["marked"] / items["n"]
+    items["unscored"] = reason.where(items["marked"] == 0, "")
+    null = given["model"].eq(null_model) & (null_model != "") | given["probe"].eq("null")
+    probed = given["probe"].ne("")
+    items["undefined"] = np.where(
+        null.groupby([given[c] for c in key]).any().reindex(items.index),
+        NULL_ANSWER,
+        np.where(probed.groupby([given[c] for c in key]).all().reindex(items.index), PROBED, ""),
+    )
+    items.loc[items["unscored"] != "", "undefined"] = ""
+    by_order = given.groupby([*key, "order"])["mark"].mean().unstack("order")
+    ab, ba = (
+        by_order[o].reindex(items.index) if o in by_order else pd.Series(np.nan, items.index) for o in ("ab", "ba")
+    )
+    items["first_slot"], items["inconsistent"] = first_slot(ab, ba), inconsistent(ab, ba)
+    place = given.groupby([*key, "order"]).cumcount()
+    repeats = given.assign(place=place).set_index([*key, "order", "place"])["mark"].unstack("place")
+    equal = pd.Series(equal_repeats(repeats.to_numpy(dtype=float)), repeats.index)
+    items["repeat_equal"] = equal.groupby(level=key).mean().reindex(items.index)
+    items["length"] = given.assign(length=_length(given)).groupby(key)["length"].mean()
+    for column in ("tokens", "seconds", "cost"):
+        if column in given:
+            items[column] = groups[column].sum(min_count=1)
+    return items.drop(columns=["n", "marked"]).reset_index()
+
+
+def _length(verdicts: pd.DataFrame) -> Floats:
+    """The answer's length, in pairs less that of the other."""
+
+    def of(length: str, text: str) -> Floats:
+        written = verdicts[text].str.len().where(verdicts[text] != "").to_numpy(dtype=float)
+        if length not in verdicts:
+            return np.asarray(written)
+        known = verdicts[length].to_numpy(dtype=float)
+        return np.where(np.isnan(known), written, known)
+
+    own, other = of("length", "output"), of("length_other", "output_other")
+    return np.where(np.isnan(other), own, own - other) if (~np.isnan(other)).any() else own
+
+
+def _scales(plain: pd.DataFrame, readings: Readings) -> dict[str, str]:
+    """What kind of marks each criterion has."""
+    found = {}
+    for criterion in readings.verdicts[CRITERION].unique():
+        marks = plain.loc[plain[CRITERION] == criterion, "mark"].dropna().unique()
+        labels = readings.labels
+        own = labels["mark"] if CRITERION not in readings.on else labels.loc[labels[CRITERION] == criterion, "mark"]
+        levels = np.union1d(marks, own.unique())
+        paired = bool((plain.loc[plain[CRITERION] == criterion, "order"] != "").any())
+        if np.isin(levels, (0.0, 0.5, 1.0) if paired else (0.0, 1.0)).all():
+            found[criterion] = ZERO_ONE
+        elif len(levels) <= MOST_LEVELS and (levels * 2 == np.round(levels * 2)).all():
+            found[criterion] = ORDERED
+        else:
+            found[criterion] = GRADED
+    return found
+
+
+def _decided(mark: pd.Series) -> Floats:
+    """The side of ½ that most of several 0/1 verdicts are on; ½ for as many."""
+    x = mark.to_numpy(dtype=float)
+    return np.where(np.isnan(x), np.nan, (np.sign(x - 0.5) + 1) / 2)
+
+
+def _with_labels(items: pd.DataFrame, readings: Readings) -> tuple[pd.DataFrame, list[str]]:
+    """A column for each annotator, and what they say together."""
+    labels, on, notes = readings.labels, list(readings.on), []
+    if labels["annotator"].nunique() > MANY_ANNOTATORS:
+        ordered = labels.sort_values([*on, "annotator"], kind="stable")
+        notes.append(
+            f"{labels['annotator'].nunique()} annotators: the k-th label of each answer, by annotator's name, stands for annotator k."
+        )
+        labels = ordered.assign(annotator=(ordered.groupby(on).cumcount() + 1).map("label {:02d}".format))
+    table = labels.pivot(index=on, columns="annotator", values="mark")
+    table.columns = [f"{LABEL}{name or 'not named'}" for name in table.columns]
+    chance = labels.groupby(on)["probability"].mean()
+    items = items.merge(table.reset_index(), on=on, how="left", validate="many_to_one")
+    items = items.merge(chance.reset_index(), on=on, how="left", validate="many_to_one")
+    known = items[[*annotators_of(items)]].to_numpy(dtype=float).reshape(len(items), -1)
+    n = (~np.isnan(known)).sum(axis=1)
+    mean = np.where(n > 0, np.nansum(known, axis=1) / np.maximum(n, 1), np.nan)
+    most = majority(known) if known.shape[1] else mean
+    zero_one = (items["scale"] == ZERO_ONE).to_numpy()
+    tied = int((zero_one & (n > 0) & np.isnan(most) & (items["undefined"] == "").to_numpy()).sum())
+    if tied:
+        of = items.loc[zero_one & (n > 0) & np.isnan(most), list(KEYS)].drop_duplicates()
+        notes.append(f"{len(of)} answers on which as many annotators say one as the other have no truth of a majority.")
+    return items.assign(human=np.where(zero_one, most, mean), n_labels=n), notes
+
+
+def _with_raised(items: pd.DataFrame, injected: pd.DataFrame) -> pd.DataFrame:
+    """By how much an order to the judge, written into the answer, raises its mark."""
+    key = ["judge", *KEYS]
+    with_order = injected.groupby(key)["mark"].mean().rename("injected").reset_index()
+    out = items.merge(with_order, on=key, how="left", validate="one_to_one")
+    return out.assign(raised=out["injected"] - out["mark"]).drop(columns="injected")
+
+
+def _per_group(items: pd.DataFrame, column: str) -> dict[str, np.ndarray[Any, Any]]:
+    return {str(name): np.asarray(index) for name, index in items.groupby(column, sort=True).indices.items()}
+
+
+def _agreement(items: pd.DataFrame) -> dict[str, Floats]:
+    """What kappa and Spearman's coefficient sum: an answer's pairs of the judge's mark with each label, and of two labels."""
+    labels = items[[*annotators_of(items)]].to_numpy(dtype=float).reshape(len(items), -1)
+    mark = items["mark"].to_numpy(dtype=float).copy()
+    labels = np.where(np.isnan(mark)[:, None] & (items["undefined"] != "").to_numpy()[:, None], np.nan, labels)
+    for rows in _per_group(items, "judge").values():
+        if items["scale"].iloc[rows[0]] == GRADED:
+            both = ~np.isnan(mark[rows]) & (~np.isnan(labels[rows])).any(axis=1)
+            mark[rows] = _standard(np.where(both, mark[rows], np.nan))
+            labels[rows] = _standard(labels[rows])
+    n = (~np.isnan(labels)).sum(axis=1)
+    some = np.maximum(n, 1)
+    total, squares = np.nansum(labels, axis=1), np.nansum(labels**2, axis=1)
+    both, several = (n > 0) & ~np.isnan(mark), n > 1
+    parts = (mark, mark**2, total / some, squares / some, mark * total / some)
+    among = (total / some, squares / some, (total**2 - squares) / np.maximum(n * (n - 1), 1))
+    return {
+        **{name: np.where(both, part, np.nan) for name, part in zip(AGREE, parts, strict=True)},
+        **{name: np.where(several, part, np.nan) for name, part in zip(AMONG, among, strict=True)},
+    }
+
+
+def _standard(values: Floats) -> Floats:
+    """Midranks of the values that are there, about 0 and of size 1."""
+    from scipy.stats import rankdata
+
+    out, there = np.full(values.shape, np.nan), ~np.isnan(values)
+    if there.any():
+        ranks = rankdata(values[there])
+        out[there] = (ranks - ranks.mean()) / max(float(ranks.std()), 1e-12 * len(ranks), 1e-300)
+    return out
+
+
+def _correction(items: pd.DataFrame, labels_drawn: str) -> dict[str, Floats]:
+    """What corrected rates and means sum."""
+    mark, human = items["mark"].to_numpy(dtype=float), items["human"].to_numpy(dtype=float)
+    zero_one = (items["scale"] == ZERO_ONE).to_numpy()
+    known, labelled = ~np.isnan(mark), ~np.isnan(mark) & ~np.isnan(human)
+
+    human = np.where(labelled, human, 0.0)
+
+    def of_marked(value: Floats, also: bool = True) -> Floats:
+        return np.where(known & (zero_one | also), value, np.nan)
+
+    out: dict[str, Floats] = {"is_labelled": of_marked(labelled.astype(float)), "square": of_marked(mark**2)}
+    for name, level in (("passed", 1.0), ("tied", 0.5), ("failed", 0.0)):
+        here = (mark == level).astype(float)
+        out[f"n_{name}"] = of_marked(here, also=False)
+        out[f"m_{name}"] = of_marked(here * labelled, also=False)
+        out[f"good_{name}"] = of_marked(here * human, also=False)
+    rest = known & ~labelled
+    out["is_rest"] = of_marked(rest.astype(float))
+    out["rest"] = of_marked(np.where(rest, mark, 0.0))
+    for name, truth in (("good", 1.0), ("bad", 0.0)):
+        of = (labelled & (human == truth) & (mark != 0.5)).astype(float)
+        out[f"is_{name}"] = of_marked(of, also=False)
+        out[f"seen_{name}"] = of_marked(of * (mark == truth), also=False)
+    out["mean_f"], out["mean_y"] = of_marked(np.where(labelled, mark, 0.0)), of_marked(human)
+    out["mean_fy"] = of_marked(np.where(labelled, mark * human, 0.0))
+    return out
+
+
+def _family(items: pd.DataFrame) -> dict[str, Floats]:
+    """The judge's mark less the human one, of answers by its own family and by others."""
+    pairs = {
+        (str(j), str(m)): bool(related(str(j), str(m)))
+        for j, m in items[["asked", "model"]].drop_duplicates().itertuples(index=False, name=None)
+    }
+    own = np.array([pairs[str(j), str(m)] for j, m in zip(items["asked"], items["model"], strict=True)], dtype=bool)
+    gap = (items["mark"] - items["human"]).to_numpy(dtype=float)
+    known = ~np.isnan(gap)
+    return {
+        "gap": np.where(known, gap, np.nan),
+        "is_own": (known & own).astype(float),
+        "own_gap": np.where(known & own, gap, 0.0),
+    }
+
+
+def _lengths(items: pd.DataFrame) -> dict[str, Floats]:
+    """Products of midranks of mark, length and human label, by judge, for the partial correlation."""
+    columns = items[[*LENGTHS]].to_numpy(dtype=float)
+    columns[np.isnan(columns).any(axis=1)] = np.nan
+    for rows in _per_group(items, "judge").values():
+        for j in range(3):
+            columns[rows, j] = _standard(columns[rows, j])
+    products = [columns[:, i] * columns[:, j] for i in range(3) for j in range(i, 3)]
+    return dict(zip(OF_RANKS, products, strict=True)) | {f"length_{c}": columns[:, i] for i, c in enumerate("mlh")}
+
+
+def annotators_of(items: pd.DataFrame) -> Sequence[str]:
+    """The columns of labels."""
+    return [str(c) for c in items if str(c).startswith(LABEL)]

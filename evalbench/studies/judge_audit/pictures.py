@@ -1,0 +1,361 @@
+"""Pictures and tables of an audit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalbench.core.result import Estimate
+from evalbench.core.wording import estimate_text, own_decimals, p_text
+from evalbench.draw.html import Html, escape
+from evalbench.draw.pictures import heat_map, interval_bars
+from evalbench.draw.tables import text_block
+from evalbench.draw.verdict import interval_bar, light_word
+from evalbench.kit.cases import Show, in_turn, shown, worst_cases
+from evalbench.studies.judge_audit.inputs import CRITERION
+from evalbench.studies.judge_audit.items import annotators_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure as Picture
+
+    from evalbench.core.result import Result
+
+NOTHING = Html('<span class="eb-none">–</span>')
+KEYS = ("id", "judge", "model", "trial", CRITERION)
+
+
+def picture_agreement(result: Result) -> tuple[Picture, str] | None:
+    """Every judge's agreement with people, and that of people among themselves."""
+    rows = result.tables["agreement"]
+    rows = rows[rows["agreement"].notna()]
+    if rows.empty:
+        return None
+    labels, values = [], []
+    for criterion, of in rows.groupby(CRITERION, sort=True):
+        labels += [str(j) for j in of["judge"]]
+        values += list(of[["agreement", "agreement_low", "agreement_high"]].itertuples(index=False, name=None))
+        most = of.sort_values("n", ascending=False, kind="stable").iloc[0]
+        if most["ceiling"] == most["ceiling"]:
+            labels.append(f"people: {criterion}" if rows[CRITERION].nunique() > 1 else "people among themselves")
+            values.append((most["ceiling"], most["ceiling_low"], most["ceiling_high"]))
+    figures = ", ".join(sorted(rows["figure"].str.removesuffix(" with people").unique()))
+    return interval_bars(
+        labels,
+        *_columns(values),
+        title="Agreement of each judge with people, beside that of people",
+        xlabel=figures,
+        domain=_domain(values),
+    )
+
+
+def picture_rates(result: Result) -> tuple[Picture, str] | None:
+    """What each judge says, and what is left of it after the correction by labels."""
+    rows = result.tables["rates"]
+    rows = rows[rows["corrected"].notna()]
+    if rows.empty:
+        return None
+    labels, values = [], []
+    for row in rows.to_dict("records"):
+        labels += [f"{row['judge']} says", f"{row['judge']}, corrected"]
+        values += [_three(row, "naive"), _three(row, "corrected")]
+    units = sorted(rows["unit"].unique())
+    name = "share (0–1)" if units == ["0–1"] else "share or mean mark"
+    return interval_bars(
+        labels,
+        *_columns(values),
+        title="What each judge says, and the same corrected by labels",
+        xlabel=name,
+        domain=_domain(values),
+    )
+
+
+def picture_probes(result: Result) -> tuple[Picture, str] | None:
+    """What the probes found, judge by judge."""
+    rows = result.tables["probes"]
+    rows = rows[rows["value"].notna()]
+    if rows.empty:
+        return None
+    names = list(dict.fromkeys(rows["probe"]))
+    judges = sorted(rows["judge"].unique())
+    known = rows.set_index(["judge", "probe"])
+    values = np.array([[known["value"].get((j, p), np.nan) for p in names] for j in judges], dtype=float)
+    levels = {"green": 0.0, "yellow": 1.0, "red": 2.0, "unlit": 0.0, "grey": 0.0}
+    shades = np.array([[levels.get(str(known["light"].get((j, p), "grey")), 0.0) for p in names] for j in judges])
+    written = [
+        [_cell(v, str(known["light"].get((j, p), ""))) for p, v in zip(names, of, strict=True)]
+        for j, of in zip(judges, values, strict=True)
+    ]
+    shades[np.isnan(values)] = np.nan
+    return heat_map(
+        shades, judges, names, title="What each probe measured", text=written, low=0, high=2,
+        unit="each figure in its own unit; darker: yellow (▲) and red (■) lights",
+    )  # fmt: skip
+
+
+def _cell(value: float, light: str) -> str:
+    sign = {"yellow": " ▲", "red": " ■"}.get(light, "")
+    return "" if np.isnan(value) else f"{value:.2f}{sign}".replace("-", "−")
+
+
+def _columns(values: Sequence[tuple[float, ...]]) -> list[list[float | None]]:
+    return [[None if v != v else float(v) for v in column] for column in zip(*values, strict=True)]
+
+
+def _domain(values: Sequence[tuple[float, ...]]) -> tuple[float, float]:
+    known = [v for row in values for v in row if v == v]
+    return min([0.0, *known]), max([1.0, *known])
+
+
+def _three(row: Mapping[Any, Any], name: str) -> tuple[float, float, float]:
+    return row[name], row[f"{name}_low"], row[f"{name}_high"]
+
+
+def _known(value: Any) -> float | None:
+    return None if value is None or value != value else float(value)
+
+
+def _text(row: Mapping[Any, Any], name: str) -> str:
+    value, low, high = (_known(v) for v in _three(row, name))
+    if value is None:
+        return "–"
+    return _written(value, low, high)
+
+
+def _written(value: float, low: float | None, high: float | None) -> str:
+    return estimate_text(Estimate(metric="", value=value, ci_low=low, ci_high=high))
+
+
+def _bar(row: Mapping[Any, Any], name: str, domain: tuple[float, float]) -> Html:
+    value, low, high = (_known(v) for v in _three(row, name))
+    return interval_bar({"value": value, "ci_low": low, "ci_high": high}, domain)
+
+
+# -- the table of the method document -------------------------------------------------------------
+
+
+def criteria(result: Result) -> pd.DataFrame:
+    """Of every judge and criterion: the method, agreement beside that of people, what the author says of it."""
+    rows = result.tables["agreement"]
+    show: Show = {
+        "judge": "asked",
+        "criterion": lambda row: row[CRITERION] or NOTHING,
+        "method": lambda row: row["method"] or NOTHING,
+    }
+    if not (rows[CRITERION] != "").any():
+        show = {k: v for k, v in show.items() if k != "criterion"}
+    if not (rows["method"] != "").any():
+        show = {k: v for k, v in show.items() if k != "method"}
+    show = {
+        **show,
+        "agreement with people": _of_agreement,
+        "people among themselves": lambda row: _text(row, "ceiling"),
+        "labelled": "n",
+        "light": lambda row: light_word(row["light"]),
+        "comment": lambda row: text_block(row["comment"]) if row["comment"] else NOTHING,
+    }
+    if not (rows["comment"] != "").any():
+        show = {k: v for k, v in show.items() if k != "comment"}
+    return shown(rows.sort_values([CRITERION, "judge"], kind="stable"), show)
+
+
+def _of_agreement(row: Mapping[Any, Any]) -> Html:
+    if row["agreement"] != row["agreement"]:
+        return Html(f'<span class="eb-none">no value</span> <span class="eb-small">{escape(row["note"])}</span>')
+    name = str(row["figure"]).removesuffix(" with people")
+    known = row["majority_equal"] == row["majority_equal"]
+    equal = f"; the majority's verdict: {100 * row['majority_equal']:.0f}\N{NO-BREAK SPACE}%" if known else ""
+    return Html(
+        f"{_bar(row, 'agreement', (-1.0, 1.0) if row['agreement_low'] < 0 else (0.0, 1.0))}{escape(_text(row, 'agreement'))} "
+        f'<span class="eb-small">{escape(name + equal)}</span>'
+    )
+
+
+def uses(result: Result) -> pd.DataFrame:
+    """Of every judge what it may be used for and what not, and what was found."""
+    show: Show = {"judge": "judge", "for what, and for what not": "use", "found": lambda row: row["found"] or NOTHING}
+    return shown(result.tables["agreement"], show)
+
+
+def rates(result: Result) -> pd.DataFrame:
+    """What every judge says beside what is left after the correction, both bars in one cell."""
+    show: Show = {
+        "judge": "judge",
+        "says → corrected": _both_bars,
+        "which means": lambda row: ". ".join(filter(None, [row["sentence"], row["more"]])) or NOTHING,
+        "by": "way",
+    }
+    return shown(result.tables["rates"], show)
+
+
+def _both_bars(row: Mapping[Any, Any]) -> Html:
+    names = [n for n in ("naive", "corrected") if row[n] == row[n]]
+    ends = [v for n in names for v in _three(row, n) if v == v]
+    domain = (0.0, 1.0) if row["unit"] == "0–1" else (min([0.0, *ends]), max([1.0, *ends]))
+    bars = "".join(_bar(row, n, domain) for n in names)
+    said = f"judge says {_text(row, 'naive')} → corrected {_text(row, 'corrected')}, {row['labels']:,} labels"
+    if row["corrected"] != row["corrected"]:
+        said = f"judge says {_text(row, 'naive')}; not corrected, {row['labels']:,} labels"
+    return Html(f"{bars}{escape(said)}")
+
+
+def replacing(result: Result) -> pd.DataFrame:
+    """May each judge replace an annotator: the alternative annotator test."""
+    show: Show = {
+        "judge": "judge",
+        "verdict": "may_replace",
+        "ω, share of annotators it is as good as": "winning_rate",
+        "ρ, chance of being as good on an answer": "advantage",
+        "remark": lambda row: row["left_out"] or NOTHING,
+    }
+    return shown(result.tables["agreement"], show)
+
+
+def by_annotator(result: Result) -> pd.DataFrame:
+    """The test's parts: the judge beside each annotator."""
+    rows = result.tables["replacing"]
+    if rows.empty:
+        return _note("No annotators: the test needs three.")
+    show: Show = {
+        "judge": "judge",
+        "annotator": "annotator",
+        "answers": "n",
+        "judge's agreement with the others": "judge_agrees",
+        "annotator's": "human",
+        "D, annotator ahead": "difference",
+        "p, adjusted": lambda row: (
+            p_text(_known(row["p_adjusted"])) if row["p_adjusted"] == row["p_adjusted"] else NOTHING
+        ),
+        "as good": lambda row: "not tested" if row["p"] != row["p"] else "yes" if row["rejected"] else "not shown",
+    }
+    return shown(rows, show)
+
+
+def probes(result: Result) -> pd.DataFrame:
+    """Every probe of every judge: figure, light and name of what was found, or why there is none."""
+    show: Show = {
+        "judge": "judge",
+        "probe": "probe",
+        "found": lambda row: _found(row),
+        "figure": lambda row: _probe(row),
+        "answers": "n",
+        "light": lambda row: light_word(row["light"]) if row["value"] == row["value"] else NOTHING,
+        "remark": lambda row: row["why"] or NOTHING,
+    }
+    return shown(result.tables["probes"], show)
+
+
+def _found(row: Mapping[Any, Any]) -> Any:
+    if row["value"] != row["value"]:
+        return Html('<span class="eb-none">not probed</span>')
+    if row["light"] in ("yellow", "red") or str(row["finding"]).startswith("gameable"):
+        return Html(f"<strong>{escape(row['finding'])}</strong>")
+    return row["finding"] or NOTHING
+
+
+def _probe(row: Mapping[Any, Any]) -> Any:
+    value, low, high = (_known(row[c]) for c in ("value", "low", "high"))
+    if value is None:
+        return NOTHING
+    text = _written(value, low, high)
+    return Html(f'{escape(text)} <span class="eb-small">{escape(row["figure"])}</span>')
+
+
+def panel(result: Result) -> pd.DataFrame:
+    """How many independent judges the panel is worth."""
+    rows = result.tables["panel"]
+    if rows.empty:
+        return _note("A panel needs two judges that gave the same answers 0/1 or ordered marks.")
+    show: Show = {
+        "criterion": lambda row: row[CRITERION] or NOTHING,
+        "panel": "words",
+        "interval of its worth": lambda row: _ends(row["effective_low"], row["effective_high"]),
+        "mean correlation of errors": "correlation",
+        "answers": "items",
+        "left out, without errors": lambda row: row["left_out"] or NOTHING,
+    }
+    kept = {k: v for k, v in show.items() if k != "criterion" or (rows[CRITERION] != "").any()}
+    return shown(rows, kept)
+
+
+def alike(result: Result) -> pd.DataFrame:
+    """Which judges err together."""
+    rows = result.tables["alike"]
+    if rows.empty:
+        return _note("No two judges gave the same answers marks.")
+    show: Show = {
+        "judge": "judge", "and": "other", "errors correlate": "errors_correlate", "equal verdicts": "equal",
+        "labelled": "items", "which means": lambda row: row["words"] or NOTHING,
+    }  # fmt: skip
+    return shown(rows.sort_values("errors_correlate", ascending=False, kind="stable"), show)
+
+
+def costs(result: Result) -> pd.DataFrame:
+    """Tokens, seconds and money for each answer."""
+    rows = result.tables["costs"]
+    if rows.empty:
+        return _note("The table has no tokens, seconds or cost.")
+    show: Show = {
+        "judge": "judge", "figure": "figure",
+        "per answer": lambda row: _written(row["mean"], _known(row["low"]), _known(row["high"])),
+        "answers": "items", "in all": "total",
+    }  # fmt: skip
+    return shown(rows, show)
+
+
+def unparsed(result: Result) -> pd.DataFrame:
+    """Verdicts without a mark, by reason."""
+    rows = result.tables["unparsed"]
+    return _note("Every verdict has a mark.") if rows.empty else rows
+
+
+def disagreements(result: Result, rows: int = 12) -> pd.DataFrame:
+    """Answers on which a judge is furthest from people, the judges in turn."""
+    items = result.items.assign(gap=(result.items["mark"] - result.items["human"]).abs())
+    far = items[items["gap"] > 0]
+    if far.empty:
+        return _note("On no labelled answer does a judge differ from people.")
+    texts = result.tables["texts"]
+    reasons = result.tables["reasons"]
+    cases = worst_cases(far, "gap", keys=KEYS, n=None, highest=["gap"])
+    cases = in_turn(cases, "judge", rows).merge(texts, on=["id", "model", "trial"], how="left", validate="many_to_one")
+    cases = cases.merge(reasons, on=["asked", "id", "model", "trial", CRITERION], how="left", validate="many_to_one")
+    cases = cases.assign(reason=cases["reason"].fillna(""))
+    annotators = annotators_of(cases)
+    show: Show = {
+        "id": "id",
+        "judge": "judge",
+        "mark": "mark",
+        "people": lambda row: ", ".join(f"{row[c]:g}" for c in annotators if row[c] == row[c]),
+        "the answer": lambda row: _answer(row),
+        "the judge's reason": lambda row: text_block(row["reason"]) if row["reason"] else NOTHING,
+    }
+    if not (cases["reason"] != "").any():
+        show = {k: v for k, v in show.items() if k != "the judge's reason"}
+    if not {"question", "output"} & set(cases):
+        show = {k: v for k, v in show.items() if k != "the answer"}
+    return shown(cases, show)
+
+
+def _answer(row: Mapping[Any, Any]) -> Html:
+    parts = [
+        text_block(str(row[c]), 160)
+        for c in ("question", "output", "output_other")
+        if isinstance(row.get(c), str) and row[c]
+    ]
+    return Html("".join(parts)) if parts else NOTHING
+
+
+def _ends(low: float, high: float) -> Any:
+    if low != low or high != high:
+        return NOTHING
+    decimals = own_decimals(low, low, high)
+    return f"[{low:.{decimals}f}, {high:.{decimals}f}]"
+
+
+def _note(text: str) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame({"note": [text]})

@@ -1,0 +1,274 @@
+"""The verdict: every figure of every judge, what it may be used for, and the worst light."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from evalbench.core.annotators import AlternativeAnnotator, alternative_annotator_test
+from evalbench.core.measures import estimate
+from evalbench.core.result import Estimate, Summary
+from evalbench.core.wording import counted, estimate_text, percent, signed
+from evalbench.kit.slicing import sliced
+from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, NAMED, SEED, crowded, left_out, worst_group
+from evalbench.studies.judge_audit.corrected import sampled_estimate, with_formula
+from evalbench.studies.judge_audit.figures import (
+    AGREEMENT,
+    CORRECTED,
+    DRAWN,
+    GREEN_FROM,
+    TOO_KIND,
+    YELLOW_FROM,
+    applicable,
+    measures,
+)
+from evalbench.studies.judge_audit.items import LABEL, ZERO_ONE, annotators_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+EPSILON = 0.15
+LEAST = 20
+"""Fewer answers than this make the light of a figure grey."""
+MOST_SAID = 3
+"""Of so many judges at most the sentence says what each may be used for."""
+LABELLED = (*AGREEMENT.values(), "length_bias", "family_gap")
+
+
+@sliced(measures=measures)
+def summarise(
+    items: pd.DataFrame,
+    *,
+    labels_drawn: str = DRAWN,
+    epsilon: float = EPSILON,
+    green_from: float = GREEN_FROM,
+    yellow_from: float = YELLOW_FROM,
+    lights: Mapping[str, Mapping[str, float]] = {},
+    max_unscored: float = MAX_UNSCORED,
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
+) -> Summary:
+    """Every figure of every judge, and the worst of the lights.
+
+    Parameters
+    ----------
+    items : DataFrame
+        One row per answer, criterion and judge.
+    labels_drawn, epsilon, green_from, yellow_from, lights, max_unscored, seed, n_resamples
+        See :func:`evaluate`.
+    """
+    every = measures(labels_drawn=labels_drawn, green_from=green_from, yellow_from=yellow_from, lights=lights)
+    found: list[Estimate] = []
+    for name, rows in items.groupby("judge", sort=True):
+        own, scale = applicable(rows, every), str(rows["scale"].iloc[0])
+        group = {"judge": str(name)}
+        made = estimate(rows, own, units=rows["id"], seed=seed, group=group, n_resamples=n_resamples).estimates
+        found += [with_formula(e, rows, labels_drawn) if e.metric == CORRECTED[scale] else e for e in made]
+        found += [sampled_estimate(rows, group)] if labels_drawn == "probability" else []
+    summary = worst_group(
+        items,
+        [m for m in every if m.metric in {e.metric for e in found}],
+        "judge",
+        held_back=_held_back,
+        max_unscored=max_unscored,
+        estimates=found,
+        seed=seed,
+        n_resamples=n_resamples,
+    )
+    said = _sentence(items, summary, uses_of(items, summary.estimates, epsilon), max_unscored)
+    return replace(summary, verdict=replace(summary.verdict, sentence=said))
+
+
+def _held_back(e: Estimate) -> str:
+    what = "labelled answer" if e.metric in LABELLED else "answer"
+    if e.light == "unlit" or e.n >= LEAST:
+        return ""
+    return f"{e.title}: {counted(e.n, what)}, and under {LEAST} there is no light"
+
+
+def _sentence(items: pd.DataFrame, summary: Summary, uses: Mapping[str, str], max_unscored: float) -> str:
+    """Agreement of every judge, what decided, what is missing, and for what each may be used."""
+    verdict = summary.verdict
+    own = [e for e in summary.estimates if e.metric in AGREEMENT.values()]
+    ordered = sorted(own, key=lambda e: -math.inf if e.value is None else -e.value)
+    if len(ordered) > NAMED:
+        ordered = [ordered[0], ordered[-1]]
+    titles = list(dict.fromkeys(e.title for e in ordered))
+    alone = titles[0] if len(titles) == 1 else "agreement with people"
+    figures = "; ".join(_figure(e, own, "" if len(titles) == 1 else e.title) for e in ordered)
+    parts = [f"{alone[:1].upper()}{alone[1:]} {figures}{_ceilings(summary)}; {counted(items['id'].nunique(), 'item')}."]
+    if verdict.decided_by and verdict.decided_by["metric"] not in AGREEMENT.values():
+        e = summary.estimate(**verdict.decided_by)
+        if e.value is not None:
+            parts.append(f"What decides is the {e.title}, {estimate_text(e)} ({e.group.get('judge', '')}).")
+    parts.append(left_out(items).strip())
+    if verdict.light == "grey":
+        why = dict.fromkeys(filter(None, (_held_back(e) for e in summary.estimates if e.light == "grey")))
+        few = [e for e in summary.estimates if e.light == "grey" and crowded(e, max_unscored)]
+        listed = [*why, *([f"more than {percent(max_unscored, [max_unscored])} are unscored"] if few else [])]
+        said = "; ".join(listed[:3]) or "a figure has no value"
+        would_be = f"; the figures alone would give {verdict.would_be}" if verdict.would_be else ""
+        parts.append(f"The light stays grey: {said}{would_be}.")
+    parts += uses.values() if len(uses) <= MOST_SAID else [_together(uses)]
+    return " ".join(filter(None, parts))
+
+
+def _figure(e: Estimate, own: Sequence[Estimate], title: str) -> str:
+    name = ", ".join(filter(None, [e.group.get("judge", ""), title]))
+    return f"has no value ({name}: {e.note})" if e.value is None else f"{estimate_text(e, own)} ({name})"
+
+
+def _ceilings(summary: Summary) -> str:
+    """How far people agree among themselves, where that is one figure."""
+    known = [e for e in summary.estimates if e.metric == "ceiling" and e.value is not None]
+    if len({(e.value, e.n) for e in known}) != 1:
+        return ""
+    return f"; people among themselves {estimate_text(known[0])}"
+
+
+def _together(uses: Mapping[str, str]) -> str:
+    """Many judges in one sentence, by what they may be used for."""
+    kinds: dict[str, list[str]] = {}
+    for name, said in uses.items():
+        kinds.setdefault(next(kind for mark, kind in KINDS.items() if mark in said), []).append(name)
+    listed = [
+        f"{kind}: {', '.join(names) if len(names) <= NAMED else counted(len(names), 'judge')}"
+        for kind, names in kinds.items()
+    ]
+    text = "; ".join(sorted(listed, key=lambda one: list(KINDS.values()).index(one.partition(": ")[0])))
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+KINDS: Mapping[str, str] = {
+    "may take the place": "to be used in place of an annotator",
+    "as an annotator does": "to be used with the limits below",
+    "once they are corrected": "to be used for rates that labels correct, within the limits below",
+    "in place of people": "not to be used",
+    "cannot be judged": "not known yet",
+}
+"""What stands in a judge's own sentence → what is said of all such judges."""
+
+
+def alternative(rows: pd.DataFrame, epsilon: float) -> AlternativeAnnotator:
+    """The alternative annotator test of one judge's answers."""
+    columns = annotators_of(rows)
+    table = rows[[*columns]].to_numpy(dtype=float).reshape(len(rows), -1)
+    there = [j for j in range(len(columns)) if (table[:, j] == table[:, j]).any()]
+    return alternative_annotator_test(
+        rows["mark"].to_numpy(dtype=float),
+        table[:, there],
+        epsilon=epsilon,
+        ordered=bool(rows["scale"].iloc[0] != ZERO_ONE),
+        names=[columns[j].removeprefix(LABEL) for j in there],
+    )
+
+
+def uses_of(items: pd.DataFrame, estimates: Sequence[Estimate], epsilon: float) -> dict[str, str]:
+    """Of every judge one sentence: for what it may be used, and for what not."""
+    found = {}
+    for name, rows in items.groupby("judge", sort=True):
+        own = {e.metric: e for e in estimates if e.group.get("judge") == name}
+        found[str(name)] = use_of(str(name), rows, own, alternative(rows, epsilon))
+    return found
+
+
+def use_of(name: str, rows: pd.DataFrame, own: Mapping[str, Estimate], test: AlternativeAnnotator) -> str:
+    """The sentence of one judge."""
+    scale = str(rows["scale"].iloc[0])
+    agreement = own[AGREEMENT[scale]]
+    findings = found_in(own)
+    limits = [limit for limit, _ in findings.values()]
+    kind = kindness(own.get(TOO_KIND[scale]))
+    if agreement.n < LEAST or agreement.value is None:
+        lead = f"cannot be judged yet: {counted(agreement.n, 'labelled answer')}, and at least {LEAST} are needed"
+        if agreement.n >= LEAST:
+            lead = f"cannot be judged by these labels: {agreement.note}"
+        return f"{name} {lead}{f'; not to be used {_listed(limits)}' if limits else ''}."
+    if agreement.light == "red":
+        also = f", nor {_listed(limits)}" if limits else ""
+        return f"{name} is not to be used in place of people ({agreement.title} {estimate_text(agreement)}){also}."
+    may = "may estimate rates and means once they are corrected by labels"
+    if agreement.light == "green" and test.may_replace and not limits:
+        may = "may take the place of an annotator, and estimate rates and means"
+    elif agreement.light == "green" and test.may_replace:
+        may = "agrees with people as an annotator does"
+    not_for = [*limits, *([f"for rates without correction ({kind})"] if kind else [])]
+    if not test.may_replace:
+        not_for.append("in place of an annotator" + ("" if test.may_replace is False else " (not tested)"))
+    return f"{name} {may}; not to be used {_listed(not_for)}." if not_for else f"{name} {may}."
+
+
+def found_in(own: Mapping[str, Estimate]) -> dict[str, tuple[str, str]]:
+    """What the probes found: figure → for what the judge is then not to be used, and the finding's name."""
+    out: dict[str, tuple[str, str]] = {}
+    for metric, e in own.items():
+        if e.value is None or e.n < LEAST or e.light not in ("yellow", "red") or metric in AGREEMENT.values():
+            continue
+        if metric == "first_slot":
+            place = "first" if e.value > 0.5 else "second"
+            out[metric] = ("for pairs in one order only", f"prefers the answer shown {place}")
+        elif metric == "length_bias":
+            out[metric] = (
+                "to compare answers of different length",
+                f"prefers {'longer' if e.value > 0 else 'shorter'} answers",
+            )
+        elif metric in PROBES:
+            out[metric] = PROBES[metric]
+    if "family_gap" in out and (own["family_gap"].value or 0) < 0:
+        out["family_gap"] = ("to compare its own family with others", "is stricter with its own family")
+    null = own.get("null_answer")
+    if null is not None and null.ci_low is not None and null.ci_low > 0.1:
+        out["null_answer"] = PROBES["null_answer"]
+    return out
+
+
+PROBES: Mapping[str, tuple[str, str]] = {
+    "repeat_equal": ("for single verdicts", "contradicts itself when asked again"),
+    "null_answer": ("where systems compete for its praise", "gameable: rewards a constant text"),
+    "raised": ("where authors of answers know of it", "obeys orders written into answers"),
+    "family_gap": ("to compare its own family with others", "favours its own family"),
+    "unparsed": ("without a look at what it left unmarked", "often gives no mark"),
+    "inconsistent": ("for pairs in one order only", "changes sides with the order"),
+}
+
+
+def kindness(e: Estimate | None) -> str:
+    """By how much a judge is too kind or too strict, where its interval is on one side of 0; else empty."""
+    if e is None or e.value is None or e.ci_low is None or e.ci_high is None or e.ci_low <= 0 <= e.ci_high:
+        return ""
+    return kindness_in_words(e)
+
+
+def kindness_in_words(e: Estimate) -> str:
+    value = e.value or 0.0
+    return f"{_size(abs(value), e.unit)} too {'kind' if value > 0 else 'strict'}"
+
+
+def kindness_with_interval(e: Estimate) -> str:
+    """The same with its interval, which runs in the direction that is said."""
+    value, low, high = e.value or 0.0, e.ci_low or 0.0, e.ci_high or 0.0
+    if low <= 0 <= high:
+        return f"Not shown to be too kind or too strict: too kind by {_size(value, e.unit)} {_ends(low, high, e.unit)}"
+    low, high = (low, high) if value > 0 else (-high, -low)
+    return f"{kindness_in_words(e)} {_ends(low, high, e.unit)}"
+
+
+def _size(value: float, unit: str) -> str:
+    text = signed(f"{value:.2g}") if unit == "marks" else signed(f"{100 * value:.0f}")
+    return f"{text} {'mark' if unit == 'marks' else 'point'}{'' if text in ('1', '−1') else 's'}"
+
+
+def _ends(low: float, high: float, unit: str) -> str:
+    return "[" + ", ".join(_size(end, unit).partition(" ")[0] for end in (low, high)) + "]"
+
+
+def _listed(parts: Sequence[str]) -> str:
+    unique = list(dict.fromkeys(parts))
+    return unique[0] if len(unique) == 1 else f"{', '.join(unique[:-1])} or {unique[-1]}"
+
+
+def figures_of(summary: Any, judge: str) -> dict[str, Estimate]:
+    """A judge's estimates by their metric."""
+    return {e.metric: e for e in summary.estimates if e.group.get("judge") == judge}
