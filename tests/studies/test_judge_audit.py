@@ -66,7 +66,9 @@ def test_the_good_judges_pass_all_probes():
     assert (rows.loc[good, "may_replace"] == "may replace").all()
     assert rows.loc[good, "use"].str.contains("may take the place of an annotator").all()
     assert rows.loc[["birch: helpful", "cedar: helpful"], "use"].str.contains("not to be used in place of people").all()
-    assert "To be used in place of an annotator: alder-mini: helpful, alder: complete, alder: helpful" in result.sentence
+    assert (
+        "To be used in place of an annotator: alder-mini: helpful, alder: complete, alder: helpful" in result.sentence
+    )
 
 
 def test_every_probe_has_a_figure_or_a_reason():
@@ -80,7 +82,14 @@ def test_every_probe_has_a_figure_or_a_reason():
 def test_the_page_has_both_bars_the_comment_and_the_method():
     result = whole("judge_audit")
     drawn = page("judge_audit", result)
-    for text in ("judge says", "→ corrected", "60 labels", "points too kind", "With twice the labels", "pairwise, both orders"):
+    for text in (
+        "judge says",
+        "→ corrected",
+        "60 labels",
+        "points too kind",
+        "With twice the labels",
+        "pairwise, both orders",
+    ):
         assert text in drawn, text
     assert "Seems to reward length" in drawn
     assert "4 judges, worth" in drawn
@@ -113,7 +122,11 @@ def test_agreement_by_hand():
     marks = {"a": 1, "b": 1, "c": 0, "d": 0}
     result = audited(
         [{"id": i, "judge": "oak", "mark": m} for i, m in marks.items()],
-        [{"id": i, "annotator": n, "mark": y} for i, ys in labels.items() for n, y in zip(("ada", "bo"), ys, strict=True)],
+        [
+            {"id": i, "annotator": n, "mark": y}
+            for i, ys in labels.items()
+            for n, y in zip(("ada", "bo"), ys, strict=True)
+        ],
     )
     # 6 of 8 pairs agree, by chance half of them: (0.75 − 0.5) / (1 − 0.5)
     assert figure(result, "kappa").value == pytest.approx(0.5)
@@ -128,7 +141,9 @@ def test_corrected_rates_are_those_of_core():
     human = np.where(np.arange(80) < 40, truth, np.nan)
     for drawn, formula in (("random", post_stratified_rate), ("elsewhere", rogan_gladen_rate)):
         found, expected = figure(audited(verdicts, labels, labels_drawn=drawn), "corrected"), formula(mark, human)
-        assert (found.value, found.ci_low, found.ci_high) == pytest.approx((expected.value, expected.ci_low, expected.ci_high))
+        assert (found.value, found.ci_low, found.ci_high) == pytest.approx(
+            (expected.value, expected.ci_low, expected.ci_high)
+        )
 
 
 def test_corrected_means_are_those_of_core():
@@ -141,12 +156,14 @@ def test_corrected_means_are_those_of_core():
     result = audited(verdicts, labels)
     expected = corrected_mean(mark, np.where(np.arange(90) < 40, truth, np.nan))
     found = figure(result, "corrected_mean")
-    assert (found.value, found.ci_low, found.ci_high) == pytest.approx((expected.value, expected.ci_low, expected.ci_high))
+    assert (found.value, found.ci_low, found.ci_high) == pytest.approx(
+        (expected.value, expected.ci_low, expected.ci_high)
+    )
     assert figure(result, "too_kind_mean").value == pytest.approx(mark.mean() - expected.value)
 
 
 def test_labels_with_probabilities_are_weighted_by_them():
-    verdicts, labels, mark, truth = zero_one()
+    verdicts, labels, *_ = zero_one()
     for i, label in enumerate(labels):
         label["probability"] = 0.25 if i % 2 else 0.5
     result = audited(verdicts, labels)

@@ -139,6 +139,7 @@ def _bar(row: Mapping[Any, Any], name: str, domain: tuple[float, float]) -> Html
 def criteria(result: Result) -> pd.DataFrame:
     """Of every judge and criterion: the method, agreement beside that of people, what the author says of it."""
     rows = result.tables["agreement"]
+    domain = (-1.0, 1.0) if (rows[["agreement", "agreement_low"]] < 0).any(axis=None) else (0.0, 1.0)
     show: Show = {
         "judge": "asked",
         "criterion": lambda row: row[CRITERION] or NOTHING,
@@ -150,10 +151,9 @@ def criteria(result: Result) -> pd.DataFrame:
         show = {k: v for k, v in show.items() if k != "method"}
     show = {
         **show,
-        "agreement with people": _of_agreement,
-        "people among themselves": lambda row: _text(row, "ceiling"),
-        "labelled": "n",
+        "agreement with people": lambda row: _of_agreement(row, domain),
         "light": lambda row: light_word(row["light"]),
+        "labelled": "n",
         "comment": lambda row: text_block(row["comment"]) if row["comment"] else NOTHING,
     }
     if not (rows["comment"] != "").any():
@@ -161,15 +161,15 @@ def criteria(result: Result) -> pd.DataFrame:
     return shown(rows.sort_values([CRITERION, "judge"], kind="stable"), show)
 
 
-def _of_agreement(row: Mapping[Any, Any]) -> Html:
+def _of_agreement(row: Mapping[Any, Any], domain: tuple[float, float]) -> Html:
     if row["agreement"] != row["agreement"]:
         return Html(f'<span class="eb-none">no value</span> <span class="eb-small">{escape(row["note"])}</span>')
     name = str(row["figure"]).removesuffix(" with people")
     known = row["majority_equal"] == row["majority_equal"]
     equal = f"; the majority's verdict: {100 * row['majority_equal']:.0f}\N{NO-BREAK SPACE}%" if known else ""
     return Html(
-        f"{_bar(row, 'agreement', (-1.0, 1.0) if row['agreement_low'] < 0 else (0.0, 1.0))}{escape(_text(row, 'agreement'))} "
-        f'<span class="eb-small">{escape(name + equal)}</span>'
+        f"{_bar(row, 'agreement', domain)}{escape(_text(row, 'agreement'))} "
+        f'<span class="eb-small">{escape(name + equal)}; people among themselves {escape(_text(row, "ceiling"))}</span>'
     )
 
 
@@ -181,19 +181,24 @@ def uses(result: Result) -> pd.DataFrame:
 
 def rates(result: Result) -> pd.DataFrame:
     """What every judge says beside what is left after the correction, both bars in one cell."""
+    rows = result.tables["rates"]
+    ends = (
+        rows.loc[rows["unit"] != "0–1", ["naive_low", "naive_high", "corrected_low", "corrected_high"]].to_numpy(dtype=float).ravel()
+    ends = [v for v in ends.tolist() if v == v]
+    )
+    domain = (min([0.0, *ends]), max([1.0, *ends]))
     show: Show = {
         "judge": "judge",
-        "says → corrected": _both_bars,
+        "says → corrected": lambda row: _both_bars(row, domain),
         "which means": lambda row: ". ".join(filter(None, [row["sentence"], row["more"]])) or NOTHING,
         "by": "way",
     }
-    return shown(result.tables["rates"], show)
+    return shown(rows, show)
 
 
-def _both_bars(row: Mapping[Any, Any]) -> Html:
+def _both_bars(row: Mapping[Any, Any], of_marks: tuple[float, float]) -> Html:
     names = [n for n in ("naive", "corrected") if row[n] == row[n]]
-    ends = [v for n in names for v in _three(row, n) if v == v]
-    domain = (0.0, 1.0) if row["unit"] == "0–1" else (min([0.0, *ends]), max([1.0, *ends]))
+    domain = (0.0, 1.0) if row["unit"] == "0–1" else of_marks
     bars = "".join(_bar(row, n, domain) for n in names)
     said = f"judge says {_text(row, 'naive')} → corrected {_text(row, 'corrected')}, {row['labels']:,} labels"
     if row["corrected"] != row["corrected"]:
@@ -240,8 +245,6 @@ def probes(result: Result) -> pd.DataFrame:
         "probe": "probe",
         "found": lambda row: _found(row),
         "figure": lambda row: _probe(row),
-        "answers": "n",
-        "light": lambda row: light_word(row["light"]) if row["value"] == row["value"] else NOTHING,
         "remark": lambda row: row["why"] or NOTHING,
     }
     return shown(result.tables["probes"], show)
@@ -250,9 +253,9 @@ def probes(result: Result) -> pd.DataFrame:
 def _found(row: Mapping[Any, Any]) -> Any:
     if row["value"] != row["value"]:
         return Html('<span class="eb-none">not probed</span>')
-    if row["light"] in ("yellow", "red") or str(row["finding"]).startswith("gameable"):
-        return Html(f"<strong>{escape(row['finding'])}</strong>")
-    return row["finding"] or NOTHING
+    strong = row["light"] in ("yellow", "red") or str(row["finding"]).startswith("gameable")
+    said = f"<strong>{escape(row['finding'])}</strong>" if strong else escape(row["finding"])
+    return Html(f"{light_word(row['light'])} {said}")
 
 
 def _probe(row: Mapping[Any, Any]) -> Any:
@@ -260,7 +263,7 @@ def _probe(row: Mapping[Any, Any]) -> Any:
     if value is None:
         return NOTHING
     text = _written(value, low, high)
-    return Html(f'{escape(text)} <span class="eb-small">{escape(row["figure"])}</span>')
+    return Html(f'{escape(text)} <span class="eb-small">{escape(row["figure"])}, {row["n"]:,} answers</span>')
 
 
 def panel(result: Result) -> pd.DataFrame:
