@@ -182,11 +182,10 @@ def uses(result: Result) -> pd.DataFrame:
 def rates(result: Result) -> pd.DataFrame:
     """What every judge says beside what is left after the correction, both bars in one cell."""
     rows = result.tables["rates"]
-    ends = (
-        rows.loc[rows["unit"] != "0–1", ["naive_low", "naive_high", "corrected_low", "corrected_high"]].to_numpy(dtype=float).ravel()
-    ends = [v for v in ends.tolist() if v == v]
-    )
-    domain = (min([0.0, *ends]), max([1.0, *ends]))
+    sides = ["naive_low", "naive_high", "corrected_low", "corrected_high"]
+    ends = rows.loc[rows["unit"] != "0–1", sides].to_numpy(dtype=float)
+    known = ends[ends == ends].tolist()
+    domain = (min([0.0, *known]), max([1.0, *known]))
     show: Show = {
         "judge": "judge",
         "says → corrected": lambda row: _both_bars(row, domain),
