@@ -127,14 +127,16 @@ def _named(folder: Path, name: str) -> Side:
 
 def _written(differences: Differences, outcome: Outcome, reports: Path, margins: Mapping[str, float]) -> Path:
     """The comparison's own page, as ``evalbench compare`` has it."""
-    from evalbench.compare.matrix import Pairs
+    from evalbench.compare.matrix import Pairs, with_answers
+    from evalbench.kit.defaults import SEED
     from evalbench.report.compare_files import write
 
     sides = (differences.reference, differences.side)
     folder = target(sides, ["previous", sorted(margins.items())], reports)
     study = outcome.job.plan.study
     links = {side.run_id: f"../../{study}/{side.run_id}/{PAGE}" for side in sides}
-    return write(Pairs.against_the_first([differences]), folder, links)
+    pairs = with_answers(Pairs.against_the_first([differences]), seed=SEED)
+    return write(pairs, folder, links)
 
 
 def unknown_margins(margins: Mapping[str, float], summaries: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -110,6 +110,28 @@ def margins(pairs: Sequence[str]) -> dict[str, float]:
     return out
 
 
+def sizes(text: str) -> tuple[float, ...]:
+    """``1:1`` as numbers.
+
+    Raises
+    ------
+    BadInput
+        If one is no positive number.
+
+    Examples
+    --------
+    >>> sizes("9:1"), sizes("")
+    ((9.0, 1.0), ())
+    """
+    try:
+        found = tuple(float(part) for part in text.split(":")) if text else ()
+    except ValueError:
+        found = (0.0,)
+    if not all(0 < part < float("inf") for part in found):
+        raise BadInput(f"--ratio {text}: expected positive numbers between colons, such as 1:1")
+    return found
+
+
 def target(sides: Sequence[Side], options: object, reports: Path) -> Path:
     """The folder of a comparison: the same comparison goes to the same place."""
     stated = [[s.run_id, dict(s.selected)] for s in sides]
@@ -122,6 +144,24 @@ def target(sides: Sequence[Side], options: object, reports: Path) -> Path:
 @click.option("--left", multiple=True, metavar="column=value", help="The group of the reference, e.g. checker=fern.")
 @click.option("--right", multiple=True, metavar="column=value", help="The group compared with it.")
 @click.option("--unpaired", is_flag=True, help="Independent samples: runs on different data may be compared.")
+@click.option(
+    "--ratio",
+    default="",
+    metavar="N:N",
+    help="With --unpaired: the planned sizes of the sides, e.g. 1:1; a split that does not fit is reported.",
+)
+@click.option(
+    "--covariate",
+    default="",
+    metavar="COLUMN",
+    help="With --unpaired: a number known of each unit before the experiment, which narrows the intervals of means (CUPED): a "
+    "column of the runs' items or tables, or FILE:COLUMN.",
+)
+@click.option(
+    "--aa",
+    is_flag=True,
+    help="Split the units of the first run at random, 200 times: how often do the halves differ? One run is enough.",
+)
 @click.option("--metric", default="", help="Metric to list first and to rank changed items by.")
 @click.option(
     "--margin",
@@ -159,6 +199,9 @@ def compare(
     left: tuple[str, ...],
     right: tuple[str, ...],
     unpaired: bool,
+    ratio: str,
+    covariate: str,
+    aa: bool,
     metric: str,
     margin: tuple[str, ...],
     seed: int,
@@ -174,28 +217,41 @@ def compare(
     evalbench compare reports/matching/A reports/matching/B
     evalbench compare reports/matching/A reports/matching/B reports/matching/C
     evalbench compare reports/matching/A --left checker=fern --right checker=moss
+    evalbench compare reports/dialogue/A reports/dialogue/B --unpaired --ratio 1:1 --covariate before.csv:score
+    evalbench compare reports/matching/A --aa
     """
     from evalbench import studies, workbench
-    from evalbench.compare.matrix import compare_pairs
+    from evalbench.compare.experiment import experiment, refuse_experiment
+    from evalbench.compare.matrix import Pairs, compare_pairs, with_answers
     from evalbench.compare.runs import Hooks
+    from evalbench.report.compare_experiment import answers_lines, experiment_lines
     from evalbench.report.compare_files import write
     from evalbench.report.compare_table import ARROWS
     from evalbench.report.compare_words import headline, judged_by, outcome, sentences
 
     reports = workbench.reports(root)
-    sides = _sides(runs, left, right, reports)
-    study = str(sides[0].results["study"])
-    pairs = compare_pairs(
-        sides,
-        Hooks.of(studies.study(study)),
-        paired=not unpaired,
-        metric=metric,
-        margins=margins(margin),
-        seed=seed,
-        n_resamples=n_resamples,
-        n_summaries=n_summaries,
-    )
-    folder = out or target(sides, [unpaired, metric, sorted(margin), seed, n_resamples, n_summaries], reports)
+    alone = aa and len(runs) == 1 and not right
+    sides = _alone(runs[0], left, reports) if alone else _sides(runs, left, right, reports)
+    hooks, planned = Hooks.of(studies.study(str(sides[0].results["study"]))), sizes(ratio)
+    refuse_experiment(len(sides), paired=not unpaired, planned=planned, covariate=covariate)
+    pairs = Pairs(sides, ())
+    if not alone:
+        pairs = compare_pairs(
+            sides,
+            hooks,
+            paired=not unpaired,
+            metric=metric,
+            margins=margins(margin),
+            seed=seed,
+            n_resamples=n_resamples,
+            n_summaries=n_summaries,
+        )
+    pairs = with_answers(pairs, seed=seed, n_resamples=n_resamples)
+    asked: dict[str, Any] = {"planned": planned, "covariate": covariate, "aa": aa}
+    found = experiment(sides, pairs.found, hooks, paired=not unpaired, seed=seed, **asked)
+    pairs = pairs._replace(experiment=found)
+    stated = [unpaired, metric, sorted(margin), seed, n_resamples, n_summaries, *([asked] if found else [])]
+    folder = out or target(sides, stated, reports)
     folder.mkdir(parents=True, exist_ok=True)
     folders = {s.run_id: s.folder for s in sides if s.folder}
     links = {i: Path(os.path.relpath(f / PAGE, folder.resolve())).as_posix() for i, f in folders.items()}
@@ -206,10 +262,16 @@ def compare(
         click.echo("\n".join([*(f"  {line}" for line in sentences(one)), *(f"  note: {note}" for note in one.notes)]))
     for pair in pairs.refused:
         click.echo(f"– not compared  {pair.side.name} against {pair.reference.name}: {pair.reason}")
-    click.echo(f"page  {page}")
+    click.echo("\n".join([*experiment_lines(pairs.experiment), *answers_lines(pairs), f"page  {page}"]))
     first = [one for one in pairs.found if one.reference.name == sides[0].name]
     if fail_on and any(row.comparison.outcome == "worse" for one in first for row in headline(one)):
         sys.exit(3)
+
+
+def _alone(run: str, left: Sequence[str], reports: Path) -> tuple[Side, ...]:
+    """One run, or one group of it, that is split by itself."""
+    side = selected(read_side(run_folder(run, reports)), assignments(left, "--left"), "--left")
+    return (replace(side, name=", ".join(side.selected.values()) or side.run_id),)
 
 
 def _sides(runs: Sequence[str], left: Sequence[str], right: Sequence[str], reports: Path) -> tuple[Side, ...]:

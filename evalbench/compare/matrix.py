@@ -6,6 +6,8 @@ import itertools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from evalbench.compare.answers import Answered, answered
+from evalbench.compare.experiment import Experiment
 from evalbench.compare.runs import Differences, Hooks, compare, one_family
 from evalbench.compare.sides import Side
 from evalbench.errors import BadInput
@@ -32,11 +34,16 @@ class Pairs(NamedTuple):
         In the order of the sides; Holm's adjustment covers the headline figures of all pairs together, and all further
         figures together.
     refused : tuple of Refused
+    answers : tuple of tuple of Answered
+        Tokens and seconds per answer of each pair, as they were found; empty where nobody looked.
+    experiment : Experiment or None
     """
 
     sides: tuple[Side, ...]
     found: tuple[Differences, ...]
     refused: tuple[Refused, ...] = ()
+    answers: tuple[tuple[Answered, ...], ...] = ()
+    experiment: Experiment | None = None
 
     @classmethod
     def against_the_first(cls, found: Sequence[Differences]) -> Pairs:
@@ -75,3 +82,8 @@ def compare_pairs(sides: Sequence[Side], hooks: Hooks, **options: Any) -> Pairs:
     if not found:
         raise BadInput.listing("no two of these runs can be compared:", [pair.reason for pair in refused])
     return Pairs(tuple(sides), one_family(found), tuple(refused))
+
+
+def with_answers(pairs: Pairs, *, seed: int, n_resamples: int = 2000) -> Pairs:
+    """Pairs with the tokens and seconds per answer of those whose runs carry them."""
+    return pairs._replace(answers=tuple(answered(d, seed=seed, n_resamples=n_resamples) for d in pairs.found))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
+from evalbench.compare.answers import Answered
 from evalbench.compare.matrix import Pairs
 from evalbench.compare.runs import Differences
 from evalbench.compare.sides import Side
@@ -15,6 +17,7 @@ from evalbench.errors import BadInput
 from evalbench.readers.runs import PAGE as REPORT
 from evalbench.readers.runs import write_text
 from evalbench.report.compare_changes import CHANGES
+from evalbench.report.compare_experiment import experiment_lines
 from evalbench.report.compare_page import page
 from evalbench.report.compare_words import outcome, sentences
 
@@ -28,14 +31,19 @@ def to_json(pairs: Pairs) -> dict[str, Any]:
         "schema_version": SCHEMA_VERSION,
         "study": pairs.sides[0].results["study"],
         "runs": [_side_json(side) for side in pairs.sides],
-        "comparisons": [_pair_json(d) for d in pairs.found],
+        "comparisons": [_pair_json(d, own) for d, own in zip(pairs.found, pairs.answers or repeat(()), strict=False)],
         "not_compared": [
             {"reference": pair.reference.name, "side": pair.side.name, "reason": pair.reason} for pair in pairs.refused
         ],
+        **(
+            {"experiment": {**pairs.experiment.to_json(), "sentences": experiment_lines(pairs.experiment)}}
+            if pairs.experiment
+            else {}
+        ),
     }
 
 
-def _pair_json(d: Differences) -> dict[str, Any]:
+def _pair_json(d: Differences, answers: Sequence[Answered]) -> dict[str, Any]:
     changes = d.changes
     return {
         "reference": d.reference.name,
@@ -51,6 +59,7 @@ def _pair_json(d: Differences) -> dict[str, Any]:
         "units": {"shared": d.n_shared, "only_reference": d.only_reference, "only_side": d.only_side},
         "notes": list(d.notes),
         **({"slices": [v.row() for v in d.slices]} if d.slices else {}),
+        **({"answers": [{"kind": a.kind, **a.comparison.row()} for a in answers]} if answers else {}),
     }
 
 

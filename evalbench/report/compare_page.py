@@ -12,6 +12,7 @@ from evalbench.draw.html import Html, escape
 from evalbench.draw.verdict import data_label, notes_html, synthetic_label
 from evalbench.report import compare_sides
 from evalbench.report.compare_changes import changes_html, summary_line
+from evalbench.report.compare_experiment import answers_html, doubts, experiment_html, experiment_method
 from evalbench.report.compare_matrix import matrices, overview, refused_html, values_line
 from evalbench.report.compare_table import ARROWS, COLOUR, figures_table, slices_table
 from evalbench.report.compare_words import judged_by, outcome, said_group, sentences, told_otherwise
@@ -41,7 +42,7 @@ def page(pairs: Pairs, links: Mapping[str, str], anchors: Mapping[str, Set[str]]
     found, sides = pairs.found, pairs.sides
     results = sides[0].results
     study, several = str(results["study"]), len(sides) > 2
-    title = compare_sides.title(sides)
+    title = compare_sides.title(sides) if found else f"{sides[0].name or sides[0].run_id} against itself"
     data = list(dict.fromkeys(data_label(side.results["data"]) for side in sides))
     opened = [d for d in found if d.reference.name == sides[0].name] or list(found[:1])
     folded = [d for d in found if d not in opened]
@@ -55,38 +56,47 @@ def page(pairs: Pairs, links: Mapping[str, str], anchors: Mapping[str, Set[str]]
             "data": " and ".join(data),
             "synthetic": synthetic_label({"synthetic": any(s.results["data"].get("synthetic") for s in sides)}),
             "sides": compare_sides.table(sides, links),
-            "bands": _overview_band(pairs) if several else Html("".join(_band(d) for d in found)),
+            "bands": _overview_band(pairs)
+            if several
+            else Html("".join(_band(d, doubts(pairs.experiment)) for d in found)),
+            "experiment": experiment_html(pairs.experiment),
+            "answers": answers_html(pairs),
             "matrices": matrices(pairs) if several else "",
             "reading": values_line(pairs) if several else "",
             "refused": refused_html(pairs),
-            "figures": figures_table(found),
+            "figures": figures_table(found) if found else "",
             "slices": Html("".join(slices_table(d) for d in opened)),
             "n_pairs": len(found),
             "notes": notes_html(_notes(found)),
             "changes": [changes_html(d, links, anchors or {}, headed=several) for d in opened],
             "other_changes": [summary_line(d) for d in folded],
             "has_changes": any(d.changes for d in found),
-            "method": _method(found),
+            "method": [*(_method(found) if found else ()), *experiment_method(pairs.experiment)],
             "contents": _contents(pairs),
         },
     )
     return fitted(text)
 
 
-def _band(differences: Differences) -> str:
+def _band(differences: Differences, doubts: Sequence[str]) -> str:
     word = outcome(differences)
     first = differences.rows[0].comparison.metric
     foremost, *groups = sentences(differences, metric=first)
     by = judged_by(differences)
     head = f"{f'{by}, ' if by else ''}{differences.side.name} against {differences.reference.name}"
     return _drawn_band(
-        word, word.capitalize(), head, [foremost, *told_otherwise(differences), *groups], _unit_facts(differences)
+        word,
+        word.capitalize(),
+        head,
+        [foremost, *told_otherwise(differences), *groups],
+        [*doubts, *_unit_facts(differences)],
     )
 
 
 def _overview_band(pairs: Pairs) -> Html:
     line, said = overview(pairs)
     left = [f"{counted(len(said) - _LINES, 'more comparison')} below"] * (len(said) > _LINES)
+    left = [*doubts(pairs.experiment), *left]
     head = f"{len(pairs.sides)} runs, {counted(len(pairs.found), 'pair')}"
     return Html(_drawn_band("mixed", "Each two", head, [line, *said], left))
 
@@ -166,13 +176,15 @@ class _Part(NamedTuple):
 
 def _contents(pairs: Pairs) -> tuple[Heading, ...]:
     parts = (
-        _Part("verdict", "Verdict"),
+        _Part("verdict", "Verdict", bool(pairs.found)),
+        _Part("experiment", "Online experiment", pairs.experiment is not None),
         _Part("sides", "What differs"),
         _Part("matrix", "Each two runs", len(pairs.sides) > 2),
         _Part("refused", "What could not be compared", bool(pairs.refused)),
-        _Part("figures", "Figures"),
+        _Part("figures", "Figures", bool(pairs.found)),
         _Part("slices", "Slices", any(d.slices for d in pairs.found)),
-        _Part("changes", "Units that changed"),
+        _Part("answers", "Tokens and seconds per answer", any(pairs.answers)),
+        _Part("changes", "Units that changed", bool(pairs.found)),
         _Part("method", "How it was computed"),
         _Part("terms", "Terms"),
     )

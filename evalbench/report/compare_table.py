@@ -68,6 +68,11 @@ def slices_table(d: Differences) -> Html:
     )
 
 
+def comparisons_table(metrics: Mapping[str, Sequence[Line]], reference: str, side: str, label: str, named: str) -> Html:
+    """The table of some comparisons by metric; ``named``: what the label of a line is."""
+    return _table(metrics, reference, side, label, named)
+
+
 _LONGEST = 80
 _LEGEND = (
     '<p class="eb-small">In brackets: the smallest difference that so many units would have shown with 80 % power.</p>'

@@ -127,3 +127,22 @@ def test_the_command_line_answers_2_for_bad_input(
         cli.main()
     assert ended.value.code == 2
     assert capsys.readouterr().err.startswith("evalbench: only one run given")
+
+
+def test_one_run_against_itself_and_an_experiment(reports: Path, tmp_path: Path) -> None:
+    done = called(reports / "high", "--left", "checker=reed", "--aa", out=tmp_path / "aa")
+    assert done.exit_code == 0, done.output
+    assert "A/A, " in done.output
+    assert "of 200 random splits of reed-index@2.2.0|oak-7b show a difference" in done.output
+    content = json.loads((tmp_path / "aa" / "comparison.json").read_text())
+    assert content["comparisons"] == []
+    assert content["experiment"]["aa"]["figures"][0]["splits"] == 200
+
+    both = (reports / "high", reports / "low")
+    done = called(*both, "--unpaired", "--ratio", "9:1", out=tmp_path / "ratio")
+    assert done.exit_code == 0, done.output
+    assert "do not fit the planned 9:1" in done.output
+    assert "the split does not fit the plan" in (tmp_path / "ratio" / "comparison.html").read_text(encoding="utf-8")
+    assert "--ratio goes with --unpaired" in refused(*both, "--ratio", "1:1", out=tmp_path)
+    assert "--ratio 1:x: expected positive numbers between colons" in refused(*both, "--ratio", "1:x", out=tmp_path)
+    assert "neither items nor tables" in refused(*both, "--unpaired", "--covariate", "age", out=tmp_path)
