@@ -19,6 +19,8 @@ _NAMES = {
     "show": "evalbench.draw.show",
     "evaluate": "evalbench.studies.text_metrics",
     "BadInput": "evalbench.errors",
+    "budget": "evalbench.core.budget",
+    "dry_run": "evalbench.core.dry",
 }
 _MODULES = ("hub", "metrics")
 

@@ -83,6 +83,7 @@ def run_object(
     folder: Path | None = None,
     results: Mapping[str, Any] | None = None,
     notes: Sequence[str] = (),
+    plan: Mapping[str, Any] | None = None,
 ) -> str:
     """A run in one line of JSON, whatever became of it; ``docs/run.schema.json`` describes it.
 
@@ -101,6 +102,8 @@ def run_object(
         ``results.json`` of a run that is ok.
     notes : sequence of str
         Lines of the gate, see :func:`evalbench.commands.run.unjudged`.
+    plan : mapping, optional
+        Of a dry run.
 
     Examples
     --------
@@ -123,6 +126,8 @@ def run_object(
         "folder": str(folder) if folder else None,
         "report": str(folder / PAGE) if folder else None,
         "notes": list(notes),
+        "budget": found.get("budget"),
+        "plan": plan,
     }
     # Without a character beyond ASCII nothing in it can steer a terminal.
     return json.dumps(redacted(said, redactor()), allow_nan=False)

@@ -138,6 +138,43 @@ MEMORY = click.option(
 )
 
 
+MAX_CALLS = click.option(
+    "--max-calls",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Ask models at most N requests in this run, cached ones included; the rest is unscored (reason: budget).",
+)
+MAX_COST = click.option(
+    "--max-cost",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="X",
+    help="Ask no more once requests were billed X, in the currency of the prices in models.toml.",
+)
+DRY_RUN = click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Print how many requests, tokens and how much money the run would take; send and write nothing.",
+)
+
+
+def print_dry_run(
+    planned: Plan, timeout: float | None, memory: int | None, fork: bool, as_json: bool, label: str = ""
+) -> int:
+    """Print what a run would ask; the exit code, 1 where its notebook failed."""
+    from evalbench.commands.printed import run_object
+    from evalbench.runs.limits import dry_run
+
+    found, error = dry_run(planned, timeout=timeout, fork=fork, memory=memory)
+    if as_json:
+        status = "failed" if error else "dry-run"
+        click.echo(run_object(planned.study, status, int(bool(error)), error=error, plan=found.to_json()))
+        return int(bool(error))
+    click.echo(f"{label or planned.study}: dry run, nothing was sent\n\n{found}")
+    if error:
+        click.echo(f"failed: {error}", err=True)
+    return int(bool(error))
+
+
 @click.command("run", cls=OfAStudy)
 @click.argument("target", metavar="STUDY|NOTEBOOK.ipynb", shell_complete=completion.studies)
 @click.option(
@@ -166,6 +203,9 @@ MEMORY = click.option(
 )
 @click.option("--timeout", type=click.FloatRange(min=1), help="Time limit in seconds for the whole notebook.")
 @MEMORY
+@DRY_RUN
+@MAX_CALLS
+@MAX_COST
 @FAIL_ON
 @click.option(
     "--json",
@@ -184,6 +224,9 @@ def run_study(
     root: Path | None,
     timeout: float | None,
     memory: int | None,
+    dry_run: bool,
+    max_calls: int | None,
+    max_cost: float | None,
     fail_on: tuple[str, ...],
     as_json: bool,
     quiet: bool,
@@ -195,9 +238,11 @@ def run_study(
     fork = click.get_current_context().with_resource(forking())
     from evalbench.commands.printed import headline, run_object
     from evalbench.commands.step_summary import summarise_run
+    from evalbench.core.budget import in_words
     from evalbench.core.progress import Shown
     from evalbench.core.verdict import SYMBOLS
     from evalbench.report.index import write_index
+    from evalbench.runs.limits import limited
     from evalbench.runs.run import plan, run
     from evalbench.runs.tables import refuse_tables
 
@@ -209,10 +254,12 @@ def run_study(
 
     try:
         given = gathered(target, table_source(data), pairs, renames, model, root)
-        planned = plan(target, given, root)
+        planned = limited(plan(target, given, root), max_calls, max_cost)
         refuse_tables(planned)
         report_edits([planned])
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # what stops a run from outside is written down
+        if dry_run:
+            sys.exit(print_dry_run(planned, timeout, memory, fork, as_json))
         follow = None if quiet else lambda read: Shown(read, sys.stderr, planned.study)
         done = run(planned, out=out, timeout=timeout, memory=memory, progress=follow, fork=fork)
     except BadInput as error:
@@ -245,6 +292,8 @@ def run_study(
         if done.results is not None:
             click.echo(f"{SYMBOLS[done.light]} {done.light}  {done.results['sentence']}")
             click.echo("\n".join(headline(done.results)))
+            if stopped := in_words(done.results.get("budget") or {}):
+                click.echo(f"budget  {stopped}")
         click.echo(f"report  {page}", err=done.results is None)
     for line in notes:
         click.echo(line, err=True)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from evalbench.core import budget as budgets
 from evalbench.core.clusters import CLUSTER, said_of
 from evalbench.core.slices import Slices
 from evalbench.core.verdict import Light, Verdict, worst
@@ -235,6 +236,8 @@ class Result:
         What varies between equal runs (models, endpoints, calls, tokens, cost); goes to ``run.json``.
     files : mapping of str to bytes
         Further files that the run's folder gets, by file name.
+    budget : mapping
+        The limits of the run and how far it came, see :meth:`evalbench.core.budget.Budget.account`; empty without limits.
     """
 
     study: str
@@ -254,6 +257,7 @@ class Result:
     stopping: Mapping[str, Any] = field(default_factory=dict)
     accounting: Mapping[str, Any] = field(default_factory=dict)
     files: Mapping[str, bytes] = field(default_factory=dict)
+    budget: Mapping[str, Any] = field(default_factory=budgets.account)
 
     def __post_init__(self) -> None:
         tables, notes = dict(self.tables), list(self.notes)
@@ -264,6 +268,8 @@ class Result:
             notes += self.summary.slices.notes
         if CLUSTER in self.items:
             notes.append(said_of(self.items, self.id, self.parameters.get(CLUSTER, ())))
+        if stopped := budgets.in_words(self.budget):
+            notes.insert(0, stopped)
         object.__setattr__(self, "tables", Tables(tables))
         object.__setattr__(self, "notes", tuple(dict.fromkeys(notes)))
 
@@ -327,4 +333,5 @@ class Result:
             "method": list(self.method),
             **({"trials": dict(self.trials)} if self.trials else {}),
             **({"stopping": dict(self.stopping)} if self.stopping else {}),
+            **({"budget": dict(self.budget)} if self.budget else {}),
         }

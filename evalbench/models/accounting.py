@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
+from evalbench.core.budget import REASON
 from evalbench.models.endpoint import Model, is_another_model
 from evalbench.models.redact import redactor
 
@@ -59,7 +60,7 @@ def cost(target: Model, tokens_in: int | None, tokens_out: int | None) -> float 
 
 
 def calls_table(replies: Iterable[Reply]) -> pd.DataFrame:
-    """One row per reply, the columns of ``calls.parquet``; keys of the environment are taken out of the prompts too.
+    """One row per reply that was asked for, the columns of ``calls.parquet``; keys of the environment are taken out of the prompts too.
 
     Returns
     -------
@@ -100,6 +101,7 @@ def calls_table(replies: Iterable[Reply]) -> pd.DataFrame:
             reply.key,
         )
         for reply in replies
+        if reply.unscored != REASON
     ]
     return pd.DataFrame(rows, columns=list(CALL_COLUMNS)).astype(CALL_COLUMNS)
 
@@ -114,8 +116,11 @@ def accounting(replies: Sequence[Reply]) -> dict[str, Any]:
         ``reasks``, ``errors`` by kind, ``tokens_in``, ``tokens_out``, ``call_seconds`` and ``cost`` are of this run only;
         ``cached_tokens`` and ``cached_cost`` are what the cache hits cost once. A cost is None where a price is not
         known. ``unscored`` counts replies by reason, cached ones too; ``other_models`` those that
-        another model gave than was asked for, ``not_kept`` those that the cache could not take.
+        another model gave than was asked for, ``not_kept`` those that the cache could not take. What a budget left no room for
+        is counted in ``unscored`` alone.
     """
+    reasons = _counted(reply.unscored for reply in replies if reply.unscored)
+    replies = [reply for reply in replies if reply.unscored != REASON]
     sent = [reply for reply in replies if not reply.cached]
     hits = [reply for reply in replies if reply.cached]
     return {
@@ -129,7 +134,7 @@ def accounting(replies: Sequence[Reply]) -> dict[str, Any]:
         "retries": sum(reply.retries for reply in sent),
         "reasks": sum(reply.reasks for reply in sent),
         "errors": _counted(error for reply in sent for error in reply.errors),
-        "unscored": _counted(reply.unscored for reply in replies if reply.unscored),
+        "unscored": reasons,
         "other_models": _counted(_another(reply.model, reply.served_by) for reply in replies if reply.another),
         "not_kept": _counted(reply.not_kept for reply in replies if reply.not_kept),
         "not_taken": sorted({name for reply in replies for name in reply.not_taken}),

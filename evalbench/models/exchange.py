@@ -50,6 +50,8 @@ class Request:
     item_id, purpose, prompt_hash : str
         For accounting: the item that it is for, what it is for, and the hash of the prompt's template. They do not
         change what is asked: equal questions share one call.
+    unit : str
+        The study's item, where ``item_id`` names a question about it: a budget asks all questions of an item together.
 
     Raises
     ------
@@ -72,6 +74,7 @@ class Request:
     item_id: str = ""
     purpose: str = ""
     prompt_hash: str = ""
+    unit: str = ""
 
     def __post_init__(self) -> None:
         messages = as_messages(self.messages)

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from evalbench.core.budget import in_words
 from evalbench.draw.html import Html, attribute, escape
 from evalbench.draw.slices import slices_html
 from evalbench.draw.trials import trials_html
@@ -140,6 +141,7 @@ def _finished(source: Source, cell: tuple[Parameter, ...]) -> dict[str, Any]:
     results = source.results or {}
     story = narrate(source.notebook, _OWN_IDS, source.run.get("drawn") or ()) if source.notebook else _NOTHING
     name, data = str(results["study"]), results["data"]
+    stopped = in_words(results.get("budget") or {})
     return {
         "title": story.title or name.replace("_", " ").capitalize(),
         "head": f"{str(results['light']).capitalize()}: {name}, {data_label(data)}",
@@ -150,13 +152,17 @@ def _finished(source: Source, cell: tuple[Parameter, ...]) -> dict[str, Any]:
         "judged": results["judged"],
         "data": data_label(data),
         "band": verdict_html(results),
-        "notes": notes_html(results["notes"]),
+        "notes": notes_html([note for note in results["notes"] if note != stopped]),
         "trials": trials_html(results["trials"], results["by"]) if results.get("trials") else Html(""),
         "slices": (by_value := slices_html(results)),
         "story": story,
         "results": results,
         "intervals": sorted({str(row["method"]) for row in results["summary"] if row.get("method")}),
-        "warnings": (*warnings(source.run), *_unread(source)),
+        "warnings": (
+            *([Html(f"<p>{escape(stopped)}</p>")] if stopped else []),
+            *warnings(source.run),
+            *_unread(source),
+        ),
         "settings": settings(results["parameters"], cell, source.run.get("edited_defaults")),
         "contents": _contents(story, trials=bool(results.get("trials")), slices=bool(by_value)),
         "failure": "",

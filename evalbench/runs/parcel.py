@@ -17,6 +17,7 @@ from evalbench.errors import BadInput
 from evalbench.readers import catalog
 from evalbench.readers.cards import card_path
 from evalbench.readers.runs import NOTEBOOK, RESULTS_JSON, RUN_JSON
+from evalbench.runs.limits import limited
 from evalbench.runs.modules import absolute, sent
 from evalbench.runs.run import Plan, plan
 
@@ -42,6 +43,8 @@ class Parcel(NamedTuple):
         Of the plan.
     modules : mapping of str to str
         Metrics that are modules of files → path in the workbench.
+    limits : mapping
+        Of the plan.
     """
 
     notebook: str
@@ -51,6 +54,7 @@ class Parcel(NamedTuple):
     entry: Mapping[str, Any]
     identity: str
     modules: Mapping[str, str]
+    limits: Mapping[str, Any]
 
 
 def pack(planned: Plan) -> tuple[Parcel, dict[str, Path]]:
@@ -82,7 +86,9 @@ def pack(planned: Plan) -> tuple[Parcel, dict[str, Path]]:
     sources |= files
     hashes = {name: _sha256(path.read_bytes()) for name, path in sources.items()}
     stated = {name: value for name, value in planned.parameters.items() if name not in planned.files}
-    parcel = Parcel(f"notebooks/{planned.notebook.name}", stated, paths, hashes, entry, planned.identity, modules)
+    parcel = Parcel(
+        f"notebooks/{planned.notebook.name}", stated, paths, hashes, entry, planned.identity, modules, planned.limits
+    )
     return parcel, {hashes[name]: path for name, path in sources.items()}
 
 
@@ -118,7 +124,8 @@ def unpack(parcel: Parcel, blob: Callable[[str], bytes], where: Path) -> Plan:
     (where / "data" / "catalog.yaml").write_text(json.dumps(parcel.entry), encoding="utf-8")
     paths = {name: str(where / path) for name, path in parcel.paths.items()}
     stated = absolute(parcel.parameters, {name: where / path for name, path in parcel.modules.items()})
-    planned = plan(str(where / parcel.notebook), {**stated, **paths}, where)
+    limits: Mapping[str, Any] = parcel.limits
+    planned = limited(plan(str(where / parcel.notebook), {**stated, **paths}, where), **limits)
     if planned.identity != parcel.identity:
         raise BadInput("the run is not the same here: package or data differ from the client's")
     return planned

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evalbench.core.dry import is_dry
 from evalbench.errors import BadInput
 from evalbench.readers.runs import ITEMS, RESULTS_JSON, RUN_JSON, table_file, whole_file, write_json
 from evalbench.runs.folder import RUN, RUN_SCHEMA_VERSION, now, update_run
@@ -26,6 +27,7 @@ def record(result: Result, out: str | Path | None = None) -> None:
 
     Under ``evalbench run`` the result goes to the run's folder.  In JupyterLab nothing is written: the result is
     shown, with the command line that renders the same.  With ``out`` a run marked *interactive* is written there.
+    A dry run writes nothing.
 
     Parameters
     ----------
@@ -41,6 +43,8 @@ def record(result: Result, out: str | Path | None = None) -> None:
     if not hasattr(result, "to_json"):
         raise TypeError(f"record takes the Result of a study, not {type(result).__name__}")
     folder = os.environ.get(RUN)
+    if is_dry():
+        return
     if folder:
         write(result, Path(folder))
     elif out is not None:

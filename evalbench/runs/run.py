@@ -15,9 +15,10 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from evalbench import studies
+from evalbench.core import budget
 from evalbench.core import progress as progressing
 from evalbench.draw import marks
 from evalbench.errors import BadInput
@@ -66,6 +67,8 @@ class Plan:
         Where the folder of its run goes unless another is named.
     modules : mapping
         The metrics that are files or folders with modules, with their absolute paths.
+    limits : mapping
+        ``max_calls`` and ``max_cost`` of the run's budget, where it has them; see :func:`evalbench.runs.limits.limited`.
     """
 
     study: str
@@ -79,6 +82,7 @@ class Plan:
     dataset: str
     reports: Path
     modules: Mapping[str, Path] = field(default_factory=dict)
+    limits: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def is_at_home(self) -> bool:
@@ -180,6 +184,17 @@ def plan(
     )
 
 
+def environment(planned: Plan) -> dict[str, str]:
+    """The variables that a kernel of this plan needs besides the usual ones."""
+    seed = planned.in_force.get("seed", 0)
+    limits = budget.environment(
+        cast("int | None", planned.limits.get("max_calls")),
+        planned.limits.get("max_cost"),
+        seed if type(seed) is int else 0,
+    )
+    return {**limits, **({"EVALBENCH_ROOT": str(planned.root)} if planned.is_at_home else {})}
+
+
 def file_paths(
     study: str, values: Mapping[str, Any], root: Path | None, base: Path
 ) -> tuple[dict[str, Path], list[str]]:
@@ -277,11 +292,7 @@ def run(
     threading.Thread(target=_import_for_the_page, name="page", daemon=True).start()
     begun = {**provenance_of(planned, folder, folders.now(), attempt), **(about or {})}
     key = secrets.token_hex(16)
-    env = {
-        folders.RUN: str(folder),
-        marks.KEY: key,
-        **({"EVALBENCH_ROOT": str(planned.root)} if planned.is_at_home else {}),
-    }
+    env = {folders.RUN: str(folder), marks.KEY: key, **environment(planned)}
     try:
         write_json(folder / RUN_JSON, begun)
         with _progress(progress, env) if progress else nullcontext():

@@ -4,6 +4,7 @@
 
     timeout: 900                       # seconds for each run, unless its entry says otherwise
     memory: 4000                       # MB that each kernel may take (Linux), unless its entry says otherwise
+    max_calls: 500                     # requests to models of each run, unless its entry says otherwise; or max_cost
     runs:
       - study: matching                # one, or a list; the name of a study or the path of a notebook
         data: house_style_curated@1.0.0    # one, or a list; the notebook's own where it is left out
@@ -24,12 +25,15 @@ from typing import Any, NamedTuple
 
 from evalbench.errors import BadInput
 from evalbench.runs.kernel import memory_fault, timeout_fault
+from evalbench.runs.limits import limited
 from evalbench.runs.notebooks import known_parameters
 from evalbench.runs.parameters import checked_values
 from evalbench.runs.run import Plan, plan
 
-_TOP = ("timeout", "memory", "runs")
-_ENTRY = ("study", "data", "parameters", "matrix", "timeout", "memory")
+LIMITS = ("max_calls", "max_cost")
+_SETTINGS = ("timeout", "memory", *LIMITS)
+_TOP = (*_SETTINGS, "runs")
+_ENTRY = ("study", "data", "parameters", "matrix", *_SETTINGS)
 _PARAMETER = re.compile(r"^(?:unknown parameter )?(\w+)[:;]")
 
 
@@ -73,7 +77,7 @@ class _Entry(NamedTuple):
         return f"entry {self.number} (line {line})"
 
 
-def read_suite(path: Path, root: Path | None = None) -> tuple[Job, ...]:
+def read_suite(path: Path, root: Path | None = None, limits: Mapping[str, Any] | None = None) -> tuple[Job, ...]:
     """All runs of a suite, each of them ready to start.
 
     Parameters
@@ -81,6 +85,8 @@ def read_suite(path: Path, root: Path | None = None) -> tuple[Job, ...]:
     path : Path
     root : Path, optional
         The workbench.
+    limits : mapping, optional
+        ``max_calls`` and ``max_cost`` of each run whose entry sets none.
 
     Returns
     -------
@@ -99,7 +105,7 @@ def read_suite(path: Path, root: Path | None = None) -> tuple[Job, ...]:
     for entry in entries:
         for study, values, varied in _combinations(entry, faults):
             try:
-                planned = _planned(study, values, root, path.parent)
+                planned = limited(_planned(study, values, root, path.parent), **_limits(entry, limits or {}))
             except BadInput as error:
                 faults += [f"{entry.at(_named(line))}: {line}" for line in str(error).split("\n")]
                 continue
@@ -141,6 +147,12 @@ def _fits(study: str, name: str, value: Any, root: Path | None, base: Path) -> b
     except BadInput:
         return False
     return True
+
+
+def _limits(entry: _Entry, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The budget of an entry's runs, else that of the command line."""
+    own = {name: entry.values[name] for name in LIMITS if entry.values.get(name) is not None}
+    return own or dict(given)
 
 
 def _lines(error: BadInput) -> list[str]:
@@ -247,10 +259,7 @@ def _entries(path: Path) -> tuple[list[_Entry], list[str]]:
             faults.append(f"entry {number} (line {line}): expected 'study:' and its settings")
             continue
         entry = _Entry(
-            number,
-            line,
-            {**{name: content.get(name) for name in ("timeout", "memory")}, **values},
-            dict(_key_lines(node)),
+            number, line, {**{name: content.get(name) for name in _SETTINGS}, **values}, dict(_key_lines(node))
         )
         faults += [f"{entry.at(str(n))}: {_unknown(str(n), _ENTRY)}" for n in values if n not in _ENTRY]
         entries.append(entry)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import ChainMap
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
@@ -11,8 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from evalbench.core import budget, dry
 from evalbench.errors import BadInput
 from evalbench.models import names
+from evalbench.models.chat import rationing
 from evalbench.models.chat.calls import Line, Plan, answer
 from evalbench.models.chat.keeping import Keeping
 from evalbench.models.chat.kept import from_cache
@@ -54,6 +57,9 @@ def collect(
     asked twice. Replies that failed, or hold no text (``no-text``, ``tool-call``, ``cut``), are not kept and are asked for
     again. Once ten calls, and two more per request under way, have failed in a row for good, the rest is not sent and gets
     the last reason.
+
+    A budget (:mod:`evalbench.core.budget`) is counted here and nowhere else: what it leaves no room for is unscored,
+    ``budget``. On a dry run nothing is sent (:mod:`evalbench.core.dry`).
 
     Parameters
     ----------
@@ -147,11 +153,26 @@ async def _collect(
                         known[key] = reply
 
         look_up(list(first_of))
-        missing = [key for key in first_of if key not in known]
-        bar = stack.enter_context(progress_bar(len(first_of), progress if missing else False, _what(requests, plan)))
-        bar.skip(len(known))
-        queue = _unanswered(missing, known, look_up, keeping, bar)
-        fresh = await _ask_all(queue, len(missing), first_of, plan, endpoint, keeping, bar) if missing else {}
+        spent, noted = budget.active(), dry.noted()
+        if noted is not None:
+            return list(
+                _in_order(requests, keys, known, rationing.dry_replies(noted, spent, first_of, plan.target, known))
+            )
+        rationing.refuse_unpriced(spent, plan.target)
+        within = rationing.in_order(spent, first_of)
+        needed = sum(key not in known for key in within)
+        bar = stack.enter_context(progress_bar(len(within), progress if needed else False, _what(requests, plan)))
+        bar.skip(len(within) - needed)
+        fresh: dict[str, Reply] = {}
+        for wave in rationing.waves(spent, within, first_of, plan.target, ChainMap(fresh, known), plan.max_reasks):
+            missing = [key for key in wave if key not in known]
+            if missing:
+                queue = _unanswered(missing, known, look_up, keeping, bar)
+                fresh |= await _ask_all(queue, len(missing), first_of, plan, endpoint, keeping, bar)
+        if spent is not None:
+            beyond = first_of.keys() - spent.asked
+            known = {key: reply for key, reply in known.items() if key not in beyond}
+            fresh |= {key: rationing.left_out(first_of[key], plan.target, spent) for key in beyond}
     return list(_in_order(requests, keys, known, fresh))
 
 

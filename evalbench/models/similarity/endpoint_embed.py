@@ -10,14 +10,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from evalbench.core import budget, dry
+from evalbench.core.seeds import keys, uniforms
+from evalbench.core.wording import counted
 from evalbench.errors import ModelUnavailable
 from evalbench.models import names
-from evalbench.models.accounting import count_embeddings
+from evalbench.models.accounting import cost, count_embeddings
 from evalbench.models.chat.calls import Tally, wait
 from evalbench.models.chat.collect import CONCURRENCY, run_sync
+from evalbench.models.chat.rationing import refuse_unpriced
 from evalbench.models.endpoint import Model
 from evalbench.models.local import weights as local
 from evalbench.models.redact import redactor
+from evalbench.models.tokens import HOW, estimated
 from evalbench.models.wire.client import client
 from evalbench.models.wire.limits import estimated_tokens, limiter
 from evalbench.models.wire.transport import LONGEST_DETAIL, Outcome, failed, post, usage_count
@@ -40,13 +45,25 @@ class _Embedded(NamedTuple):
 
 
 def endpoint_encoder(name: str) -> Callable[[Sequence[str]], npt.NDArray[Any]]:
-    """Encoding function for a model's name as in :mod:`evalbench.models.names`; what it asks is counted."""
+    """Encoding function for a model's name as in :mod:`evalbench.models.names`; what it asks is counted.
+
+    A limit of the cost counts it too: texts whose estimated tokens would go beyond it are not sent, all of them.
+    """
 
     def encode(texts: Sequence[str]) -> npt.NDArray[Any]:
         target, tally, served_by = names.model(name), Tally(), set[str]()
+        spent = budget.active()
+        refuse_unpriced(spent, target)
+        estimate = cost(target, sum(map(estimated, texts)), 0) or 0.0
+        if spent is not None and not spent.allows(estimate):
+            said = f"{target.name}: {counted(len(texts), 'text')} not embedded: the budget was used up ({spent.why})"
+            raise ModelUnavailable(said, budget.REASON)
         try:
             return run_sync(_embeddings(target, list(texts), tally, served_by))
         finally:
+            if spent is not None:
+                billed = cost(target, tally.tokens_in, 0)
+                spent.spend(estimate if billed is None else billed)
             count_embeddings(
                 target,
                 texts=len(texts),
@@ -59,6 +76,20 @@ def endpoint_encoder(name: str) -> Callable[[Sequence[str]], npt.NDArray[Any]]:
             )
 
     return encode
+
+
+def stand_ins(name: str, texts: Sequence[str], known: int, dimension: int) -> dict[str, npt.NDArray[Any]]:
+    """On a dry run: note the texts that would be sent, beside those whose vectors are ``known``, and make up vectors."""
+    here, target = dry.noted(), names.model(name)
+    new = [text for text in texts if here is not None and f"{name}\0{text}" not in here.seen]
+    tokens = sum(map(estimated, new))
+    price = cost(target, tokens, 0)
+    if here is not None:
+        here.seen |= {f"{name}\0{text}" for text in new}
+    prices = None if price is None else (price, price)
+    dry.note(dry.Round("embedding", name, len(new) + known, known, len(new), 0, tokens, 0, prices), remark=HOW)
+    drawn = uniforms(keys(0, "embedding", texts)[:, None], np.arange(dimension)) - 0.5
+    return dict(zip(texts, (drawn / np.linalg.norm(drawn, axis=1, keepdims=True)).astype(np.float32), strict=True))
 
 
 async def _embeddings(target: Model, texts: list[str], tally: Tally, served_by: set[str]) -> npt.NDArray[Any]:

@@ -1,0 +1,270 @@
+"""A dry run: everything is done but asking.  What would be asked is noted in rounds, and added up into a :class:`Plan`.
+
+Calls that hang on earlier replies are not known before these are there.  So a study is run several times: with no reply for
+what the cache does not have, with a short one, and with a long one; what differs between them is a range.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+FILE, AS = "EVALBENCH_DRY_RUN", "EVALBENCH_DRY_RUN_AS"
+Stand = Literal["none", "short", "long"]
+_AMOUNTS = ("calls", "cached", "to_send", "not_asked", "tokens_in")
+
+
+class Round(NamedTuple):
+    """What one step of a run would ask one model.
+
+    Attributes
+    ----------
+    purpose, model : str
+    calls : int
+        Distinct requests that were not noted before.
+    cached : int
+        Those of them that the cache answers.
+    to_send : int
+    not_asked : int
+        Those beyond the budget; not among ``calls``.
+    tokens_in : int
+        Estimated, of what would be sent.
+    tokens_out : int
+        At most, of what would be sent.
+    cost : tuple of float or None
+        The least and the most; None where no price is known.
+    """
+
+    purpose: str
+    model: str
+    calls: int
+    cached: int
+    to_send: int
+    not_asked: int
+    tokens_in: int
+    tokens_out: int
+    cost: tuple[float, float] | None
+
+
+@dataclass
+class Noted:
+    """The rounds of one pass; ``rows`` and ``lines`` are a study's own plan in place of them."""
+
+    stand: Stand = "none"
+    rounds: list[Round] = field(default_factory=list)
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    ended: str = ""
+    seen: set[str] = field(default_factory=set)
+
+    def keep(self) -> None:
+        """Write it down where the environment names a file."""
+        if file := os.environ.get(FILE):
+            told = {"rounds": self.rounds, "rows": self.rows, "lines": self.lines, "notes": self.notes}
+            beside = Path(f"{file}.{os.getpid()}")
+            beside.write_text(json.dumps(told), encoding="utf-8")
+            beside.replace(file)
+
+
+_noted: Noted | None = None
+
+
+def noted() -> Noted | None:
+    """Where this run notes what it would ask; None where it really asks."""
+    global _noted
+    if _noted is None and os.environ.get(FILE):
+        stand = os.environ.get(AS)
+        _noted = Noted("long" if stand == "long" else "short" if stand == "short" else "none")
+    return _noted
+
+
+def is_dry() -> bool:
+    """Whether nothing may be asked."""
+    return noted() is not None
+
+
+def note(found: Round, *, remark: str = "") -> None:
+    """Note what a step would ask."""
+    here = noted()
+    if here is not None:
+        here.rounds.append(found)
+        here.notes += [remark] if remark and remark not in here.notes else []
+        here.keep()
+
+
+def planned(rows: Sequence[Mapping[str, Any]], lines: Sequence[str]) -> None:
+    """A study's own plan, in place of the calls that were noted: rows for programs, lines for people."""
+    here = noted()
+    if here is not None:
+        here.rows, here.lines = [dict(row) for row in rows], list(lines)
+        here.keep()
+
+
+def read(file: Path) -> Noted:
+    """What a kernel has noted; nothing where it asked nothing."""
+    if not file.exists():
+        return Noted()
+    told = json.loads(file.read_text(encoding="utf-8"))
+    rounds = [one._replace(cost=one.cost and (one.cost[0], one.cost[1])) for one in map(Round._make, told["rounds"])]
+    return Noted(rounds=rounds, rows=told["rows"], lines=told["lines"], notes=told["notes"])
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run would ask.
+
+    Attributes
+    ----------
+    rows : tuple of mapping
+        One a purpose and model: ``calls``, ``cached``, ``to_send``, ``not_asked``, ``tokens_in``, ``tokens_out`` and ``cost``,
+        each with its least and most; ``cost`` is None where no price is known.  Or a study's own plan.
+    lines : tuple of str
+        The same for people.
+    notes : tuple of str
+        How it was estimated, and what could not be.
+    """
+
+    rows: tuple[Mapping[str, Any], ...]
+    lines: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "\n".join([*self.lines, "", *self.notes])
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON values."""
+        return {name: list(value) for name, value in asdict(self).items()}
+
+
+def dry_run(ask: Callable[[], object]) -> Plan:
+    """What a call would ask models; nothing is sent.
+
+    Parameters
+    ----------
+    ask : callable
+        Such as ``lambda: needle.evaluate(data, model="openai/gpt-4o")``; it is called up to three times.
+
+    Returns
+    -------
+    Plan
+
+    Examples
+    --------
+    >>> print(dry_run(lambda: None))
+    No model is asked.
+    <BLANKLINE>
+    <BLANKLINE>
+    """
+
+    def one(stand: Stand) -> Noted:
+        with noting(stand) as here:
+            try:
+                ask()
+            except Exception as error:
+                if not here.rounds or stand == "none":
+                    raise
+                here.ended = f"{type(error).__name__}: {error}"
+        return here
+
+    return plan_of(one)
+
+
+@contextmanager
+def noting(stand: Stand) -> Iterator[Noted]:
+    """Note what the block would ask; nothing is sent."""
+    global _noted
+    outer, _noted = _noted, Noted(stand)
+    try:
+        yield _noted
+    finally:
+        _noted = outer
+
+
+def plan_of(one_pass: Callable[[Stand], Noted]) -> Plan:
+    """The plan out of the passes that are needed."""
+    passes = [one_pass("long")]
+    if any(found.to_send for found in passes[0].rounds):
+        passes.append(one_pass("none"))
+        if _rows([passes[0]]) != _rows([passes[1]]):
+            passes.append(one_pass("short"))
+    notes = [*dict.fromkeys(note for found in passes for note in found.notes)]
+    ended = next((found.ended for found in passes if found.ended), "")
+    if ended:
+        notes.append(f"With made-up replies the study ended early, so later calls may be missing here: {ended}")
+    own = next((found for found in reversed(passes) if found.lines), None)
+    if own is not None:
+        return Plan(tuple(own.rows), tuple(own.lines), tuple(notes))
+    rows = _rows(passes)
+    hang = [row["purpose"] or "calls" for row in rows if row["calls"][0] != row["calls"][1]]
+    if hang:
+        notes.append(
+            f"How many calls these need is known only once earlier replies are there: {', '.join(dict.fromkeys(hang))}. "
+            "The range is from no replies to long ones."
+        )
+    return Plan(tuple(rows), tuple(_table(rows)), tuple(notes))
+
+
+def _rows(passes: Sequence[Noted]) -> list[dict[str, Any]]:
+    """One a purpose and model, each amount with its least and most over the passes."""
+    places = dict.fromkeys((found.purpose, found.model) for one in passes for found in one.rounds)
+    rows = []
+    for place in places:
+        of_passes = [[r for r in one.rounds if (r.purpose, r.model) == place] for one in passes]
+        row: dict[str, Any] = {"purpose": place[0], "model": place[1]}
+        for name in _AMOUNTS:
+            sums = [sum(getattr(r, name) for r in rounds) for rounds in of_passes]
+            row[name] = [min(sums), max(sums)]
+        fewest = min(sum(r.to_send for r in rounds if r.tokens_out) for rounds in of_passes)
+        row["tokens_out"] = [fewest, max(sum(r.tokens_out for r in rounds) for rounds in of_passes)]
+        costs = [[r.cost for r in rounds] for rounds in of_passes]
+        known = [[c for c in one if c is not None] for one in costs]
+        unknown = any(c is None for one in costs for c in one)
+        row["cost"] = (
+            None if unknown else [min(sum(c[0] for c in o) for o in known), max(sum(c[1] for c in o) for o in known)]
+        )
+        rows.append(row)
+    return rows
+
+
+def _table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The rows as aligned lines, and one for all of them where there are several."""
+    if not rows:
+        return ["No model is asked."]
+    names = ("calls", "cached", "to_send", "tokens_in", "tokens_out", "cost")
+    head = ["purpose", "model", "calls", "cached", "to send", "tokens in", "tokens out", "cost"]
+    cells = [[row["purpose"] or "–", row["model"], *(_range(row[name]) for name in names)] for row in rows]
+    if len(rows) > 1:
+        whole: dict[str, Any] = {
+            n: None if any(r[n] is None for r in rows) else [sum(r[n][0] for r in rows), sum(r[n][1] for r in rows)]
+            for n in names
+        }
+        cells.append(["all", "", *(_range(whole[name]) for name in names)])
+    widths = [max(len(line[i]) for line in [head, *cells]) for i in range(len(head))]
+    lines = [
+        "  ".join(c.ljust(w) if i < 2 else c.rjust(w) for i, (c, w) in enumerate(zip(line, widths, strict=True)))
+        for line in [head, *cells]
+    ]
+    beyond = [sum(row["not_asked"][i] for row in rows) for i in (0, 1)]
+    if beyond[1]:
+        lines.append(f"Beyond the budget, and not asked: {_range(beyond)} calls.")
+    return [line.rstrip() for line in lines]
+
+
+def _range(amount: Sequence[float] | None) -> str:
+    """An amount for reading.
+
+    Examples
+    --------
+    >>> _range([3, 3]), _range([100, 51200]), _range([0.5, 1.25]), _range(None)
+    ('3', '100–51,200', '0.5–1.25', 'price unknown')
+    """
+    if amount is None:
+        return "price unknown"
+    low, high = (f"{x:,}" if isinstance(x, int) else f"{x:.4g}" for x in amount)
+    return low if low == high else f"{low}–{high}"
