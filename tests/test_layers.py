@@ -39,7 +39,7 @@ FLOORS = [
 # The rooms of models, lowest first: a value, a request, what was paid for, this machine, names, many replies, vectors.
 ROOMS = [
     ("endpoint", "exchange", "redact", "prompts"),
-    ("accounting", "wire", "store"),
+    ("accounting", "wire", "store", "tokens"),
     ("local",),
     ("names",),
     ("chat",),

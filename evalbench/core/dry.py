@@ -7,6 +7,7 @@ what the cache does not have, with a short one, and with a long one; what differ
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -53,12 +54,10 @@ class Round(NamedTuple):
 
 @dataclass
 class Noted:
-    """The rounds of one pass; ``rows`` and ``lines`` are a study's own plan in place of them."""
+    """The rounds of one pass, and how they were estimated."""
 
     stand: Stand = "none"
     rounds: list[Round] = field(default_factory=list)
-    rows: list[dict[str, Any]] = field(default_factory=list)
-    lines: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     ended: str = ""
     seen: set[str] = field(default_factory=set)
@@ -66,7 +65,7 @@ class Noted:
     def keep(self) -> None:
         """Write it down where the environment names a file."""
         if file := os.environ.get(FILE):
-            told = {"rounds": self.rounds, "rows": self.rows, "lines": self.lines, "notes": self.notes}
+            told = {"rounds": self.rounds, "notes": self.notes}
             beside = Path(f"{file}.{os.getpid()}")
             beside.write_text(json.dumps(told), encoding="utf-8")
             beside.replace(file)
@@ -98,21 +97,13 @@ def note(found: Round, *, remark: str = "") -> None:
         here.keep()
 
 
-def planned(rows: Sequence[Mapping[str, Any]], lines: Sequence[str]) -> None:
-    """A study's own plan, in place of the calls that were noted: rows for programs, lines for people."""
-    here = noted()
-    if here is not None:
-        here.rows, here.lines = [dict(row) for row in rows], list(lines)
-        here.keep()
-
-
 def read(file: Path) -> Noted:
     """What a kernel has noted; nothing where it asked nothing."""
     if not file.exists():
         return Noted()
     told = json.loads(file.read_text(encoding="utf-8"))
     rounds = [one._replace(cost=one.cost and (one.cost[0], one.cost[1])) for one in map(Round._make, told["rounds"])]
-    return Noted(rounds=rounds, rows=told["rows"], lines=told["lines"], notes=told["notes"])
+    return Noted(rounds=rounds, notes=told["notes"])
 
 
 @dataclass(frozen=True)
@@ -123,7 +114,7 @@ class Plan:
     ----------
     rows : tuple of mapping
         One a purpose and model: ``calls``, ``cached``, ``to_send``, ``not_asked``, ``tokens_in``, ``tokens_out`` and ``cost``,
-        each with its least and most; ``cost`` is None where no price is known.  Or a study's own plan.
+        each with its least and most; ``cost`` is None where no price is known.  Or the rows of a study's own plan.
     lines : tuple of str
         The same for people.
     notes : tuple of str
@@ -197,9 +188,6 @@ def plan_of(one_pass: Callable[[Stand], Noted]) -> Plan:
     ended = next((found.ended for found in passes if found.ended), "")
     if ended:
         notes.append(f"With made-up replies the study ended early, so later calls may be missing here: {ended}")
-    own = next((found for found in reversed(passes) if found.lines), None)
-    if own is not None:
-        return Plan(tuple(own.rows), tuple(own.lines), tuple(notes))
     rows = _rows(passes)
     hang = [row["purpose"] or "calls" for row in rows if row["calls"][0] != row["calls"][1]]
     if hang:
@@ -208,6 +196,52 @@ def plan_of(one_pass: Callable[[Stand], Noted]) -> Plan:
             "The range is from no replies to long ones."
         )
     return Plan(tuple(rows), tuple(_table(rows)), tuple(notes))
+
+
+def plan_of_table(rows: Sequence[Mapping[str, Any]]) -> Plan:
+    """The plan that a study makes itself: its table, and the sums of the columns ``…_low`` and ``…_high``.
+
+    Examples
+    --------
+    >>> print(plan_of_table([{"stage": 1, "name": "equal", "calls_low": 0, "calls_high": 0}, {"stage": 9, "name": "pairs",
+    ...     "calls_low": 20, "calls_high": 40}]))
+    stage  name   calls
+    1      equal      0
+    9      pairs  20–40
+    all           20–40
+    <BLANKLINE>
+    Ranges are from the least to the most that earlier steps can leave undecided.
+    """
+    names = list(rows[0]) if rows else []
+    ranges = [n.removesuffix("_low") for n in names if n.endswith("_low") and f"{n.removesuffix('_low')}_high" in names]
+    plain = [n for n in names if n.removesuffix("_low").removesuffix("_high") not in ranges]
+    cells = [
+        [*(str(row[n]) for n in plain), *(_range(_amount(row[f"{n}_low"], row[f"{n}_high"])) for n in ranges)]
+        for row in rows
+    ]
+    sums = [_amount(sum(row[f"{n}_low"] for row in rows), sum(row[f"{n}_high"] for row in rows)) for n in ranges]
+    cells.append([*["all", *[""] * len(plain)][: len(plain)], *map(_range, sums)])
+    head = [n.replace("_", " ") for n in (*plain, *ranges)]
+    note = "Ranges are from the least to the most that earlier steps can leave undecided."
+    return Plan(tuple(rows), tuple(_aligned([head, *cells], len(plain))), (note,))
+
+
+def _amount(low: float, high: float) -> list[float] | None:
+    """Whole numbers as such; None where one is not known."""
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return None
+    return [int(n) if n == int(n) else float(n) for n in (low, high)]
+
+
+def _aligned(table: Sequence[Sequence[str]], texts: int) -> list[str]:
+    """Lines of a table whose first columns are texts and whose others are numbers."""
+    widths = [max(len(line[i]) for line in table) for i in range(len(table[0]))]
+    return [
+        "  ".join(
+            c.ljust(w) if i < texts else c.rjust(w) for i, (c, w) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in table
+    ]
 
 
 def _rows(passes: Sequence[Noted]) -> list[dict[str, Any]]:
@@ -245,15 +279,11 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
             for n in names
         }
         cells.append(["all", "", *(_range(whole[name]) for name in names)])
-    widths = [max(len(line[i]) for line in [head, *cells]) for i in range(len(head))]
-    lines = [
-        "  ".join(c.ljust(w) if i < 2 else c.rjust(w) for i, (c, w) in enumerate(zip(line, widths, strict=True)))
-        for line in [head, *cells]
-    ]
+    lines = _aligned([head, *cells], 2)
     beyond = [sum(row["not_asked"][i] for row in rows) for i in (0, 1)]
     if beyond[1]:
         lines.append(f"Beyond the budget, and not asked: {_range(beyond)} calls.")
-    return [line.rstrip() for line in lines]
+    return lines
 
 
 def _range(amount: Sequence[float] | None) -> str:

@@ -63,6 +63,7 @@ def judge(
     max_tokens: int | None = None,
     seed: int | None = None,
     logprobs: int = 0,
+    units: Mapping[str, str] | None = None,
     **options: Any,
 ) -> Judgements:
     """Judgements of one judge on items.
@@ -84,6 +85,8 @@ def judge(
     logprobs : int
         So many likeliest tokens are asked for at each place of a language model's reply, 0–20; where the endpoint gives them,
         a judgement has the ``probabilities`` of all labels, whose sum falls short of 1 by what is on other tokens.
+    units : mapping, optional
+        Item id → what it is about, where items are questions: under a budget all questions about one are asked together.
     temperature, max_tokens, seed, options
         For a language model; ``options`` as in :func:`evalbench.models.chat.collect.collect`.
 
@@ -115,7 +118,7 @@ def judge(
     if by == BASELINE:
         return offline.baseline(checked, chosen)
     if is_model_name(by):
-        asked = _Asked(language, prompt, samples, temperature, max_tokens, seed, logprobs)
+        asked = _Asked(language, prompt, samples, temperature, max_tokens, seed, logprobs, units or {})
         return _language_model(checked, by, chosen, asked, options)
     return offline.cross_encoder(checked, by, chosen)
 
@@ -166,6 +169,7 @@ class _Asked:
     max_tokens: int | None
     seed: int | None
     logprobs: int
+    units: Mapping[str, str]
 
 
 def _language_model(
@@ -189,6 +193,7 @@ def _language_model(
             item_id=item["id"],
             purpose=task.name,
             prompt_hash=template.sha256,
+            unit=asked.units.get(item["id"], ""),
         )
         for item in items
         for sample in range(asked.samples)

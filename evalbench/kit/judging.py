@@ -32,11 +32,14 @@ class Question(NamedTuple):
         The item's language; it chooses the prompt.
     id : str
         The question's name in the calls and in ``recorded:FILE``; by default a hash of what is asked.
+    unit : str
+        The item that it is about: under a budget an item's questions are asked together, in the order of the items.
     """
 
     fields: Mapping[str, Any]
     lang: str = "en"
     id: str = ""
+    unit: str = ""
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,9 @@ class Docket:
         for language in sorted({spoken[q.lang] for q in new.values()}):
             batch = {q.id or k: (k, q) for k, q in new.items() if spoken[q.lang] == language}
             items = [{**q.fields, "id": name} for name, (_, q) in sorted(batch.items())]
-            found = judge(items, by=self.by, task=chosen, language=language, prompt=self.prompt, **self.settings)
+            units = {name: q.unit for name, (_, q) in batch.items() if q.unit}
+            settings = {**self.settings, "language": language, "prompt": self.prompt, "units": units}
+            found = judge(items, by=self.by, task=chosen, **settings)
             self._rounds.append(found)
             for judgement in found.rows:
                 key, question = batch[judgement.id]

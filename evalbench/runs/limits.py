@@ -10,15 +10,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from evalbench import studies
 from evalbench.core import dry
 from evalbench.core.budget import limit_faults
 from evalbench.errors import BadInput
+from evalbench.kit.options import taken
 from evalbench.models.chat.rationing import unpriced
 from evalbench.models.names import is_model_name, model
 from evalbench.models.redact import redactor
 from evalbench.readers.runs import NOTEBOOK
 from evalbench.runs.kernel import execute
 from evalbench.runs.run import REFUSALS, Plan, environment
+from evalbench.runs.tables import tables_of
 
 
 def limited(planned: Plan, max_calls: int | None = None, max_cost: float | None = None) -> Plan:
@@ -74,6 +77,11 @@ def dry_run(
     BadInput
         If the notebook refuses its data.
     """
+    own = studies.study(planned.study).plan if planned.study in studies.names() else None
+    if own is not None:
+        tables = tables_of(planned)
+        frame = own(tables, **{name: value for name, value in taken(own, planned.in_force).items() if name != "data"})
+        return dry.plan_of_table([{str(k): v for k, v in row.items()} for row in frame.to_dict("records")]), ""
     failed: list[str] = []
 
     def one(stand: dry.Stand) -> dry.Noted:

@@ -15,6 +15,7 @@ from evalbench.readers.schema import file_names
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from evalbench.readers.dataset import Dataset
     from evalbench.runs.run import Plan
     from evalbench.runs.suite import Job
 
@@ -87,15 +88,7 @@ def _faults(plans: Sequence[Plan]) -> dict[int, BadInput]:
     found: dict[int, BadInput] = {}
     for source, places in sources.values():
         try:
-            tables = studies.load(
-                source.data,
-                study=source.study,
-                columns=source.columns,
-                cluster=source.cluster,
-                slices=source.slices,
-                root=source.root,
-                **source.files,
-            )
+            tables = _loaded(source)
         except BadInput as error:
             found |= dict.fromkeys(places, _redacted(error))
             continue
@@ -114,19 +107,50 @@ def _redacted(error: BadInput) -> BadInput:
 def _source(planned: Plan) -> _Source | None:
     """What is looked at; None where it is nothing."""
     values = planned.in_force
-    source = json.loads(planned.notebook.read_text(encoding="utf-8"))["cells"]
-    code = "".join("".join(cell["source"]) for cell in source if cell["cell_type"] == "code")
+    cells = json.loads(planned.notebook.read_text(encoding="utf-8"))["cells"]
+    code = "".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
     reads = re.search(rf"load\(\s*data,\s*study=[\"']{re.escape(planned.study)}[\"']", code)
     columns = values.get("columns") or None
     cluster, slices = values.get("cluster") or "", values.get("slices") or ()
     if not reads or not values.get("data") or (planned.dataset and not (columns or cluster or slices)):
         return None
-    known = file_names(studies.study(planned.study).SCHEMA)
-    further = {name: path for name, path in planned.files.items() if name in known}
-    paths = [*further.values(), *(path for name, path in planned.files.items() if name == "data")]
+    source = _whole(planned)
+    paths = [*source.files.values(), *(path for name, path in planned.files.items() if name == "data")]
     sizes = [f.stat().st_size for p in paths for f in ([p] if p.is_file() else p.rglob("*")) if f.is_file()]
     if sum(sizes) > MOST_BYTES:
         return None
-    return _Source(
-        planned.study, planned.files.get("data", values["data"]), columns, cluster, slices, further, planned.root
+    return source
+
+
+def tables_of(planned: Plan) -> Dataset:
+    """The tables that a study's notebook reads.
+
+    Raises
+    ------
+    BadInput
+        As the notebook would say it.
+    """
+    try:
+        return _loaded(_whole(planned))
+    except BadInput as error:
+        raise _redacted(error) from None
+
+
+def _whole(planned: Plan) -> _Source:
+    values = planned.in_force
+    known = file_names(studies.study(planned.study).SCHEMA)
+    further = {name: path for name, path in planned.files.items() if name in known}
+    chosen = values.get("columns") or None, values.get("cluster") or "", values.get("slices") or ()
+    return _Source(planned.study, planned.files.get("data", values.get("data")), *chosen, further, planned.root)
+
+
+def _loaded(source: _Source) -> Dataset:
+    return studies.load(
+        source.data,
+        study=source.study,
+        columns=source.columns,
+        cluster=source.cluster,
+        slices=source.slices,
+        root=source.root,
+        **source.files,
     )

@@ -66,6 +66,9 @@ class Study:
     needs : callable, optional
         ``needs(data, *, …)`` raises :class:`BadInput` for tables that ``evaluate`` refuses with these options, before
         anything is asked or computed; ``evalbench data check`` and ``evalbench run`` ask it before a kernel starts.
+    plan : callable, optional
+        ``plan(data, *, …) -> frame``: what a run would ask, a row a step, without asking; ``evalbench run --dry-run``
+        prints it, with the sums of columns ``…_low`` and ``…_high``, where a study's later calls hang on earlier replies.
     UNIT : str
         The column of the items that names the resampling unit where that is not ``Result.id``, such as the document
         of a pair.
@@ -84,6 +87,7 @@ class Study:
     adapt: Callable[[Mapping[str, pd.DataFrame]], Mapping[str, pd.DataFrame]] | None = None
     check: Callable[[Dataset], object] | None = None
     needs: Callable[..., object] | None = None
+    plan: Callable[..., pd.DataFrame] | None = None
     UNIT: str = ""
 
     def options(self) -> Mapping[str, inspect.Parameter]:
@@ -92,7 +96,7 @@ class Study:
 
 
 VALUES = {"QUESTION": str, "SCHEMA": dict, "UNIT": str}
-FUNCTIONS = ("evaluate", "summarise", "measures", "with_sums", "weighted", "adapt", "check", "needs")
+FUNCTIONS = ("evaluate", "summarise", "measures", "with_sums", "weighted", "adapt", "check", "needs", "plan")
 REQUIRED = ("QUESTION", "SCHEMA", "evaluate", "summarise")
 
 

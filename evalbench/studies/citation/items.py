@@ -110,7 +110,7 @@ def _citations(evidence: Evidence, docket: Docket, credibility: Credibility) -> 
 
 
 def _entails(premise: str, hypothesis: str, answer: Answer) -> Question:
-    return Question({"premise": premise, "hypothesis": hypothesis}, answer.lang)
+    return Question({"premise": premise, "hypothesis": hypothesis}, answer.lang, unit=answer.id)
 
 
 def _verified(citation: Citation, source: Source, found: Found, says: Judgement) -> tuple[str, str]:
@@ -189,7 +189,7 @@ def _answers(answers: Sequence[Answer], docket: Docket) -> pd.DataFrame:
 
     spoken = [i for i, a in enumerate(answers) if a.gold and a.plain.strip() and not a.unscored]
     fields = [{"question": a.question, "gold": list(a.gold), "answer": a.plain} for a in answers]
-    asked = docket.ask("correctness", [Question(fields[i], answers[i].lang) for i in spoken])
+    asked = docket.ask("correctness", [Question(fields[i], answers[i].lang, unit=answers[i].id) for i in spoken])
     says = dict(zip(spoken, asked, strict=True))
     rows = []
     for i, a in enumerate(answers):

@@ -63,7 +63,7 @@ def by_entailment(
             for head in heads[i]
         ]
         asked = [
-            Question({"premise": said(a), "hypothesis": said(b)}, langs[item[a]] or "en")
+            Question({"premise": said(a), "hypothesis": said(b)}, langs[item[a]] or "en", unit=str(item[a]))
             for one, head in pairs
             for a, b in ((one, head), (head, one))
         ]

@@ -103,7 +103,8 @@ def _judged(
             continue
         question = str(rows["question"].iloc[i] or "") if "question" in rows else ""
         lang = str(rows["lang"].iloc[i] or "en") if "lang" in rows else "en"
-        questions.append(Question({"question": question, "gold": ["; ".join(expected[i])], "answer": texts[i]}, lang))
+        fields = {"question": question, "gold": ["; ".join(expected[i])], "answer": texts[i]}
+        questions.append(Question(fields, lang, unit=str(rows["id"].iloc[i])))
         places.append(i)
     for i, judgement in zip(places, docket.ask("correctness", questions), strict=True):
         values[i] = np.nan if judgement.unscored else judgement.value

@@ -141,7 +141,10 @@ def _split(cases: Sequence[Case], texts: Sequence[str], docket: Docket, split: s
         return [Statements(tuple(Statement(i, text) for i, text in enumerate(parts, 1))) for parts in cut]
     spoken = [i for i, parts in enumerate(cut) if parts]
     asked = [
-        Question({"question": cases[i].answer.question, "sentences": cut[i]}, cases[i].answer.lang) for i in spoken
+        Question(
+            {"question": cases[i].answer.question, "sentences": cut[i]}, cases[i].answer.lang, unit=cases[i].answer.id
+        )
+        for i in spoken
     ]
     out = [Statements(())] * len(cases)
     for i, says in zip(spoken, docket.ask(rag.CLAIMS, asked), strict=True):
@@ -157,7 +160,7 @@ def _supported(
 ) -> list[list[Judgement]]:
     """A judgement per statement of each case; none where there is nothing to support it."""
     questions = [
-        Question({"passages": list(passages), "statement": statement.text}, case.answer.lang)
+        Question({"passages": list(passages), "statement": statement.text}, case.answer.lang, unit=case.answer.id)
         for case, statements, passages in asked
         if passages
         for statement in statements.all
@@ -209,6 +212,7 @@ def _relevance(cases: Sequence[Case], docket: Docket) -> None:
         Question(
             {"question": case.answer.question, "facts": [fact.text for fact in case.facts.all], "passage": passage},
             case.answer.lang,
+            unit=case.answer.id,
         )
         for case in cases
         for passage in case.answer.contexts
@@ -223,7 +227,7 @@ def _relevance(cases: Sequence[Case], docket: Docket) -> None:
 def _questions(cases: Sequence[Case], docket: Docket, n: int) -> None:
     """An empty answer answers no question, and evades every one."""
     spoken = [case for case in cases if (case.answer.text or "").strip()]
-    asked = [Question({"answer": case.answer.text or ""}, case.answer.lang) for case in spoken]
+    asked = [Question({"answer": case.answer.text or ""}, case.answer.lang, unit=case.answer.id) for case in spoken]
     for case in cases:
         case.noncommittal = True
     for case, says in zip(spoken, docket.ask(rag.questions(n), asked), strict=True):

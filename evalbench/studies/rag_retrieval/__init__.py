@@ -24,7 +24,7 @@ from evalbench.kit.trials import spread
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
 from evalbench.metrics.ranking import TIES
 from evalbench.readers.dataset import Dataset
-from evalbench.studies.rag_retrieval.figures import NAMES, NEED_SCALE, UNJUDGED, Figure, figures_of, plain
+from evalbench.studies.rag_retrieval.figures import NAMES, NEED_SCALE, UNJUDGED, Figure, bare, figures_of
 from evalbench.studies.rag_retrieval.inputs import SCHEMA, adapt, check, given
 from evalbench.studies.rag_retrieval.items import MEAN, Rules, items_of, ranked
 from evalbench.studies.rag_retrieval.pictures import (
@@ -140,7 +140,7 @@ def evaluate(
     0.5
     """
     options = stated(evaluate, locals())
-    names = list(dict.fromkeys(plain(name) for name in metrics))
+    names = list(dict.fromkeys(bare(name) for name in metrics))
     checks = Checks(options)
     checks.that(names, "metrics: none was named")
     for name in names:

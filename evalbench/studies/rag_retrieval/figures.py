@@ -90,12 +90,12 @@ def figures_of(metrics: Sequence[str], ks: Sequence[int]) -> list[Figure]:
     return list({figure.name: figure for figure in reversed(found)}.values())[::-1]
 
 
-def plain(name: str) -> str:
+def bare(name: str) -> str:
     """A metric's name from that of its card or of a figure.
 
     Examples
     --------
-    >>> plain("ndcg_at_k_handbook"), plain("map_at_k"), plain("ndcg_at_5"), plain("mrr")
+    >>> bare("ndcg_at_k_handbook"), bare("map_at_k"), bare("ndcg_at_5"), bare("mrr")
     ('ndcg_handbook', 'average_precision', 'ndcg', 'mrr')
     """
     by_card = {known: metric for metric, (own, _) in NAMES.items() for known in (own, *card(own).aliases)}

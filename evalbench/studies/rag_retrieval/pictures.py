@@ -14,7 +14,7 @@ from evalbench.kit.cases import rows_of, sheet
 from evalbench.kit.comparing import shown
 from evalbench.kit.trials import each_trial
 from evalbench.readers.schema import TRIAL
-from evalbench.studies.rag_retrieval.figures import WITHOUT_K, Figure, plain
+from evalbench.studies.rag_retrieval.figures import WITHOUT_K, Figure, bare
 from evalbench.studies.rag_retrieval.tables import worst
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def picture_curves(result: Result, metric: str = "") -> tuple[Picture, str] | No
     """How a metric goes with the depth k, a line per run with its interval; by default the first that has a depth; None without one, or where it was not asked for."""
     table = result.tables["curves"]
     deep = [name for name in result.parameters["metrics"] if table.loc[table["metric"] == name, "k"].nunique() > 1]
-    metric = plain(metric) or (deep or result.parameters["metrics"])[0]
+    metric = bare(metric) or (deep or result.parameters["metrics"])[0]
     own = table[table["metric"] == metric]
     if own.empty or metric in WITHOUT_K:
         return None

@@ -13,7 +13,7 @@ from evalbench.kit.options import Checks
 from evalbench.kit.rules import rule_of
 from evalbench.kit.slicing import sliced
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, by_group, worst_group
-from evalbench.studies.rag_retrieval.figures import FORMULAS, UNJUDGED, Figure, figures_of, plain
+from evalbench.studies.rag_retrieval.figures import FORMULAS, UNJUDGED, Figure, bare, figures_of
 from evalbench.studies.rag_retrieval.items import MEAN
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def rules_of(lights: Mapping[str, Any], metrics: Sequence[str], k: int) -> dict[
     """
     checks, found = Checks(), {}
     for name, rule in lights.items():
-        metric = plain(name)
+        metric = bare(name)
         if metric not in metrics:
             checks.that(False, f"lights: {name} is not among the metrics, which are {', '.join(metrics)}")
             continue
