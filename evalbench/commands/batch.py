@@ -14,7 +14,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evalbench.commands.run import FAIL_ON, MEMORY, exit_code, report_edits, unjudged
+from evalbench.commands.run import (
+    DRY_RUN,
+    FAIL_ON,
+    MAX_CALLS,
+    MAX_COST,
+    MEMORY,
+    exit_code,
+    print_dry_run,
+    report_edits,
+    unjudged,
+)
 from evalbench.core import progress as progressing
 from evalbench.readers.runs import PAGE
 
@@ -56,6 +66,9 @@ _BAR_WIDTH = 48  # of the bar itself, its counts and its clock
     "(default: the first metric of each run, without a margin).",
 )
 @MEMORY
+@DRY_RUN
+@MAX_CALLS
+@MAX_COST
 @FAIL_ON
 def batch(
     suite: Path,
@@ -69,9 +82,15 @@ def batch(
     root: Path | None,
     against: str | None,
     margin: tuple[str, ...],
+    dry_run: bool,
+    max_calls: int | None,
+    max_cost: float | None,
     fail_on: tuple[str, ...],
 ) -> None:
-    """Render a suite of reports, several at once; prints a table and rebuilds the index."""
+    """Render a suite of reports, several at once; prints a table and rebuilds the index.
+
+    A budget (--max-calls, --max-cost) holds for each run whose entry in the suite sets none.
+    """
     from evalbench import workbench
     from evalbench.commands.against import CODES, against_lines, against_previous, state_of, unknown_margins
     from evalbench.commands.compare import margins
@@ -96,9 +115,18 @@ def batch(
         scheduler = checked_address(scheduler)
     if fault := memory_fault(memory):
         raise BadInput(f"--memory: {fault}")
-    jobs = read_suite(suite, root)
+    limits = {name: n for name, n in (("max_calls", max_calls), ("max_cost", max_cost)) if n is not None}
+    jobs = read_suite(suite, root, limits)
     refuse_suite(jobs, str(suite))
     report_edits([job.plan for job in jobs])
+    if dry_run:
+        each = [
+            print_dry_run(
+                job.plan, job.timeout or timeout, job.memory or memory, False, False, f"{job.number}  {job.label}"
+            )
+            for job in jobs
+        ]
+        sys.exit(max(each))
     reports = out or workbench.reports(root)
     with _progress(jobs) as watcher:
         outcomes = run_batch(

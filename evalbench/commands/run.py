@@ -169,7 +169,7 @@ def print_dry_run(
         status = "failed" if error else "dry-run"
         click.echo(run_object(planned.study, status, int(bool(error)), error=error, plan=found.to_json()))
         return int(bool(error))
-    click.echo(f"{label or planned.study}: dry run, nothing was sent\n\n{found}")
+    click.echo(f"{label or planned.study}: dry run, nothing was sent\n\n{found}\n")
     if error:
         click.echo(f"failed: {error}", err=True)
     return int(bool(error))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -17,7 +18,9 @@ from typing import Any, Literal, NamedTuple
 
 FILE, AS = "EVALBENCH_DRY_RUN", "EVALBENCH_DRY_RUN_AS"
 Stand = Literal["none", "short", "long"]
-_AMOUNTS = ("calls", "cached", "to_send", "not_asked", "tokens_in")
+_AMOUNTS = ("calls", "cached", "to_send", "not_asked")
+_WIDTH = 100
+_RANGES = ("tokens_in", "tokens_out", "cost")
 
 
 class Round(NamedTuple):
@@ -33,12 +36,10 @@ class Round(NamedTuple):
     to_send : int
     not_asked : int
         Those beyond the budget; not among ``calls``.
-    tokens_in : int
-        Estimated, of what would be sent.
-    tokens_out : int
-        At most, of what would be sent.
+    tokens_in, tokens_out : tuple of int
+        The least and the most of what would be sent, estimated; the most with every question that may be repeated.
     cost : tuple of float or None
-        The least and the most; None where no price is known.
+        None where no price is known.
     """
 
     purpose: str
@@ -47,8 +48,8 @@ class Round(NamedTuple):
     cached: int
     to_send: int
     not_asked: int
-    tokens_in: int
-    tokens_out: int
+    tokens_in: tuple[int, int]
+    tokens_out: tuple[int, int]
     cost: tuple[float, float] | None
 
 
@@ -65,7 +66,7 @@ class Noted:
     def keep(self) -> None:
         """Write it down where the environment names a file."""
         if file := os.environ.get(FILE):
-            told = {"rounds": self.rounds, "notes": self.notes}
+            told = {"rounds": [one._asdict() for one in self.rounds], "notes": self.notes}
             beside = Path(f"{file}.{os.getpid()}")
             beside.write_text(json.dumps(told), encoding="utf-8")
             beside.replace(file)
@@ -102,7 +103,8 @@ def read(file: Path) -> Noted:
     if not file.exists():
         return Noted()
     told = json.loads(file.read_text(encoding="utf-8"))
-    rounds = [one._replace(cost=one.cost and (one.cost[0], one.cost[1])) for one in map(Round._make, told["rounds"])]
+    fields: Any = [{n: tuple(v) if isinstance(v, list) else v for n, v in one.items()} for one in told["rounds"]]
+    rounds = [Round(**one) for one in fields]
     return Noted(rounds=rounds, notes=told["notes"])
 
 
@@ -126,7 +128,8 @@ class Plan:
     notes: tuple[str, ...]
 
     def __str__(self) -> str:
-        return "\n".join([*self.lines, "", *self.notes])
+        notes = [line for note in self.notes for line in textwrap.wrap(note, _WIDTH)]
+        return "\n".join([*self.lines, *(["", *notes] if notes else [])])
 
     def to_json(self) -> dict[str, Any]:
         """JSON values."""
@@ -149,8 +152,6 @@ def dry_run(ask: Callable[[], object]) -> Plan:
     --------
     >>> print(dry_run(lambda: None))
     No model is asked.
-    <BLANKLINE>
-    <BLANKLINE>
     """
 
     def one(stand: Stand) -> Noted:
@@ -254,14 +255,14 @@ def _rows(passes: Sequence[Noted]) -> list[dict[str, Any]]:
         for name in _AMOUNTS:
             sums = [sum(getattr(r, name) for r in rounds) for rounds in of_passes]
             row[name] = [min(sums), max(sums)]
-        fewest = min(sum(r.to_send for r in rounds if r.tokens_out) for rounds in of_passes)
-        row["tokens_out"] = [fewest, max(sum(r.tokens_out for r in rounds) for rounds in of_passes)]
-        costs = [[r.cost for r in rounds] for rounds in of_passes]
-        known = [[c for c in one if c is not None] for one in costs]
-        unknown = any(c is None for one in costs for c in one)
-        row["cost"] = (
-            None if unknown else [min(sum(c[0] for c in o) for o in known), max(sum(c[1] for c in o) for o in known)]
-        )
+        for name in _RANGES:
+            found = [[getattr(r, name) for r in rounds] for rounds in of_passes]
+            known = not any(pair is None for one in found for pair in one)
+            row[name] = (
+                [least(sum(pair[i] for pair in one) for one in found) for i, least in enumerate((min, max))]
+                if known
+                else None
+            )
         rows.append(row)
     return rows
 

@@ -19,6 +19,7 @@ from evalbench.models.chat.rationing import unpriced
 from evalbench.models.names import is_model_name, model
 from evalbench.models.redact import redactor
 from evalbench.readers.runs import NOTEBOOK
+from evalbench.runs.folder import RUN
 from evalbench.runs.kernel import execute
 from evalbench.runs.run import REFUSALS, Plan, environment
 from evalbench.runs.tables import tables_of
@@ -87,7 +88,7 @@ def dry_run(
     def one(stand: dry.Stand) -> dry.Noted:
         with tempfile.TemporaryDirectory(prefix="evalbench-") as folder:
             file, out = Path(folder) / "asked.json", Path(folder) / NOTEBOOK
-            env = {**environment(planned), dry.FILE: str(file), dry.AS: stand}
+            env = {**environment(planned), RUN: folder, dry.FILE: str(file), dry.AS: stand}
             ended = execute(planned.notebook, out, planned.parameters, env, timeout, fork, memory)
             found = dry.read(file)
         error = redactor()(ended.error)

@@ -8,9 +8,12 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
+import nbformat
 import pytest
+from chat import Chat, chat_endpoint
 from jsonschema import Draft202012Validator
 
 from evalbench.cli import group
@@ -124,6 +127,51 @@ def test_an_interrupted_run_is_an_object(bench: Path) -> None:
     out, _ = process.communicate(timeout=60)
     found = the_object(out)
     assert (process.returncode, found["status"]) == (130, "interrupted")
+
+
+@pytest.fixture
+def asking(bench: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Path, Chat]]:
+    """A workbench whose notebook asks a model of the loopback twelve questions."""
+    code = """from evalbench.models.chat.collect import collect
+from evalbench.models.exchange import Request
+replies = collect([Request(f"question {i}", item_id=str(i), purpose="answer", max_tokens=20) for i in range(12)], model)
+items = pd.DataFrame({"id": [r.request.item_id for r in replies], "n": 1.0, "unscored": [r.unscored for r in replies], "undefined": ""})
+result = dataclasses.replace(result, items=items)"""
+    file = bench / "notebooks" / "tiny.ipynb"
+    book = nbformat.read(file, as_version=4)
+    book.cells[1].source += '\nmodel: str = ""  # who answers'
+    book.cells.insert(3, nbformat.v4.new_code_cell(f"import dataclasses\n{code}"))
+    nbformat.write(book, file)
+    monkeypatch.setenv("EVALBENCH_CACHE", str(bench / "cache"))
+    with chat_endpoint(lambda prompt: "yes") as server:
+        yield bench, server
+
+
+def test_a_dry_run_writes_nothing_and_a_budget_stops_the_run(asking: tuple[Path, Chat]) -> None:
+    bench, server = asking
+    words = ["run", "notebooks/tiny.ipynb", "-p", "data=words.csv", "--model", server.name]
+    done = evalbench(*words, "--dry-run", "--json", cwd=bench)
+    found = the_object(done.stdout)
+    assert (done.returncode, found["status"], found["folder"]) == (0, "dry-run", None)
+    (row,) = found["plan"]["rows"]
+    assert (row["calls"], row["tokens_out"], row["cost"]) == ([12, 12], [12, 240], None)
+    assert (server.answered, (bench / "reports").exists()) == ([], False)
+    done = evalbench(*words, "--max-calls", "5", "--json", cwd=bench)
+    found = the_object(done.stdout)
+    assert (done.returncode, found["budget"]["calls"], found["budget"]["not_asked"], len(server.answered)) == (
+        0,
+        5,
+        7,
+        5,
+    )
+    page = Path(found["report"]).read_text(encoding="utf-8")
+    assert page.count("Stopped by its budget: 5 of 12 calls were made") == 1
+    done = evalbench(*words, "--max-calls", "10", cwd=bench)
+    assert "budget  Stopped by its budget: 10 of 12 calls" in done.stdout
+    assert len(server.answered) == 10
+    done = evalbench(*words, "--max-cost", "1", cwd=bench)
+    assert (done.returncode, len(server.answered)) == (2, 10)
+    assert "needs the price of http" in done.stderr
 
 
 def test_the_help_names_the_schema() -> None:

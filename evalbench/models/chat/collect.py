@@ -156,7 +156,12 @@ async def _collect(
         spent, noted = budget.active(), dry.noted()
         if noted is not None:
             return list(
-                _in_order(requests, keys, known, rationing.dry_replies(noted, spent, first_of, plan.target, known))
+                _in_order(
+                    requests,
+                    keys,
+                    known,
+                    rationing.dry_replies(noted, spent, first_of, plan.target, known, plan.max_reasks),
+                )
             )
         rationing.refuse_unpriced(spent, plan.target)
         within = rationing.in_order(spent, first_of)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from evalbench.core import dry
 from evalbench.core.budget import REASON, Budget
@@ -14,7 +15,8 @@ from evalbench.models.endpoint import Model
 from evalbench.models.exchange import Reply, Request, schema_text
 
 _TOKENS_OF_A_SENTENCE = 16
-_LONG_TEXT, _LONG_LIST = 24, 4
+_LONG_TEXT, _LONG_LIST = 10, 4
+_ADDRESS = re.compile(r"https?://[^\s\"'<>,)\]]+")
 
 
 def unpriced(name: str) -> str:
@@ -111,7 +113,12 @@ def left_out(request: Request, target: Model, spent: Budget) -> Reply:
 
 
 def dry_replies(
-    noted: dry.Noted, spent: Budget | None, asked: Mapping[str, Request], target: Model, known: Mapping[str, Reply]
+    noted: dry.Noted,
+    spent: Budget | None,
+    asked: Mapping[str, Request],
+    target: Model,
+    known: Mapping[str, Reply],
+    max_reasks: int,
 ) -> dict[str, Reply]:
     """Note what would be asked, and what stands in for the replies that are not there.
 
@@ -127,8 +134,10 @@ def dry_replies(
     beyond = asked.keys() - set(within)
     ins = {key: tokens.of_request(asked[key], target) for key in send}
     outs = {key: tokens.longest_reply(asked[key], target, ins[key]) for key in send}
-    total_in, total_out = sum(ins.values()), sum(outs.values())
-    least, most = accounting.cost(target, total_in, len(send)), accounting.cost(target, total_in, total_out)
+    again = {key: max_reasks if asked[key].schema else 0 for key in send}  # each with the replies before it
+    most_in = sum(ins[k] * (1 + n) + outs[k] * n * (n + 1) // 2 for k, n in again.items())
+    total_in, total_out = (sum(ins.values()), most_in), (len(send), sum(outs[k] * (1 + n) for k, n in again.items()))
+    least, most = (accounting.cost(target, i, o) for i, o in zip(total_in, total_out, strict=True))
     dry.note(
         dry.Round(
             purpose=", ".join(sorted({request.purpose for request in asked.values()} - {""})),
@@ -142,7 +151,8 @@ def dry_replies(
             cost=None if least is None or most is None else (least, most),
         ),
         remark=f"{tokens.HOW} A reply has 1 token at least; at most max_tokens, or what the model's context leaves, or "
-        f"{tokens.LONGEST_REPLY:,}. Retries, and questions repeated because a reply does not fit its schema, are not included.",
+        f"{tokens.LONGEST_REPLY:,}. The most counts every question that is repeated while its reply does not fit its schema; retries "
+        "after failures are not counted.",
     )
     noted.seen |= asked.keys()
     budget = spent or Budget()
@@ -167,7 +177,8 @@ def _stand_in(request: Request, target: Model, stand: dry.Stand, longest: int) -
         text = _sentences(name, count)
         return Reply(request=request, model=target.name, host=target.host, text=text, raw=text, finish="stop")
     form = json.loads(schema_text(request.schema))
-    made = _made(form, form.get("$defs", {}), name, many)
+    addresses = list(dict.fromkeys(_ADDRESS.findall(request.prompt_text)))
+    made = _Maker(form.get("$defs", {}), addresses, many).made(form, name)
     try:
         value = request.schema.model_validate(made)
     except ValueError:
@@ -181,23 +192,34 @@ def _sentences(name: str, count: int) -> str:
     return " ".join(f"Statement {i + 1} of the made-up reply {name} is this sentence." for i in range(count))
 
 
-def _made(form: Mapping[str, Any], defs: Mapping[str, Any], name: str, many: bool) -> Any:
-    """A value of a JSON schema: the first of several options, or the last, with few entries or many."""
-    if "$ref" in form:
-        return _made(defs[form["$ref"].rpartition("/")[2]], defs, name, many)
-    for several in ("anyOf", "oneOf", "allOf"):
-        if several in form:
-            return _made(form[several][0], defs, name, many)
-    if "const" in form:
-        return form["const"]
-    if "enum" in form:
-        return form["enum"][-1 if many else 0]
-    kind = form.get("type")
-    if kind == "object":
-        return {key: _made(part, defs, f"{name}.{key}", many) for key, part in form.get("properties", {}).items()}
-    if kind == "array":
-        count = max(form.get("minItems", 1), min(_LONG_LIST, form.get("maxItems", _LONG_LIST)) if many else 1)
-        return [_made(form.get("items", {}), defs, f"{name}.{i}", many) for i in range(count)]
-    if kind in ("integer", "number"):
-        return form.get("maximum" if many else "minimum", form.get("minimum", form.get("maximum", 0)))
-    return many if kind == "boolean" else None if kind == "null" else _sentences(name, 1)
+class _Maker(NamedTuple):
+    """Makes values of a JSON schema: the first of several options, or the last; few entries or many, numbered from 1."""
+
+    definitions: Mapping[str, Any]
+    addresses: Sequence[str]
+    many: bool
+
+    def made(self, form: Mapping[str, Any], name: str, place: int = 1) -> Any:
+        if "$ref" in form:
+            return self.made(self.definitions[form["$ref"].rpartition("/")[2]], name, place)
+        for several in ("anyOf", "oneOf", "allOf"):
+            if several in form:
+                return self.made(form[several][0], name, place)
+        if "const" in form:
+            return form["const"]
+        if "enum" in form:
+            return form["enum"][-1 if self.many else 0]
+        kind = form.get("type")
+        if kind == "object":
+            return {key: self.made(part, f"{name}.{key}", place) for key, part in form.get("properties", {}).items()}
+        if kind == "array":
+            wanted = min(_LONG_LIST, form.get("maxItems", _LONG_LIST)) if self.many else 1
+            count = max(form.get("minItems", 1), wanted)
+            return [self.made(form.get("items", {}), f"{name}.{i}", i) for i in range(1, count + 1)]
+        if kind in ("integer", "number"):
+            return max(form.get("minimum", place), min(form.get("maximum", place), place))
+        if kind in ("boolean", "null"):
+            return self.many if kind == "boolean" else None
+        if name.endswith(".url") and self.addresses:
+            return self.addresses[(place - 1) % len(self.addresses)]
+        return _sentences(name, 1)

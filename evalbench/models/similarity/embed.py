@@ -19,6 +19,7 @@ import regex
 
 from evalbench.core import dry
 from evalbench.core.progress import at
+from evalbench.core.seeds import keys, uniforms
 from evalbench.errors import BadInput, ModelUnavailable
 from evalbench.models.accounting import count_embeddings, count_not_kept
 from evalbench.models.names import is_model_name, model
@@ -51,7 +52,7 @@ JACCARD = "jaccard"
 _TEXTS_PER_CHUNK = 2048
 _PAIRS_PER_CHUNK = 1 << 17
 _TABLE_PER_PAIR = 4
-_MADE_UP = 64  # numbers of a vector on a dry run, where nobody knows how many the model has
+_MADE_UP = 64  # numbers of a made-up vector where nobody knows how many the model's have
 
 
 @dataclass(frozen=True)
@@ -250,11 +251,13 @@ def _embed_distinct(texts: Sequence[str], by: Embedder) -> Vectors:
     if known and is_model_name(by.name):
         count_embeddings(model(by.name), cached=len(known))
     missing = [text for text in wanted if text not in known]
-    if dry.is_dry() and is_model_name(by.name):
-        from evalbench.models.similarity.endpoint_embed import stand_ins
+    if dry.is_dry():
+        if is_model_name(by.name):
+            from evalbench.models.similarity.endpoint_embed import note_texts
 
+            note_texts(by.name, missing, len(known))
         size = len(next(iter(known.values()))) if known else by.card.dimension or _MADE_UP
-        known |= stand_ins(by.name, missing, len(known), size)
+        known |= dict(zip(missing, _made_up(missing, size), strict=True))
         missing = []
     keeps = by.cache is not None
     for start in range(0, len(missing), _TEXTS_PER_CHUNK):
@@ -271,6 +274,13 @@ def _embed_distinct(texts: Sequence[str], by: Embedder) -> Vectors:
     dimension = len(next(iter(known.values()))) if known else by.card.dimension or 1
     blank = np.zeros(dimension, dtype=np.float32)
     return np.stack([known.get(text, blank) for text in texts]) if texts else np.zeros((0, dimension), np.float32)
+
+
+def _made_up(texts: Sequence[str], size: int) -> Vectors:
+    """Vectors of texts that nobody embeds: on a dry run no figure is read."""
+    drawn = uniforms(keys(0, "embedding", texts)[:, None], np.arange(size)) - 0.5
+    found: Vectors = (drawn / np.linalg.norm(drawn, axis=1, keepdims=True)).astype(np.float32)
+    return found
 
 
 def _cosine_pairs(vectors: Vectors, a: npt.NDArray[np.int64], b: npt.NDArray[np.int64]) -> Floats:

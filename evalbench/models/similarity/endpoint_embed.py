@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from evalbench.core import budget, dry
-from evalbench.core.seeds import keys, uniforms
 from evalbench.core.wording import counted
 from evalbench.errors import ModelUnavailable
 from evalbench.models import names
@@ -78,18 +77,19 @@ def endpoint_encoder(name: str) -> Callable[[Sequence[str]], npt.NDArray[Any]]:
     return encode
 
 
-def stand_ins(name: str, texts: Sequence[str], known: int, dimension: int) -> dict[str, npt.NDArray[Any]]:
-    """On a dry run: note the texts that would be sent, beside those whose vectors are ``known``, and make up vectors."""
+def note_texts(name: str, texts: Sequence[str], known: int) -> None:
+    """On a dry run: note the texts that would be sent, beside those whose vectors are ``known``."""
     here, target = dry.noted(), names.model(name)
-    new = [text for text in texts if here is not None and f"{name}\0{text}" not in here.seen]
+    if here is None:
+        return
+    new = [text for text in texts if f"{name}\0{text}" not in here.seen]
+    here.seen |= {f"{name}\0{text}" for text in new}
     tokens = sum(map(estimated, new))
     price = cost(target, tokens, 0)
-    if here is not None:
-        here.seen |= {f"{name}\0{text}" for text in new}
     prices = None if price is None else (price, price)
-    dry.note(dry.Round("embedding", name, len(new) + known, known, len(new), 0, tokens, 0, prices), remark=HOW)
-    drawn = uniforms(keys(0, "embedding", texts)[:, None], np.arange(dimension)) - 0.5
-    return dict(zip(texts, (drawn / np.linalg.norm(drawn, axis=1, keepdims=True)).astype(np.float32), strict=True))
+    dry.note(
+        dry.Round("embedding", name, len(new) + known, known, len(new), 0, (tokens, tokens), (0, 0), prices), remark=HOW
+    )
 
 
 async def _embeddings(target: Model, texts: list[str], tally: Tally, served_by: set[str]) -> npt.NDArray[Any]:
