@@ -162,7 +162,7 @@ def print_dry_run(
 ) -> int:
     """Print what a run would ask; the exit code, 1 where its notebook failed."""
     from evalbench.commands.printed import run_object
-    from evalbench.runs.limits import dry_run
+    from evalbench.runs.dry_run import dry_run
 
     found, error = dry_run(planned, timeout=timeout, fork=fork, memory=memory)
     if as_json:

@@ -134,19 +134,18 @@ def asking(bench: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Path,
     """A workbench whose notebook asks a model of the loopback twelve questions."""
     code = """from evalbench.models.chat.collect import collect
 from evalbench.models.exchange import Request
-replies = collect([Request(f"question {i}", item_id=str(i), purpose="answer", max_tokens=20) for i in range(12)], model)
-items = pd.DataFrame({"id": [r.request.item_id for r in replies], "n": 1.0, "unscored": [r.unscored for r in replies], "undefined": ""})
-result = dataclasses.replace(result, items=items)"""
+replies = collect([Request(f"question {i}", item_id=str(i), purpose="answer", max_tokens=20) for i in range(12)], model)"""
     file = bench / "notebooks" / "tiny.ipynb"
     book = nbformat.read(file, as_version=4)
     book.cells[1].source += '\nmodel: str = ""  # who answers'
-    book.cells.insert(3, nbformat.v4.new_code_cell(f"import dataclasses\n{code}"))
+    book.cells.insert(2, nbformat.v4.new_code_cell(code))
     nbformat.write(book, file)
     monkeypatch.setenv("EVALBENCH_CACHE", str(bench / "cache"))
     with chat_endpoint(lambda prompt: "yes") as server:
         yield bench, server
 
 
+@pytest.mark.slow
 def test_a_dry_run_writes_nothing_and_a_budget_stops_the_run(asking: tuple[Path, Chat]) -> None:
     bench, server = asking
     words = ["run", "notebooks/tiny.ipynb", "-p", "data=words.csv", "--model", server.name]

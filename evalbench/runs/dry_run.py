@@ -1,0 +1,68 @@
+"""The dry run of a plan: what its notebook would ask models, without asking."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from evalbench import studies
+from evalbench.core import dry
+from evalbench.errors import BadInput
+from evalbench.kit.options import taken
+from evalbench.models.redact import redactor
+from evalbench.readers.runs import NOTEBOOK
+from evalbench.runs.folder import RUN
+from evalbench.runs.kernel import execute
+from evalbench.runs.run import REFUSALS, Plan, environment
+from evalbench.runs.tables import tables_of
+
+
+def dry_run(
+    planned: Plan, *, timeout: float | None = None, fork: bool = False, memory: int | None = None
+) -> tuple[dry.Plan, str]:
+    """What a run would ask, its notebook executed without a request and without a folder in the reports.
+
+    Parameters
+    ----------
+    planned : Plan
+    timeout : float, optional
+        Seconds for each pass.
+    fork : bool
+        Fork the kernel from a preloaded process.
+    memory : int, optional
+        MB that the kernel may take.
+
+    Returns
+    -------
+    Plan
+    str
+        Why the notebook failed, where it did before anything was noted; else empty.
+
+    Raises
+    ------
+    BadInput
+        If the notebook refuses its data.
+    """
+    own = studies.study(planned.study).plan if planned.study in studies.names() else None
+    if own is not None:
+        tables = tables_of(planned)
+        frame = own(tables, **{name: value for name, value in taken(own, planned.in_force).items() if name != "data"})
+        return dry.plan_of_table([{str(k): v for k, v in row.items()} for row in frame.to_dict("records")]), ""
+    failed: list[str] = []
+
+    def one(stand: dry.Stand) -> dry.Noted:
+        with tempfile.TemporaryDirectory(prefix="evalbench-") as folder:
+            file, out = Path(folder) / "asked.json", Path(folder) / NOTEBOOK
+            env = {**environment(planned), RUN: folder, dry.FILE: str(file), dry.AS: stand}
+            ended = execute(planned.notebook, out, planned.parameters, env, timeout, fork, memory)
+            found = dry.read(file)
+        error = redactor()(ended.error)
+        if ended.kind in REFUSALS and not (stand != "none" and found.rounds):
+            raise BadInput(error.removeprefix(f"{ended.kind}: "))
+        found.ended = error
+        if ended.status != "ok" and (stand == "none" or not found.rounds):
+            failed.append(error)
+        return found
+
+    found = dry.plan_of(one)
+    return found, next(iter(failed), "")
