@@ -10,7 +10,7 @@ import click
 
 from evalbench.core.wording import counted
 
-_FORMATS = ("ragas", "deepeval")
+_FORMATS = ("ragas", "deepeval", "promptfoo", "inspect", "lm-eval")
 _MOST = 5
 
 
@@ -66,9 +66,10 @@ def understood(about: Mapping[str, Any]) -> Iterator[str]:
     if about["labels"]:
         yield f"  human labels: {about['labels']}"
     for figure in about["figures"]:
-        if not figure["agrees"]:
-            what = " ".join(filter(None, [figure["metric"], figure["model"], *figure["slice"].values()]))
-            yield f"  differs: {what or 'overall'}: the tool has {_shown(figure['tool_value'])} ({figure['tool_figure']}), ours is {_shown(figure['ours'])}"
+        if figure["reason"] or not figure["agrees"]:
+            what = " ".join(filter(None, [figure["metric"], figure["model"], *figure["slice"].values()])) or "overall"
+            said = f"the tool has {_shown(figure['tool_value'])} ({figure['tool_figure']})"
+            yield f"  {what}: {said}, ours is {'the same' if figure['agrees'] else _shown(figure['ours'])}"
             yield f"      {figure['words']}"
     for sentence in about["assumed"]:
         yield f"  assumed: {sentence}"

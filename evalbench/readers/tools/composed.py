@@ -122,7 +122,7 @@ class Parts:
             "n": cell.n,
             "missing": cell.missing,
             "missing_words": dict(cell.words),
-            "not_applicable": self.total.rows - cell.n - cell.missing,
+            "not_applicable": self.total.scorable - cell.n - cell.missing,
             "mean_scored": cell.mean,
             **scale_of(metric, cell, runs)._asdict(),
             "higher_is_better": not runs[0].lower_assumed(metric) if said is None else said,
@@ -172,7 +172,10 @@ def asdict_of(figure: Any) -> dict[str, Any]:
 
 def _rows_of(row: Row) -> Iterator[tuple[str, dict[str, Any]]]:
     head = {name: row.item[name] for name in _FIRST if name in row.item}
-    yield "items", {**head, **{name: value for name, value in row.item.items() if name not in _FIRST}}
+    if row.kind != "more":
+        yield "items", {**head, **{name: value for name, value in row.item.items() if name not in _FIRST}}
+    if row.kind in ("whole", "more"):
+        head.pop("trial", None)
     for score in row.scores:
         yield "scores", {**head, **_score(score)}
     for verdict in row.judgements:

@@ -29,12 +29,20 @@ class Score(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One answer: its columns, its scores, and what judges and people said of it."""
+    """One answer: its columns, its scores, and what judges and people said of it.
+
+    Attributes
+    ----------
+    kind : {"answer", "whole", "trial", "more"}
+        ``whole``: the first of several trials, whose scores are those of all trials together and get no trial; ``trial``:
+        a further one of them; ``more``: further scores of a row that was given before.
+    """
 
     item: dict[str, Any]
     scores: list[Score]
     judgements: Sequence[dict[str, Any]] = ()
     labels: Sequence[dict[str, Any]] = ()
+    kind: str = "answer"
 
 
 class Figure(NamedTuple):

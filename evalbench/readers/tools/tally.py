@@ -53,12 +53,13 @@ class Tally:
 
     Attributes
     ----------
-    questions : number of different questions
-    doubled : whether an id occurs twice with the same model and trial
+    scorable : int
+        Rows that may have scores of their own: all but further trials that are scored together with the first.
     """
 
     def __init__(self) -> None:
         self.rows = 0
+        self.scorable = 0
         self.models: dict[str, int] = {}
         self.judges: dict[str, int] = {}
         self.trials: set[Any] = set()
@@ -74,14 +75,8 @@ class Tally:
     def add(self, row: Row) -> None:
         item = row.item
         model = item.get("model", "")
-        self.rows += 1
-        if "model" in item:
-            self.models[model] = self.models.get(model, 0) + 1
-        if "trial" in item:
-            self.trials.add(item["trial"])
-        self._ids.append(_short(f"{item['id']}"))
-        self._keys.append(_short(f"{item['id']}\0{model}\0{item.get('trial', '')}"))
-        self._hashes.append(int(item["question_hash"][:16], 16))
+        if row.kind != "more":
+            self._count(row, model)
         for score in row.scores:
             for cell in (
                 self.cells.setdefault(score.metric, Cell()),
@@ -94,6 +89,18 @@ class Tally:
             if verdict.get("judge"):
                 self.judges[verdict["judge"]] = self.judges.get(verdict["judge"], 0) + 1
         self.labels += len(row.labels)
+
+    def _count(self, row: Row, model: str) -> None:
+        item = row.item
+        self.rows += 1
+        self.scorable += row.kind != "trial"
+        if "model" in item:
+            self.models[model] = self.models.get(model, 0) + 1
+        if "trial" in item:
+            self.trials.add(item["trial"])
+        self._ids.append(_short(f"{item['id']}"))
+        self._keys.append(_short(f"{item['id']}\0{model}\0{item.get('trial', '')}"))
+        self._hashes.append(int(item["question_hash"][:16], 16))
 
     @property
     def ids(self) -> int:

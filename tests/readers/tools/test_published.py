@@ -7,7 +7,13 @@ import pytest
 from evalbench.readers.tools.known import NAMES, imported
 
 TOOLS = {"inspect_ai": "inspect"}
-FILES = ("ragas_0.4.3_to_pandas.csv", "ragas_0.4.3_to_pandas.jsonl", "deepeval_4.3.1_test_run.json")
+FILES = (
+    *("ragas_0.4.3_to_pandas.csv", "ragas_0.4.3_to_pandas.jsonl", "deepeval_4.3.1_test_run.json"),
+    *("promptfoo_0.120.5_v3.json", "promptfoo_0.120.5.jsonl", "inspect_0.3.285.eval", "inspect_0.3.285.json"),
+    *("public/inspect/data_arc_sonnet.json", "public/inspect/data_pubmedqa_gpt4o_mini.json"),
+    *("lm_eval_0.4.13_samples_mini_gen.jsonl", "lm_eval_0.4.13_samples_mini_mc.jsonl"),
+    "public/lm_eval/samples_math_perturbed_full_2026-01-21T03-44-18.458309.jsonl",
+)
 pytestmark = pytest.mark.external
 
 
