@@ -10,7 +10,7 @@ import click
 
 from evalbench.core.wording import counted
 
-_FORMATS = ("ragas", "deepeval", "promptfoo", "inspect", "lm-eval")
+_FORMATS = ("ragas", "deepeval", "promptfoo", "inspect", "lm-eval", "mlflow", "helm", "every_eval_ever")
 _MOST = 5
 
 

@@ -9,14 +9,24 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from evalbench.errors import BadInput
-from evalbench.readers.tools import composed, deepeval, inspect_logs, lm_eval, promptfoo, ragas
+from evalbench.readers.tools import (
+    composed,
+    deepeval,
+    every_eval_ever,
+    helm,
+    inspect_logs,
+    lm_eval,
+    mlflow,
+    promptfoo,
+    ragas,
+)
 from evalbench.readers.tools.probe import Probe, probed
 from evalbench.readers.tools.shapes import Run
 
 if TYPE_CHECKING:
     import pandas as pd
 
-READERS: tuple[ModuleType, ...] = (deepeval, promptfoo, inspect_logs, lm_eval, ragas)
+READERS: tuple[ModuleType, ...] = (*(deepeval, promptfoo, inspect_logs, lm_eval, mlflow, helm, every_eval_ever, ragas),)
 NAMES = tuple(reader.NAME for reader in READERS)
 FORMS = tuple(f"{reader.NAME} ({reader.FILES})" for reader in READERS)
 _ENDINGS = (".json", ".jsonl", ".ndjson", ".csv", ".eval", ".parquet")

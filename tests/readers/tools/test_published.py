@@ -12,6 +12,8 @@ FILES = (
     *("promptfoo_0.120.5_v3.json", "promptfoo_0.120.5.jsonl", "inspect_0.3.285.eval", "inspect_0.3.285.json"),
     *("public/inspect/data_arc_sonnet.json", "public/inspect/data_pubmedqa_gpt4o_mini.json"),
     *("lm_eval_0.4.13_samples_mini_gen.jsonl", "lm_eval_0.4.13_samples_mini_mc.jsonl"),
+    *("mlflow_3.17.2_genai_result_df.json", "mlflow_3.17.2_legacy_eval_results_table.json"),
+    "public/helm/narrative_qa-model=openai_gpt2",
     "public/lm_eval/samples_math_perturbed_full_2026-01-21T03-44-18.458309.jsonl",
 )
 pytestmark = pytest.mark.external
