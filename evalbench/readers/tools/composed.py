@@ -117,7 +117,7 @@ class Parts:
 
     def _metric(self, metric: str) -> dict[str, Any]:
         cell, runs = self.total.of(metric), [run for _, run in self.runs]
-        said = next((run.higher[metric] for run in runs if metric in run.higher), None)
+        said = next((run.higher[name] for run in runs if (name := run.plain(metric)) in run.higher), None)
         return {
             "n": cell.n,
             "missing": cell.missing,

@@ -96,38 +96,25 @@ def read(look: Probe) -> Run:
         )
     if not task:
         run.assumed.append("the task is not in the file's name; questions are paired by their document alone")
-    run.higher = _with_filters(results.higher)
-    run.lower_assumed = lambda metric: bool(
-        re.search(r"perplexity|bits_per_byte|brier|ter\b", metric.partition(",")[0])
-    )
+    run.higher = dict(results.higher)
+    run.plain = lambda metric: metric.partition(",")[0]
+    run.lower_assumed = lambda metric: bool(re.search(r"perplexity|bits_per_byte|brier|ter\b", run.plain(metric)))
     run.headline = dict(results.figures)
-    filters: dict[str, str] = {}
+    if results.alone:
+        run.notes.append(
+            f"the results file has figures of {', '.join(results.alone)} too, of which no samples are beside it"
+        )
     source = (
         ((n, row) for n, row in enumerate(objects(look.value), start=1))
         if look.form == "document"
         else lines(look.path)
     )
-    run.rows = _each(look.path, source, task, filters, run)
+    run.rows = _each(look.path, source, task, run)
     run.figures = lambda tally: _figures(results, tally)
     return run
 
 
-def _with_filters(higher: Mapping[str, bool]) -> dict[str, bool]:
-    """Directions by the metric's plain name, found under its name with a filter too."""
-
-    class Found(dict[str, bool]):
-        def __contains__(self, metric: object) -> bool:
-            return super().__contains__(str(metric).partition(",")[0])
-
-        def __getitem__(self, metric: str) -> bool:
-            return super().__getitem__(metric.partition(",")[0])
-
-    return Found(higher)
-
-
-def _each(
-    path: Path, source: Iterator[tuple[int, dict[str, Any]]], task: str, filters: dict[str, str], run: Run
-) -> Iterator[Row]:
+def _each(path: Path, source: Iterator[tuple[int, dict[str, Any]]], task: str, run: Run) -> Iterator[Row]:
     every, by_filter = Documents(), {}  # type: ignore[var-annotated]
     repeated, left = False, set()  # type: ignore[var-annotated]
     for number, row in source:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,6 +24,7 @@ class Results(NamedTuple):
     higher: Mapping[str, bool] = {}
     figures: Mapping[str, Any] = {}
     effective: int | None = None
+    alone: tuple[str, ...] = ()
 
 
 def is_results(value: Any) -> bool:
@@ -44,7 +45,7 @@ def beside_of(path: Path, task: str, time: str) -> Results:
                 raise
             continue
         if is_results(value) and (found := _task_of(value, task, path.stem)):
-            return _of(value, found)
+            return _of(value, found, [p.stem for p in candidate.parent.glob("*samples_*.jsonl")])
     return Results()
 
 
@@ -57,7 +58,7 @@ def _task_of(value: Mapping[str, Any], task: str, stem: str) -> str:
     return max(ends, key=len, default="")
 
 
-def _of(value: Mapping[str, Any], task: str) -> Results:
+def _of(value: Mapping[str, Any], task: str, samples: Sequence[str]) -> Results:
     config = mapping(value.get("config"))
     figures = {key: figure for key, figure in mapping(value["results"])[task].items() if "," in key}
     higher = {k: v for k, v in mapping(mapping(value.get("higher_is_better")).get(task)).items() if isinstance(v, bool)}
@@ -70,6 +71,7 @@ def _of(value: Mapping[str, Any], task: str) -> Results:
         higher,
         figures,
         None if count is None else int(count),
+        tuple(name for name in mapping(value["results"]) if not any(f"samples_{name}" in stem for stem in samples)),
     )
 
 

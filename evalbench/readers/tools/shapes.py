@@ -81,6 +81,8 @@ class Run:
         The model of all rows that name none.
     higher : dict of str to bool
         Metric → whether more is better, where the file has it.
+    plain : callable
+        The name of a metric in ``higher``.
     lower_assumed : callable
         Whether less is better, from the name of a metric of which the file does not say so.
     scales : dict of str to str
@@ -104,6 +106,7 @@ class Run:
     task: str = ""
     model: str = ""
     higher: dict[str, bool] = field(default_factory=dict)
+    plain: Callable[[str], str] = lambda metric: metric
     lower_assumed: Callable[[str], bool] = lambda metric: False
     scales: dict[str, str] = field(default_factory=dict)
     binary: bool = False
