@@ -92,7 +92,7 @@ def _header(entries: Iterable[str], document: Any, path: Path) -> dict[str, Any]
         return mapping(document("header.json"))
     if "_journal/start.json" in entries:
         return {"status": "started", **mapping(document("_journal/start.json"))}
-    raise BadInput(f"{path}: a zip archive without header.json is no inspect log")
+    raise BadInput(f"{path}: a zip archive without header.json is not an inspect log")
 
 
 def _zipped(path: Path, names: Iterable[str]) -> Iterator[dict[str, Any]]:
@@ -245,7 +245,7 @@ def _why(metric: str, seen: Seen, cell: Any, reducer: str, differs: bool, versio
         n = seen.unread[metric]
         return (
             "errors-as-0",
-            f"{n} of {whole} scores are no number and no grade; the tool counts them as 0, ours leaves them unscored",
+            f"{n} of {whole} scores are neither a number nor a grade; the tool counts them as 0, ours leaves them unscored",
         )
     if differs and seen.errors_with_scores:
         return "failed-left-out", (

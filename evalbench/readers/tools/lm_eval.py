@@ -124,7 +124,7 @@ def _each(path: Path, source: Iterator[tuple[int, dict[str, Any]]], task: str, r
         used = str(row.get("filter") or PLAIN)
         if not by_filter.setdefault(used, Documents()).first(row["doc_id"]):
             raise BadInput(
-                f"{where}: doc_id {row['doc_id']} is there twice under the filter {used}; is it two runs in one file?"
+                f"{where}: doc_id {row['doc_id']} appears twice under the filter {used}; is it two runs in one file?"
             )
         scores, lists = _scores(row, used)
         if lists - left:

@@ -64,7 +64,7 @@ def archive(path: Path) -> Iterator[Archive]:
             raise BadInput(f"{path}: holds {len(infos):,} entries, at most {MOST_ENTRIES:,} are read; divide the log")
         faults = [fault for info in infos for fault in _faults(info)]
         if doubled := len(infos) - len({info.filename for info in infos}):
-            faults.append(f"{doubled} names are there twice")
+            faults.append(f"{doubled} names appear twice")
         if faults:
             raise BadInput.listing(f"{path}: the archive is refused:", faults, 5)
         yield Archive(path, file, {info.filename: info for info in infos})

@@ -150,5 +150,5 @@ def test_early_files_are_one_list_without_filters(tmp_path):
 
 
 def test_two_runs_in_one_file_are_refused(tmp_path):
-    with pytest.raises(BadInput, match="line 2: doc_id 0 is there twice under the filter none"):
+    with pytest.raises(BadInput, match="line 2: doc_id 0 appears twice under the filter none"):
         imported(samples(tmp_path, row(0, {"acc": 1.0}), row(0, {"acc": 1.0})))
