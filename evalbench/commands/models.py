@@ -7,6 +7,8 @@ import socket
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import click
@@ -20,7 +22,7 @@ _DAY_S = 86_400.0
 
 @click.group()
 def models() -> None:
-    """Models and endpoints: list, fetch, serve, check, cache."""
+    """Models and endpoints: list, fetch, serve, check, load, cache."""
 
 
 @models.command("list")
@@ -80,6 +82,37 @@ def check(name: str, longest: int, timeout: float) -> None:
     from evalbench.models.check import check as found
 
     click.echo(_table(("ability", "found", "detail"), found(name, longest=longest, timeout=timeout)))
+
+
+@models.command()
+@click.argument("names", nargs=-1, required=True)
+@click.option("--levels", default="1,4,16", show_default=True, help="Requests at a time, one level after the other.")
+@click.option("--seconds", default=30.0, show_default=True, help="In which requests are sent, at each level.")
+@click.option("--max-tokens", default=128, show_default=True, help="The longest reply.")
+@click.option("--timeout", default=120.0, show_default=True, help="Seconds per request.")
+@click.option("--seed", default=0, show_default=True, help="Draws the questions.")
+@click.option("--out", required=True, type=click.Path(path_type=Path), help="A new or empty folder.")
+@click.option("--yes", is_flag=True, help="Also ask endpoints that are not on this machine.")
+def load(names: tuple[str, ...], levels: str, out: Path, yes: bool, **settings: Any) -> None:
+    """Measure how endpoints answer when many ask at once.
+
+    Several NAMES are measured side by side. Stops at the first refusal for too many requests.
+    """
+    from evalbench.commands.dataset_folder import refuse_full
+    from evalbench.models.load import load as measured
+    from evalbench.models.load_figures import figures
+    from evalbench.report.load_page import sentence, write_load
+
+    refuse_full(out)
+    try:
+        chosen = [int(level) for level in levels.split(",")]
+    except ValueError:
+        raise BadInput(f"--levels is {levels!r}; expected whole numbers such as 1,4,16") from None
+    found = measured(names, levels=chosen, elsewhere=yes, **settings)
+    finished = datetime.now(UTC).isoformat(timespec="seconds")
+    page = write_load(out, found, {"levels": chosen, **settings}, finished)
+    click.echo(sentence(figures(found)), err=True)
+    click.echo(str(page))
 
 
 @models.group(invoke_without_command=True)

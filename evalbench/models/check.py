@@ -21,6 +21,7 @@ from evalbench.models.local import weights as local
 from evalbench.models.redact import redactor
 from evalbench.models.similarity.endpoint_embed import endpoint_encoder
 from evalbench.models.wire.client import client
+from evalbench.models.wire.streaming import holds_text
 from evalbench.models.wire.transport import CHAT, Outcome, post
 
 SHORTEST_PROMPT_TOKENS = 256
@@ -214,7 +215,7 @@ def _streaming(subject: _Subject) -> list[Finding]:
             stream=True,
         )
         async for chunk in chunks:
-            if _holds_text(chunk):
+            if holds_text(chunk):
                 times.append(time.perf_counter() - started)
         return times
 
@@ -227,13 +228,6 @@ def _streaming(subject: _Subject) -> list[Finding]:
     if len(times) > 1 and lasted > 0:
         rate = Finding("tokens per second", f"{(len(times) - 1) / lasted:.1f}", f"{len(times)} pieces of a stream")
     return [Finding("time to first token", f"{times[0]:.2f} s", "streamed"), rate]
-
-
-def _holds_text(chunk: Any) -> bool:
-    """Whatever the client made of an event: it does not check what it reads."""
-    choices = getattr(chunk, "choices", None)
-    first = choices[0] if isinstance(choices, list) and choices else None
-    return bool(getattr(getattr(first, "delta", None), "content", None))
 
 
 def _longest_prompt(subject: _Subject, longest: int) -> Finding:
