@@ -44,7 +44,8 @@ ROOMS = [
     ("names",),
     ("chat",),
     ("similarity",),
-    ("llm", "check"),
+    ("llm", "check", "load"),
+    ("load_figures",),
 ]
 LEVEL = {name: i for i, names in enumerate(FLOORS) for name in names}
 CORE_MAY_IMPORT = {"numpy", "scipy"}
