@@ -20,6 +20,8 @@ ALPHA = 0.05
 BOUND = 0.5
 STEP = 1e-4
 """Between two means that the confidence sequence tries."""
+SEQUENCE = "confidence sequence"
+"""What an interval's method is called."""
 _CELLS = 1 << 18
 
 

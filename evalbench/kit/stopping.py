@@ -23,16 +23,16 @@ from evalbench.core.arrays import Floats
 from evalbench.core.betting import ALPHA, BOUND, ConfidenceSequence, confidence_sequence, log_evalues, looks
 from evalbench.core.seeds import keys
 from evalbench.core.wording import count, counted, estimate_text
-from evalbench.draw.lines import Line, lines
 from evalbench.errors import BadInput
 from evalbench.readers.runs import RUN_FOLDER, whole_file
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.figure import Figure
 
 BATCH = 16
 PLAN = "plan.json"
+EVIDENCE = "evidence"
+"""The table of the path of the evidence."""
 NOT_ASKED = "not-asked"
 """The state of an item that stopping early left out: neither unscored nor undecided."""
 Ask = Callable[[Sequence[str]], npt.ArrayLike]
@@ -171,14 +171,22 @@ class Stopped(NamedTuple):
         )
 
     def table(self) -> pd.DataFrame:
-        """The path of the evidence, one row a look: ``n``, ``mean``, ``ci_low``, ``ci_high``, ``log10_e``."""
+        """The path of the evidence, one row an item: ``n``, ``id``, ``outcome``, ``log10_e``, and at looks ``mean``, ``ci_low``, ``ci_high``."""
         import pandas as pd
 
-        columns = dict(zip(("n", "mean", "ci_low", "ci_high"), self.path, strict=True))
-        return pd.DataFrame({**columns, "log10_e": self.log_evalue / math.log(10)})
+        ids, log10_e = pd.Series(self.asked, dtype=object), _evalues(self.plan, self.outcomes) / math.log(10)
+        each = {"n": range(1, len(ids) + 1), "id": ids, "outcome": self.outcomes, "log10_e": log10_e}
+        looked = pd.DataFrame(dict(zip(("n", "mean", "ci_low", "ci_high"), self.path, strict=True)))
+        return pd.DataFrame(each).merge(looked, on="n", how="left")
 
-    def to_json(self) -> dict[str, Any]:
-        """For ``Result.stopping``: the plan's hash, how many were asked, what was decided."""
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """``evidence`` and ``not_asked``, for ``Result.tables``."""
+        import pandas as pd
+
+        return {EVIDENCE: self.table(), "not_asked": pd.DataFrame({"id": self.not_asked}, dtype=object)}
+
+    def to_json(self, what: str = "question", mean: str = "mean") -> dict[str, Any]:
+        """For ``Result.stopping``: the plan's hash, how many were asked, what was decided; words as of :meth:`sentence`."""
         value, low, high = self.interval
         plan = {name: getattr(self.plan, name) for name in ("batch", "alpha", "bound", "null", "seed")}
         return {
@@ -193,7 +201,7 @@ class Stopped(NamedTuple):
             "value": value,
             "ci_low": low,
             "ci_high": high,
-            "sentence": self.sentence(),
+            "sentence": self.sentence(what, mean),
         }
 
     def files(self, beside: Mapping[str, Any] | None = None) -> dict[str, bytes]:
@@ -252,6 +260,13 @@ sequence, which holds whenever one stops.
     return stopped_at(plan, outcomes)
 
 
+METHOD = (
+    "Stopped early: questions in an order of the seed, looked at after each batch; decided where the hedged capital that is bet against the "
+    "null value reaches 1/α, which happens with probability α at most where the mean is the null value, however often it is looked at "
+    "(Waudby-Smith & Ramdas 2024). Intervals of means are confidence sequences, which hold whenever one stops."
+)
+
+
 def stopped_at(plan: Plan, outcomes: npt.ArrayLike) -> Stopped:
     """What the outcomes of the first items of a plan decide."""
     x = np.asarray(outcomes, dtype=float)
@@ -262,24 +277,6 @@ def stopped_at(plan: Plan, outcomes: npt.ArrayLike) -> Stopped:
     if (evidence >= math.log(1 / plan.alpha)).any():
         decided = "above" if path.low[-1] >= plan.null else "below"
     return Stopped(plan, x, path, evidence, decided)
-
-
-def picture_of_evidence(stopped: Stopped, title: str = "") -> tuple[Figure, str]:
-    """The e-value at each look, and the line at which it decides."""
-    table = stopped.table()
-    n, threshold = table["n"].to_numpy(), math.log10(1 / stopped.plan.alpha)
-    asked = f"{count(len(stopped.outcomes))} of {count(len(stopped.plan.order))} asked"
-    head = title or (
-        f"Evidence {stopped.decided} {stopped.plan.null:g}" if stopped.decided else "Evidence without a decision"
-    )
-    at = np.insert(n, 0, 0)
-    series = {
-        "e-value": Line(at, np.insert(table["log10_e"].to_numpy(), 0, 0.0)),
-        f"decides: 1/α = {1 / stopped.plan.alpha:g}": Line(at, np.full(len(at), threshold)),
-    }
-    return lines(
-        series, title=f"{head}: {asked}", xlabel="items asked", ylabel="e-value, powers of ten", mark_points=False
-    )
 
 
 def _evalues(plan: Plan, outcomes: Floats) -> Floats:

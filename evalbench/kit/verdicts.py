@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from evalbench.core.betting import SEQUENCE
 from evalbench.core.measures import Measure, estimate
 from evalbench.core.result import Estimate, Summary, decisive
 from evalbench.core.stability import Lit, joint_stability
@@ -318,7 +319,7 @@ def _few(own: Sequence[Estimate]) -> str:
     if alone:
         which = "" if len(alone) == len(known) else f" ({', '.join(', '.join(e.group.values()) for e in alone)})"
         return f" All items{which} are drawn together as one unit, so there is no interval."
-    return of_few(e.n for e in known)
+    return of_few(e.n for e in known if SEQUENCE not in e.method)  # which holds for any number
 
 
 def _figures(what: str, own: Sequence[Estimate], found: Sequence[Estimate], by: str, share: str, over: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +12,8 @@ import pytest
 from evalbench.core.seeds import keys
 from evalbench.draw.style import faults
 from evalbench.errors import BadInput
-from evalbench.kit.stopping import PLAN, Plan, ask_until_decided, picture_of_evidence, stopped_at
+from evalbench.kit.early import picture_of_evidence
+from evalbench.kit.stopping import PLAN, Plan, ask_until_decided, stopped_at
 from evalbench.readers.runs import RUN_FOLDER
 
 IDS = [f"q{i:03}" for i in range(200)]
@@ -50,8 +52,12 @@ def test_it_stops_at_the_first_look_that_decides() -> None:
     told = found.to_json()
     assert (told["asked"], told["not_asked"], told["items"]) == (n, 200 - n, 200)
     assert told["plan_sha256"] == json.loads(found.files()[PLAN])["stopping"]["sha256"] == plan.sha256
-    figure, alt = picture_of_evidence(found)
+    told = SimpleNamespace(stopping=found.to_json("pair"), tables=found.tables())
+    assert "of 200 pairs;" in told.stopping["sentence"]
+    assert told.tables["not_asked"]["id"].tolist() == list(found.not_asked)
+    figure, alt = picture_of_evidence(told)
     assert not faults(figure, alt)
+    assert picture_of_evidence(SimpleNamespace(stopping={}, tables={})) is None
 
 
 @pytest.mark.parametrize(("share", "null", "decided"), [(0.1, 0.5, "below"), (0.8, 0.95, "below"), (0.5, 0.5, "")])

@@ -11,12 +11,15 @@ days a week), its ceiling.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from evalbench.core.result import Result
 from evalbench.kit.collecting import accounting_of, asked, calls_of, collected, given, several
+from evalbench.kit.early import collected_until, placed
 from evalbench.kit.grouping import carried
 from evalbench.kit.options import Checks, stated, taken
 from evalbench.kit.sampling import sampled
+from evalbench.kit.stopping import BATCH, METHOD, Plan
 from evalbench.kit.trials import spread
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
 from evalbench.metrics.coherence import constants_of
@@ -25,13 +28,25 @@ from evalbench.readers.dataset import Dataset
 from evalbench.readers.gsm8k import WORD_PROBLEMS, adapt
 from evalbench.readers.schema import Table
 from evalbench.studies.cot_levels.items import check_references, items_of
-from evalbench.studies.cot_levels.pictures import annotated, picture_levels, picture_scores, reasons, worst
+from evalbench.studies.cot_levels.pictures import (
+    annotated,
+    picture_evidence,
+    picture_levels,
+    picture_scores,
+    reasons,
+    worst,
+)
 from evalbench.studies.cot_levels.summary import STRICT, THRESHOLD, measures, method, notes, summarise, with_sums
 from evalbench.text.final_answers import MARKERS
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evalbench.models.exchange import Reply
+
 __all__ = [
-    "DEFAULT_WEIGHTS", "QUESTION", "SCHEMA", "adapt", "annotated", "evaluate", "measures", "needs", "picture_levels",
-    "picture_scores", "reasons", "summarise", "with_sums", "worst",
+    "DEFAULT_WEIGHTS", "QUESTION", "SCHEMA", "adapt", "annotated", "evaluate", "measures", "needs", "picture_evidence",
+    "picture_levels", "picture_scores", "reasons", "summarise", "with_sums", "worst",
 ]  # fmt: skip
 
 QUESTION = "Does the model's chain of thought hold: is the answer right, and do the steps lead to it?"
@@ -64,6 +79,8 @@ def evaluate(
     article_as_one: bool = False,
     relative_tolerance: float = 0.0,
     threshold: float = THRESHOLD,
+    stop_early: bool = False,
+    stop_batch: int = BATCH,
     max_unscored: float = MAX_UNSCORED,
     seed: int = SEED,
     n_resamples: int = N_RESAMPLES,
@@ -94,6 +111,10 @@ def evaluate(
         Relative error that an equation may have; 0.001 accepts rounded results.
     threshold : float
         Mean final score that passes.
+    stop_early : bool
+        Ask the model problem by problem, in an order of the seed, until a betting e-value decides whether the mean final score is above or below the threshold.
+    stop_batch : int
+        After so many problems each the evidence is looked at.
     max_unscored, seed, n_resamples
         See :func:`evalbench.kit.verdicts.worst_group`.
 
@@ -114,16 +135,34 @@ def evaluate(
     checks.weights("weights", weights, LEVELS)
     constants = checks.tried(lambda: constants_of(common_constants))
     checks.share(relative_tolerance=relative_tolerance)
+    checks.at_least(1, stop_batch=stop_batch)
+    checks.that(not stop_early or model, "stop_early: responses that the table has cost nothing; name a model to ask")
+    checks.that(not stop_early or 0 < threshold < 1, "stop_early: needs a threshold above 0 and below 1")
+    checks.that(
+        not (stop_early and data.grouping.cluster),
+        "stop_early: problems that are drawn together (cluster) are not asked one by one",
+    )
     checks.refuse("cot_levels")
     data, trials = spread(data, SCHEMA)
     rows = sampled(data["items"], sample_method, n_samples, random_state)
-    responses, replies = collected(
-        rows, "response", "word_problem", lambda row: {"question": row["question"]}, **taken(asked, options)
-    )
     reading = taken(four_levels, options) | {"markers": tuple(answer_markers), "common_constants": constants}
+    shown = {"fields": lambda row: {"question": row["question"]}, **taken(asked, options)}
+
+    def ask(some: pd.DataFrame) -> tuple[pd.DataFrame, list[Reply]]:
+        return collected(some, "response", "word_problem", **shown)
+
+    def score(answered: pd.DataFrame) -> pd.Series:
+        return items_of(answered, answer_extractor, weights, **reading)[0].set_index("id")["final"]
+
+    stopped = None
+    if stop_early:
+        plan = Plan.drawn(rows["id"].unique(), seed=seed, batch=stop_batch, null=threshold)
+        responses, replies, stopped = collected_until(rows, plan, ask, score)
+    else:
+        responses, replies = ask(rows)
     each, tables = items_of(responses, answer_extractor, weights, **reading)
     items, of_trials = trials.averaged(each, "id")
-    items = carried(items, data)
+    items = carried(items if stopped is None else placed(items, stopped), data)
     result = Result(
         study="cot_levels",
         question=QUESTION,
@@ -134,9 +173,11 @@ def evaluate(
         by=("model",),
         items=items,
         summary=summarise(items, **taken(summarise, options)),
-        tables={**tables, **calls_of(replies)},
+        tables={**tables, **calls_of(replies), **(stopped.tables() if stopped else {})},
         notes=(*data.notes, *notes(items, tables["faults"], model, answer_extractor, answer_markers)),
-        method=method(weights, threshold, **reading),
+        method=(*method(weights, threshold, **reading), *([METHOD] if stopped else [])),
+        stopping=stopped.to_json("problem", "mean final score") if stopped else {},
+        files=stopped.files() if stopped else {},
         accounting=accounting_of(replies),
     )
     return trials.reported(result, of_trials, measures(threshold), with_sums)

@@ -12,6 +12,7 @@ from evalbench.draw.pictures import distribution, heat_map
 from evalbench.draw.spans import Span, highlight
 from evalbench.draw.tables import clamped, folded, html_table, text_block
 from evalbench.kit.cases import Show, in_turn, rows_of, score_text, sheet, shown, worst_cases, yes_no
+from evalbench.kit.early import picture_of_evidence
 from evalbench.kit.trials import each_trial
 from evalbench.metrics.coherence import in_words
 from evalbench.metrics.reasoning import LEVELS
@@ -40,6 +41,11 @@ def picture_levels(result: Result) -> tuple[Picture, str]:
         low=0,
         high=1,
     )
+
+
+def picture_evidence(result: Result) -> tuple[Picture, str] | None:
+    """The path of the evidence, where asking stopped early."""
+    return picture_of_evidence(result)
 
 
 def picture_scores(result: Result) -> tuple[Picture, str]:

@@ -11,8 +11,9 @@ from evalbench.core.result import Summary
 from evalbench.core.wording import counted
 from evalbench.kit import extraction
 from evalbench.kit.answers import remarks
+from evalbench.kit.early import PLACE, sequenced
 from evalbench.kit.slicing import sliced
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, pass_mark, reaches, worst_group
+from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, by_group, pass_mark, reaches, worst_group
 from evalbench.metrics.reasoning import LEVELS, formulas
 from evalbench.studies.cot_levels.items import NO_EQUATION
 
@@ -64,6 +65,10 @@ def summarise(
     rows = with_sums(items, threshold=threshold)
     lost = {str(model): said for model, own in rows.groupby("model") if (said := extraction.unmarked(own))}
     *of_model, ceiling = measures(threshold)
+    early: dict[str, Any] = {}
+    if PLACE in rows:  # resamples of what stopped early say nothing of how sure the light is
+        found = by_group(rows, of_model, "model", seed=seed, n_resamples=n_resamples)
+        early = {"estimates": sequenced(found, rows, of_model), "stable": lambda light: None}
     summary = worst_group(
         rows,
         of_model,
@@ -75,6 +80,7 @@ def summarise(
         max_unscored=max_unscored,
         seed=seed,
         n_resamples=n_resamples,
+        **early,
     )
     problems = rows.drop_duplicates("id").assign(unscored="", undefined="")
     of_references = estimate(problems, [ceiling], units=problems["id"], seed=seed, n_resamples=n_resamples)
