@@ -108,7 +108,8 @@ def families_of(name: str) -> frozenset[Family]:
     >>> families_of("mira-large-2") == families_of("mira-tiny"), families_of("model-b")
     (True, frozenset())
     """
-    whole = re.sub(r"[\s_.:]+", "-", name.strip().lower().rstrip("/"))
+    bare = re.sub(r"^(function|recorded):", "", name.strip().lower().rstrip("/"))
+    whole = re.sub(r"[\s_.:]+", "-", bare)
     last = re.split(r"[/#]", whole)[-1]
     for part in (last, whole):
         known = frozenset(family for family, pattern in _patterns() if pattern.search(part))

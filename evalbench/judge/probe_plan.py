@@ -1,4 +1,4 @@
-"""What is asked of a judge that is probed: the answers as they are, with an order to the judge in them, and constant texts."""
+"""What is asked of a judge that is probed: the answers as they are, with an order to the judge or a neutral text added, constant texts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from evalbench.core.seeds import keys, uniforms
 from evalbench.judge.criteria import Criterion
 from evalbench.judge.pairwise import ORDERS
-from evalbench.judge.probe_texts import INJECTIONS, LANGUAGES, NULLS, null_text
+from evalbench.judge.probe_texts import INJECTIONS, LANGUAGES, NULLS, PADDING, null_text
 
 PROBES = ("injected", "null")
 PAIR = "output_other"
@@ -118,6 +118,8 @@ def _turned(item: Item) -> dict[str, Any]:
 def _changed(item: Item, tries: Tries) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """Probe, variant, and the item with another output."""
     if "injected" in tries.probes:
+        neutral = PADDING.get(item.get("lang", "en"), PADDING["en"])
+        yield "padded", "neutral", {**item, "output": f"{item['output']}\n\n{neutral}"}
         for language in tries.languages:
             yield "injected", language, {**item, "output": f"{item['output']}\n\n{INJECTIONS[language]}"}
     if "null" in tries.probes:
@@ -153,6 +155,7 @@ def _verdict(
         "probe": probe,
         "variant": variant,
         "effect": math.nan,
+        "room": math.nan,
         "length": float(len(item["output"])),
         "length_other": float(len(other)) if order else math.nan,
         "question": item.get("question", ""),

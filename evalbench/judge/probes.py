@@ -4,7 +4,8 @@
 probe           what is asked
 ==============  ==============================================================================================
 ``""``          every answer as it is, ``repeats`` times; of pairs both orders each time
-``injected``    every answer (of a pair one of the two, by the seed) with an order to praise it, in each language
+``padded``      every answer (of a pair one of the two, by the seed) with a neutral text after it, as long as an order
+``injected``    the same with an order to praise it in the place of that text, in each language
 ``null``        a constant text in the place of every answer (of a pair: of one of the two)
 ==============  ==============================================================================================
 
@@ -15,7 +16,7 @@ that a run that ended half-way asks only for the rest.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +49,7 @@ COLUMNS = (
         "probe",
         "variant",
         "effect",
+        "room",
         "length",
         "length_other",
     ),
@@ -77,8 +79,9 @@ class Probed:
     rows : tuple of dict
         One a verdict, with :data:`COLUMNS`: a table of recorded verdicts, ``mark`` of a pair being the preference for ``output``,
         and ``order`` whether that was shown first (``ab``) or second (``ba``).  ``model`` is the item's, of a constant text its
-        name.  ``effect`` is, as a share of the scale, what an injected order added to the mean mark of the answer as it is, or
-        what a constant text earned; NaN elsewhere.  ``call`` is the verdict's ``item_id`` in the calls.
+        name.  ``effect`` is a share of the scale: what a neutral text added to the mean mark of the answer as it is, what an order
+        added to the mark with that neutral text, what a constant text earned (of pairs: 1 where it won in both orders).  ``room``
+        is what could have been added at most.  Both are NaN elsewhere.  ``call`` is the verdict's ``item_id`` in the calls.
     asked : tuple of Judgements
         Everything that was asked, with the calls.
     """
@@ -119,7 +122,7 @@ def probe(
     criteria : sequence of Criterion
         What the judge marks by; of pairs name and definition alone.
     probes : sequence of {"injected", "null"}
-        What is asked besides the answers as they are.
+        What is asked besides the answers as they are; ``injected`` brings ``padded`` with it.
     repeats : int
         How often each answer as it is is asked for, from 1.
     languages : sequence of {"en", "ru", "zh"}
@@ -151,7 +154,7 @@ def probe(
     >>> long = "It opens at noon, or so they say, but on Sundays perhaps a little later."
     >>> found = probe([{"id": "1", "output": long}], by=obedient, criteria=[brevity], languages=["en"], nulls=["evasive"])
     >>> [(row["probe"], row["repeat"], row["mark"], row["effect"]) for row in found.rows]
-    [('', '1', 0.0, nan), ('', '2', 0.0, nan), ('injected', '', 1.0, 1.0), ('null', '', 0.0, 0.0)]
+    [('', '1', 0.0, nan), ('', '2', 0.0, nan), ('padded', '', 0.0, 0.0), ('injected', '', 1.0, 1.0), ('null', '', 0.0, 0.0)]
     """
     tries = Tries(tuple(probes), tuple(languages), tuple(nulls), dict(null_texts or {}), repeats)
     faults = ["there is no criterion"] * (not criteria) + [*tries.faults(), *item_faults(items)]
@@ -235,19 +238,41 @@ def _mark(judgement: Judgement, order: str) -> float:
 def _with_effects(rows: Sequence[dict[str, Any]], task: Task) -> Iterator[dict[str, Any]]:
     """The rows with what a probe brought about, in shares of the scale."""
     low, high = min(task.labels.values()), max(task.labels.values())
-    as_it_is: dict[str, list[float]] = {}
-    for row in rows:
-        if not row["probe"] and not row["unscored"]:
-            as_it_is.setdefault(row["unit"], []).append(row["mark"])
+    plain = _means(row for row in rows if not row["probe"])
+    padded = _means(row for row in rows if row["probe"] == "padded")
+    wins: dict[tuple[str, ...], list[float]] = {}
     for row in rows:
         if row["probe"] == "null":
-            row["effect"] = (row["mark"] - low) / (high - low)
+            wins.setdefault(_text_of(row), []).append(row["mark"])
+    for row in rows:
+        if row["probe"] == "null":
+            row["effect"] = _won(wins[_text_of(row)]) if row["order"] else (row["mark"] - low) / (high - low)
         elif row["probe"]:
-            plain = float(np.mean(as_it_is.get(row["unit"], [math.nan])))
-            row["effect"] = (row["mark"] - (1 - plain if row["turned"] else plain)) / (high - low)
+            before = plain.get(row["unit"], math.nan)
+            before = 1 - before if row["turned"] else before
+            before = padded.get(row["unit"], math.nan) if row["probe"] == "injected" else before
+            row["effect"], row["room"] = (row["mark"] - before) / (high - low), (high - before) / (high - low)
         yield {name: row[name] for name in COLUMNS}
+
+
+def _means(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+    """The mean mark of each item, over its orders and repeats."""
+    marks: dict[str, list[float]] = {}
+    for row in rows:
+        if not row["unscored"]:
+            marks.setdefault(row["unit"], []).append(row["mark"])
+    return {unit: float(np.mean(of)) for unit, of in marks.items()}
+
+
+def _text_of(row: Mapping[str, Any]) -> tuple[str, ...]:
+    return row["unit"], row["variant"]
+
+
+def _won(marks: Sequence[float]) -> float:
+    """Whether a constant text won in both orders; it and a wrong answer may well be equals."""
+    return math.nan if any(math.isnan(mark) for mark in marks) else float(all(mark > 0.5 for mark in marks))
 
 
 def _place(row: Mapping[str, Any]) -> tuple[Any, ...]:
     names = ("id", "model", "variant", "order", "repeat", "call")
-    return row["criterion"], ("", *PROBES).index(row["probe"]), *(row[name] for name in names)
+    return row["criterion"], ("", "padded", *PROBES).index(row["probe"]), *(row[name] for name in names)

@@ -24,6 +24,7 @@ from evalbench.judge.families import families_of, related
         ("GigaChat-Max", "Sber", "gigachat"),
         ("YandexGPT-5", "Yandex", "yandexgpt"),
         ("http://127.0.0.1:8000/v1#gemma2", "Google", "gemma"),
+        ("function:mira_large", "", "mira"),
         ("Мира-большая", "", "мира"),
     ],
 )

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from evalbench.core.result import Result
+from evalbench.judge.probe_plan import PROBES
 from evalbench.kit.collecting import several
 from evalbench.kit.grouping import carried
 from evalbench.kit.options import Checks, stated, taken
@@ -22,6 +23,7 @@ from evalbench.studies.judge_audit.figures import DRAWN, GREEN_FROM, YELLOW_FROM
 from evalbench.studies.judge_audit.inputs import SCHEMA, adapt, read
 from evalbench.studies.judge_audit.items import items_of
 from evalbench.studies.judge_audit.learnt import files_of
+from evalbench.studies.judge_audit.live import Judge, criteria_of, live
 from evalbench.studies.judge_audit.method import method, notes
 from evalbench.studies.judge_audit.pictures import (
     alike,
@@ -36,6 +38,7 @@ from evalbench.studies.judge_audit.pictures import (
     probes,
     rates,
     replacing,
+    tried,
     unparsed,
     uses,
 )
@@ -44,7 +47,7 @@ from evalbench.studies.judge_audit.tables import tables_of
 
 __all__ = [
     "QUESTION", "SCHEMA", "adapt", "alike", "by_annotator", "costs", "criteria", "disagreements", "evaluate", "measures",
-    "panel", "picture_agreement", "picture_probes", "picture_rates", "probes", "rates", "replacing", "summarise", "unparsed",
+    "panel", "picture_agreement", "picture_probes", "picture_rates", "probes", "rates", "replacing", "summarise", "tried", "unparsed",
     "uses",
 ]  # fmt: skip
 
@@ -55,6 +58,17 @@ DRAWINGS = (DRAWN, "random", "elsewhere", "probability")
 def evaluate(
     data: Dataset,
     *,
+    judge: Judge = "",
+    criteria: str = "",
+    probes: Sequence[str] = PROBES,
+    repeats: int = 2,
+    null_texts: Sequence[str] = (),
+    judge_prompt: str = "",
+    judge_temperature: float = 0.0,
+    judge_max_tokens: int = 1024,
+    sample_method: str = "first",
+    n_samples: int = 0,
+    random_state: int = 0,
     humans: Sequence[str] = (),
     null_model: str = "",
     labels_drawn: str = DRAWN,
@@ -72,6 +86,22 @@ def evaluate(
     ----------
     data : Dataset
         ``load(…, study="judge_audit")``: table verdicts, and labels if wanted.
+    judge : str or callable
+        A judge that is asked now about the table items, besides recorded verdicts, see :func:`evalbench.judge.verdicts.judge`.
+    criteria : str
+        YAML file of what it marks by, see :func:`evalbench.judge.criteria.read_criteria`; of pairs name and definition alone.
+    probes : sequence of {"injected", "null"}
+        What it is asked besides the answers as they are: answers with an order to praise them, and constant texts.
+    repeats : int
+        How often it is asked for each answer as it is.
+    null_texts : sequence of str
+        Constant texts of your own, besides ours.
+    judge_prompt : str
+        Your own prompt ``mark`` (of pairs ``pairwise``), a file or a folder.
+    judge_temperature, judge_max_tokens
+        Of a language model's verdicts; the longest verdict of a language model.
+    sample_method, n_samples, random_state
+        See :func:`evalbench.kit.sampling.sample_ids`.
     humans : sequence of str
         Names in the column judge that are people: their verdicts are labels.
     null_model : str
@@ -105,8 +135,11 @@ def evaluate(
     checks = Checks(options)
     checks.choice("labels_drawn", labels_drawn, DRAWINGS)
     checks.share(epsilon=epsilon)
+    asked_by = criteria_of(checks, data, judge, criteria)
     checks.tried(lambda: lights_of(green_from, yellow_from, lights))
     checks.refuse("judge_audit")
+    heard = live(data, asked_by, **{**taken(live, options), "judge": judge})
+    data = heard.data
     readings = read(data, humans)
     if labels_drawn == DRAWN:
         labels_drawn = "probability" if readings.labels["probability"].notna().any() else "random"
@@ -126,8 +159,9 @@ def evaluate(
         items=items,
         items_of="answers × judges",
         summary=summary,
-        tables=tables_of(items, summary, readings, **taken(tables_of, options)),
-        notes=(*data.notes, *readings.notes, *remarks, *notes(items, readings, labels_drawn)),
+        tables={**tables_of(items, summary, readings, **taken(tables_of, options)), **heard.tables},
+        notes=(*data.notes, *heard.notes, *readings.notes, *remarks, *notes(items, readings, labels_drawn)),
         method=method(items, options),
+        accounting=heard.accounting,
         files=files_of(items, readings, data.label),
     )

@@ -14,6 +14,7 @@ from evalbench.errors import BadInput
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.labels import label_columns
 from evalbench.readers.schema import Column, Table
+from evalbench.studies.judge_audit.live import ITEMS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,9 +80,18 @@ SCHEMA: Mapping[str, Table] = {
             _text("unscored", "why there is no mark"),
             _text("probe", "what was done to the answer, such as injected; empty: nothing"),
             _name("variant", "which of several texts of a probe"),
+            _number(
+                "effect",
+                "of a probe, as a share of the scale: what it added to the mark, or a constant text earned",
+                -1,
+            ),
+            _number("room", "of an order to the judge: what it could have added at most"),
+            _text("detail", "of the reason why there is no mark"),
+            _text("call", "the name of the call"),
             _number(HUMAN, "a person's label, where there is no table of labels"),
         ),
         unique=OF_VERDICT,
+        required=False,
         help="one row per verdict",
     ),
     "labels": Table(
@@ -109,6 +119,7 @@ SCHEMA: Mapping[str, Table] = {
         required=False,
         help="one row per label, as `evalbench label merge` writes it",
     ),
+    "items": ITEMS,
 }
 
 _IDS = ("question_id", "item_id", "doc_id", "qid", "sample_id", "task_id", "example_id", "query_id", "instance_id")
@@ -141,6 +152,13 @@ ALSO: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         HUMAN: ("human_label", "human_score", "human_mark", "gold_label"),
     },
     "labels": {"id": _IDS, "annotator": _PEOPLE, "mark": _MARKS, **_SHARED},
+    "items": {
+        "id": _IDS,
+        "model": _SHARED["model"],
+        "question": ("prompt", "instruction", "input", "вопрос"),
+        "output": ("response", "answer", "completion", "prediction", "ответ"),
+        "basis": ("reference", "ground_truth", "context"),
+    },
 }
 """Names that tables of others have for our columns, the likeliest first."""
 WORDS: Mapping[str, float] = {
@@ -174,7 +192,36 @@ class Readings(NamedTuple):
 def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     """Tables with the usual other names of columns, and with marks in words, as the tables of the schema."""
     found = {name: label_columns(frame) if name == "labels" else frame for name, frame in frames.items()}
-    return {name: _adapted(frame, ALSO[name]) if name in ALSO else frame for name, frame in found.items()}
+    named = {name: _adapted(frame, ALSO[name]) if name in ALSO else frame for name, frame in found.items()}
+    verdicts = named.get("verdicts")
+    if verdicts is None:
+        return named
+    if "mark" not in verdicts and "output" in verdicts and "items" not in named:
+        return {
+            **{k: v for k, v in named.items() if k != "verdicts"},
+            "items": _adapted(frames["verdicts"], ALSO["items"]),
+        }
+    return {**named, "verdicts": _each_once(verdicts)}
+
+
+def _each_once(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """Without rows that are there twice, word for word."""
+    try:
+        doubled = verdicts.duplicated()
+    except TypeError:  # cells that are lists
+        doubled = verdicts.astype(str).duplicated()
+    if not doubled.any() or verdicts.columns.duplicated().any():
+        return verdicts
+    named = [c for c in ("judge", "model", CRITERION) if c in verdicts]
+    of = verdicts.loc[doubled, named].astype(str).value_counts().head(3) if named else ()
+    whose = [f"{', '.join(map(str, group))}: {n:,}" for group, n in of.items()] if len(of) else []
+    said = f"{counted(int(doubled.sum()), 'row')} of verdicts are there more than once, word for word, and count once"
+    found = verdicts[~doubled]
+    found.attrs = {
+        **verdicts.attrs,
+        "notes": (*verdicts.attrs.get("notes", ()), f"{said} ({'; '.join(whose)})" if whose else said),
+    }
+    return found
 
 
 def _adapted(frame: pd.DataFrame, also: Mapping[str, Sequence[str]]) -> pd.DataFrame:

@@ -43,7 +43,7 @@ def items_of(readings: Readings, *, null_model: str, labels_drawn: str) -> tuple
     verdicts = readings.verdicts
     of_null = (verdicts["probe"] == "null") | ((verdicts["model"] == null_model) & (null_model != ""))
     plain, null = verdicts[(verdicts["probe"] == "") & ~of_null], verdicts[of_null]
-    injected = verdicts[~of_null & (verdicts["probe"] != "")]
+    injected = verdicts[~of_null & (verdicts["probe"] == "injected")]
     items = _averaged(pd.concat([plain, null]) if len(plain) else verdicts, null_model)
     items = items.assign(scale=items[CRITERION].map(_scales(plain, readings)))
     items, notes = _with_labels(items, readings)
@@ -52,7 +52,7 @@ def items_of(readings: Readings, *, null_model: str, labels_drawn: str) -> tuple
     aside = (items["undefined"] != "").to_numpy()
     outside = plain.loc[(plain["mark"] < 0) | (plain["mark"] > 1), CRITERION].unique()
     rated = (items["undefined"] == NULL_ANSWER) & ~items[CRITERION].isin(outside) & items["mark"].between(0, 1)
-    items["null_mark"] = items["mark"].where(rated)
+    items["null_mark"] = items.pop("effect").where(items["undefined"] == NULL_ANSWER).fillna(items["mark"].where(rated))
     for column in ("mark", "human", *annotators_of(items)):
         items[column] = items[column].mask(aside)
     criteria = items[CRITERION].nunique()
@@ -95,6 +95,7 @@ def _averaged(verdicts: pd.DataFrame, null_model: str) -> pd.DataFrame:
     equal = pd.Series(equal_repeats(repeats.to_numpy(dtype=float)), repeats.index)
     items["repeat_equal"] = equal.groupby(level=key).mean().reindex(items.index)
     items["length"] = given.assign(length=_length(given)).groupby(key)["length"].mean()
+    items["effect"] = groups["effect"].mean() if "effect" in given else np.nan
     for column in ("tokens", "seconds", "cost"):
         if column in given:
             items[column] = groups[column].sum(min_count=1)
@@ -166,11 +167,23 @@ def _with_labels(items: pd.DataFrame, readings: Readings) -> tuple[pd.DataFrame,
 
 
 def _with_raised(items: pd.DataFrame, injected: pd.DataFrame) -> pd.DataFrame:
-    """By how much an order to the judge, written into the answer, raises its mark."""
+    """By how much an order to the judge, written into the answer, raises its mark, as a share of the scale."""
     key = ["judge", *KEYS]
-    with_order = injected.groupby(key)["mark"].mean().rename("injected").reset_index()
+    given = injected.assign(effect=injected.get("effect", np.nan))
+    with_order = given.groupby(key)[["mark", "effect"]].mean().add_suffix("_injected").reset_index()
     out = items.merge(with_order, on=key, how="left", validate="one_to_one")
-    return out.assign(raised=out["injected"] - out["mark"]).drop(columns="injected")
+    gain = (out["mark_injected"] - out["mark"]) / _spans(out)
+    return out.assign(raised=out["effect_injected"].fillna(gain)).drop(columns=["mark_injected", "effect_injected"])
+
+
+def _spans(items: pd.DataFrame) -> pd.Series:
+    """Of each criterion the span of the marks that judges and people gave."""
+    marks = items[["mark", *(c for c in items if str(c).startswith(LABEL))]]
+    span = (marks.max(axis=1).groupby(items[CRITERION]).max() - marks.min(axis=1).groupby(items[CRITERION]).min()).clip(
+        lower=0
+    )
+    span = span.where((items["scale"] != ZERO_ONE).groupby(items[CRITERION]).any(), 1.0)
+    return items[CRITERION].map(span.where(span > 0))
 
 
 def _per_group(items: pd.DataFrame, column: str) -> dict[str, np.ndarray[Any, Any]]:

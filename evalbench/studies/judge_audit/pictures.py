@@ -265,6 +265,32 @@ def _probe(row: Mapping[Any, Any]) -> Any:
     return Html(f'{escape(text)} <span class="eb-small">{escape(row["figure"])}, {row["n"]:,} answers</span>')
 
 
+def tried(result: Result) -> pd.DataFrame:
+    """What each order to the judge, and each constant text, brought about."""
+    rows = result.tables["tried"]
+    if rows.empty:
+        return _note("No answer carried an order to the judge, and no constant text was judged with a known scale.")
+    kinds = {"padded": "text added", "injected": "order added", "null": "constant text"}
+    show: Show = {
+        "judge": "judge",
+        "criterion": lambda row: row[CRITERION] or NOTHING,
+        "tried": lambda row: f"{kinds.get(row['probe'], row['probe'])}: {row['variant']}",
+        "text": lambda row: text_block(row["text"]) if row["text"] else NOTHING,
+        "verdicts": "n",
+        "added or earned, share of the scale": lambda row: _written(
+            row["effect"], _known(row["low"]), _known(row["high"])
+        ),
+        "could have added": lambda row: f"{row['room']:.2f}" if row["room"] == row["room"] else NOTHING,
+        "found": lambda row: _named(row["finding"]),
+    }
+    kept = {k: v for k, v in show.items() if k != "criterion" or (rows[CRITERION] != "").any()}
+    return shown(rows, kept)
+
+
+def _named(finding: str) -> Any:
+    return Html(f"<strong>{escape(finding)}</strong>") if finding in ("gameable", "obeyed") else finding
+
+
 def panel(result: Result) -> pd.DataFrame:
     """How many independent judges the panel is worth."""
     rows = result.tables["panel"]

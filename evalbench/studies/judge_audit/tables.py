@@ -20,6 +20,7 @@ from evalbench.studies.judge_audit.corrected import WAYS, way_of, with_twice
 from evalbench.studies.judge_audit.figures import AGREEMENT, CORRECTED, NAIVE, TOO_KIND
 from evalbench.studies.judge_audit.inputs import CRITERION, KEYS, Readings
 from evalbench.studies.judge_audit.items import GRADED, NULL_ANSWER, ZERO_ONE, annotators_of
+from evalbench.studies.judge_audit.live import tried_of
 from evalbench.studies.judge_audit.summary import (
     LEAST,
     alternative,
@@ -87,6 +88,7 @@ def tables_of(
         "probes": pd.DataFrame(probes),
         "panel": pd.DataFrame(panel, columns=PANEL),
         "alike": pd.DataFrame(alike, columns=ALIKE),
+        "tried": tried_of(readings.verdicts, **resampling),
         "costs": pd.DataFrame(_costs(items, resampling), columns=COSTS),
         "unparsed": _unparsed(readings.verdicts),
         "texts": _texts(readings.verdicts),
