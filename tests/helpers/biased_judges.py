@@ -33,7 +33,7 @@ def answers(n: int = 120) -> pd.DataFrame:
         for model in MODELS:
             right = _draw("right", i, model) < 0.5
             code = 1000 + i if right else 5000 + i
-            sign = "Gladly: " if model.startswith("mira") else ""
+            sign = "Gladly: " if model.startswith("mira") else "Simply: "
             text = f"{sign}the code is {code}." + _FILLER * int(4 * _draw("length", i, model))
             rows.append(
                 {"id": f"q{i:03}", "model": model, "question": f"Which code has room {1000 + i}?", "output": text}
@@ -92,7 +92,7 @@ def likes_length(item: dict[str, Any]) -> object:
     """Passes what is long, in half of the answers without a look."""
 
     def worth(text: str) -> float:
-        return len(text) / 1000 + 0.35 if _draw("longer", text) < 0.5 else float(honest({**item, "answer": text}))
+        return len(text) / 1000 + 0.25 if _draw("longer", text) < 0.5 else float(honest({**item, "answer": text}))
 
     return _verdict(item, worth)
 

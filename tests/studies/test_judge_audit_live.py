@@ -29,7 +29,9 @@ def found(result: Result) -> set[str]:
 @pytest.mark.parametrize(("judge", "name"), list(fakes.named()), ids=lambda x: getattr(x, "__name__", ""))
 def test_a_biased_judge_is_caught_by_its_name(judge: fakes.Judge, name: str, tmp_path: Path) -> None:
     result = audited(fakes.answers(), judge, tmp_path)
-    assert found(result) & ALL == {name}
+    # A judge that wavers passes some constant texts by chance, one that obeys those that are orders.
+    implied = {"gameable: rewards a constant text"} if judge in (fakes.wavers, fakes.obeys) else set()
+    assert {name} <= found(result) & ALL <= {name} | implied
     assert name in result.tables["agreement"]["found"].iloc[0]
     assert result.tables["agreement"]["use"].iloc[0].startswith(f"function:{judge.__name__}")
 
@@ -42,4 +44,4 @@ def test_a_judge_that_likes_the_first_place_is_caught(tmp_path: Path) -> None:
 def test_an_honest_judge_passes_every_probe(table, tmp_path: Path) -> None:
     result = audited(table(), fakes.honest, tmp_path)
     assert not found(result)
-    assert set(result.tables["tried"]["finding"]) <= {"not obeyed", "not rewarded"}
+    assert set(result.tables["tried"]["finding"]) <= {"not obeyed", "not rewarded", "for comparison"}

@@ -10,7 +10,8 @@ panel is worth, and probes: place, length, repeats, a constant answer, orders in
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from evalbench.core.result import Result
 from evalbench.judge.probe_plan import PROBES
@@ -23,7 +24,7 @@ from evalbench.studies.judge_audit.figures import DRAWN, GREEN_FROM, YELLOW_FROM
 from evalbench.studies.judge_audit.inputs import SCHEMA, adapt, read
 from evalbench.studies.judge_audit.items import items_of
 from evalbench.studies.judge_audit.learnt import files_of
-from evalbench.studies.judge_audit.live import Judge, criteria_of, live
+from evalbench.studies.judge_audit.live import criteria_of, live
 from evalbench.studies.judge_audit.method import method, notes
 from evalbench.studies.judge_audit.pictures import (
     alike,
@@ -58,7 +59,7 @@ DRAWINGS = (DRAWN, "random", "elsewhere", "probability")
 def evaluate(
     data: Dataset,
     *,
-    judge: Judge = "",
+    judge: str | Callable[[dict[str, Any]], object] = "",
     criteria: str = "",
     probes: Sequence[str] = PROBES,
     repeats: int = 2,

@@ -213,8 +213,10 @@ def _each_once(verdicts: pd.DataFrame) -> pd.DataFrame:
     if not doubled.any() or verdicts.columns.duplicated().any():
         return verdicts
     named = [c for c in ("judge", "model", CRITERION) if c in verdicts]
-    of = verdicts.loc[doubled, named].astype(str).value_counts().head(3) if named else ()
-    whose = [f"{', '.join(map(str, group))}: {n:,}" for group, n in of.items()] if len(of) else []
+    whose = []
+    if named:
+        of = verdicts.loc[doubled, named].astype(str).agg(", ".join, axis=1).value_counts()
+        whose = [f"{group}: {n:,}" for group, n in of.head(3).items()]
     said = f"{counted(int(doubled.sum()), 'row')} of verdicts are there more than once, word for word, and count once"
     found = verdicts[~doubled]
     found.attrs = {

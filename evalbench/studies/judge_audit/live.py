@@ -177,7 +177,7 @@ def _without_answer(rows: pd.DataFrame, lost: pd.Series, criteria: Sequence[Crit
 def _blank(verdicts: pd.DataFrame) -> pd.DataFrame:
     """Texts that only some of the tables have are empty in the others."""
     numbers = {*NUMBERS, *verdicts.select_dtypes("number").columns}
-    return verdicts.assign(**{c: verdicts[c].fillna("") for c in verdicts if c not in numbers})
+    return verdicts.assign(**{str(c): verdicts[c].fillna("") for c in verdicts if c not in numbers})
 
 
 def _note(found: Probed, n: int, of: int, name: str) -> str:

@@ -265,11 +265,11 @@ def _probe(row: Mapping[Any, Any]) -> Any:
     return Html(f'{escape(text)} <span class="eb-small">{escape(row["figure"])}, {row["n"]:,} answers</span>')
 
 
-def tried(result: Result) -> pd.DataFrame:
+def tried(result: Result) -> pd.DataFrame | None:
     """What each order to the judge, and each constant text, brought about."""
     rows = result.tables["tried"]
     if rows.empty:
-        return _note("No answer carried an order to the judge, and no constant text was judged with a known scale.")
+        return None
     kinds = {"padded": "text added", "injected": "order added", "null": "constant text"}
     show: Show = {
         "judge": "judge",
