@@ -60,7 +60,7 @@ def evaluate(
     data: Dataset,
     *,
     judge: str | Callable[[dict[str, Any]], object] = "",
-    criteria: str = "",
+    criteria_file: str = "",
     probes: Sequence[str] = PROBES,
     repeats: int = 2,
     null_texts: Sequence[str] = (),
@@ -89,7 +89,7 @@ def evaluate(
         ``load(…, study="judge_audit")``: table verdicts, and labels if wanted.
     judge : str or callable
         A judge that is asked now about the table items, besides recorded verdicts, see :func:`evalbench.judge.verdicts.judge`.
-    criteria : str
+    criteria_file : str
         YAML file of what it marks by, see :func:`evalbench.judge.criteria.read_criteria`; of pairs name and definition alone.
     probes : sequence of {"injected", "null"}
         What it is asked besides the answers as they are: answers with an order to praise them, and constant texts.
@@ -136,7 +136,7 @@ def evaluate(
     checks = Checks(options)
     checks.choice("labels_drawn", labels_drawn, DRAWINGS)
     checks.share(epsilon=epsilon)
-    asked_by = criteria_of(checks, data, judge, criteria)
+    asked_by = criteria_of(checks, data, options, judge)
     checks.tried(lambda: lights_of(green_from, yellow_from, lights))
     checks.refuse("judge_audit")
     heard = live(data, asked_by, **{**taken(live, options), "judge": judge})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -80,16 +80,25 @@ class Live(NamedTuple):
     notes: tuple[str, ...]
 
 
-def criteria_of(checks: Checks, data: Dataset, judge: Judge, criteria: str) -> tuple[Criterion, ...]:
-    """The criteria that a judge is asked by; what is missing for it goes to the checks."""
-    asked, there = bool(judge), data.get("items") is not None
+def criteria_of(checks: Checks, data: Dataset, options: Mapping[str, Any], judge: Judge) -> tuple[Criterion, ...]:
+    """The criteria that a judge is asked by; what is wrong with the options, or missing for them, goes to the checks."""
+    asked, file = bool(judge), options["criteria_file"]
+    checks.at_least(1, repeats=options["repeats"])
+    strangers = [str(name) for name in options["probes"] if name not in PROBES]
+    checks.that(not strangers, f"probes: {', '.join(strangers)} unknown; there are {', '.join(PROBES)}")
+    blank = [n for n, text in enumerate(options["null_texts"], start=1) if not (isinstance(text, str) and text.strip())]
+    checks.that(not blank, f"null_texts: text {', '.join(map(str, blank))} is empty")
+    there = data.get("items") is not None
     checks.that(there or not asked, "judge: a judge is asked about the table items, which is not there (items=FILE)")
-    checks.that(criteria or not asked, "criteria: a judge needs the YAML file of what it marks by (criteria=FILE)")
+    checks.that(
+        file or not asked, "criteria_file: a judge needs the YAML file of what it marks by (criteria_file=FILE)"
+    )
     checks.that(
         asked or data.get("verdicts") is not None,
-        "there are no verdicts: give the table verdicts, or the table items with a judge to ask (judge=NAME, criteria=FILE)",
+        "there are no verdicts: give the table verdicts, or the table items with a judge to ask "
+        "(judge=NAME, criteria_file=FILE)",
     )
-    return (checks.tried(lambda: read_criteria(criteria)) or ()) if asked and criteria else ()
+    return (checks.tried(lambda: read_criteria(file)) or ()) if asked and file else ()
 
 
 def live(
