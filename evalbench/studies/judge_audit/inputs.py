@@ -217,7 +217,7 @@ def _each_once(verdicts: pd.DataFrame) -> pd.DataFrame:
     if named:
         of = verdicts.loc[doubled, named].astype(str).agg(", ".join, axis=1).value_counts()
         whose = [f"{group}: {n:,}" for group, n in of.head(3).items()]
-    said = f"{counted(int(doubled.sum()), 'row')} of verdicts are there more than once, word for word, and count once"
+    said = f"{counted(int(doubled.sum()), 'row')} of verdicts appear more than once, word for word, and count once"
     found = verdicts[~doubled]
     found.attrs = {
         **verdicts.attrs,

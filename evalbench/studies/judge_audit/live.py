@@ -89,7 +89,7 @@ def criteria_of(checks: Checks, data: Dataset, options: Mapping[str, Any], judge
     blank = [n for n, text in enumerate(options["null_texts"], start=1) if not (isinstance(text, str) and text.strip())]
     checks.that(not blank, f"null_texts: text {', '.join(map(str, blank))} is empty")
     there = data.get("items") is not None
-    checks.that(there or not asked, "judge: a judge is asked about the table items, which is not there (items=FILE)")
+    checks.that(there or not asked, "judge: a judge is asked about the table items, which is missing (items=FILE)")
     checks.that(
         file or not asked, "criteria_file: a judge needs the YAML file of what it marks by (criteria_file=FILE)"
     )
