@@ -11,7 +11,7 @@ import math
 import os
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -81,24 +81,23 @@ class Budget:
             self.leave(beyond, purposes)
             return within
 
-    def affordable(self, bounds: Mapping[str, float]) -> list[str]:
+    def affordable(self, keys: Sequence[str], bound: Callable[[str], float]) -> list[str]:
         """The first keys that may be asked at once, whatever each of them costs up to its bound; none once all is spent.
 
         Examples
         --------
-        >>> Budget(max_cost=1.0).affordable({"a": 0.6, "b": 0.6, "c": 0.6})
+        >>> Budget(max_cost=1.0).affordable(["a", "b", "c"], lambda key: 0.6)
         ['a', 'b']
         """
         if self.max_cost is None:
-            return list(bounds)
-        reserved, found = self._billed, []
-        for key, bound in bounds.items():
+            return list(keys)
+        reserved = self._billed
+        for place, key in enumerate(keys):
             if reserved >= self.max_cost:
-                break
+                return list(keys[:place])
             if key not in self._asked:
-                reserved += bound
-            found.append(key)
-        return found
+                reserved += bound(key)
+        return list(keys)
 
     def bill(self, key: str, purpose: str, cost: float) -> None:
         """Count a request that was asked, and what it cost when it was sent, now or once."""
@@ -174,8 +173,11 @@ def active() -> Budget | None:
     if not (calls or cost):
         return None
     if _of_environment is None:
-        seed = int(os.environ.get(SEED) or 0)
-        _of_environment = Budget(int(calls) if calls else None, float(cost) if cost else None, seed)
+        try:
+            limits = int(calls) if calls else None, float(cost) if cost else None
+            _of_environment = Budget(*limits, int(os.environ.get(SEED) or 0))
+        except ValueError as error:
+            raise BadInput(f"{MAX_CALLS}, {MAX_COST} and {SEED} are numbers: {error}") from None
     return _of_environment
 
 
@@ -231,29 +233,23 @@ def account() -> dict[str, Any]:
 
 
 def in_words(spent: Mapping[str, Any]) -> str:
-    """How far a run came, a sentence or two; empty where it was not stopped.
+    """How far a run came; empty where it was not stopped.  Later steps may need calls that nobody knows of yet: *at least*.
 
     Examples
     --------
     >>> in_words({"max_calls": 50, "max_cost": None, "calls": 50, "not_asked": 70, "billed": None, "purposes":
     ...     {"answer": {"asked": 50, "not_asked": 70}}})
-    'Stopped by its budget: 50 of 120 calls were made (--max-calls 50); what was not asked is unscored. A run with a higher limit continues from the cache.'
+    'Stopped by its budget after 50 of at least 120 calls (--max-calls 50; cached ones count). What was not asked is unscored. A run with a higher limit continues from the cache.'
     """
     if not spent.get("not_asked"):
         return ""
     limits = [f"--max-calls {spent['max_calls']}"] if spent["max_calls"] is not None else []
     limits += [f"--max-cost {spent['max_cost']:g}, billed {spent['billed']:g}"] if spent["max_cost"] is not None else []
-    total = spent["calls"] + spent["not_asked"]
-    each = spent["purposes"]
-    parts = [f"{p or 'calls'} {n['asked']} of {n['asked'] + n['not_asked']}" for p, n in each.items()]
-    split = f" ({'; '.join(parts)})" if len(parts) > 1 else ""
+    each = {purpose or "other": counts for purpose, counts in spent["purposes"].items()}
+    parts = [f"{purpose} {n['asked']} of {n['asked'] + n['not_asked']}" for purpose, n in each.items()]
+    split = f": {', '.join(parts)}" if len(parts) > 1 else ""
     return (
-        f"Stopped by its budget: {spent['calls']} of {total} calls were made{split} ({'; '.join(limits)}); what was not "
-        "asked is unscored. A run with a higher limit continues from the cache."
+        f"Stopped by its budget after {spent['calls']} of at least {spent['calls'] + spent['not_asked']} calls{split} "
+        f"({'; '.join(limits)}; cached ones count). What was not asked is unscored. A run with a higher limit continues from "
+        "the cache."
     )
-
-
-def clear() -> None:
-    """Forget what the environment's budget has counted: the next run of this process begins anew."""
-    global _of_environment
-    _of_environment = None

@@ -94,6 +94,13 @@ def note(found: Round, *, remark: str = "") -> None:
     here = noted()
     if here is not None:
         here.rounds.append(found)
+        add(remark)
+
+
+def add(remark: str) -> None:
+    """Note something that the plan does not count."""
+    here = noted()
+    if here is not None:
         here.notes += [remark] if remark and remark not in here.notes else []
         here.keep()
 

@@ -43,6 +43,9 @@ limit of calls or cost was reached before; nothing was asked).  A wrong key or a
 """
 
 
+_IN_WORDS = {"imported": "imported without a score", "budget": "beyond the budget"}
+
+
 def in_words(reason: str) -> str:
     """A hyphenated reason as pages have it: ``no output``; a reason that is a sentence stays as it is.
 
@@ -51,7 +54,7 @@ def in_words(reason: str) -> str:
     >>> in_words("no-output"), in_words("imported")
     ('no output', 'imported without a score')
     """
-    return "imported without a score" if reason == "imported" else reason if " " in reason else reason.replace("-", " ")
+    return _IN_WORDS.get(reason) or (reason if " " in reason else reason.replace("-", " "))
 
 
 def counted(reasons: Iterable[str]) -> str:

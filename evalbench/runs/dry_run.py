@@ -53,7 +53,7 @@ def dry_run(
     def one(stand: dry.Stand) -> dry.Noted:
         with tempfile.TemporaryDirectory(prefix="evalbench-") as folder:
             file, out = Path(folder) / "asked.json", Path(folder) / NOTEBOOK
-            env = {**environment(planned), RUN: folder, dry.FILE: str(file), dry.AS: stand}
+            env = {**environment(planned), RUN: folder, "HF_HUB_OFFLINE": "1", dry.FILE: str(file), dry.AS: stand}
             ended = execute(planned.notebook, out, planned.parameters, env, timeout, fork, memory)
             found = dry.read(file)
         error = redactor()(ended.error)

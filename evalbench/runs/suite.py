@@ -105,7 +105,7 @@ def read_suite(path: Path, root: Path | None = None, limits: Mapping[str, Any] |
     for entry in entries:
         for study, values, varied in _combinations(entry, faults):
             try:
-                planned = limited(_planned(study, values, root, path.parent), **_limits(entry, limits or {}))
+                planned = _limited(_planned(study, values, root, path.parent), entry, limits or {})
             except BadInput as error:
                 faults += [f"{entry.at(_named(line))}: {line}" for line in str(error).split("\n")]
                 continue
@@ -149,10 +149,13 @@ def _fits(study: str, name: str, value: Any, root: Path | None, base: Path) -> b
     return True
 
 
-def _limits(entry: _Entry, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The budget of an entry's runs, else that of the command line."""
+def _limited(planned: Plan, entry: _Entry, given: Mapping[str, Any]) -> Plan:
+    """The plan with the budget of its entry, else that of the command line."""
     own = {name: entry.values[name] for name in LIMITS if entry.values.get(name) is not None}
-    return own or dict(given)
+    try:
+        return limited(planned, **(own or given))
+    except BadInput as error:
+        raise BadInput("\n".join(_lines(error))) from None
 
 
 def _lines(error: BadInput) -> list[str]:

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
+from evalbench.core import dry
 from evalbench.errors import BadInput
 from evalbench.models.redact import redactor
 from evalbench.web.page_text import decoded, html_text
@@ -159,8 +160,11 @@ class Fetcher:
         return Page(url, "ok", f"HTTP {status}", status, tuple(hops), text)
 
     def fetch_all(self, urls: Iterable[str], *, at_once: int = 4) -> dict[str, Page]:
-        """Fetch every distinct address once."""
+        """Fetch every distinct address once; on a dry run none."""
         distinct = sorted(set(urls))
+        if dry.is_dry():
+            dry.add("Pages of the web are not fetched here, so that questions about their texts are not counted.")
+            return {}
         with ThreadPoolExecutor(at_once) as pool:
             return dict(zip(distinct, pool.map(self.fetch, distinct), strict=True))
 

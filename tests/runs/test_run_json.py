@@ -164,9 +164,9 @@ def test_a_dry_run_writes_nothing_and_a_budget_stops_the_run(asking: tuple[Path,
         5,
     )
     page = Path(found["report"]).read_text(encoding="utf-8")
-    assert page.count("Stopped by its budget: 5 of 12 calls were made") == 1
+    assert page.count("Stopped by its budget after 5 of at least 12 calls") == 1
     done = evalbench(*words, "--max-calls", "10", cwd=bench)
-    assert "budget  Stopped by its budget: 10 of 12 calls" in done.stdout
+    assert "budget  Stopped by its budget after 10 of at least 12 calls" in done.stdout
     assert len(server.answered) == 10
     done = evalbench(*words, "--max-cost", "1", cwd=bench)
     assert (done.returncode, len(server.answered)) == (2, 10)

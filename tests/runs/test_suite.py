@@ -36,6 +36,8 @@ def suite(bench: Path, text: str) -> Path:
         ("runs:\n  - {study: tiny, data: words.csv, parameters: [1]}", "parameters: expected 'name: value' lines"),
         ("runs:\n  - {study: tiny, data: words.csv, timeout: -1}", "timeout: expected seconds above 0 and up to a year, found -1"),
         ("runs:\n  - {study: tiny, data: words.csv, timeout: yes}", "timeout: expected seconds above 0 and up to a year, found True"),
+        ("runs:\n  - {study: tiny, data: words.csv, max_calls: 0}", "entry 1 (line 2): max_calls is 0; expected a whole number from 1"),
+        ("max_cost: yes\nruns:\n  - {study: tiny, data: words.csv}", "max_cost is True; expected a number above 0"),
         ("runs:\n  - study: tiny\n    study: tiny\n    data: words.csv", "line 3: study appears twice"),
         ("runs:\n  - {study: tiny, data: words.csv}\n  - {study: tiny, data: words.csv, matrix: {k: [1]}}",
          "entry 2 (line 3): tiny k=1: the same run as in entry 1 (line 2)"),
@@ -108,6 +110,17 @@ runs:
     assert jobs[12].label == "tiny"
     assert jobs[0].plan.parameters["data"] == str(bench / "words.csv")
     assert len({job.plan.identity for job in jobs}) == 13
+
+
+def test_a_budget_is_of_each_run_and_makes_it_another(bench):
+    text = "max_calls: 9\nruns:\n  - {study: tiny, data: words.csv}\n  - {study: tiny, data: words.csv, max_calls: 3}\n"
+    own = read_suite(suite(bench, text), bench, {"max_calls": 5})
+    assert [job.plan.limits for job in own] == [{"max_calls": 9}, {"max_calls": 3}]
+    plain = "runs:\n  - {study: tiny, data: words.csv}\n"
+    (without,) = read_suite(suite(bench, plain), bench)
+    (given,) = read_suite(suite(bench, plain), bench, {"max_cost": 0.5})
+    assert (without.plan.limits, given.plan.limits) == ({}, {"max_cost": 0.5})
+    assert len({job.plan.identity for job in (*own, without, given)}) == 4
 
 
 def test_runs_of_one_name_are_told_apart_by_what_their_entries_state(bench):

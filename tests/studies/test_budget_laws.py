@@ -60,7 +60,7 @@ def test_a_budget_leaves_the_rest_unscored_and_says_so(name: str, chat: Chat) ->
         <= len(chat.answered)
     )
     assert result.budget["not_asked"] > 0
-    assert "Stopped by its budget: 3 of " in result.notes[0]
+    assert "Stopped by its budget after 3 of " in result.notes[0]
     assert result.to_json()["budget"] == result.budget
     assert "budget" in set(result.items["unscored"]), result.items["unscored"].value_counts()
     assert "budget" in result.sentence

@@ -7,12 +7,22 @@ import sys
 import pytest
 from waiting import wait_until
 
-from evalbench import citation, cot_levels, load, ner_variants, rag_generation
+from evalbench import (
+    budget,
+    citation,
+    confidence,
+    cot_levels,
+    dry_run,
+    load,
+    ner_variants,
+    rag_generation,
+    reproduction,
+)
 from evalbench.judge.criteria import task_of_criterion
 from evalbench.judge.criteria_lint import handbook_criteria
 from evalbench.judge.geval import geval
 from evalbench.models.local import weights as local
-from evalbench.models.store.cache import ReplyCache, usual_file
+from evalbench.models.store.cache import ReplyCache, cache_folder, usual_file
 
 NAME = "local/smollm2-135m"
 pytestmark = [pytest.mark.model, pytest.mark.slow]
@@ -115,3 +125,46 @@ def test_geval_goes_on_where_it_was_killed():
     again = geval(ITEMS, **options)
     assert all(one.accounting["cache_hits"] == one.accounting["calls"] for one in again.asked)
     assert again.frame().equals(found.frame())
+
+
+@pytest.fixture
+def no_replies(tmp_path, monkeypatch):
+    """A cache with the weights and nothing else."""
+    local.fetch(NAME)
+    (tmp_path / "weights").symlink_to(cache_folder() / "weights")
+    monkeypatch.setenv("EVALBENCH_CACHE", str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("study", "data", "options"),
+    [
+        (cot_levels, "word_problems@1.0.0", {"n_samples": 9, "max_tokens": 24}),
+        (ner_variants, "ner_requests@1.0.0", {"n_samples": 2, "max_tokens": 24, "descriptions": ["none"]}),
+        (reproduction, "repeated_answers@1.0.0", {"n_samples": 4, "n_generations": 2, "max_tokens": 12}),
+        (confidence, "quiz_answers@1.0.0", {"n_samples": 6, "samples_per_item": 2, "max_tokens": 16}),
+    ],
+    ids=["cot_levels", "ner_variants", "reproduction", "confidence"],
+)
+def test_a_dry_run_says_what_the_run_then_asks(study, data, options, no_replies):
+    tables = load(data, study=study.__name__.rpartition(".")[2])
+    plan = dry_run(lambda: study.evaluate(tables, model=NAME, **options))
+    accounting = study.evaluate(tables, model=NAME, **options).accounting
+    assert accounting["reasks"] == accounting["retries"] == 0
+    sums = {
+        name: [sum(row[name][i] for row in plan.rows) for i in (0, 1)]
+        for name in ("to_send", "tokens_in", "tokens_out")
+    }
+    assert sums["to_send"] == [accounting["requests"]] * 2
+    assert sums["tokens_in"][0] == pytest.approx(accounting["tokens_in"], rel=0.1)
+    assert sums["tokens_out"][0] <= accounting["tokens_out"] <= sums["tokens_out"][1]
+
+
+def test_a_budget_stops_and_a_higher_one_goes_on(no_replies):
+    tables = load("word_problems@1.0.0", study="cot_levels")
+    scored = []
+    for limit, requests in ((5, 5), (10, 5)):
+        with budget(max_calls=limit):
+            result = cot_levels.evaluate(tables, model=NAME, max_tokens=16)
+        assert (result.accounting["calls"], result.accounting["requests"]) == (limit, requests)
+        scored.append(set(result.items.loc[result.items["unscored"] == "", "id"]))
+    assert scored[0] < scored[1]

@@ -67,17 +67,13 @@ def waves(
     if spent is None:
         yield list(keys)
         return
+
+    def bound(key: str) -> float:
+        return _billed(known[key], target) if key in known else _bound(asked[key], target, max_reasks)
+
     rest = list(keys)
     while rest:
-        if spent.max_cost is None:
-            wave = rest
-        else:
-            wave = spent.affordable(
-                {
-                    key: _billed(known[key], target) if key in known else _bound(asked[key], target, max_reasks)
-                    for key in rest
-                }
-            )
+        wave = spent.affordable(rest, bound)
         if not wave:
             spent.leave(rest, purposes(asked))
             return

@@ -9,7 +9,7 @@ import pytest
 from chat import Chat, chat_endpoint
 
 from evalbench.core import dry
-from evalbench.core.budget import Budget, budget, in_words
+from evalbench.core.budget import Budget, active, budget, environment, in_words
 from evalbench.errors import BadInput, ModelUnavailable
 from evalbench.models import tokens
 from evalbench.models.accounting import accounting, calls_table
@@ -18,6 +18,7 @@ from evalbench.models.chat.collect import collect
 from evalbench.models.endpoint import Model, Price
 from evalbench.models.exchange import Reply, Request
 from evalbench.models.similarity.embed import embed
+from evalbench.web.fetch import Fetcher
 
 
 def requests(n: int, samples: int = 1, purpose: str = "answer") -> list[Request]:
@@ -102,7 +103,7 @@ def test_a_request_counts_once_over_all_steps_of_a_run(chat, tmp_path):
     assert [len(asked(r)) for r in (again, last)] == [3, 4]
     account = spent.account()
     assert account["purposes"] == {"answer": {"asked": 3, "not_asked": 0}, "last": {"asked": 1, "not_asked": 2}}
-    assert "4 of 6 calls were made (answer 3 of 3; last 1 of 3)" in in_words(account)
+    assert "4 of at least 6 calls: answer 3 of 3, last 1 of 3" in in_words(account)
 
 
 def test_what_was_not_asked_is_no_call(chat, tmp_path):
@@ -162,6 +163,26 @@ def test_limits_out_of_range_are_refused_at_once():
     with pytest.raises(BadInput) as error:
         Budget(max_calls=0, max_cost=float("inf"))
     assert len(error.value.faults) == 2
+
+
+def test_limits_of_the_environment_hold_in_a_process_of_their_own(monkeypatch):
+    assert environment(None, None, 3) == {}
+    for name, value in environment(7, 0.5, 3).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("evalbench.core.budget._of_environment", None)
+    found = active()
+    assert (found.max_calls, found.max_cost, found.seed) == (7, 0.5, 3)
+    assert active() is found
+    monkeypatch.setenv("EVALBENCH_MAX_CALLS", "many")
+    monkeypatch.setattr("evalbench.core.budget._of_environment", None)
+    with pytest.raises(BadInput, match="EVALBENCH_MAX_CALLS"):
+        active()
+
+
+def test_a_dry_run_fetches_no_page():
+    with dry.noting("none") as noted:
+        assert Fetcher().fetch_all(["https://example.com"]) == {}
+    assert "Pages of the web are not fetched" in noted.notes[0]
 
 
 def test_texts_beyond_the_cost_are_not_embedded(tmp_path, monkeypatch):
