@@ -17,7 +17,7 @@ from evalbench.errors import BadInput
 from evalbench.readers.decoded import decoded
 from evalbench.readers.files import distinct_keys
 
-MOST_DOCUMENT = 500_000_000
+MOST_DOCUMENT = 250_000_000
 """A JSON document becomes objects of about ten times its size."""
 MOST_LINE = 50_000_000
 HEAD = 262_144
@@ -89,8 +89,10 @@ def parsed(text: str | bytes, where: str) -> Any:
     except RecursionError:
         raise BadInput(f"{where}: not valid JSON (nested too deeply)") from None
     except ValueError as error:
-        cut = isinstance(error, json.JSONDecodeError) and error.pos >= len(error.doc.rstrip()) - 1
-        raise BadInput(f"{where}: not valid JSON ({error}{'; is the file cut?' if cut else ''})") from error
+        end = (text if isinstance(text, str) else text[-50:].decode("utf-8", "replace")).rstrip()[-1:]
+        raise BadInput(
+            f"{where}: not valid JSON ({error}{'' if end in ('}', ']') else '; is the file cut?'})"
+        ) from error
 
 
 def document(path: Path) -> Any:

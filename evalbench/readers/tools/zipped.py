@@ -26,6 +26,7 @@ RATIO_FROM = 2_000_000
 """Smaller entries may be compressed as well as they can be."""
 METHODS = {0: "stored", 8: "deflate", 93: "zstd"}
 _END = b"PK\x05\x06"
+_ENTRY = b"PK\x01\x02"
 _END_64 = b"PK\x06\x07"
 _LOCAL = 30
 
@@ -83,6 +84,9 @@ def _refuse_many(path: Path, file: BinaryIO) -> None:
     if _END_64 in tail[max(0, place - 20) : place] and (found := tail.rfind(b"PK\x06\x06", 0, place)) >= 0:
         entries = int.from_bytes(tail[found + 32 : found + 40], "little")
         directory = int.from_bytes(tail[found + 40 : found + 48], "little")
+    if directory <= MOST_DIRECTORY:  # the number that the end states may be a lie
+        file.seek(max(0, size - len(tail) + place - directory - 100))
+        entries = max(entries, file.read(directory + 100).count(_ENTRY))
     file.seek(0)
     if entries > MOST_ENTRIES:
         raise BadInput(f"{path}: holds {entries:,} entries, at most {MOST_ENTRIES:,} are read; divide the log")
