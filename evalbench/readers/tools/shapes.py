@@ -13,9 +13,11 @@ from typing import Any, NamedTuple
 UNSCORED = "imported"
 OWN = (
     *("id", "model", "trial", "task", "split", "question_hash", "prompt", "messages", "output", "reference", "context"),
-    *("choices", "error", "seconds", "cost", "tokens"),
+    *("choices", "error", "seconds", "cost", "tokens", "samples", "raw_output"),
+    *("answer", "response", "model_answer", "reply", "system", "score", "mark", "judge", "annotator", "unscored"),
 )
-"""Columns of ``items``; metadata of the same name become ``metadata_NAME``."""
+"""Columns of ``items``, and names under which studies look for what a model said; metadata of these names, such as the
+gold answer of a data set, become ``metadata_NAME``."""
 
 
 class Score(NamedTuple):

@@ -117,3 +117,14 @@ def test_an_unknown_file_is_refused_with_what_is_known(tmp_path):
         BadInput, match=r"not a result file of a tool that is known here; it holds something\. Known are"
     ):
         runs_of(path)
+
+
+def test_a_gold_answer_among_the_metadata_is_never_the_models(tmp_path):
+    row = {"doc_id": 0, "doc": {"question": "2+2?", "answer": "gold", "score": 1}, "target": "gold", "filter": "none", "metrics": ["acc"], "acc": 0.0,
+           "arguments": {"gen_args_0": {"arg_0": "Q: 2+2?", "arg_1": {}}}, "resps": [["five"]], "filtered_resps": ["five"], "doc_hash": "h"}  # fmt: skip
+    path = tmp_path / "samples_sums_2026-01-01T00-00-00.jsonl"
+    path.write_text(json.dumps(row), encoding="utf-8")
+    found = load(path, {"answers": ITEMS})["answers"]
+    assert found[["question", "answer", "metadata_answer", "metadata_score"]].values.tolist() == [
+        ["2+2?", "five", "gold", "1"]
+    ]

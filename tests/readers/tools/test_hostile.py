@@ -7,6 +7,7 @@ import subprocess
 import sys
 import zipfile
 import zlib
+from pathlib import Path
 
 import pytest
 from inspect_log import header, put, sample, score
@@ -230,6 +231,6 @@ for path in sys.argv[1:]:
 assert peak_bytes() - before < 300_000_000, peak_bytes() - before
 """
     paths = [str(tmp_path / name) for name in ("a.eval", "b.eval", "c.json")]
-    done = subprocess.run([sys.executable, "-c", code, *paths], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": "tests/helpers"})  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", code, *paths], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "helpers")})  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 3
