@@ -25,7 +25,14 @@ settings.load_profile("unhurried")
 
 # In CI a skip whose reason begins with none of these fails the run: `make test` passes on a bare machine, and
 # `make check` (EVALBENCH_TEST_MACHINE=complete) runs what it skipped there, or nobody would.
-ALLOWED_SKIPS = ("not on this platform", "no IPv6 loopback", "needs root", "peer not importable", "no time", "EVALBENCH_TEST_TOOLS")
+ALLOWED_SKIPS = (
+    "not on this platform",
+    "no IPv6 loopback",
+    "needs root",
+    "peer not importable",
+    "no time",
+    "EVALBENCH_TEST_TOOLS",
+)
 ALLOWED_ON_A_BARE_MACHINE = ("external data", "no chromium", "no WordNet")
 
 

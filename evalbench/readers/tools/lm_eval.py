@@ -7,7 +7,7 @@ each is a trial, and the scores are those of the document.  Scores are taken as 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -136,8 +136,9 @@ def _each(path: Path, source: Iterator[tuple[int, dict[str, Any]]], task: str, r
         if not every.first(row["doc_id"]):
             yield Row({"id": str(row["doc_id"]), **present(model=run.model or None)}, scores, kind="more")
             continue
-        answers = _answers(row)
-        item = _item(row, task, used)
+        arguments = _arguments(row)
+        answers = _answers(row, _choices(arguments))
+        item = _item(row, task, arguments, answers)
         if len(answers) < 2:
             yield Row(item, scores)
             continue
@@ -166,28 +167,28 @@ def _arguments(row: Mapping[str, Any]) -> list[tuple[Any, Any]]:
     ]
 
 
-def _choices(row: Mapping[str, Any]) -> list[str]:
+def _choices(arguments: Sequence[tuple[Any, Any]]) -> list[str]:
     """The continuations whose likelihoods were compared; none where the model wrote its answer."""
-    rest = [rest for _, rest in _arguments(row)]
+    rest = [rest for _, rest in arguments]
     return [text for text in rest if isinstance(text, str)] if all(isinstance(text, str) for text in rest) else []
 
 
-def _answers(row: Mapping[str, Any]) -> list[str]:
+def _answers(row: Mapping[str, Any], choices: Sequence[str]) -> list[str]:
     """The answers that a model wrote to one document."""
-    if _choices(row):
+    if choices:
         return []
     first = next(iter(sequence(row.get("resps"))), None)
     return [text_of(answer) for answer in sequence(first)] if isinstance(first, list) else []
 
 
-def _output(row: Mapping[str, Any]) -> str | None:
+def _output(row: Mapping[str, Any], arguments: Sequence[tuple[Any, Any]], choices: Sequence[str]) -> str | None:
     """The filtered answer, or the continuation of the largest log-likelihood."""
-    filtered, choices = sequence(row.get("filtered_resps")), _choices(row)
+    filtered = sequence(row.get("filtered_resps"))
     if choices:
         found = [_likelihood(entry) for entry in filtered]
         known = [(value, -i) for i, value in enumerate(found) if value is not None and i < len(choices)]
         return choices[-max(known)[1]] if known else None
-    if not filtered or not any(isinstance(rest, dict) for _, rest in _arguments(row)):
+    if not filtered or not any(isinstance(rest, dict) for _, rest in arguments):
         return None
     first = filtered[0]
     return text_of(first[0] if isinstance(first, list) and len(first) == 1 else first)
@@ -202,22 +203,23 @@ def _likelihood(entry: Any) -> float | None:
         return None
 
 
-def _item(row: Mapping[str, Any], task: str, used: str) -> dict[str, Any]:
-    doc, arguments, choices = row.get("doc"), _arguments(row), _choices(row)
+def _item(
+    row: Mapping[str, Any], task: str, arguments: Sequence[tuple[Any, Any]], answers: Sequence[str]
+) -> dict[str, Any]:
+    doc, choices = row.get("doc"), _choices(arguments)
     asked = arguments[0][0] if arguments else ""
     item: dict[str, Any] = {"id": str(row["doc_id"])}
     item["question_hash"] = question_hash(task, row.get("doc_hash") or text_of(doc))
     item |= {
         "prompt": text_of(asked if asked is not None else ""),
-        "output": _output(row),
+        "output": _output(row, arguments, choices),
         "reference": _reference(row.get("target")),
     }
     if choices:
         item["choices"] = choices
         item |= present(reference_choice=_indexed(row.get("target"), choices))
-    raw = _answers(row)
-    if len(raw) == 1 and raw[0] != item["output"]:
-        item["raw_output"] = raw[0]
+    if len(answers) == 1 and answers[0] != item["output"]:
+        item["raw_output"] = answers[0]
     further = metadata_columns(doc if isinstance(doc, dict) else {"doc": doc})
     return item | {key: value for key, value in further.items() if key not in item}
 
@@ -240,7 +242,10 @@ def _scores(row: Mapping[str, Any], used: str) -> tuple[list[Score], set[str]]:
     if "metrics" not in row:
         names = [key for key, value in row.items() if key not in _KEYS and not isinstance(value, (str, dict))]
     lists = {name for name in names if isinstance(row.get(name), list)}
-    answer = None if used == PLAIN else _output(row)
+    answer = None
+    if used != PLAIN:
+        arguments = _arguments(row)
+        answer = _output(row, arguments, _choices(arguments))
     out = []
     for name in names:
         if name in lists:
