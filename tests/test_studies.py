@@ -97,6 +97,7 @@ ON_THE_EDGE = {
     },
     "needle": lambda v: {"yellow_from": v - 0.02, "green_from": v},
     "rag_retrieval": lambda v: {"lights": {"ndcg_at_5": {"yellow_from": v - 0.02, "green_from": v}}},
+    "imported": lambda v: {"lights": {"has_answer": {"green_from": v + 0.1, "yellow_from": v}}},
     "text_metrics": lambda v: {
         "lights": {
             "rouge1": {"green_from": v + 0.05, "yellow_from": v - 0.05},
@@ -112,6 +113,7 @@ UNLIT = {
     "ner_conflicts": "conflict_share",
     "rag_retrieval": "ndcg_at_5",
     "text_metrics": "rouge1",
+    "imported": "has_answer",
 }
 
 

@@ -51,10 +51,11 @@ class Hooks(NamedTuple):
     unit: str = ""
     with_sums: Callable[..., pd.DataFrame] | None = None
     weighted: Callable[..., Kernel] | None = None
+    content_unit: str = ""
 
     @classmethod
     def of(cls, study: Study) -> Hooks:
-        return cls(study.measures, study.summarise, study.UNIT, study.with_sums, study.weighted)
+        return cls(study.measures, study.summarise, study.UNIT, study.with_sums, study.weighted, study.CONTENT_UNIT)
 
     def summed(self, side: Side) -> Side:
         """The side with every column that the figures sum."""
@@ -151,7 +152,7 @@ def compare(
     BadInput
         If studies or (paired) data differ, no unit or group is common, or there is no such figure.
     """
-    _comparable(reference, others, paired=paired)
+    _comparable(reference, others, paired=paired, content_unit=hooks.content_unit)
     reference, *others = (hooks.summed(side) for side in (reference, *others))
     found = [
         _differences(reference, side, hooks, paired, metric, margins or {}, seed, (n_resamples, n_summaries))
@@ -160,20 +161,25 @@ def compare(
     return one_family(found)
 
 
-def _comparable(reference: Side, others: Sequence[Side], *, paired: bool) -> None:
+def _comparable(reference: Side, others: Sequence[Side], *, paired: bool, content_unit: str) -> None:
     faults = []
     for side in others:
+        by_content = content_unit and {reference.results["id"], side.results["id"]} == {content_unit}
         if side.results["study"] != reference.results["study"]:
             faults.append(
                 f"{side.run_id} is a run of {side.results['study']}, {reference.run_id} one of {reference.results['study']}"
             )
-        elif paired and side.results["data"]["sha256"] != reference.results["data"]["sha256"]:
+        elif paired and not by_content and not _same_data(reference, side):
             faults.append(
                 f"{side.run_id} read other data ({_data(side)}) than {reference.run_id} ({_data(reference)}); "
                 "--unpaired compares them as independent samples"
             )
     if faults:
         raise BadInput.listing("these cannot be compared:", faults)
+
+
+def _same_data(reference: Side, side: Side) -> bool:
+    return bool(side.results["data"]["sha256"] == reference.results["data"]["sha256"])
 
 
 def _readable(measures: Sequence[Measure], sides: Sequence[Side]) -> None:

@@ -299,11 +299,12 @@ def read(data: Any, schema: Schema, *, root: Path | None = None, **files: str | 
     given = {name: Path(path).expanduser() for name, path in files.items() if str(path)}
     instead = " + ".join(path.name for name, path in given.items() if name in alone)
     other = None if instead else taken(data, schema)
-    if instead or other is not None:
-        paths: dict[str, Path] = {}
-        name, version, synthetic = instead or Path(data).resolve().name, "", False
-    else:
+    paths: dict[str, Path] = {}
+    name, version, synthetic = instead or Path(data).expanduser().resolve().name, "", False
+    if not instead and other is None:
         paths, name, version, synthetic = locate(data, schema, root)
+        if version and len(paths) == 1 and (other := taken(next(iter(paths.values())), schema)):
+            paths = {}
     paths |= {alone.get(name, name): path for name, path in given.items()}
     frames: dict[str, pd.DataFrame] = dict(other.frames) if other else {}
     digests: dict[str, str] = dict.fromkeys(frames, other.sha256) if other else {}

@@ -72,6 +72,9 @@ class Study:
     UNIT : str
         The column of the items that names the resampling unit where that is not ``Result.id``, such as the document
         of a pair.
+    CONTENT_UNIT : str
+        The column that names the unit by what it is, such as a hash of the question: runs whose ``Result.id`` it is are
+        paired also where they read different data.
     """
 
     name: str
@@ -89,13 +92,14 @@ class Study:
     needs: Callable[..., object] | None = None
     plan: Callable[..., pd.DataFrame] | None = None
     UNIT: str = ""
+    CONTENT_UNIT: str = ""
 
     def options(self) -> Mapping[str, inspect.Parameter]:
         """The options of ``evaluate`` in their order."""
         return dict(list(inspect.signature(self.evaluate).parameters.items())[1:])
 
 
-VALUES = {"QUESTION": str, "SCHEMA": dict, "UNIT": str}
+VALUES = {"QUESTION": str, "SCHEMA": dict, "UNIT": str, "CONTENT_UNIT": str}
 FUNCTIONS = ("evaluate", "summarise", "measures", "with_sums", "weighted", "adapt", "check", "needs", "plan")
 REQUIRED = ("QUESTION", "SCHEMA", "evaluate", "summarise")
 

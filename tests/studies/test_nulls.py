@@ -22,8 +22,10 @@ from evalbench.core.unscored import REASONS, in_words
 
 # A session and a repeated question have many answers, of which one that is null is one less: tests of these studies.
 MANY = ("dialogue", "reproduction")
-ANSWERING = [name for name in studies.names() if answers(name) and name not in MANY]
-REFERRING = [name for name in studies.names() if references(name)]
+# Scores that another tool gave stay what they are, whatever became of the texts.
+GIVEN = ("imported",)
+ANSWERING = [name for name in studies.names() if answers(name) and name not in (*MANY, *GIVEN)]
+REFERRING = [name for name in studies.names() if references(name) and name not in GIVEN]
 COLLECTING = [name for name in ANSWERING if "model" in studies.study(name).options()]
 
 

@@ -25,7 +25,10 @@ def repeatable(name: str) -> list[str]:
     return [table for table, shape in shapes.items() if shape.trials and table in sample(name)]
 
 
-REPEATED = [name for name in studies.names() if repeatable(name)]
+# A sample that has trials already is repeated by tests of its own.
+REPEATED = [
+    name for name in studies.names() if repeatable(name) and not any(TRIAL in frame for frame in sample(name).values())
+]
 
 
 def repeated(name: str) -> dict[str, pd.DataFrame]:

@@ -71,5 +71,5 @@ def _why(cell: Cell) -> tuple[str, str]:
         )
     return (
         "errors-as-0",
-        f"{cell.missing} of {whole} rows have no score ({shown}); the tool counts them as 0, ours leaves them unscored",
+        f"{cell.missing} of {whole} rows have no score ({shown}); the tool counts an error, or a verdict that failed, as 0",
     )

@@ -50,6 +50,7 @@ from evalbench.studies.human_correlation.pictures import (
     picture_heat_map,
     picture_scatter,
 )
+from evalbench.studies.human_correlation.shapes import adapt
 from evalbench.studies.human_correlation.shown import (
     agreement,
     best_comparisons,
@@ -79,7 +80,7 @@ if TYPE_CHECKING:
     from evalbench.judge.verdicts import InProcess
 
 __all__ = [
-    "QUESTION", "SCHEMA", "agreement", "best_comparisons", "disagreements", "documents_needed", "evaluate",
+    "QUESTION", "SCHEMA", "adapt", "agreement", "best_comparisons", "disagreements", "documents_needed", "evaluate",
     "labels_needed", "matrix", "needs", "partials", "picture_agreement", "picture_criterion", "picture_heat_map",
     "picture_scatter", "preferred", "summarise", "uncompared", "undefined", "weighted",
 ]  # fmt: skip

@@ -71,6 +71,16 @@ SCHEMA: Mapping[str, Table] = {
         required=False,
         help="one row per comparison of two outputs of a document",
     ),
+    "scores": Table(
+        (
+            Column("doc_id", "id"),
+            Column("system", "id", required=False),
+            Column("metric", "id"),
+            Column("value", "float", empty_ok=True),
+        ),
+        required=False,
+        help="ready-made metrics, a score a row; each becomes a column of items",
+    ),
 }
 
 

@@ -9,17 +9,8 @@ import numpy as np
 from evalbench.core.correlation import correlate
 from evalbench.core.unscored import in_words
 from evalbench.core.wording import signed
-from evalbench.draw.pictures import (
-    ACCENT,
-    INK,
-    MUTED,
-    distribution,
-    dot,
-    estimate_bars,
-    heat_map,
-    new_figure,
-    title_at_top,
-)
+from evalbench.draw.panels import estimate_panels
+from evalbench.draw.pictures import distribution, estimate_bars, heat_map
 from evalbench.kit.cases import worst_cases
 from evalbench.kit.comparing import shown
 from evalbench.kit.trials import each_trial
@@ -99,34 +90,14 @@ def picture_panels(result: Result) -> tuple[Figure, str] | None:
     names = [n for n in result.parameters["metrics"] if np.isfinite(card(n).range[1])]
     if not names or len(result.parameters["metrics"]) == 1:
         return None
-    models = sorted({e.group.get("model", "") for e in result.summary.estimates})
-    columns = min(4, len(names))
-    rows = -(-len(names) // columns)
-    figure, axes = new_figure(7.2, 0.75 + rows * (0.55 + 0.17 * len(models)), rows=rows, cols=columns)
-    panels = np.atleast_1d(axes).ravel()
-    said = []
-    for ax, name in zip(panels, names, strict=False):
-        low, high = card(name).range
-        for y, model in enumerate(models):
-            e = next(e for e in result.summary.estimates if e.metric == name and e.group.get("model", "") == model)
-            if e.value is None:
-                continue
-            if e.ci_low is not None:
-                ax.plot([e.ci_low, e.ci_high], [y, y], color=ACCENT, linewidth=2.2, alpha=0.55, solid_capstyle="butt")
-            dot(ax, e.value, y, 5)
-            said.append(f"{name} {model} {e.value:.3g}".replace("  ", " "))
-        ax.set_xlim(max(low, 0.0), high)
-        ax.set_ylim(len(models) - 0.4, -0.6)
-        ax.set_yticks(range(len(models)), models if ax in panels[::columns] else [""] * len(models))
-        ax.set_title(name if len(name) <= 20 else f"{name[:19]}…", fontsize=8.5, loc="left", color=INK)
-        ax.set_xticks(np.linspace(max(low, 0.0), high, 3))
-        ax.set_xlabel("")
-        ax.tick_params(labelsize=7.5)
-    for ax in panels[len(names) :]:
-        ax.set_visible(False)
-    figure.supxlabel("mean over texts, on each metric's own range", fontsize=8.5, color=MUTED)
-    title_at_top(figure, "Every metric of each model" if len(models) > 1 else "Every metric over all texts")
-    return figure, f"A panel per metric, a row per model, means with 95 % intervals: {'; '.join(said)}."
+    several = len({e.group.get("model", "") for e in result.summary.estimates}) > 1
+    return estimate_panels(
+        {name: [e for e in result.summary.estimates if e.metric == name] for name in names},
+        "model",
+        {name: (max(card(name).range[0], 0.0), card(name).range[1]) for name in names},
+        title="Every metric of each model" if several else "Every metric over all texts",
+        xlabel="mean over texts, on each metric's own range",
+    )
 
 
 @each_trial

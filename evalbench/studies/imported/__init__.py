@@ -1,0 +1,185 @@
+"""What do the scores of another tool show, with intervals, honest counts and a paired comparison?
+
+Input: a result file of ragas, deepeval, promptfoo, inspect, lm-eval, MLflow or HELM, the folder that ``evalbench data import``
+makes of one, or any table with a column of numbers per metric, or with a score a row.
+
+Figures: the mean of every metric of each model with its interval; how many scores are missing, by reason and in the tool's own words;
+the tool's own figures beside ours, and why they differ; two models compared question by question.  Nothing is scored anew.  No metric
+has a threshold of its own, so the light is unlit until ``lights`` gives it one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from evalbench.core.compared import left_out_note
+from evalbench.core.progress import at
+from evalbench.core.result import Result
+from evalbench.kit.collecting import UNNAMED, several
+from evalbench.kit.comparing import compare_groups
+from evalbench.kit.grouping import carried
+from evalbench.kit.options import Checks, stated, taken
+from evalbench.kit.trials import Trials, spread
+from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
+from evalbench.readers.dataset import Dataset
+from evalbench.readers.schema import TRIAL
+from evalbench.studies.imported.facts import facts_of
+from evalbench.studies.imported.inputs import SCHEMA, UNIT, Given, adapt, check, given, needs
+from evalbench.studies.imported.items import items_of, reasons_of, texts_of
+from evalbench.studies.imported.method import facts_table, method_of, remarks
+from evalbench.studies.imported.pictures import (
+    assumed,
+    comparison,
+    failed,
+    picture_metrics,
+    picture_spread,
+    theirs,
+    unscored,
+    worst,
+)
+from evalbench.studies.imported.summary import checked_directions, checked_scales, measures, rules_of, summarise
+from evalbench.studies.imported.theirs import theirs_of
+
+__all__ = [
+    "CONTENT_UNIT", "QUESTION", "SCHEMA", "adapt", "assumed", "check", "comparison", "evaluate", "failed", "measures", "needs",
+    "picture_metrics", "picture_spread", "summarise", "theirs", "unscored", "worst",
+]  # fmt: skip
+
+QUESTION = "What do the scores of another tool show, with intervals and honest counts?"
+CONTENT_UNIT = UNIT
+_DIRECTION = ": assumed: direction of "  # said with the direction itself in a note of the study
+
+
+def evaluate(
+    data: Dataset,
+    *,
+    metrics: Sequence[str] = (),
+    directions: Mapping[str, str] | None = None,
+    scales: Mapping[str, Sequence[float]] | None = None,
+    lights: Mapping[str, Mapping[str, float]] | None = None,
+    max_unscored: float = MAX_UNSCORED,
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
+) -> Result:
+    """Give the scores of another tool intervals, counts and comparisons.
+
+    Parameters
+    ----------
+    data : Dataset
+        ``load(…, study="imported")``: the file of a tool, the folder of ``evalbench data import``, or a table of your own.
+    metrics : sequence of str
+        Which metrics, the first being what the verdict is about; empty: all, those of the most answers first.
+    directions : mapping of str to str, optional
+        Metric → ``higher``, ``lower`` or ``neither``: which end is better, where the file has it wrong or not at all.
+    scales : mapping of str to sequence of float, optional
+        Metric → its lowest and highest score, such as ``[1, 5]``, where the file has it wrong or not at all.
+    lights : mapping of str to mapping, optional
+        Metric → its thresholds, e.g. ``{"faithfulness": {"green_from": 0.9, "yellow_from": 0.8}}``, at or above; where less is
+        better ``green_to`` and ``yellow_to``, at or below.
+    max_unscored : float
+        A larger share of questions without a score of a metric makes its light grey.
+    seed, n_resamples : int
+
+    Returns
+    -------
+    Result
+        ``items``: one row per question and model, a column per metric; ``tables``: ``scores``, ``texts``, ``metrics``, ``reasons``
+        where scores are missing, ``theirs`` where the file has figures of the tool's own, ``judgements`` where it has verdicts,
+        ``comparison`` where there are several models.
+
+    Raises
+    ------
+    BadInput
+        For faulty options, scores that come twice and scores of answers that are not there, all at once.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from evalbench import load
+    >>> rows = pd.DataFrame({"user_input": ["a?", "b?"], "response": ["x", "y"], "faithfulness": [1.0, 0.5]})
+    >>> data = load({"items": rows}, study="imported", columns={"user_input": "prompt", "response": "output"})
+    >>> evaluate(data, n_resamples=100).estimate("faithfulness", model="model not named").value
+    0.75
+    """
+    options = stated(evaluate, locals())
+    checks = Checks(options)
+    checked_directions(directions or {}, checks)
+    checked_scales(scales or {}, checks)
+    for name, rule in (lights or {}).items():
+        checks.that(isinstance(rule, Mapping), f"lights: {name}: thresholds must be a mapping, got {rule!r:.80}")
+    checks.refuse("imported")
+    found = given(data, metrics)
+    names = found.metrics
+    checked_directions(directions or {}, checks, names)
+    checked_scales(scales or {}, checks, names)
+    facts = facts_of(found, data.get("metrics"), directions or {}, scales or {})
+    rules = checks.tried(lambda: rules_of(lights or {}, names, facts.directions, facts.scales)) or {}
+    checks.refuse("imported")
+    options |= {"metrics": list(names), "directions": facts.directions, "scales": facts.scales, "lights": rules}
+    answered = replace(data, tables={**data.tables, "items": found.rows})
+    judged, trials = spread(answered, SCHEMA)
+    trials = _by_unit(trials, found)
+    at(f"intervals, {n_resamples} resamples")
+    each = items_of(judged["items"], names)
+    items, rows = trials.averaged(each.sort_values(["id", "model"], kind="stable", ignore_index=True), "id")
+    items = carried(items, replace(judged, given={**data.tables, "items": found.rows}), unit=UNIT)
+    models = sorted(set(items["model"]))
+    listed = measures(**taken(measures, options))
+    beside = theirs_of(found, data.get("figures"), facts)
+    repeated = bool(trials.groups)
+    tables = {
+        "scores": found.scores if repeated else found.scores.drop(columns=TRIAL, errors="ignore"),
+        "texts": texts_of(judged["items"]),
+        "metrics": facts_table(names, facts),
+        "reasons": reasons_of(trials.named(each), found.scores, names),
+        "theirs": beside,
+        "judgements": _verdicts(data, repeated),
+        "comparison": compare_groups(items, listed, "model", units=UNIT, seed=seed, n_resamples=n_resamples),
+    }
+    used = {c for c in data["items"] if c in names} | {"answer", "passed"}
+    result = Result(
+        study="imported",
+        question=QUESTION,
+        judged=several("model", models),
+        parameters=options,
+        data=data.label,
+        id=UNIT if found.hashed else "id",
+        by=("model",),
+        items=items,
+        summary=summarise(items, **taken(summarise, options)),
+        tables={name: table for name, table in tables.items() if table is not None and len(table)},
+        notes=tuple(
+            filter(
+                None,
+                [
+                    *remarks(found, facts, beside),
+                    *(n for n in data.notes_beside(used) if _DIRECTION not in n),
+                    left_out_note(len(models), "models", "each metric"),
+                ],
+            )
+        ),
+        method=method_of(found, figures=bool(len(beside))),
+    )
+    return trials.reported(result, rows, listed)
+
+
+def _by_unit(trials: Trials, found: Given) -> Trials:
+    """The answers of trials under the column that names an item of the result."""
+    if trials.answers is None or not found.hashed:
+        return trials
+    units = found.rows.drop_duplicates("id").set_index("id")[UNIT]
+    answers = trials.answers.assign(**{UNIT: trials.answers["id"].map(units)}).drop(columns="id")
+    return replace(trials, answers=answers)
+
+
+def _verdicts(data: Dataset, repeated: bool) -> Any:
+    """The verdicts of judges, named as the answers are."""
+    table = data.get("judgements")
+    if table is None:
+        return None
+    named = table if "model" in table else table.assign(model=UNNAMED)
+    kept = named if repeated and TRIAL in named else named.drop(columns=TRIAL, errors="ignore")
+    words = kept[["id", "model", *(c for c in kept if c not in ("id", "model"))]].astype(str)
+    return kept.loc[words.sort_values(list(words), kind="stable").index].reset_index(drop=True)

@@ -1,0 +1,390 @@
+"""What another tool wrote, as one row per answer: its scores in columns of their own, each with why it is not there."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from evalbench.core.unscored import REASONS
+from evalbench.core.wording import counted
+from evalbench.errors import BadInput
+from evalbench.kit.collecting import UNNAMED
+from evalbench.readers.dataset import Dataset, counted_as
+from evalbench.readers.schema import TRIAL, Column, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+UNIT = "question"
+"""The items' column of the resampling unit: a hash of the question, or the id where some rows have none."""
+HIGHER, LOWER, NEITHER = DIRECTIONS = ("higher", "lower", "neither")
+NOT_APPLICABLE = "not-applicable"
+IMPORTED, NO_VALUE = "imported", "no-value"
+MOST_METRICS = 200
+_HASH = "question_hash"
+_SHORT = 16
+_RESERVED = {"id", UNIT, "model", "unscored", "undefined", "n_trials", "n_trials_lost", "cluster", TRIAL}
+_SCORE = " (score)"
+_OWN = {"seconds", "cost", "tokens"}  # numbers of an answer that are no scores
+
+SCHEMA: Mapping[str, Table] = {
+    "items": Table(
+        (
+            Column("id", "id", help="the question"),
+            Column("model", "id", groups=True, required=False, help="whose answer it is"),
+            Column("prompt", "text", required=False, empty_ok=True, help="the request"),
+            Column("output", "text", required=False, empty_ok=True, keep_null=True, help="the answer; shown"),
+            Column("reference", "texts", required=False, empty_ok=True, help="shown"),
+            Column("context", "texts", required=False, empty_ok=True, help="shown"),
+            Column(_HASH, "id", required=False, empty_ok=True, help="by which runs are paired; else made of prompt"),
+            Column("error", "text", required=False, empty_ok=True, help="the tool's words where no answer came"),
+        ),
+        unique=("id", "model"),
+        trials="model",
+        help="one row per answer, with a column of numbers per metric where there is no table scores",
+    ),
+    "scores": Table(
+        (
+            Column("id", "id"),
+            Column("model", "id", required=False, help="as in items"),
+            Column(TRIAL, "id", required=False, empty_ok=True, help="as in items"),
+            Column("metric", "id"),
+            Column("value", "float", empty_ok=True, help="empty: unscored"),
+            Column("unscored", "text", required=False, empty_ok=True, help="why there is no value"),
+            Column("detail", "text", required=False, empty_ok=True, help="in the tool's own words"),
+        ),
+        required=False,
+        help="one row per score that was asked for; a metric that an answer was never asked for has none",
+    ),
+    "metrics": Table(
+        (
+            Column("metric", "id"),
+            Column("low", "float", required=False, empty_ok=True, help="the worst or best score that there can be"),
+            Column("high", "float", required=False, empty_ok=True),
+            Column("scale", "text", required=False, empty_ok=True, help="in the tool's words"),
+            Column("scale_from", "text", required=False, empty_ok=True, help="file or assumed"),
+            Column("direction", "id", required=False, empty_ok=True, choices=(*DIRECTIONS, "")),
+            Column("direction_from", "text", required=False, empty_ok=True, help="file or assumed"),
+        ),
+        unique=("metric",),
+        required=False,
+        describes=True,
+        help="what is known of each metric",
+    ),
+    "figures": Table(
+        (
+            Column("metric", "id", empty_ok=True, help="empty: of no single metric, such as tests passed"),
+            Column("model", "id", required=False, empty_ok=True),
+            Column("slice", "text", required=False, empty_ok=True, help='of a part: {"split": "test"}'),
+            Column("tool_figure", "text", required=False, empty_ok=True, help="what the tool calls it"),
+            Column("tool_value", "float", empty_ok=True),
+            Column("ours", "float", required=False, empty_ok=True, help="of no single metric: the figure by what was scored"),
+            Column("n", "float", required=False, empty_ok=True, help="rows that it rests on, as the tool says"),
+            Column("words", "text", required=False, empty_ok=True, help="how the tool came to it"),
+            Column("reason", "text", required=False, empty_ok=True, help="the same as a code; not used"),
+        ),
+        required=False,
+        describes=True,
+        help="the tool's own figures",
+    ),
+    "judgements": Table(
+        (
+            Column("id", "id"),
+            Column("model", "id", required=False),
+            Column(TRIAL, "id", required=False, empty_ok=True),
+            Column("judge", "id", required=False, empty_ok=True),
+            Column("criterion", "id", required=False, empty_ok=True),
+            Column("mark", "float", required=False, empty_ok=True),
+            Column("label", "text", required=False, empty_ok=True),
+            Column("reason", "text", required=False, empty_ok=True),
+            Column("unscored", "text", required=False, empty_ok=True),
+            Column("detail", "text", required=False, empty_ok=True),
+            Column("judge_prompt", "text", required=False, empty_ok=True, help="what the judge was asked"),
+        ),
+        required=False,
+        describes=True,
+        help="verdicts of judges, shown beside the answers",
+    ),
+}  # fmt: skip
+
+
+class Given(NamedTuple):
+    """What a table holds, in one shape.
+
+    Attributes
+    ----------
+    rows : DataFrame
+        One per answer: ``id``, ``question``, ``model``, ``trial`` where there are some, the texts, and the scores as in
+        :func:`evalbench.studies.imported.items.items_of`.
+    scores : DataFrame
+        One per score that was asked for: ``id``, ``question``, ``model``, ``trial``, ``metric``, ``value``, ``unscored``, ``detail``.
+    metrics : tuple of str
+        As asked for; else those of the most answers first, then by name.
+    hashed : bool
+        Whether every question has a hash.
+    notes : tuple of str
+    """
+
+    rows: pd.DataFrame
+    scores: pd.DataFrame
+    metrics: tuple[str, ...]
+    hashed: bool
+    notes: tuple[str, ...]
+
+
+def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
+    """One long table, a score a row, as the two tables of answers and scores."""
+    items = frames.get("items")
+    if items is None or "scores" in frames:
+        return frames
+    names = {str(c).strip(): c for c in items.columns}
+    value = next((names[v] for v in ("value", "score") if v in names), None)
+    if "metric" not in names or value is None:
+        return frames
+    own = {names["metric"], value, *(names[c] for c in ("unscored", "detail") if c in names)}
+    keys = [names[c] for c in ("id", "model", TRIAL) if c in names]
+    if not keys:
+        return frames
+    scores = items[[*keys, *(c for c in items.columns if c in own)]].rename(columns={value: "value"})
+    answers = items.drop(columns=list(own))
+    kept = answers[~answers[keys].astype(str).duplicated()]
+    kept.attrs["notes"] = [
+        *items.attrs.get("notes", ()),
+        f"one row per score: {len(items)} scores of {len(kept)} answers",
+    ]
+    return {**frames, "items": kept, "scores": scores}
+
+
+def column_of(metric: str) -> str:
+    """The items' column of a metric's scores: its name, unless that would be taken for something else.
+
+    Examples
+    --------
+    >>> column_of("faithfulness"), column_of("id"), column_of("f1_unscored"), column_of("a (score)")
+    ('faithfulness', 'id (score)', 'f1_unscored (score)', 'a (score) (score)')
+    """
+    taken = metric in _RESERVED or metric.endswith(("_unscored", "_undefined", _SCORE)) or metric.startswith("slice:")
+    return f"{metric}{_SCORE}" if taken else metric
+
+
+def metrics_in(items: pd.DataFrame) -> list[str]:
+    """The metrics that have a column in the items."""
+    names = [str(c) for c in items.select_dtypes("number").columns if str(c) not in _RESERVED]
+    return [name.removesuffix(_SCORE) for name in names]
+
+
+def check(data: Dataset) -> None:
+    """Refuse scores of answers that the table does not have, and scores that come twice."""
+    given(data, ())
+
+
+def needs(data: Dataset, *, metrics: Sequence[str]) -> None:
+    """Refuse metrics that the table does not have."""
+    given(data, () if isinstance(metrics, str) else metrics)
+
+
+def given(data: Dataset, metrics: Sequence[str]) -> Given:
+    """The answers of a data set with their scores.
+
+    Parameters
+    ----------
+    data : Dataset
+    metrics : sequence of str
+        Which, in this order; by default all.
+
+    Raises
+    ------
+    BadInput
+        All faults at once.
+    """
+    import pandas as pd
+
+    faults: list[str] = []
+    items = data["items"].reset_index(drop=True)
+    scores, notes = data.get("scores"), list[str]()
+    if scores is None:
+        scores, notes = _melted(data, metrics, faults)
+    scores = scores.reset_index(drop=True)
+    asked = scores["metric"].value_counts(sort=False)
+    known = sorted(map(str, asked.index), key=lambda name: (-int(asked[name]), name))  # whatever the order of the rows
+    lost = [name for name in metrics if name not in known]
+    faults += [f"metrics: no scores of {', '.join(lost)}; there are {', '.join(known[:40]) or 'none'}"] * bool(lost)
+    names = tuple(metrics) or tuple(known)
+    if not names and not faults:
+        faults.append("there are no scores: neither a table scores nor a column of numbers in items")
+    if len(names) > MOST_METRICS:
+        faults.append(
+            f"there are {len(names)} metrics; name at most {MOST_METRICS} of them: -p 'metrics=[\"{names[0]}\"]'"
+        )
+    if faults:
+        raise BadInput.listing(f"imported scores{counted_as(faults, data.sheets)}:", faults)
+    scores = scores[scores["metric"].isin(names)]
+    items, scores = _joined(items, scores, faults)
+    if faults:
+        raise BadInput.listing(f"imported scores{counted_as(faults, data.sheets)}:", faults)
+    items, hashed = _questions(items)
+    keys = [c for c in ("id", "model", TRIAL) if c in items]
+    scores = scores.assign(
+        unscored=_why(scores), detail=scores.get("detail", pd.Series("", index=scores.index)).fillna("")
+    )
+    where = pd.MultiIndex.from_frame(items[keys])
+    place = where.get_indexer(pd.MultiIndex.from_frame(scores[keys]))
+    rows = _wide(items, scores, place, names)
+    scores = scores.assign(**{UNIT: items[UNIT].to_numpy()[place]})
+    columns = ["id", UNIT, "model", *([TRIAL] if TRIAL in scores else []), "metric", "value", "unscored", "detail"]
+    order = scores.assign(_at=scores["metric"].map({m: i for i, m in enumerate(names)}))
+    order = order.sort_values(["_at", UNIT, *keys], kind="stable", ignore_index=True)
+    return Given(rows, order[columns], names, hashed, tuple(notes))
+
+
+def _melted(data: Dataset, metrics: Sequence[str], faults: list[str]) -> tuple[pd.DataFrame, list[str]]:
+    """The columns of numbers of a table that has its scores beside the answers, as scores."""
+    import pandas as pd
+
+    items = data["items"]
+    free = [c for c in data.unused.get("items", ()) if c in items and c not in data.grouping.columns]
+    wanted = [m for m in metrics if m in free] or [c for c in free if c not in _OWN]
+    found = []
+    for name in wanted:
+        numbers = _numbers(items[name])
+        if numbers is None:
+            faults += [f"metric {name}: the column holds other cells than numbers"] * (name in metrics)
+            continue
+        keys = items[[c for c in ("id", "model", TRIAL) if c in items]]
+        found.append(keys.assign(metric=name, value=numbers, unscored="", detail=""))
+    if not found:
+        return pd.DataFrame({c: pd.Series(dtype=object) for c in ("id", "metric", "value")}), []
+    read = [str(one["metric"].iloc[0]) for one in found if len(one)]
+    if len(found) > MOST_METRICS:
+        return pd.concat(found[: MOST_METRICS + 1]), []
+    note = f"Columns of numbers that were read as metrics: {', '.join(read)}; metrics=[…] names others."
+    return pd.concat(found, ignore_index=True), [] if metrics else [note]
+
+
+def _numbers(column: pd.Series) -> Any:
+    """A column's numbers, NaN where empty; None where a cell is something else, or where there is none."""
+    import pandas as pd
+
+    text = column.astype(str).str.strip()
+    text = text.mask(text.str.lower() == "true", "1").mask(text.str.lower() == "false", "0")
+    empty = (text.isin(["", "nan", "None", "<NA>"]) | column.isna()).to_numpy()
+    values = pd.to_numeric(text.where(~empty), errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+    if empty.all() or not np.isfinite(values[~empty]).all():
+        return None
+    return values
+
+
+def _joined(items: pd.DataFrame, scores: pd.DataFrame, faults: list[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Answers and scores with the same keys: a model, and a trial where either has one."""
+    if TRIAL in scores and (scores[TRIAL] == "").all():
+        scores = scores.drop(columns=TRIAL)
+    items, scores = _of_all_trials(items, scores)
+    for name, empty in (("model", UNNAMED), (TRIAL, "1")):
+        if name in scores and name not in items:
+            # Of questions without models or trials of their own each has the answers that are scored.
+            shared = [c for c in ("id", "model") if c in items and c in scores]
+            own = scores[[*shared, name]].drop_duplicates()
+            items = items.merge(own, on=shared, how="left")
+            items[name] = items[name].fillna(empty).replace("", empty)
+        elif name in items and name not in scores:
+            several = items.drop_duplicates([c for c in ("id", "model") if c in items and c != name])
+            if len(several) < len(items):
+                faults.append(f"table scores: no column {name}, and items has several rows for one id")
+                continue
+            scores = scores.merge(items[["id", name]].drop_duplicates("id"), on="id", how="left")
+            scores[name] = scores[name].fillna(empty)
+    items = items if "model" in items else items.assign(model=UNNAMED)
+    scores = scores if "model" in scores else scores.assign(model=UNNAMED)
+    if faults:
+        return items, scores
+    keys = [c for c in ("id", "model", TRIAL) if c in items and c in scores]
+    strangers = scores.loc[~among(scores, items, keys), keys].drop_duplicates().sort_values(keys)
+    if len(strangers):
+        more = f", first {', '.join(map(str, strangers.iloc[0]))}"
+        faults.append(f"table scores: {counted(len(strangers), 'answer')} not in items ({', '.join(keys)}){more}")
+    twice = scores[scores.duplicated([*keys, "metric"])]
+    if len(twice):
+        first = ", ".join(map(str, twice.iloc[0][[*keys, "metric"]]))
+        faults.append(
+            f"table scores: {counted(len(twice), 'score')} given twice ({', '.join(keys)}, metric), first {first}"
+        )
+    return items, scores
+
+
+def _of_all_trials(items: pd.DataFrame, scores: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Where several answers have one score together, which names no trial, the first of them stands for all."""
+    keys = [c for c in ("id", "model") if c in items and c in scores]
+    if TRIAL not in items or (TRIAL in scores and (scores[TRIAL] != "").all()):
+        return items, scores
+    if TRIAL not in scores:
+        scores = scores.assign(**{TRIAL: ""})
+    together = scores[scores[TRIAL] == ""]
+    first = items.drop_duplicates(keys)
+    trial = together[keys].merge(first[[*keys, TRIAL]], on=keys, how="left")[TRIAL].fillna("").to_numpy()
+    out = scores.assign(**{TRIAL: scores[TRIAL].mask(scores[TRIAL] == "")})
+    out.loc[together.index, TRIAL] = trial
+    kept = ~items.duplicated(keys) | ~among(items, together, keys)
+    return items[kept].reset_index(drop=True), out
+
+
+def among(rows: pd.DataFrame, others: pd.DataFrame, keys: Sequence[str]) -> Any:
+    """Whether the keys of each row are those of some other row."""
+    import pandas as pd
+
+    return pd.MultiIndex.from_frame(rows[list(keys)]).isin(
+        pd.MultiIndex.from_frame(others[list(keys)].drop_duplicates())
+    )
+
+
+def _questions(items: pd.DataFrame) -> tuple[pd.DataFrame, bool]:
+    """The answers with the unit of each: a hash of its question, or the id where some question is not known."""
+    own = items[_HASH].fillna("") if _HASH in items else None
+    if own is None and "prompt" in items:
+        own = items["prompt"].map(question_hash)
+    if own is None or (own == "").any():
+        return items.assign(**{UNIT: items["id"]}), False
+    return items.assign(**{UNIT: own.str.slice(0, _SHORT)}), True
+
+
+def question_hash(text: Any) -> str:
+    """A hash of a question's text; empty where there is none.
+
+    Examples
+    --------
+    >>> question_hash("What is the capital?")[:8], question_hash("")
+    ('0078fcf4', '')
+    """
+    return (
+        hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        if isinstance(text, str) and text.strip()
+        else ""
+    )
+
+
+def _why(scores: pd.DataFrame) -> Any:
+    """Why each score has no value; empty where it has one.  A reason in other words than ours is the tool's."""
+    without = scores["value"].isna().to_numpy()
+    said = (
+        scores["unscored"].fillna("").to_numpy(dtype=object)
+        if "unscored" in scores
+        else np.full(len(scores), "", object)
+    )
+    known = [reason if reason in REASONS else IMPORTED if reason else NO_VALUE for reason in said]
+    return np.where(without, np.array(known, dtype=object), "")
+
+
+def _wide(items: pd.DataFrame, scores: pd.DataFrame, place: Any, names: Sequence[str]) -> pd.DataFrame:
+    """The answers with a column per metric, and ``COLUMN_unscored`` or ``COLUMN_undefined`` where values are missing."""
+    columns: dict[str, Any] = {}
+    for name, rows in scores.assign(_place=place).groupby("metric", sort=False):
+        at, column = rows["_place"].to_numpy(), column_of(str(name))
+        values = np.full(len(items), np.nan)
+        why, apart = np.full(len(items), "", dtype=object), np.full(len(items), NOT_APPLICABLE, dtype=object)
+        values[at], why[at], apart[at] = rows["value"], rows["unscored"], ""
+        columns |= {column: values, f"{column}_unscored": why, f"{column}_undefined": apart}
+    ordered = [f"{column_of(name)}{end}" for name in names for end in ("", "_unscored", "_undefined")]
+    clash = [c for c in ordered if c in items]
+    return items.drop(columns=clash).assign(**{c: columns[c] for c in ordered if c in columns})

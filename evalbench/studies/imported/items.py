@@ -1,0 +1,95 @@
+"""One row per answer: the scores that a tool gave it, and why scores are missing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalbench.readers.schema import TRIAL
+from evalbench.studies.imported.inputs import IMPORTED, NOT_APPLICABLE, UNIT, among, column_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TEXTS = ("prompt", "output", "reference", "context", "error")
+
+
+def items_of(rows: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
+    """The items of scored answers.
+
+    Returns
+    -------
+    DataFrame
+        ``id``, ``question`` (the resampling unit), ``model``, a column per metric
+        (:func:`~evalbench.studies.imported.inputs.column_of`), ``COLUMN_unscored`` and ``COLUMN_undefined`` where a value is
+        missing; ``unscored`` where no metric that was asked for has a value, or none was asked for; ``undefined`` nowhere.
+    """
+    columns = [column_of(name) for name in metrics]
+    values = np.stack([rows[c].to_numpy(dtype=float) for c in columns])
+    why = np.stack([rows[f"{c}_unscored"].to_numpy(dtype=object) for c in columns])
+    reasons = np.array(["; ".join(filter(None, dict.fromkeys(row))) or IMPORTED for row in why.T], dtype=object)
+    lost = np.isnan(values).all(axis=0)
+    kept = [c for column in columns for c in (column, f"{column}_unscored", f"{column}_undefined")]
+    out = rows[["id", UNIT, "model", *kept]].assign(unscored=np.where(lost, reasons, ""), undefined="")
+    # Of an answer that nothing checked every metric is unscored, and none not applicable.
+    for c in columns:
+        never = lost & (out[f"{c}_undefined"] != "").to_numpy() & (why == "").all(axis=0)
+        out[f"{c}_unscored"] = np.where(never, IMPORTED, out[f"{c}_unscored"])
+        out[f"{c}_undefined"] = np.where(never, "", out[f"{c}_undefined"])
+    return out.drop(columns=[c for c in kept if c.endswith(("_unscored", "_undefined")) and (out[c] == "").all()])
+
+
+def texts_of(rows: pd.DataFrame) -> pd.DataFrame:
+    """The texts of every answer."""
+    keys = ["id", "model", *([TRIAL] if TRIAL in rows else [])]
+    return rows[[*keys, UNIT, *(c for c in TEXTS if c in rows)]].sort_values(keys, kind="stable", ignore_index=True)
+
+
+def with_reasons(items: pd.DataFrame, metric: str) -> pd.DataFrame:
+    """The items with the reasons of one metric as ``unscored`` and ``undefined``."""
+    column = column_of(metric)
+    return items.assign(**{kind: items.get(f"{column}_{kind}", "") for kind in ("unscored", "undefined")})
+
+
+def reasons_of(items: pd.DataFrame, scores: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
+    """How many scores are missing, by model, metric, reason and the tool's own words; those never asked for apart.
+
+    Parameters
+    ----------
+    items : DataFrame
+        One row per answer, trials apart.
+    scores : DataFrame
+    metrics : sequence of str
+    """
+    import pandas as pd
+
+    keys = ["metric", "model", "kind", "reason", "detail"]
+    lost = scores[scores["unscored"] != ""].assign(kind="unscored", reason=lambda f: f["unscored"])
+    found = [lost.groupby(keys, sort=False).size().rename("n").reset_index()]
+    for metric in metrics:
+        c = column_of(metric)
+        for kind, reason in (("undefined", NOT_APPLICABLE), ("unscored", IMPORTED)):
+            own = items[items.get(f"{c}_{kind}", pd.Series("", index=items.index)) != ""]
+            if kind == "unscored":
+                own = own[~among(own, scores[scores["metric"] == metric], ["id", "model"])]
+            counts = own.groupby("model").size()
+            found.append(
+                pd.DataFrame(
+                    {
+                        "metric": metric,
+                        "model": counts.index,
+                        "kind": kind,
+                        "reason": reason,
+                        "detail": "nothing checked it" if kind == "unscored" else "",
+                        "n": counts.to_numpy(),
+                    }
+                )
+            )
+    order = {m: i for i, m in enumerate(metrics)}
+    out = pd.concat([f for f in found if len(f)] or [found[0]], ignore_index=True)
+    out = out.assign(_at=out["metric"].map(order)).sort_values(
+        ["_at", "model", "kind", "n", "detail"], ascending=[True, True, False, False, True], kind="stable"
+    )
+    return out.drop(columns="_at").reset_index(drop=True)

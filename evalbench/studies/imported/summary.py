@@ -1,0 +1,143 @@
+"""Items to headline figures and their light."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from evalbench.core.measures import Measure, mean_of
+from evalbench.core.result import Summary
+from evalbench.core.wording import counted
+from evalbench.kit.options import Checks
+from evalbench.kit.rules import rule_of
+from evalbench.kit.slicing import sliced
+from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, by_group, with_light, worst_group
+from evalbench.studies.imported.inputs import DIRECTIONS, HIGHER, LOWER, UNIT, column_of, metrics_in
+from evalbench.studies.imported.items import with_reasons
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_BETTER = {HIGHER: True, LOWER: False}
+
+
+def checked_directions(directions: Mapping[str, Any], checks: Checks, metrics: Sequence[str] = ()) -> None:
+    """Gather what is wrong with the option ``directions``."""
+    for name, direction in directions.items():
+        checks.that(not metrics or name in metrics, f"directions: {name} is not among the metrics")
+        checks.that(
+            direction in DIRECTIONS, f"directions: {name} must be one of {', '.join(DIRECTIONS)}; got {direction!r:.80}"
+        )
+
+
+def checked_scales(scales: Mapping[str, Any], checks: Checks, metrics: Sequence[str] = ()) -> None:
+    """Gather what is wrong with the option ``scales``."""
+    for name, ends in scales.items():
+        checks.that(not metrics or name in metrics, f"scales: {name} is not among the metrics")
+        numbers = isinstance(ends, list | tuple) and len(ends) == 2 and all(map(_finite, ends)) and ends[0] < ends[1]
+        checks.that(
+            numbers, f"scales: {name} must be the lowest and the highest score, such as [0, 1]; got {ends!r:.80}"
+        )
+
+
+def _finite(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def rules_of(
+    lights: Mapping[str, Any],
+    metrics: Sequence[str],
+    directions: Mapping[str, str],
+    scales: Mapping[str, Sequence[float]],
+) -> dict[str, dict[str, float]]:
+    """The checked thresholds of each metric that has a light.
+
+    Raises
+    ------
+    BadInput
+        Lists lights of metrics that are not there or have no direction, and thresholds that are no rule.
+    """
+    checks = Checks()
+    found = {}
+    for name, rule in lights.items():
+        if name not in metrics:
+            checks.that(False, f"lights: {name} is not among the metrics")
+            continue
+        low, high = scales.get(name, (-math.inf, math.inf))
+        better = _BETTER.get(directions.get(name, HIGHER))
+        options: dict[str, Any] = {"higher_is_better": better, "within": (low, high), "of": name}
+        found[name] = checks.tried(lambda rule=rule, options=options: rule_of(rule, **options)) or {}  # type: ignore[misc]
+    checks.refuse("imported")
+    return found
+
+
+def measures(
+    metrics: Sequence[str] = (),
+    directions: Mapping[str, str] | None = None,
+    scales: Mapping[str, Sequence[float]] | None = None,
+) -> tuple[Measure, ...]:
+    """The mean of each metric over the questions; of scores that are 0 or 1 a proportion."""
+    return tuple(_measure(name, directions or {}, scales or {}) for name in metrics)
+
+
+def _measure(name: str, directions: Mapping[str, str], scales: Mapping[str, Sequence[float]]) -> Measure:
+    better = _BETTER.get(directions.get(name, HIGHER))
+    ends = tuple(map(float, scales.get(name, ())))
+    worst = None if better is None or not ends else ends[0] if better else ends[1]
+    unit = "" if not ends else f"{ends[0]:g}–{ends[1]:g}"
+    return mean_of(
+        column_of(name),
+        name,
+        unit=unit,
+        higher_is_better=better,
+        worst=worst,
+        interval="wilson" if ends == (0.0, 1.0) else "bootstrap",  # by bootstrap where scores are between
+        undefined="no answer has a score",
+    )
+
+
+@sliced(UNIT, measures=measures)
+def summarise(
+    items: pd.DataFrame,
+    *,
+    metrics: Sequence[str] = (),
+    directions: Mapping[str, str] | None = None,
+    scales: Mapping[str, Sequence[float]] | None = None,
+    lights: Mapping[str, Mapping[str, float]] | None = None,
+    max_unscored: float = MAX_UNSCORED,
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
+) -> Summary:
+    """The mean of every metric of each model with its interval, and the verdict, from items alone.
+
+    Parameters
+    ----------
+    items : DataFrame
+        See :func:`evalbench.studies.imported.items.items_of`.
+    metrics : sequence of str
+        By default every metric that has a column.
+    directions, scales, lights : mapping, optional
+    max_unscored, seed, n_resamples
+        See :func:`evalbench.kit.verdicts.worst_group`.
+    """
+    names = list(metrics) or metrics_in(items)
+    lights = lights or {}
+    known = [m for m in measures(names, directions, scales) if m.sums[0] in items]
+    options: dict[str, Any] = {"seed": seed, "n_resamples": n_resamples}
+    found = [
+        e
+        for m in known
+        for e in by_group(with_reasons(items, m.metric), [with_light(m, lights)], "model", units=UNIT, **options)
+    ]
+    return worst_group(
+        items,
+        known,
+        "model",
+        lights=lights,
+        over=counted(items[UNIT].nunique(), "question"),
+        max_unscored=max_unscored,
+        units=UNIT,
+        estimates=sorted(found, key=lambda e: e.group.get("model", "")),
+        **options,
+    )
