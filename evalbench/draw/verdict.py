@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalbench.core.verdict import SYMBOLS
 from evalbench.core.wording import count, counted, estimate_parts, shared_decimals, title_of
+from evalbench.draw.corrected import FIXED, as_one_row, with_corrections
 from evalbench.draw.html import Html, attribute, breakable, escape
 
 if TYPE_CHECKING:
@@ -35,7 +36,12 @@ def light_word(light: str) -> Html:
 def domain_of(rows: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
     """The scale of a metric's bars: the unit's range where it names one, else what the rows span, with 0."""
     named = _RANGE.match(str(rows[0].get("unit") or ""))
-    known = [float(v) for r in rows for v in (r["value"], r.get("ci_low"), r.get("ci_high")) if v is not None]
+    known = [
+        float(v)
+        for r in with_corrections(rows)
+        for v in (r["value"], r.get("ci_low"), r.get("ci_high"))
+        if v is not None
+    ]
     if named:
         low, high = (float(end.replace("−", "-")) for end in named.groups())
         if low < high and all(low <= v <= high for v in known):
@@ -72,28 +78,47 @@ def _by_metric(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str,
 def _figure_cells(
     row: Mapping[str, Any], domain: tuple[float, float], decimals: int | None, marks: Mapping[str, str]
 ) -> str:
-    value, note = row["value"], str(row.get("note") or "")
-    sign = f'<sup class="eb-mark">{marks[note]}</sup>' if note else ""
-    if value is None:
-        shown, interval = f'<span class="eb-none" title="{attribute(note or "no value")}">–</span>', ""
-    else:
-        shown, interval = estimate_parts(row, decimals)
+    fixed = row.get(FIXED)
+    lines = [_shown(one, decimals, marks) for one in (row, *([fixed] if fixed else []))]
+    shown, interval = lines[0]
+    bar, behind = interval_bar(row, domain), row.get(_BEHIND) or count(int(row.get("n") or 0))
+    light = str(row.get("light") or "unlit")
+    if fixed:
+        said = ("judge says", "→ corrected")
+        shown = "".join(
+            f'<div><span class="eb-small">{word}</span> {value}</div>'
+            for word, (value, _) in zip(said, lines, strict=True)
+        )
+        interval = "".join(f"<div>{one or '–'}</div>" for _, one in lines)
+        bar = Html(f"{bar}<br>{interval_bar(fixed, domain)}")
+        behind = f'{behind}<div class="eb-small">{counted(int(fixed.get("n_labels") or 0), "label")}</div>'
+        light = str(fixed.get("light") or "unlit") if fixed.get("light") not in (None, "unlit") else light
     missing = "".join(
         f'<td class="n{" eb-some" if row.get(name) else ""}">{count(int(row.get(name) or 0))}</td>'
         for name in ("n_unscored", "n_undefined")
     )
     return (
-        f'<td class="n eb-value">{shown}{sign}</td>'
-        f'<td class="eb-barcell">{interval_bar(row, domain)}</td>'
+        f'<td class="n eb-value">{shown}</td>'
+        f'<td class="eb-barcell">{bar}</td>'
         f'<td class="n eb-interval">{interval}</td>'
-        f'<td class="n">{row.get(_BEHIND) or count(int(row.get("n") or 0))}</td>{missing}'
-        f"<td>{light_word(str(row.get('light') or 'unlit'))}</td>"
+        f'<td class="n">{behind}</td>{missing}'
+        f"<td>{light_word(light)}</td>"
     )
+
+
+def _shown(row: Mapping[str, Any], decimals: int | None, marks: Mapping[str, str]) -> tuple[str, str]:
+    """A value with the mark of its note, and its interval."""
+    note = str(row.get("note") or "")
+    sign = f'<sup class="eb-mark">{marks[note]}</sup>' if note else ""
+    if row["value"] is None:
+        return f'<span class="eb-none" title="{attribute(note or "no value")}">–</span>{sign}', ""
+    shown, interval = estimate_parts(row, decimals)
+    return f"{shown}{sign}", interval
 
 
 def _marks(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """A letter for each distinct note, in order."""
-    notes = dict.fromkeys(str(row["note"]) for row in rows if row.get("note"))
+    notes = dict.fromkeys(str(row["note"]) for row in with_corrections(rows) if row.get("note"))
     return {note: _letters(i) for i, note in enumerate(notes)}
 
 
@@ -156,14 +181,15 @@ def headline_table(
     -------
     Html
     """
-    flat = [row if isinstance(row, Mapping) else row.row() for row in rows]
+    flat: list[Mapping[str, Any]] = [row if isinstance(row, Mapping) else row.row() for row in rows]
     if items:
         flat = [{**row, _BEHIND: _items_link(row, by, items)} for row in flat]
+    flat = [*as_one_row(flat, by)]
     metrics = _by_metric(flat)
     open_ones = [
         name
         for i, (name, group) in enumerate(metrics.items())
-        if i < first or any(row.get("light") not in (None, "unlit") for row in group)
+        if i < first or any(row.get("light") not in (None, "unlit") for row in with_corrections(group))
     ]
     if len(metrics) - len(open_ones) <= 2:
         open_ones = list(metrics)
@@ -174,7 +200,7 @@ def headline_table(
         for name, (other, each) in grids.items()
     }
     # Those of all rows of the metric, shown or folded: the sentence and every other place round as the table does.
-    decimals = {name: shared_decimals(group) for name, group in metrics.items()}
+    decimals = {name: shared_decimals(with_corrections(group)) for name, group in metrics.items()}
     top = _figures_table(shown, by, "Headline figures", decimals, terms, said)
     unshown = len(metrics) - len(open_ones)
     more = [f"all {count(len(metrics[name]))} values of {title_of(metrics[name][0])}" for name in grids]

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from evalbench.core.betting import SEQUENCE
 from evalbench.core.measures import Measure, estimate
 from evalbench.core.result import Estimate, Summary, decisive
 from evalbench.core.stability import Lit, joint_stability
-from evalbench.core.stats import of_few
-from evalbench.core.unscored import counted as counted_reasons
 from evalbench.core.verdict import Band, Bands, Light, Verdict, worst
-from evalbench.core.wording import counted, estimate_text, percent, share_text
+from evalbench.core.wording import counted, percent
 from evalbench.judge.entail import holds_back
-from evalbench.kit import defaults
+from evalbench.kit import correcting, defaults
+from evalbench.kit.sentences import few, figures, left_out, why_grey, without_value
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,8 +22,6 @@ Lights = Mapping[str, Sequence[float] | Mapping[str, float]]
 
 SEED, N_RESAMPLES, MAX_UNSCORED = defaults.SEED, defaults.N_RESAMPLES, defaults.MAX_UNSCORED
 """The defaults of every study's options of these names."""
-NAMED = 12
-"""As many groups at most are named in a sentence; of more, the ends."""
 NO_THRESHOLDS = "No thresholds set, so there is no light."
 ROUNDING = 1e-9
 """A value that misses a pass mark by less than this misses it by floating point."""
@@ -149,6 +145,7 @@ def worst_group(
     whole: bool = False,
     estimates: Sequence[Estimate] | None = None,
     stable: Callable[[Light], float | None] | None = None,
+    fit: Mapping[str, Any] | None = None,
     seed: int = SEED,
     n_resamples: int = N_RESAMPLES,
 ) -> Summary:
@@ -181,6 +178,10 @@ def worst_group(
         Those of :func:`by_group`, lit, where a study computes them otherwise.
     stable : callable, optional
         Light → its stability, where a lit figure is not a function of sums; by default that of :func:`joint_stability`.
+    fit : mapping, optional
+        A correction learnt on other data (the option ``correction_fit``).  Where it holds, or the items carry enough labels, the
+        light rests on corrected figures, see :func:`evalbench.kit.correcting.fixed`, and its stability on draws from their intervals; what is
+        said against the judge does not hold them back.
     seed, n_resamples : int
 
     Returns
@@ -208,6 +209,10 @@ def worst_group(
     rules = {m.metric: m for m in measures if m.bands is not None}
     options = {"seed": seed, "n_resamples": n_resamples}
     found = by_group(items, measures, by, units=units, whole=whole, **options) if estimates is None else estimates
+    corrections = correcting.fixed(items, found, measures, by, units, fit)
+    if corrections:
+        found, measures = corrections.estimates, [*measures, *corrections.measures]
+        rules |= {m.metric: m for m in corrections.measures if m.bands is not None}
     why = [_why(e, by, held_back, max_unscored) for e in found]
     shown = [held(e, *reasons) for e, reasons in zip(found, why, strict=True)]
     if callable(held_back):  # a single figure's own reason is at that figure
@@ -216,7 +221,8 @@ def worst_group(
             for e, (said, _) in zip(shown, why, strict=True)
         ]
     deciding = [i for i, e in enumerate(found) if e.group] or list(range(len(found)))
-    lit = [i for i in deciding if found[i].metric in rules]
+    lit = [i for i in deciding if found[i].metric in rules and found[i].light != "unlit"]
+    rules = {name: m for name, m in rules.items() if not corrections or name in {found[i].metric for i in lit}}
     light = worst([shown[i].light for i in lit])
     # Held back to grey, the verdict names the light of the figures alone; a group's own red or yellow stays.
     basis = found if light == "grey" else shown
@@ -224,31 +230,46 @@ def worst_group(
     decided = decisive([basis[i] for i in lit]) if lit else None
     metric = decided.metric if decided else next(iter(lights), "") or _first(measures, [found[i] for i in deciding])
     measure = next(m for m in measures if m.metric == metric)
-    about = [(found[i], why[i]) for i in deciding if found[i].metric == metric]
+    figure = (decided.corrects if decided else "") or metric
+    of_figure = {figure} if not corrections else {e.metric for e in found if figure in (e.metric, e.corrects)}
+    about = [(found[i], why[i]) for i in deciding if found[i].metric in of_figure and (i in lit or not decided)]
+    if not decided:
+        about = [(e, reasons) for e, reasons in about if e.metric == metric]
     first = next(iter(lights), measures[0].metric)
-    name, own = what if what and metric == first else measure.title, [e for e, _ in about]
+    name, own = what if what and figure == first else measure.title, [e for e, _ in about]
+    if metric != figure and name == what:
+        name = correcting.title_of(what)
     sentence = "".join(
         (
-            _figures(name, own, found, by, share, over or counted(items[units].nunique(), "item")),
+            figures(
+                name, own, found, by, "" if metric != figure else share, over or counted(items[units].nunique(), "item")
+            ),
             f", threshold {measure.bands.cuts[0]:g}" if measure.bands and len(measure.bands.cuts) == 1 else "",
-            f".{_few(own)}",
+            f".{few(own)}",
             left_out(items),
-            _without_value(items, measure, sum(e.n_undefined for e in own)),
-            _grey(_held_first(about, lit, found, why) if light == "grey" else about, by, light, alone, max_unscored)
+            without_value(items, measure, sum(e.n_undefined for e in own)),
+            why_grey(_held_first(about, lit, found, why) if light == "grey" else about, by, light, alone, max_unscored)
             if lit
             else "",
+            corrections.sentence(figure, decided) if corrections else "",
             f" {remark}" if remark else "",
             "" if lit else f" {NO_THRESHOLDS}",
         )
     )
     if decided is None:
         return Summary(tuple(shown), Verdict("unlit", sentence))
-    groups = dict(_groups(items, by))
-    drawn = []
-    for i in lit:
-        rows = groups[found[i].group.get(by, "")]
-        drawn.append(Lit(rows, rows[units], rules[found[i].metric], basis is shown and shown[i] is not found[i]))
-    stability = stable(alone) if stable else joint_stability(drawn, alone, **options)
+    if corrections and any(found[i].corrects for i in lit):
+        weighed = [(found[i], rules[found[i].metric].bands, basis is shown and shown[i] is not found[i]) for i in lit]
+        stability = correcting.stability(weighed, alone, **options)
+    elif stable:
+        stability = stable(alone)
+    else:
+        groups = dict(_groups(items, by))
+        drawn = []
+        for i in lit:
+            rows = groups[found[i].group.get(by, "")]
+            drawn.append(Lit(rows, rows[units], rules[found[i].metric], basis is shown and shown[i] is not found[i]))
+        stability = joint_stability(drawn, alone, **options)
     rule = "; ".join(f"{m.title}: {m.bands}" for m in rules.values()) + "; the worst decides"
     if len(rules) == 1:
         rule = f"{name}{f', the worst {by} decides' if decided.group else ''}: {measure.bands}"
@@ -280,7 +301,9 @@ def _why(
     e: Estimate, by: str, held_back: str | Mapping[str, str] | Callable[[Estimate], str], max_unscored: float
 ) -> tuple[str, str]:
     """What is said against an estimate's light, and the note of too many unscored; empty where nothing is."""
-    if callable(held_back):
+    if e.corrects:  # labels, not the judge, answer for it
+        said = ""
+    elif callable(held_back):
         said = held_back(e)
     elif isinstance(held_back, str):
         said = held_back
@@ -307,85 +330,3 @@ def held(e: Estimate, held_back: str, too_many: str = "") -> Estimate:
 def held_back_by(judge: str) -> str:
     """Why a verdict that rests on this judge is at best grey; empty where nothing holds it back."""
     return f"The judge of the citations is {judge}, which compares words" if holds_back(judge) else ""
-
-
-# -- the sentence --------------------------------------------------------------------------------
-
-
-def _few(own: Sequence[Estimate]) -> str:
-    """What is said of figures that rest on few items, or on items that are all drawn together."""
-    known = [e for e in own if e.value is not None]
-    alone = [e for e in known if e.n > 1 and e.ci_low is None]
-    if alone:
-        which = "" if len(alone) == len(known) else f" ({', '.join(', '.join(e.group.values()) for e in alone)})"
-        return f" All items{which} are drawn together as one unit, so there is no interval."
-    return of_few(e.n for e in known if SEQUENCE not in e.method)  # which holds for any number
-
-
-def _figures(what: str, own: Sequence[Estimate], found: Sequence[Estimate], by: str, share: str, over: str) -> str:
-    """The estimates in words, the worst first; of many groups the ends."""
-    ordered = sorted(own, key=_goodness)
-    if len(ordered) <= NAMED:
-        return f"{what} {'; '.join(_said(e, own, found, share) for e in ordered)}; {over}"
-    known = [e for e in ordered if e.value is not None] or ordered
-    ends = " to ".join(_said(e, own, found, share) for e in (known[0], known[-1]))
-    return f"{what} from {ends}; {counted(len(ordered), by)}, {over}"
-
-
-def _goodness(e: Estimate) -> tuple[bool, float]:
-    return e.value is not None, (-1 if e.higher_is_better is False else 1) * (e.value or 0.0)
-
-
-def _said(e: Estimate, own: Sequence[Estimate], found: Sequence[Estimate], share: str) -> str:
-    name = ", ".join(e.group.values())
-    if e.value is None:
-        return f"has no value ({': '.join(filter(None, [name, e.note]))})"
-    shares = [f for f in found if f.metric == share and (f.group or not e.group)]
-    beside = [f"{share_text(f, shares)} {share}" for f in shares if f.group == e.group]
-    within = ", ".join(filter(None, [name, *beside]))
-    return f"{estimate_text(e, own)} ({within})" if within else estimate_text(e, own)
-
-
-def left_out(items: pd.DataFrame) -> str:
-    """How many items could not be scored and why, a sentence; empty where all could."""
-    unscored = items["unscored"][items["unscored"] != ""]
-    return (
-        f" {len(unscored)} of {len(items)} could not be scored ({counted_reasons(unscored)})." if len(unscored) else ""
-    )
-
-
-def _without_value(items: pd.DataFrame, measure: Measure, n: int) -> str:
-    """How many scored items have no value of the measure, and why."""
-    if not n:
-        return ""
-    columns = [name.removeprefix("#") for name in measure.sums]
-    without = items["undefined"][items[columns].isna().any(axis=1) & (items["unscored"] == "")]
-    why = counted_reasons(without)
-    return f" {n} of {len(items)} have no value{f' ({why})' if why else ''}."
-
-
-def _grey(
-    about: Sequence[tuple[Estimate, tuple[str, str]]], by: str, light: str, alone: str, max_unscored: float
-) -> str:
-    """Why the light, or that of some groups, stays grey, and what it would be."""
-    would_be = "" if alone == light else f"; the figures alone would give {alone}"
-    crowd = [e.group.get(by, "") for e, (_, too_many) in about if too_many]
-    said = {e.group.get(by, ""): why for e, (why, _) in about if why}
-    clauses = []
-    if crowd:
-        which = f" ({', '.join(crowd)})" if len(crowd) < len(about) else ""
-        clauses.append(
-            f" More than {percent(max_unscored, [max_unscored])} are unscored{which}: not enough evidence for a light"
-        )
-    if said:
-        same = set(said.values()) if len(said) == len(about) else set()
-        listed = next(iter(same)) if len(same) == 1 else "; ".join(f"{name}: {why}" for name, why in said.items())
-        which = "" if light == "grey" else f" of {' and '.join(said)}"
-        clauses.append(f" {listed}, so the light{which} stays grey")
-    return f"{'.'.join(clauses)}{would_be}." if clauses else ""
-
-
-def stays_grey(held_back: str, light: str) -> str:
-    """The sentence of a light that one reason holds back, with what the figures alone would give."""
-    alone = "" if light == "grey" else f"; the figures alone would give {light}"
-    return f" {held_back}, so the light stays grey{alone}." if held_back else ""

@@ -14,6 +14,8 @@ from evalbench.models.redact import environment_keys, holds, names_a_key, user_i
 from evalbench.readers.files import parsed_json
 from evalbench.readers.parameters import Parameter
 
+OF_JUDGES = ("labels", "correction")
+"""The files of every study whose figures rest on a judge."""
 INSTEAD = "_data"
 """How the name of a file ends that is read instead of the data set."""
 # What these names mean in every study.
@@ -215,10 +217,10 @@ def _shown(value: Any) -> str:
 
 
 def file_parameters(values: Mapping[str, Any], tables: tuple[str, ...]) -> dict[str, Path]:
-    """The parameters that name files or folders: tables, ``…_data``, ``…_file`` and ``…_run``; empty ones left out.
+    """The parameters that name files or folders: tables, labels, corrections, ``…_data``, ``…_file`` and ``…_run``; empty ones left out.
 
     ``data`` counts where it is a path rather than ``name@version``.
     """
-    names = [n for n in values if n in tables or n.endswith((INSTEAD, "_file", "_run"))]
+    names = [n for n in values if n in (*tables, *OF_JUDGES) or n.endswith((INSTEAD, "_file", "_run"))]
     paths = {n: Path(values[n]).expanduser() for n in names if isinstance(values[n], str) and values[n]}
     return {name: path for name, path in paths.items() if ":" not in path.name or path.exists()}

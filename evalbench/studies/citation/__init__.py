@@ -20,6 +20,7 @@ from evalbench.judge.entail import BASELINE
 from evalbench.kit.collecting import accounting_of, calls_of, several
 from evalbench.kit.grouping import carried
 from evalbench.kit.judging import Docket
+from evalbench.kit.labelled import given
 from evalbench.kit.options import Checks, stated, taken
 from evalbench.kit.sampling import sampled
 from evalbench.kit.trials import spread
@@ -33,7 +34,7 @@ from evalbench.studies.citation.items import CONSISTENCY, FINAL_WEIGHTS, TEXTS, 
 from evalbench.studies.citation.method import method, notes
 from evalbench.studies.citation.pictures import annotated, faulty_citations, picture_labels, picture_scores, worst
 from evalbench.studies.citation.sources import Shelf, check, evidence_of, fetched, pages_table
-from evalbench.studies.citation.summary import THRESHOLD, measures, summarise, with_sums
+from evalbench.studies.citation.summary import THRESHOLD, judged_measures, measures, summarise, with_sums
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,6 +117,11 @@ def evaluate(
     support_on: str = "support",
     weights: Mapping[str, float] = DEFAULT_WEIGHTS,
     final_weights: Mapping[str, float] = DEFAULT_FINAL_WEIGHTS,
+    labels: str = "",
+    labels_of: str = "",
+    labels_scale: Sequence[float] = (),
+    labels_drawn: str = "random",
+    correction: str = "",
     threshold: float = THRESHOLD,
     max_unscored: float = MAX_UNSCORED,
     seed: int = SEED,
@@ -157,6 +163,8 @@ def evaluate(
         ``claim_consistency_explainability`` (the answer against it, as in the method document).
     weights, final_weights : mapping of str to float
         Weights of interpretability; weights of the final score.  What is undefined has no weight.
+    labels, labels_of, labels_scale, labels_drawn, correction
+        See :func:`evalbench.kit.labelled.given`.
     threshold : float
         Mean final score at which a model passes.
     max_unscored, seed, n_resamples
@@ -181,6 +189,7 @@ def evaluate(
     checks.refuse("citation")
     check(data)
     credibility = read_credibility(credibility_file)
+    humans = given(judged_measures(threshold), data["answers"], **taken(given, parameters))
     data, trials = spread(data, SCHEMA)
     rows, supplied = sampled(data["answers"], sample_method, n_samples, random_state), data.get("sources")
     settings = {"prompt": prompt, "temperature": temperature, "max_tokens": max_tokens, "seed": seed}
@@ -192,17 +201,17 @@ def evaluate(
     found = judged(evidence, docket, credibility)
     heard = docket.heard()
     items, of_trials = trials.averaged(items_of(evidence, found, parameters), "id")
-    items = carried(items, data)
+    items, fit, said = humans.on(carried(items, data), heard, seed=seed, n_resamples=n_resamples)
     result = Result(
         study="citation",
         question=QUESTION,
         judged=several("model", items["model"]),
-        parameters=parameters,
+        parameters=parameters | fit,
         data=data.label,
         id="id",
         by=("model",),
         items=items,
-        summary=summarise(items, **taken(summarise, parameters)),
+        summary=summarise(items, **taken(summarise, parameters | fit)),
         tables={
             "citations": found.citations,
             "statements": found.statements,
@@ -210,7 +219,7 @@ def evaluate(
             **calls_of(replies, [heard]),
             **pages_table(pages),
         },
-        notes=(*data.notes, *notes(items, found.citations, model=model, check_urls=check_urls)),
+        notes=(*data.notes, *notes(items, found.citations, model=model, check_urls=check_urls), *said),
         method=method(parameters),
         accounting=accounting_of(replies, [heard]),
     )

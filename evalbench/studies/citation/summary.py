@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -48,6 +49,12 @@ def measures(threshold: float) -> tuple[Measure, ...]:
     )
 
 
+def judged_measures(threshold: float) -> tuple[Measure, ...]:
+    """Those that rest on the judge; verification, credibility and counts do not."""
+    own = ("final", "interpretability", "correctness", "support", "citation_recall", "citation_precision", CONSISTENCY)
+    return tuple(m for m in measures(threshold) if m.metric in own)
+
+
 def _count(metric: str, column: str, unit: str) -> Measure:
     title = metric.replace("_", " ")
     return Measure(metric, (column,), np.asarray, title=title, unit=unit, higher_is_better=False)
@@ -70,6 +77,7 @@ def summarise(
     threshold: float = THRESHOLD,
     max_unscored: float = MAX_UNSCORED,
     judge: str = BASELINE,
+    correction_fit: Mapping[str, Any] | None = None,
     seed: int = SEED,
     n_resamples: int = N_RESAMPLES,
 ) -> Summary:
@@ -83,6 +91,8 @@ def summarise(
         See :func:`~evalbench.studies.citation.evaluate`.
     judge : str
         Who judged: on ``baseline/lexical`` the light stays grey.
+    correction_fit : mapping, optional
+        See :func:`evalbench.kit.verdicts.worst_group`.
     """
     return worst_group(
         with_sums(items, threshold=threshold),
@@ -94,6 +104,7 @@ def summarise(
         held_back=held_back_by(judge),
         max_unscored=max_unscored,
         remark=_without_gold(items),
+        fit=correction_fit,
         seed=seed,
         n_resamples=n_resamples,
     )

@@ -18,6 +18,7 @@ from evalbench.kit.collecting import accounting_of, asked, calls_of, several
 from evalbench.kit.comparing import compare_groups, in_words
 from evalbench.kit.grouping import carried
 from evalbench.kit.judging import Docket
+from evalbench.kit.labelled import given
 from evalbench.kit.options import Checks, stated, taken
 from evalbench.kit.trials import spread
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
@@ -39,7 +40,7 @@ from evalbench.studies.needle.pictures import (
     where_recall_falls,
     worst,
 )
-from evalbench.studies.needle.summary import SCORER, measures, rules_of, summarise
+from evalbench.studies.needle.summary import SCORER, judged_measures, measures, rules_of, summarise
 
 __all__ = [
     "QUESTION", "SCHEMA", "UNIT", "comparisons", "evaluate", "grid", "measures", "needs", "parted", "picture_depths",
@@ -134,6 +135,11 @@ def evaluate(
     judge: str | Callable[[dict[str, Any]], object] = "",
     judge_prompt: str = "",
     judge_max_tokens: int = 1024,
+    labels: str = "",
+    labels_of: str = "",
+    labels_scale: Sequence[float] = (),
+    labels_drawn: str = "random",
+    correction: str = "",
     least_fall: float = 0.2,
     green_from: float | None = None,
     yellow_from: float | None = None,
@@ -174,6 +180,8 @@ def evaluate(
         A folder of your own prompts ``correctness``.
     judge_max_tokens : int
         Longest verdict of a language model.
+    labels, labels_of, labels_scale, labels_drawn, correction
+        See :func:`evalbench.kit.labelled.given`.
     least_fall : float
         How far below its best at a shallower depth recall must lie to have fallen (0–1).
     green_from, yellow_from : float or None
@@ -218,6 +226,7 @@ def evaluate(
     if model:
         checks.tried(lambda: counter(tokenizer))
     checks.refuse("needle")
+    humans = given(judged_measures(scorer, judge), **taken(given, options))
     data, trials = spread(data, SCHEMA)
     if model:
         plan = planned(data, **taken(planned, options))
@@ -231,6 +240,7 @@ def evaluate(
     items, of_trials = trials.averaged(each, "id")
     items = carried(items, data, unit="needle", names={"needles": "needle", "haystacks": "haystack"})
     heard = [docket.heard()] if docket else []
+    items, fit, of_labels = humans.on(items, *heard, seed=seed, n_resamples=n_resamples)
     compared = compare_groups(
         items, measures(scorer)[:1], "model", units="needle", rank_by="recall", seed=seed, n_resamples=n_resamples
     )
@@ -244,16 +254,16 @@ def evaluate(
         study="needle",
         question=QUESTION,
         judged=several("model", models),
-        parameters=options,
+        parameters=options | fit,
         data=data.label,
         id="id",
         by=("model",),
         items=items,
-        summary=summarise(items, **taken(summarise, options)),
+        summary=summarise(items, **taken(summarise, options | fit)),
         tables=tables | {name: table for name, table in some.items() if len(table)} | calls_of(found.calls, heard),
         notes=(
             *in_words(compared, "model", "recall", len(models)), *said, *found.notes, *gathered,
-            *notes(items, replies, fallen, scorer),
+            *notes(items, replies, fallen, scorer), *of_labels,
         ),
         method=method(options),
         accounting=accounting_of(found.calls, heard),

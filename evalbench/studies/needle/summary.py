@@ -85,6 +85,12 @@ def measures(
     return tuple(replace(m, bands=bands_of(rules.get(m.metric, {}))) for m in _figures(scorer, judge))
 
 
+def judged_measures(scorer: str = SCORER, judge: Any = "") -> tuple[Measure, ...]:
+    """The figures that rest on the judge."""
+    own = ("judged", "recall") if scorer == JUDGE else ("judged",)
+    return tuple(m for m in _figures(scorer, judge) if m.metric in own)
+
+
 @sliced("needle", measures=measures)
 def summarise(
     items: pd.DataFrame,
@@ -95,6 +101,7 @@ def summarise(
     yellow_from: float | None = None,
     lights: Mapping[str, Mapping[str, float]] = {},
     max_unscored: float = MAX_UNSCORED,
+    correction_fit: Mapping[str, Any] | None = None,
     seed: int = SEED,
     n_resamples: int = N_RESAMPLES,
 ) -> Summary:
@@ -112,6 +119,7 @@ def summarise(
         max_unscored=max_unscored,
         remark=_beside(items, kinds),
         units="needle",
+        fit=correction_fit,
         seed=seed,
         n_resamples=n_resamples,
     )

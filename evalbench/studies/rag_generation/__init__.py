@@ -22,6 +22,7 @@ from evalbench.kit.collecting import accounting_of, calls_of, several
 from evalbench.kit.comparing import compare_groups
 from evalbench.kit.grouping import carried
 from evalbench.kit.judging import Docket
+from evalbench.kit.labelled import given
 from evalbench.kit.options import Checks, stated, taken
 from evalbench.kit.sampling import sampled
 from evalbench.kit.trials import spread
@@ -104,6 +105,11 @@ def evaluate(
     sample_method: str = "first",
     n_samples: int = 0,
     random_state: int = 0,
+    labels: str = "",
+    labels_of: str = "",
+    labels_scale: Sequence[float] = (),
+    labels_drawn: str = "random",
+    correction: str = "",
     lights: Mapping[str, Mapping[str, float]] | None = None,
     max_unscored: float = MAX_UNSCORED,
     seed: int = SEED,
@@ -133,6 +139,8 @@ def evaluate(
         Embedding model of the cosines; see :func:`evalbench.models.similarity.embed.embedder`.
     sample_method, n_samples, random_state
         See :func:`evalbench.kit.sampling.sample_ids`.
+    labels, labels_of, labels_scale, labels_drawn, correction
+        See :func:`evalbench.kit.labelled.given`.
     lights : mapping of str to mapping, optional
         Figure → its thresholds, e.g. ``{"faithfulness": {"green_from": 0.9, "yellow_from": 0.7}}``, at or above; where less
         is better ``green_to`` and ``yellow_to``, at or below.
@@ -167,12 +175,13 @@ def evaluate(
     checks.choice("split", split, SPLITS)
     checks.at_least(1, n_questions=n_questions)
     truths = data["answers"].get("ground_truth")
-    given = truths is not None and bool((truths.fillna("") != "").any())
-    chosen, left_out = metrics_of(metrics, judge, split, checks, truths=given, lit=lights or ())
+    with_truths = truths is not None and bool((truths.fillna("") != "").any())
+    chosen, left_out = metrics_of(metrics, judge, split, checks, truths=with_truths, lit=lights or ())
     rules = checks.tried(lambda: rules_of(lights or {}, chosen)) if chosen else {}
     checks.refuse("rag_generation")
     by = judge_of(judge, data)
     parameters |= {"metrics": chosen, "lights": rules}
+    humans = given(measures(chosen), data["answers"], **taken(given, parameters))
     data, trials = spread(data, SCHEMA)
     answers = answers_of(sampled(data["answers"], sample_method, n_samples, random_state))
     docket = Docket(by, prompt=judge_prompt, seed=seed, max_tokens=judge_max_tokens)
@@ -181,27 +190,28 @@ def evaluate(
         embedded = compared(cases, embed)
     heard = docket.heard()
     items, of_trials = trials.averaged(items_of(cases, chosen), "id")
-    items = carried(items, data)
+    resampled: dict[str, Any] = {"seed": seed, "n_resamples": n_resamples}
+    items, fit, said = humans.on(carried(items, data), heard, **resampled)
     at(f"intervals, {n_resamples} resamples")
     headline = [m for m in measures(chosen) if m.metric in METRICS]
     tables = {
         **tables_of(cases, chosen),
         "confusion": confusion_of(items),
-        "comparison": compare_groups(items, headline, "model", seed=seed, n_resamples=n_resamples),
+        "comparison": compare_groups(items, headline, "model", **resampled),
         **calls_of([], [heard]),
     }
     result = Result(
         study="rag_generation",
         question=QUESTION,
         judged=several("model", items["model"]),
-        parameters=parameters,
+        parameters=parameters | fit,
         data=data.label,
         id="id",
         by=("model",),
         items=items,
-        summary=summarise(items, **taken(summarise, parameters)),
+        summary=summarise(items, **taken(summarise, parameters | fit)),
         tables={name: table for name, table in tables.items() if len(table) or name != "comparison"},
-        notes=(*data.notes, *left_out, *embedded, *notes(cases, items, parameters)),
+        notes=(*data.notes, *left_out, *embedded, *notes(cases, items, parameters), *said),
         method=method(parameters),
         accounting=merged([accounting_of([], [heard]), *spent]),
     )

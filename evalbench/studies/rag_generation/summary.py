@@ -112,6 +112,7 @@ def summarise(
     lights: Mapping[str, Mapping[str, float]] | None = None,
     max_unscored: float = MAX_UNSCORED,
     judge: str = BASELINE,
+    correction_fit: Mapping[str, Any] | None = None,
     seed: int = SEED,
     n_resamples: int = N_RESAMPLES,
 ) -> Summary:
@@ -127,6 +128,8 @@ def summarise(
         See :func:`~evalbench.studies.rag_generation.evaluate`.
     judge : str
         Who judged: on ``baseline/lexical`` a light is at best grey.
+    correction_fit : mapping, optional
+        See :func:`evalbench.kit.verdicts.worst_group`.
     """
     known = measures(metrics)
     rules = lights or {}
@@ -149,6 +152,7 @@ def summarise(
         max_unscored=max_unscored,
         remark=" ".join(filter(None, [_without_contexts(items), "" if rules else by_words])),
         estimates=sorted(found, key=lambda e: e.group["model"]),
+        fit=correction_fit,
         **options,
     )
 

@@ -23,6 +23,7 @@ from evalbench.kit.choosing import AUTO, allowed
 from evalbench.kit.collecting import several
 from evalbench.kit.comparing import compare_groups
 from evalbench.kit.grouping import carried
+from evalbench.kit.labelled import given
 from evalbench.kit.metric_options import methods_of, metrics_of, name_of
 from evalbench.kit.options import Checks, also_called, stated, taken
 from evalbench.kit.scoring import accounting_of, calls_of, check_columns, score_all
@@ -44,7 +45,7 @@ from evalbench.studies.text_metrics.pictures import (
     unscored,
     worst_texts,
 )
-from evalbench.studies.text_metrics.summary import measures, rules_of, summarise
+from evalbench.studies.text_metrics.summary import judged_measures, measures, rules_of, summarise
 
 if TYPE_CHECKING:
     from evalbench.judge.verdicts import InProcess
@@ -115,6 +116,11 @@ def evaluate(
     bert_model: str = "",
     bert_layers: int | None = None,
     judge: str | InProcess = "",
+    labels: str = "",
+    labels_of: str = "",
+    labels_scale: Sequence[float] = (),
+    labels_drawn: str = "random",
+    correction: str = "",
     lights: Mapping[str, Mapping[str, float]] | None = None,
     max_unscored: float = MAX_UNSCORED,
     seed: int = SEED,
@@ -158,6 +164,8 @@ def evaluate(
         For ``selfcheck_nli`` and ``context_contradiction``: a chat model, the folder of an NLI cross-encoder, or
         ``recorded:FILE``, see :func:`evalbench.judge.verdicts.judge`.  By default there is none, since none comes with
         the package, and these metrics are unscored; so they are with ``baseline/lexical``, which knows no contradiction.
+    labels, labels_of, labels_scale, labels_drawn, correction
+        See :func:`evalbench.kit.labelled.given`.
     lights : mapping of str to mapping, optional
         Metric → its thresholds, e.g. ``{"rougeL": {"green_from": 0.5, "yellow_from": 0.3}}``, at or above; where less is
         better ``green_to`` and ``yellow_to``, at or below.
@@ -203,11 +211,13 @@ def evaluate(
     rules = (checks.tried(lambda: rules_of(lit, names)) or {}) if cards else {}
     checks.refuse("text_metrics")
     options |= {"metrics": names, "lights": rules}
+    humans = given(judged_measures(names, rules), dataset["items"], **taken(given, options))
     frame, replies = answered(frame_of(dataset["items"]), prompt, model) if prompt else (frame_of(dataset["items"]), [])
     scored = score_all(frame, cards, {**options, "judge": judge}, replies)
     at(f"intervals, {n_resamples} resamples")
     items, rows = trials.averaged(items_of(frame, scored), "id")
-    items = carried(items, dataset)
+    heard = [scored.judge.heard()] if scored.judge else []
+    items, fit, of_labels = humans.on(carried(items, dataset), *heard, seed=seed, n_resamples=n_resamples)
     by = ("model",) if "model" in items else ()
     models = sorted(set(items["model"]) - {""}) if by else []
     headline = [m for m in measures(names, rules) if m.metric in names]
@@ -224,18 +234,19 @@ def evaluate(
         *remarks(items),
         *scored.notes,
         *not_asked,
+        *of_labels,
         left_out_note(len(models), "models", "each metric"),
     ]
     result = Result(
         study="text_metrics",
         question=QUESTION,
         judged=model or (several("model", models) if models else "the outputs of the table"),
-        parameters=options,
+        parameters=options | fit,
         data=dataset.label,
         id="id",
         by=by,
         items=items,
-        summary=summarise(items, **taken(summarise, options)),
+        summary=summarise(items, **taken(summarise, options | fit)),
         tables={name: table for name, table in tables.items() if len(table)},
         notes=tuple(filter(None, notes)),
         method=methods_of(cards, options),

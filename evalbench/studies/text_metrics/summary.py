@@ -80,6 +80,11 @@ def _measures_of(entry: Card) -> tuple[Measure, ...]:
     return mean, Measure("sacrebleu_corpus", sums, corpus_bleu, **common)
 
 
+def judged_measures(metrics: Sequence[str], lights: Mapping[str, Any] | None = None) -> tuple[Measure, ...]:
+    """The figures that rest on a judge of contradiction."""
+    return tuple(m for m in measures(metrics, lights) if m.metric in metrics and "contradict" in card(m.metric).needs)
+
+
 @sliced(measures=measures)
 def summarise(
     items: pd.DataFrame,
@@ -87,6 +92,7 @@ def summarise(
     metrics: Sequence[str] = (),
     lights: Mapping[str, Mapping[str, float]] | None = None,
     max_unscored: float = MAX_UNSCORED,
+    correction_fit: Mapping[str, Any] | None = None,
     seed: int = SEED,
     n_resamples: int = N_RESAMPLES,
 ) -> Summary:
@@ -100,6 +106,8 @@ def summarise(
         By default every column that is named as a text metric.
     lights : mapping of str to mapping, optional
     max_unscored : float
+    correction_fit : mapping, optional
+        See :func:`evalbench.kit.verdicts.worst_group`.
     seed, n_resamples : int
 
     Returns
@@ -128,6 +136,7 @@ def summarise(
         over=counted(items["id"].nunique(), "text"),
         max_unscored=max_unscored,
         estimates=sorted(found, key=lambda e: e.group.get("model", "")),
+        fit=correction_fit,
         **options,
     )
 
