@@ -14,7 +14,7 @@ from evalbench.readers import runs
 if TYPE_CHECKING:
     import pandas as pd
 
-IDS, MODELS = ("id", "doc_id"), ("model", "system", "checker")
+IDS, MODELS = ("id", "doc_id"), ("model", "system", "checker", "setting")
 _OUTPUTS = ("output", "answer", "model_answer", "response")
 _PROMPTS = ("prompt", "question")
 _REFERENCES = ("reference", "ground_truth", "gold_answer")

@@ -165,6 +165,9 @@ def provenance(run: Mapping[str, Any], results: Mapping[str, Any] | None) -> tup
     return tuple(group for group in groups if group.facts)
 
 
+_DERIVED = ("correction_fit",)  # what a study makes of its options for ``summarise``; results.json has it
+
+
 def settings(
     values: Mapping[str, Any], cell: Sequence[Parameter], edited: Mapping[str, Mapping[str, Any]] | None = None
 ) -> tuple[Setting, ...]:
@@ -174,7 +177,8 @@ def settings(
     """
     own = {name: sides["own"] for name, sides in (edited or {}).items() if "own" in sides}
     described = {p.name: replace(p, default=own.get(p.name, p.default)) for p in cell}
-    order = [name for name in described if name in values] + [name for name in values if name not in described]
+    others = [name for name in values if name not in described and name not in _DERIVED]
+    order = [name for name in described if name in values] + others
     return tuple(
         Setting(
             name,

@@ -10,7 +10,7 @@ cited answers; it passes from 0.8 on.  The file ``FINAL_RESULTS_YYYYMMDD.json`` 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from evalbench.core.result import Result
 from evalbench.judge.entail import BASELINE
 from evalbench.kit.grouping import carried
+from evalbench.kit.labelled import given
 from evalbench.kit.options import Checks, stated, taken
 from evalbench.kit.trials import Trials
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
@@ -25,11 +26,11 @@ from evalbench.models.accounting import merged
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Table
 from evalbench.studies import citation, cot_levels
-from evalbench.studies.explainability.inputs import halves_of, label_of, needs, parts_of, stated_halves
+from evalbench.studies.explainability.inputs import halves_of, label_of, needs, parts_of, stated_halves, with_labels
 from evalbench.studies.explainability.items import THRESHOLD, WEIGHT, calls_of, items_of, texts_of, trials_of, with_sums
 from evalbench.studies.explainability.method import method, notes
 from evalbench.studies.explainability.pictures import final_results_table, picture_halves, picture_scores, worst
-from evalbench.studies.explainability.summary import as_bytes, final_results, measures, summarise
+from evalbench.studies.explainability.summary import as_bytes, final_results, judged_measures, measures, summarise
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,6 +103,11 @@ def evaluate(
     citation_prompt: str = "",
     judge: str | Callable[[dict[str, Any]], object] = BASELINE,
     judge_prompt: str = "",
+    labels: str = "",
+    labels_of: str = "",
+    labels_scale: Sequence[float] = (),
+    labels_drawn: str = "random",
+    correction: str = "",
     check_urls: bool = False,
     cot_sample_method: str = "first",
     cot_n_samples: int = 0,
@@ -149,6 +155,8 @@ def evaluate(
         Of the cited answers, where ``citation`` is run here.
     judge_prompt : str
         A folder of your own prompts ``entailment`` and ``correctness``.
+    labels, labels_of, labels_scale, labels_drawn, correction
+        See :func:`evalbench.kit.labelled.given`.
     check_urls : bool
         Whether cited addresses without a supplied text are fetched from the web.
     cot_sample_method, cot_n_samples, cot_random_state
@@ -189,15 +197,16 @@ def evaluate(
     weights = {"weight_cot": weight_cot, "weight_citation": weight_citation}
     checks.weights("weight_cot, weight_citation", weights, weights)
     checks.refuse("explainability")
+    humans = given(judged_measures(), **taken(given, parameters))
     runs, judged_models = stated_halves(options)
     check(data)
     parts = parts_of(data, halves_of(data, runs, judged_models, options))
     items = items_of(parts)
     half = {"items": items["part"] == "cot", "answers": items["part"] == "citation"}
-    items = carried(items, data, where=half)
+    items, fit, of_labels = with_labels(humans, carried(items, data, where=half), parts["citation"], seed, n_resamples)
     parameters |= {f"{name}_run": Path(folder).name for name, folder in runs.items()}
     parameters |= {f"{name}_threshold": float(part.source.parameters["threshold"]) for name, part in parts.items()}
-    parameters |= {"judge": parts["citation"].judge, "cot_unmarked": parts["cot"].unmarked}
+    parameters |= {"judge": parts["citation"].judge, "cot_unmarked": parts["cot"].unmarked, **fit}
     summary = summarise(items, **taken(summarise, parameters))
     content = final_results(summary, parts, parameters)
     judged = dict.fromkeys(part.model for part in parts.values())
@@ -217,7 +226,7 @@ def evaluate(
             "texts": texts_of(parts),
             **calls_of(here),
         },
-        notes=tuple(notes(summary, content, parts)),
+        notes=(*notes(summary, content, parts), *of_labels),
         method=method(parameters),
         accounting=merged([result.accounting for result in here]),
         files={f"FINAL_RESULTS_{datetime.now(UTC):%Y%m%d}.json": as_bytes(content)},

@@ -14,6 +14,8 @@ from evalbench.core.result import DataLabel, Result
 from evalbench.errors import BadInput
 from evalbench.kit.collecting import UNNAMED
 from evalbench.kit.extraction import unmarked
+from evalbench.kit.judging import Heard
+from evalbench.kit.labelled import OPTIONS, Given, Labelled
 from evalbench.kit.options import taken
 from evalbench.kit.trials import COUNTS as TRIAL_COUNTS
 from evalbench.kit.trials import ROWS as TRIAL_ROWS
@@ -187,7 +189,8 @@ def _options(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """Those of one half: its own before those of both; what is None is left to the study."""
     own = {key.removeprefix(f"{name}_"): value for key, value in options.items() if key.startswith(f"{name}_")}
     own["model"] = own["model"] or options["model"]
-    return {key: value for key, value in {**options, **own}.items() if value is not None}
+    both = {key: value for key, value in options.items() if key not in OPTIONS}
+    return {key: value for key, value in {**both, **own}.items() if value is not None}
 
 
 def _finished(folder: str, study: str) -> Finished:
@@ -266,3 +269,13 @@ def label_of(data: Dataset, parts: Mapping[str, Part], *, finished: bool) -> Dat
     labels = [part.source.data for part in parts.values()]
     digest = sha256("\n".join(label.sha256 for label in labels).encode()).hexdigest()
     return DataLabel(" + ".join(map(str, labels)), "", digest, any(label.synthetic for label in labels))
+
+
+def with_labels(humans: Given, items: pd.DataFrame, part: Part, seed: int, n_resamples: int) -> Labelled:
+    """The items with what people said of the cited answers, whose ids and model the labels name."""
+    own = items[items["part"] == "citation"].assign(model=part.model)
+    calls = part.source.tables.get("calls")
+    heard = Heard(part.judge, (), () if calls is None else (calls,), {}) if part.judge else None
+    found = humans.on(own, heard, seed=seed, n_resamples=n_resamples)
+    added = found.items[[name for name in found.items if name not in own]]
+    return found._replace(items=items.join(added))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from evalbench.core.stats import of_few, percentile_interval
 from evalbench.core.verdict import Verdict
 from evalbench.core.wording import estimate_text, percent
 from evalbench.judge.entail import BASELINE
+from evalbench.kit.correcting import CORRECTED, Fixed, fixed, stability, title_of
 from evalbench.kit.sentences import left_out, stays_grey
 from evalbench.kit.slicing import sliced
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, crowded, held, held_back_by, pass_mark
@@ -42,6 +44,11 @@ def _of_half(threshold: float | None = None) -> tuple[Measure, ...]:
     return mean_of("score", bands=None if threshold is None else pass_mark(threshold)), share_of("passed")
 
 
+def judged_measures() -> tuple[Measure, ...]:
+    """The figure that rests on the judge: the mean score of the cited answers."""
+    return (mean_of("score"),)
+
+
 @sliced(measures=measures, with_sums=with_sums)
 def summarise(
     items: pd.DataFrame,
@@ -54,6 +61,7 @@ def summarise(
     max_unscored: float = MAX_UNSCORED,
     judge: str = BASELINE,
     cot_unmarked: str = "",
+    correction_fit: Mapping[str, Any] | None = None,
     seed: int = SEED,
     n_resamples: int = N_RESAMPLES,
 ) -> Summary:
@@ -71,6 +79,8 @@ def summarise(
         Who judged the cited answers: on ``baseline/lexical`` the light stays grey.
     cot_unmarked : str
         Why the final answers of the chains of thought were not found rather than wrong; then the light stays grey.
+    correction_fit : mapping, optional
+        See :func:`evalbench.kit.verdicts.worst_group`.
     """
     weights = weights_of(weight_cot, weight_citation)
     thresholds = {"cot": cot_threshold, "citation": citation_threshold}
@@ -79,33 +89,86 @@ def summarise(
     means = {name: half.estimates[0] for name, half in done.items()}
     n_clusters = rows.groupby("part")[CLUSTER].nunique() if CLUSTER in rows else ()
     overall, replicates = _overall(done, weights, threshold, [int(n) for n in n_clusters])
-    against = {"cot": cot_unmarked, "citation": held_back_by(judge)}
+    corrections = fixed(
+        rows[rows["part"] == "citation"],
+        done["citation"].estimates,
+        _of_half(citation_threshold),
+        "part",
+        fit=correction_fit,
+    )
+    corrected = _corrected(overall, done["cot"], corrections, weights, threshold) if corrections else None
+    against = {"cot": cot_unmarked, "citation": "" if corrected else held_back_by(judge)}
     crowds = {name: crowded(mean, max_unscored) for name, mean in means.items()}
     # A half without weight holds nothing back.
     weighing = [name for name in PARTS if weights[name] > 0]
     held_back = "; ".join(against[name] for name in weighing if against[name])
     too_many = {HALVES[name].name: crowds[name] for name in weighing if crowds[name]}
-    whole = held(overall, held_back, ", ".join(f"{name}: {share}" for name, share in too_many.items()))
-    halves = [held(e, against[name], crowds[name]) for name, half in done.items() for e in half.estimates]
+    too_much = ", ".join(f"{name}: {share}" for name, share in too_many.items())
+    deciding = corrected or overall
+    whole = held(deciding, held_back, too_much)
+    shown = {
+        "cot": done["cot"].estimates,
+        "citation": corrections.estimates if corrections else done["citation"].estimates,
+    }
+    halves = [held(e, against[name] if not e.n_of else "", crowds[name]) for name, own in shown.items() for e in own]
     said = "; ".join(
         f"{HALVES[name].name.replace('_', ' ')} {_said(e, [*means.values()])}, n {e.n}" for name, e in means.items()
     )
-    sentence = f"Overall explainability {_said(overall)}, threshold {threshold:g}: {said}."
+    sentence = f"Overall explainability {_said(deciding)}, threshold {threshold:g}: {said}."
+    sentence += corrections.sentence("score", corrected) if corrections else ""
     sentence += of_few(e.n for e in means.values()) + left_out(items)
     if too_many:
         share = percent(max_unscored, [max_unscored])
         sentence += f" More than {share} of {' and '.join(too_many)} are unscored: not enough evidence for a light."
-    sentence += stays_grey(held_back, overall.light)
+    sentence += stays_grey(held_back, deciding.light)
     lights = pass_mark(threshold).lights(replicates)
     verdict = Verdict(
         light=whole.light,
         sentence=sentence,
         rule=f"overall score: {pass_mark(threshold)}",
-        stability=float(np.mean(lights == overall.light)) if replicates.size else None,
-        would_be=None if whole.light == overall.light else overall.light,
-        decided_by=overall.place,
+        stability=stability(
+            [(corrected, pass_mark(threshold), False)], corrected.light, seed=seed, n_resamples=n_resamples
+        )
+        if corrected
+        else float(np.mean(lights == overall.light))
+        if replicates.size
+        else None,
+        would_be=None if whole.light == deciding.light else deciding.light,
+        decided_by=deciding.place,
     )
-    return Summary((whole, *halves), verdict)
+    both = (replace(overall, light="unlit", cuts=()), whole) if corrected else (whole,)
+    return Summary((*both, *halves), verdict)
+
+
+def _corrected(
+    overall: Estimate, cot: Estimated, corrections: Fixed, weights: Mapping[str, float], threshold: float
+) -> Estimate | None:
+    """The overall score with the cited answers as labels correct them; None where these are too few."""
+    own = next(e for e in corrections.estimates if e.corrects)
+    first, drawn = cot.estimates[0], cot.replicates["score"]
+    if own.light == "unlit" or own.value is None or (weights["cot"] > 0 and first.value is None):
+        return None
+    value = weights["citation"] * own.value + (weights["cot"] * (first.value or 0.0) if weights["cot"] > 0 else 0.0)
+    low = high = None
+    if own.ci_low is not None and own.ci_high is not None and (weights["cot"] == 0 or drawn.size):
+        spread = weights["cot"] * float(np.std(drawn)) if weights["cot"] > 0 else 0.0
+        half = float(np.hypot(1.959964 * spread, weights["citation"] * (own.ci_high - own.ci_low) / 2))
+        low, high = max(0.0, value - half), min(1.0, value + half)
+    bands = pass_mark(threshold)
+    return replace(
+        overall,
+        metric=f"{OVERALL}{CORRECTED}",
+        title=title_of(overall.title),
+        value=value,
+        ci_low=low,
+        ci_high=high,
+        method="normal, of both halves" if low is not None else "",
+        light=bands.light(value),
+        cuts=bands.cuts,
+        note=f"with the cited answers as {own.n_labels} labels correct them; the light rests on this figure",
+        corrects=OVERALL,
+        n_labels=own.n_labels,
+    )
 
 
 def _half(rows: pd.DataFrame, name: str, threshold: float, seed: int, n_resamples: int) -> Estimated:

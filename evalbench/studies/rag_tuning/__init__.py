@@ -23,6 +23,7 @@ from evalbench.judge.entail import BASELINE
 from evalbench.kit.collecting import accounting_of, calls_of
 from evalbench.kit.grouping import carried
 from evalbench.kit.judging import Docket
+from evalbench.kit.labelled import given
 from evalbench.kit.options import stated, taken
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
 from evalbench.models.accounting import embeddings_counted, merged
@@ -67,7 +68,16 @@ from evalbench.studies.rag_tuning.sections import (
     by_top_k,
     of_embedding,
 )
-from evalbench.studies.rag_tuning.summary import N_SEARCH, TARGET_METRIC, K, compared, key_measure, measures, summarise
+from evalbench.studies.rag_tuning.summary import (
+    N_SEARCH,
+    TARGET_METRIC,
+    K,
+    compared,
+    judged_measures,
+    key_measure,
+    measures,
+    summarise,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,6 +101,11 @@ def evaluate(
     question_model: str | Callable[[dict[str, Any]], str] = "",
     judge: str | Callable[[dict[str, Any]], object] = "",
     answer_judge: str | Callable[[dict[str, Any]], object] = BASELINE,
+    labels: str = "",
+    labels_of: str = "",
+    labels_scale: Sequence[float] = (),
+    labels_drawn: str = "random",
+    correction: str = "",
     prompt: str = "",
     temperature: float = 0.0,
     max_tokens: int = 256,
@@ -133,6 +148,8 @@ def evaluate(
         Who marks 1–5 whether a chunk answers the question that was written for it; without one no question is left out.
     answer_judge : str or callable
         Who judges the answers where target_metric is answer_correctness or faithfulness, as in rag_generation.
+    labels, labels_of, labels_scale, labels_drawn, correction
+        See :func:`evalbench.kit.labelled.given`.
     prompt : str
         A folder of your own prompts: rag_answer, chunk_question, rewritten_question, mark, support.
     temperature : float
@@ -191,6 +208,7 @@ def evaluate(
     options = stated(evaluate, locals())
     key, metric_options = checked(options, data, lights)
     options["target_metric"] = key.name if key else target_metric
+    humans = given(judged_measures(options["target_metric"]), data["questions"], **taken(given, options))
     check(data)
     documents = data["documents"].sort_values("doc_id", ignore_index=True)
     questions = data["questions"].sort_values("id", ignore_index=True)
@@ -264,9 +282,11 @@ def evaluate(
     items = items.astype(dict.fromkeys(ITEMS[4:-2], float)).sort_values(
         ["part", "k", "setting", "id"], kind="stable", ignore_index=True
     )
-    items = carried(items, data)
+    resampled: dict[str, Any] = {"seed": seed, "n_resamples": n_resamples}
+    own_judge = [judging.heard()] if judging else []
+    items, fit, of_labels = humans.on(carried(items, data), *own_judge, by="setting", **resampled)
+    options |= fit
     tables |= {"answers": pd.concat(rag.answers, ignore_index=True)} if rag.answers else {}
-    resampled = {"seed": seed, "n_resamples": n_resamples}
     shown = [key_measure(options["target_metric"])]
     for part, listed in ((CHUNKS, shown), (QUERIES, [*shown, *measures(**taken(measures, options))[5:]])):
         if not applies[part]:
@@ -291,6 +311,7 @@ def evaluate(
         notes=(
             *data.notes,
             *notes(rag, index, items, tables["sections"], searched, tables.get("generated"), options, key),
+            *of_labels,
         ),
         method=method(options, key),
         accounting=merged([accounting_of(sent, heard), *spent]) if sent or heard or spent else {},

@@ -14,6 +14,7 @@ from evalbench.core.result import Estimate, Summary
 from evalbench.core.verdict import Band, Bands
 from evalbench.core.wording import counted, estimate_text, p_equals
 from evalbench.kit.comparing import compare_groups
+from evalbench.kit.correcting import fixed
 from evalbench.kit.rules import rule_of
 from evalbench.kit.slicing import sliced
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, NO_THRESHOLDS, SEED, bands_of, worst_group
@@ -21,6 +22,7 @@ from evalbench.metrics.registry import card
 from evalbench.studies.rag_tuning.sections import (
     CHUNKS,
     EMBEDDING,
+    JUDGED,
     PARTS,
     QUERIES,
     RETRIEVAL,
@@ -121,6 +123,11 @@ def key_measure(target_metric: str) -> Measure:
     )
 
 
+def judged_measures(target_metric: str) -> tuple[Measure, ...]:
+    """The figures that rest on the judge of answers."""
+    return (key_measure(target_metric),) if target_metric in JUDGED else ()
+
+
 def _of_retrieval(target_metric: str) -> tuple[Measure, ...]:
     without = "no question has a source"
     return tuple(
@@ -202,6 +209,7 @@ def summarise(
     n_search: int = N_SEARCH,
     lights: Mapping[str, Mapping[str, float]] | None = None,
     max_unscored: float = MAX_UNSCORED,
+    correction_fit: Mapping[str, Any] | None = None,
     seed: int = SEED,
     n_resamples: int = N_RESAMPLES,
 ) -> Summary:
@@ -215,6 +223,8 @@ def summarise(
         The developer's.
     n_search, lights, max_unscored, seed, n_resamples
         See :func:`~evalbench.studies.rag_tuning.evaluate`.
+    correction_fit : mapping, optional
+        See :func:`evalbench.kit.verdicts.worst_group`.
     """
     options: dict[str, Any] = {"seed": seed, "n_resamples": n_resamples}
     key = key_measure(target_metric)
@@ -247,16 +257,23 @@ def summarise(
         at_k = [e for e in found[TOP_K] if e.group["setting"] == setting_of(k)] or at_k
         rows = items[items["setting"] == at_k[0].group["setting"]]
         over = counted(rows["id"].nunique(), "question")
-        summary = worst_group(rows, [key], "setting", over=over, remark=remark, estimates=at_k, **options)
+        summary = worst_group(
+            rows, [key], "setting", over=over, remark=remark, estimates=at_k, fit=correction_fit, **options
+        )
         said = summary.verdict.sentence.replace(NO_THRESHOLDS, NOT_ASKED)
         summary = replace(summary, verdict=replace(summary.verdict, sentence=said))
-    rest = [e for part in PARTS[1:] for e in found[part]]
+    rest: list[Estimate] = []
+    for part in PARTS[1:]:
+        corrections = fixed(items[items["part"] == part], found[part], [key], "setting", fit=correction_fit)
+        rest += corrections.estimates if corrections else found[part]
     lit = summary.estimates if found[EMBEDDING] else ()
     verdict = summary.verdict
     if not verdict.sentence.startswith(target_metric):
         verdict = replace(verdict, sentence=f"{verdict.sentence[0].upper()}{verdict.sentence[1:]}")
-    tuned = [e for e in rest if e.metric == target_metric]
-    return Summary((*lit[:2], *tuned, *lit[2:], *(e for e in rest if e.metric != target_metric)), verdict)
+    tuned = [e for e in rest if target_metric in (e.metric, e.corrects)]
+    return Summary(
+        (*lit[:2], *tuned, *lit[2:], *(e for e in rest if target_metric not in (e.metric, e.corrects))), verdict
+    )
 
 
 def _lit(measure: Measure, rules: Mapping[str, Bands]) -> Measure:
