@@ -90,7 +90,7 @@ def _figure_cells(
             for word, (value, _) in zip(said, lines, strict=True)
         )
         interval = "".join(f"<div>{one or '–'}</div>" for _, one in lines)
-        bar = Html(f"{bar}<br>{interval_bar(fixed, domain)}")
+        bar = Html(f"{bar}{interval_bar(fixed, domain)}")
         behind = f'{behind}<div class="eb-small">{counted(int(fixed.get("n_labels") or 0), "label")}</div>'
         light = str(fixed.get("light") or "unlit") if fixed.get("light") not in (None, "unlit") else light
     missing = "".join(

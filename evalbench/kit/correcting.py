@@ -17,13 +17,14 @@ from evalbench.core.seeds import rng
 from evalbench.core.stats import FEW_UNITS
 from evalbench.core.verdict import Bands, Light, worst_lights
 from evalbench.core.wording import counted, estimate_text
-from evalbench.kit.corrected_means import LABEL, Found, by_correction, by_labels
+from evalbench.kit.corrected_means import LABEL, METHODS, Found, by_correction, by_labels
 
 if TYPE_CHECKING:
     import pandas as pd
 
 CORRECTED, TRANSPORT = "_corrected", "_transport"
 _MOST_GROUPS = 3
+_ROUNDING = 1e-9
 _Z = float(ndtri(0.975))
 
 
@@ -63,7 +64,9 @@ class Fixed:
             if decided
             else ""
         )
-        return f" {clauses[:1].upper()}{clauses[1:]}.{f' {end}' if end else ''}"
+        begin = "Corrected by labels: " if named[0] not in of.values() else ""
+        said = f"{begin}{clauses}"
+        return f" {said[:1].upper()}{said[1:]}.{f' {end}' if end else ''}"
 
 
 def fixed(
@@ -106,15 +109,20 @@ def fixed(
             out.append(e)
             continue
         measure, here = known[e.metric], _rows(items, e.group)
-        own = by_labels(items, here, measure, *columns[e.metric], units) if e.metric in columns else None
+        there = e.metric in columns and items.loc[here, columns[e.metric][1]].notna().any()
+        own = by_labels(items, here, measure, *columns[e.metric], units) if there else None
         carried = fit if fit and fit["figure"] == e.metric else None
+        if own is None and carried is None:
+            out.append(e)
+            continue
         one = _one(e, measure, own, by_correction(items, here, measure, carried, units), carried)
         decisive = one.light != "unlit"
         out += [replace(e, light="unlit", cuts=()) if decisive else e, one]
         if carried:
             out.append(_check(e, carried))
         if one.value is not None:
-            said[e.metric, tuple(e.group.values())] = bias_text(e, one)
+            elsewhere = str(carried["learnt_on"]) if carried and one.method == METHODS["carried"] else ""
+            said[e.metric, tuple(e.group.values())] = bias_text(e, one, elsewhere)
     names = {e.metric for e in out}
     of = tuple(
         replace(m, metric=f"{m.metric}{CORRECTED}", title=title_of(m.title))
@@ -159,8 +167,7 @@ def _one(
     notes = [found.note, *used.notes]
     if found.value is not None:
         notes.insert(0, _resting(e, used is carried, enough, found.n_labelled, state, fit, measure.bands is not None))
-        if (wide := found.width()) and (twice := found.width(2)) is not None:
-            notes.append(f"the interval is {_digits(wide)} wide; with twice the labels it would be {_digits(twice)}")
+        notes.append(_wider(found))
     light: Light = measure.bands.light(found.value) if measure.bands and enough else "unlit"
     bounded = found.value is not None and found.ci_low is not None
     low, high = _within(measure, found) if bounded else (None, None)
@@ -203,8 +210,18 @@ def _resting(
     return f"{where}; the light rests on the judge's own figure: {why}"
 
 
+def _wider(found: Corrected) -> str:
+    """What twice the labels would bring, in words."""
+    wide, twice = found.width(), found.width(2)
+    if not wide or not twice:
+        return ""
+    if twice > 0.97 * wide:
+        return f"more labels would hardly narrow its interval, which is {_digits(wide)} wide"
+    return f"with twice the labels its interval would be about {_digits(twice)} wide in place of {_digits(wide)}"
+
+
 def _digits(width: float) -> str:
-    return f"{width:.2g}"
+    return f"{width:.0f}" if width >= 9.5 else f"{width:.2g}"
 
 
 # -- a correction learnt on other data -------------------------------------------------------------
@@ -225,7 +242,7 @@ def state_of(check: Mapping[str, Any]) -> str:
     ('fails', 'few')
     """
     low, high, n = check.get("low"), check.get("high"), int(check.get("n") or 0)
-    if low is not None and high is not None and (low > 0 or high < 0):
+    if low is not None and high is not None and (low > _ROUNDING or high < -_ROUNDING):
         return "fails"
     return "unchecked" if n == 0 else "few" if n < FEW_UNITS or low is None else "holds"
 
@@ -260,7 +277,7 @@ def _check(e: Estimate, fit: Mapping[str, Any]) -> Estimate:
 # -- words and stability ---------------------------------------------------------------------------
 
 
-def bias_text(naive: Estimate, corrected: Estimate) -> str:
+def bias_text(naive: Estimate, corrected: Estimate, learnt_on: str = "") -> str:
     """How much too kind or too strict the judge is, a clause.
 
     Examples
@@ -278,8 +295,9 @@ def bias_text(naive: Estimate, corrected: Estimate) -> str:
         kind = "too low" if gap < 0 else "too high"
     size = f"{_digits(abs(100 * gap))} points" if naive.unit == "0–1" else _digits(abs(gap))
     end = f"{size} {kind}" if shown else f"{size} apart, which its interval does not tell from 0"
+    of = f" of {learnt_on}" if learnt_on else ""
     return (
-        f"the judge says {estimate_text(naive, [corrected])}, corrected by {counted(corrected.n_labels, 'label')} "
+        f"the judge says {estimate_text(naive, [corrected])}, corrected by {counted(corrected.n_labels, 'label')}{of} "
         f"{estimate_text(corrected, [naive])}: {end}"
     )
 

@@ -260,9 +260,9 @@ def _read(
 
 def _fault(rows: pd.DataFrame, column: str, what: str) -> str:
     places = ", ".join(map(str, rows["row"].head(5))) + (f" and {len(rows) - 5} more" if len(rows) > 5 else "")
-    return (
-        f"column {column}: {str(rows.iloc[0][column])[:60]!r} {what} ({'row' if len(rows) == 1 else 'rows'} {places})"
-    )
+    cell = rows.iloc[0][column]
+    shown = repr(cell[:60]) if isinstance(cell, str) else f"{cell:g}"
+    return f"column {column}: {shown} {what} ({'row' if len(rows) == 1 else 'rows'} {places})"
 
 
 def _columns(
@@ -303,7 +303,7 @@ def _columns(
     unused = len(keyed) - int(keyed.index.isin(own).sum())
     said = [
         counted(int(at["mark"].notna().sum()), "item") + " labelled",
-        f"{found.several} of them by several people, whose {'mean' if found.by_mean else 'majority'} counts"
+        f"{found.several} by several people, whose {'mean' if found.by_mean else 'majority'} counts"
         if found.several
         else "",
         f"{counted(found.ties, 'item')} left out, since as many said the one as the other" if found.ties else "",

@@ -301,7 +301,7 @@ def _why(
     e: Estimate, by: str, held_back: str | Mapping[str, str] | Callable[[Estimate], str], max_unscored: float
 ) -> tuple[str, str]:
     """What is said against an estimate's light, and the note of too many unscored; empty where nothing is."""
-    if e.corrects:  # labels, not the judge, answer for it
+    if e.corrects or e.metric.endswith(correcting.TRANSPORT):  # labels, not the judge, answer for it
         said = ""
     elif callable(held_back):
         said = held_back(e)
