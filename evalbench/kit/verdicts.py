@@ -13,7 +13,10 @@ from evalbench.core.verdict import Band, Bands, Light, Verdict, worst
 from evalbench.core.wording import counted, percent
 from evalbench.judge.entail import holds_back
 from evalbench.kit import correcting, defaults
-from evalbench.kit.sentences import few, figures, left_out, why_grey, without_value
+from evalbench.kit.sentences import NAMED as NAMED
+from evalbench.kit.sentences import few, figures, why_grey, without_value
+from evalbench.kit.sentences import left_out as left_out
+from evalbench.kit.sentences import stays_grey as stays_grey
 
 if TYPE_CHECKING:
     import pandas as pd

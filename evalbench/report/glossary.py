@@ -176,6 +176,8 @@ TERMS = (
     Term("calibration error (ECE)", "How far confidence is from the share of right answers among those with that confidence. 0 does not mean that wrong answers can be told from right ones.", r"\b[Cc]alibration error\b|\bECE\b"),
     Term("held out", "Computed on items that were not used to choose settings. Only such figures say what to expect of new items.", r"\bheld[ -]out\b"),
     Term("baseline/lexical", "A judge that compares words and needs no model. It finds shared words, not meaning, so that a light that rests on it stays grey.", r"\bbaseline/lexical\b"),
+    Term("corrected by labels", "What people would say on average of all items, computed from what a judge says of all and people of some. Where the judge is too kind or too strict on the labelled items, the figure is moved by as much; its interval holds the chance in both. Good only if the labelled items are a fair part of all, or chosen as the run was told.", r"→ corrected\b"),
+    Term("human − corrected", "Whether a correction that was learnt on other data is right here: on labelled items of this data, the mean of what people say less what the correction expects. An interval beside 0 means that it is not.", r"human − corrected"),
     Term("synthetic data", "Made up for trying things out. Figures on them say nothing about any real system.", r"\bSYNTHETIC DATA\b|\bsynthetic\b"),
 )  # fmt: skip
 

@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 
 from evalbench.core.measures import mean_of, share_of
-from evalbench.kit.sentences import NAMED
-from evalbench.kit.verdicts import bands_of, by_group, held_back_by, reaches, worst_group
+from evalbench.kit.verdicts import NAMED, bands_of, by_group, held_back_by, reaches, worst_group
 
 MEASURES = (mean_of("score"), share_of("passed"))
 

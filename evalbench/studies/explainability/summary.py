@@ -18,9 +18,18 @@ from evalbench.core.verdict import Verdict
 from evalbench.core.wording import estimate_text, percent
 from evalbench.judge.entail import BASELINE
 from evalbench.kit.correcting import CORRECTED, Fixed, fixed, stability, title_of
-from evalbench.kit.sentences import left_out, stays_grey
 from evalbench.kit.slicing import sliced
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, crowded, held, held_back_by, pass_mark
+from evalbench.kit.verdicts import (
+    MAX_UNSCORED,
+    N_RESAMPLES,
+    SEED,
+    crowded,
+    held,
+    held_back_by,
+    left_out,
+    pass_mark,
+    stays_grey,
+)
 from evalbench.studies.explainability.inputs import HALVES, PARTS, Part
 from evalbench.studies.explainability.items import THRESHOLD, WEIGHT, weights_of, with_sums
 

@@ -21,9 +21,8 @@ from evalbench.core.verdict import Bands, Light, Verdict, worst
 from evalbench.core.wording import counted, estimate_text
 from evalbench.kit.options import Checks
 from evalbench.kit.rules import rule_of
-from evalbench.kit.sentences import NAMED
 from evalbench.kit.slicing import sliced
-from evalbench.kit.verdicts import N_RESAMPLES, SEED, bands_of, with_light
+from evalbench.kit.verdicts import N_RESAMPLES, NAMED, SEED, bands_of, with_light
 from evalbench.metrics.entities import MODES
 from evalbench.studies.ner_quality.items import classes_of, confused_column, confusions_of, own_column
 

@@ -17,9 +17,8 @@ from evalbench.core.stability import Lit, joint_stability
 from evalbench.core.stats import of_few
 from evalbench.core.verdict import Band, Bands, Verdict, worst
 from evalbench.core.wording import counted, estimate_text
-from evalbench.kit.sentences import left_out
 from evalbench.kit.slicing import sliced
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, by_group, crowded, held
+from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, by_group, crowded, held, left_out
 from evalbench.studies.ner_variants.inputs import DESCRIPTIONS
 from evalbench.studies.ner_variants.items import COUNTS, wording
 

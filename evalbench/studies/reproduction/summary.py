@@ -18,9 +18,19 @@ from evalbench.core.wording import counted, estimate_text, percent, share_text
 from evalbench.errors import BadInput
 from evalbench.kit.collecting import UNNAMED
 from evalbench.kit.rules import rule_of
-from evalbench.kit.sentences import NAMED, left_out, stays_grey
 from evalbench.kit.slicing import sliced
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, ROUNDING, SEED, bands_of, crowded, held
+from evalbench.kit.verdicts import (
+    MAX_UNSCORED,
+    N_RESAMPLES,
+    NAMED,
+    ROUNDING,
+    SEED,
+    bands_of,
+    crowded,
+    held,
+    left_out,
+    stays_grey,
+)
 from evalbench.studies.reproduction.inputs import CREATIVE, EXACT
 
 if TYPE_CHECKING:

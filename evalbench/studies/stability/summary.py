@@ -20,9 +20,8 @@ from evalbench.core.wording import count, counted, estimate_text, percent
 from evalbench.kit.comparing import compare_groups
 from evalbench.kit.options import Checks
 from evalbench.kit.rules import rule_of
-from evalbench.kit.sentences import NAMED, left_out
 from evalbench.kit.slicing import sliced
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, crowded, held
+from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, NAMED, SEED, crowded, held, left_out
 from evalbench.studies.stability.inputs import LEVELS
 from evalbench.studies.stability.lights import (
     LIGHT_ON,
