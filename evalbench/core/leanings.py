@@ -10,9 +10,9 @@ import numpy.typing as npt
 from evalbench.core.arrays import Floats
 from evalbench.core.bounded import bounded_mean, paired
 from evalbench.core.clusters import codes
-from evalbench.core.correlation import correlate, correlation_difference
+from evalbench.core.correlation import FEWEST_ROWS, correlate, correlation_difference, midranker, pearson_kernel
 from evalbench.core.seeds import rng
-from evalbench.core.stats import Measured, bootstrap_sums, with_interval
+from evalbench.core.stats import Measured, bootstrap_sums, bootstrap_weights, with_interval
 
 
 class LengthBias(NamedTuple):
@@ -178,3 +178,81 @@ def own_family(
     clustered = len(names) < n
     measured = with_interval(of_own.value - of_others.value, replicates, n=n, n_units=fewest, clustered=clustered)
     return OwnFamily(of_own, of_others, measured)
+
+
+class WithinGroups(NamedTuple):
+    """The correlation of mark and length within each of several groups.
+
+    Attributes
+    ----------
+    mean : Measured
+        The mean over the groups that have one; ``n`` counts these groups.
+    low, high : float or None
+        The least and the largest of them.
+    """
+
+    mean: Measured
+    low: float | None = None
+    high: float | None = None
+
+
+def length_within(
+    mark: npt.ArrayLike,
+    length: npt.ArrayLike,
+    groups: npt.ArrayLike,
+    *,
+    units: npt.ArrayLike | None = None,
+    seed: int = 0,
+    n_resamples: int = 500,
+) -> WithinGroups:
+    """Spearman of mark and length within each model, averaged: over all models together, better ones that write more would count as bias.
+
+    Without human labels it cannot tell a liking for length from longer answers that are better.
+
+    Parameters
+    ----------
+    mark, length : (n,) arrays
+        As of :func:`length_bias`.
+    groups : (n,) array
+        Whose answer each is.  A group of fewer than three, or with a constant column, has no correlation and is left out.
+    units : (n,) array, optional
+        What is drawn: the question; the same draw in all groups.
+    seed, n_resamples : int
+
+    Examples
+    --------
+    >>> models = np.repeat(["a", "b"], 20)
+    >>> found = length_within(np.tile(np.arange(20), 2) + 100 * (models == "b"), np.tile(np.arange(20), 2), models)
+    >>> found.mean.value, found.mean.n
+    (1.0, 2)
+    """
+    x, size = paired(mark, length)
+    names, drawn = np.asarray(groups, dtype=str), np.arange(len(x)) if units is None else np.asarray(units)
+    if names.shape != x.shape or drawn.shape != x.shape:
+        raise ValueError(
+            f"a group and a unit for each mark are needed: shapes {names.shape}, {drawn.shape} and {x.shape}"
+        )
+    ids, which = codes(drawn)
+    kept = ~np.isnan(x) & ~np.isnan(size)
+    parts = []
+    for name in np.unique(names[kept]):
+        rows = np.flatnonzero(kept & (names == name))
+        rows = rows[np.lexsort((size[rows], x[rows], which[rows]))]
+        if len(rows) >= FEWEST_ROWS and np.ptp(x[rows]) > 0 and np.ptp(size[rows]) > 0:
+            parts.append((which[rows], midranker(x[rows]), midranker(size[rows])))
+    if not parts:
+        return WithinGroups(Measured(None, note="no model has marks and lengths that differ"))
+
+    def correlations(weights: Floats) -> Floats:
+        return np.stack([pearson_kernel(w := weights[:, rows], a(w), b(w)) for rows, a, b in parts], axis=1)
+
+    each = correlations(np.ones((1, len(ids))))[0]
+    with np.errstate(all="ignore"):
+        replicates = bootstrap_weights(
+            np.arange(len(ids)),
+            lambda w: np.nanmean(correlations(w), axis=1),
+            rng(seed, "leanings/within"),
+            n_resamples,
+        )
+    mean = with_interval(float(each.mean()), replicates, n=len(each), n_units=len(ids))
+    return WithinGroups(mean, float(each.min()), float(each.max()))

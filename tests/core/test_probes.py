@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evalbench.core.bounded import bounded_mean, finding
-from evalbench.core.leanings import length_bias, own_family
+from evalbench.core.leanings import length_bias, length_within, own_family
 from evalbench.core.probes import (
     equal_repeats,
     first_slot,
@@ -108,6 +108,23 @@ def test_length_of_pairs() -> None:
     assert without.partial.value is None
     assert without.plain.value is not None
     assert without.partial.note == "no human labels"
+
+
+def test_length_within_models_is_not_that_of_better_models_that_write_more() -> None:
+    g = np.random.default_rng(5)
+    better = np.repeat([0.0, 1.0], 100)
+    mark, length = better + g.normal(0, 0.3, 200), 500 * better + g.normal(0, 50, 200)
+    questions = np.tile(np.arange(100), 2)
+    found = length_within(mark, length, better, units=questions, n_resamples=100)
+    assert found.mean.n == 2
+    assert found.low <= found.mean.value <= found.high
+    assert found.mean.ci_low < 0 < found.mean.ci_high
+    assert length_bias(mark, length, units=questions, **FEW).plain.ci_low > 0.5
+    order = g.permutation(200)
+    assert length_within(mark[order], length[order], better[order], units=questions[order], n_resamples=100) == found
+    assert length_within(np.ones(4), np.arange(4), list("aabb")).mean.value is None
+    with pytest.raises(ValueError, match="a group and a unit"):
+        length_within([1.0], [1.0], ["a", "b"])
 
 
 def test_praise_and_nothing() -> None:

@@ -161,7 +161,7 @@ def unlit(labels_drawn: str) -> tuple[Measure, ...]:
 def applicable(rows: pd.DataFrame, given: tuple[Measure, ...]) -> list[Measure]:
     """The figures that this judge's answers have: of agreement and rates those of its kind of marks, of probes those made."""
     scale = str(rows["scale"].iloc[0]) if len(rows) else ZERO_ONE
-    always = {AGREEMENT[scale], "ceiling", NAIVE[scale], CORRECTED[scale], TOO_KIND[scale], "unparsed"}
+    always = {AGREEMENT[scale], NAIVE[scale], CORRECTED[scale], TOO_KIND[scale], "unparsed"}
     made = {
         "first_slot": "first_slot",
         "inconsistent": "inconsistent",
@@ -171,6 +171,7 @@ def applicable(rows: pd.DataFrame, given: tuple[Measure, ...]) -> list[Measure]:
         "raised": "raised",
     }
     some = {metric for metric, column in made.items() if rows[column].notna().any()}
+    some |= {"ceiling"} if rows["among_xy"].notna().any() else set()
     some |= {"family_gap"} if rows["is_own"].any() else set()
     return [m for m in given if m.metric in always | some]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from evalbench.core.wording import counted
+from evalbench.judge.families import related
 from evalbench.kit.answers import remarks
 from evalbench.studies.judge_audit.items import GRADED, NULL_ANSWER, ORDERED, ZERO_ONE, annotators_of
 
@@ -47,10 +48,24 @@ def notes(items: pd.DataFrame, readings: Readings, labels_drawn: str) -> list[st
         out.append(
             f"{counted(int(items.loc[null, 'id'].nunique()), 'answer')} of the null answer, which are in no other figure."
         )
+    out += _families(items)
     chance = readings.labels["probability"].notna()
     if chance.any() and labels_drawn != "probability":
         out.append(f"The labels' column probability was not used: labels_drawn is {labels_drawn}.")
     return [*out, *remarks(items)]
+
+
+def _families(items: pd.DataFrame) -> list[str]:
+    """Which judges mark models of their own family or vendor, by their names."""
+    out = []
+    for judge, rows in items[items["model"] != ""].groupby("asked", sort=True):
+        own = {str(model): related(str(judge), str(model)) for model in sorted(rows["model"].unique())}
+        for how in ("family", "vendor"):
+            named = [model for model, said in own.items() if said == how]
+            if named:
+                shown = ", ".join(named[:5]) + (f" and {len(named) - 5} more" if len(named) > 5 else "")
+                out.append(f"{judge} marks models of its own {how}, by their names: {shown}.")
+    return out
 
 
 def method(items: pd.DataFrame, options: Mapping[str, Any]) -> tuple[str, ...]:

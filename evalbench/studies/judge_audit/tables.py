@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalbench.core.agreement import cohen_kappa
-from evalbench.core.leanings import length_bias
+from evalbench.core.leanings import length_bias, length_within
 from evalbench.core.measures import estimate, mean_of
 from evalbench.core.panels import effective_judges, majority
 from evalbench.core.result import Estimate, Summary
 from evalbench.core.unscored import in_words
-from evalbench.core.wording import counted
+from evalbench.core.wording import counted, estimate_text
 from evalbench.studies.judge_audit.corrected import WAYS, way_of, with_twice
 from evalbench.studies.judge_audit.figures import AGREEMENT, CORRECTED, NAIVE, TOO_KIND
 from evalbench.studies.judge_audit.inputs import CRITERION, KEYS, Readings
@@ -189,6 +189,8 @@ def _probes(rows: pd.DataFrame, own: Mapping[str, Estimate], resampling: Mapping
             reason = why if e is None else e.note
             if metric == "null_answer" and (rows["undefined"] == NULL_ANSWER).any():
                 reason = "marks are not within 0–1, so that there is no win rate"
+            if metric == "length_bias" and not rows["human"].notna().any():
+                reason = "; ".join(filter(None, [reason, _without_labels(rows, resampling)]))
             row = {"figure": why and "", "value": math.nan, "low": math.nan, "high": math.nan, "n": 0, "light": "grey"}
             out.append({"judge": rows["judge"].iloc[0], "probe": title, **row, "finding": "", "why": reason})
             continue
@@ -210,6 +212,20 @@ def _yardstick(rows: pd.DataFrame, resampling: Mapping[str, int]) -> str:
     if found.yardstick.value is None or found.judge.value is None:
         return ""
     return f"agreement with people {found.judge.value:.2f}, of a judge by length alone {found.yardstick.value:.2f}"
+
+
+def _without_labels(rows: pd.DataFrame, resampling: Mapping[str, int]) -> str:
+    """How marks go with length where no person's label says which answers are better."""
+    mark, length = rows["mark"].to_numpy(dtype=float), rows["length"].to_numpy(dtype=float)
+    n_resamples = min(resampling["n_resamples"], 500)
+    options: dict[str, Any] = {"units": rows["id"].to_numpy(), "seed": resampling["seed"], "n_resamples": n_resamples}
+    mean, low, high = length_within(mark, length, rows["model"].to_numpy(dtype=str), **options)
+    if mean.value is None:
+        return ""
+    said = estimate_text(Estimate(metric="", value=mean.value, ci_low=mean.ci_low, ci_high=mean.ci_high))
+    if mean.n > 1:
+        said += f", the mean of {mean.n} models ({low:.2f} to {high:.2f}), each by itself".replace("-", "−")
+    return f"Spearman of mark and length is {said}; without labels longer answers may simply be better"
 
 
 PANEL = [
