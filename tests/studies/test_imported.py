@@ -196,7 +196,7 @@ def test_why_a_figure_differs_is_found_on_the_rows():
     left = manner.merge(failed, on=["id", "trial"], how="left", indicator=True).query("_merge == 'left_only'")
     found = theirs_of(tables, float(left.groupby("id")["value"].mean().mean()), "manner")
     assert (
-        found["why"] in ("", "1 score of answers of which another score failed are left out there")
+        found["why"] in ("", "1 score of answers of which another score failed is left out there")
         or found["agrees"] == "yes"
     )
 

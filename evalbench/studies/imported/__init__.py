@@ -182,4 +182,4 @@ def _verdicts(data: Dataset, repeated: bool) -> Any:
     named = table if "model" in table else table.assign(model=UNNAMED)
     kept = named if repeated and TRIAL in named else named.drop(columns=TRIAL, errors="ignore")
     words = kept[["id", "model", *(c for c in kept if c not in ("id", "model"))]].astype(str)
-    return kept.loc[words.sort_values(list(words), kind="stable").index].reset_index(drop=True)
+    return kept.loc[words.sort_values([str(c) for c in words], kind="stable").index].reset_index(drop=True)

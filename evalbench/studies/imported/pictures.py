@@ -163,8 +163,10 @@ def failed(result: Result, rows: int = 10) -> pd.DataFrame:
     """Answers of which some score is missing although it was asked for, with the tool's words."""
     lost = result.tables["scores"]
     lost = lost[lost["unscored"] != ""]
-    words = lost.assign(said=lost["metric"] + ": " + lost["detail"].where(lost["detail"] != "", lost["unscored"]))
-    said = words.groupby(["id", "model"], sort=True)["said"].agg(lambda s: "; ".join(dict.fromkeys(s))).reset_index()
+    words = lost.assign(words=lost["detail"].where(lost["detail"] != "", lost["unscored"].map(in_words)))
+    keys = ["id", "model"]
+    each = words.groupby([*keys, "words"], sort=True)["metric"].agg(", ".join).reset_index()
+    said = each.assign(said=each["metric"] + ": " + each["words"]).groupby(keys)["said"].agg("; ".join).reset_index()
     found = result.items.merge(said, on=["id", "model"]).sort_values(["id", "model"], kind="stable").head(rows)
     return _cases(result, found.reset_index(drop=True), {"in the tool's words": "said"})
 

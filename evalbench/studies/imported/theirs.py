@@ -163,7 +163,7 @@ def _ways(own: pd.DataFrame, other: pd.DataFrame, ends: Sequence[float], directi
     """Other ways to a mean of these rows, each with its words; the likelier first."""
     values = own["value"].to_numpy(float)
     lost = ~np.isfinite(values)
-    failed = counted(int(lost.sum()), "score")
+    failed = _failed(int(lost.sum()))
     each: list[tuple[str, Callable[[pd.DataFrame, Any], float]]] = [("", _by_question)]
     if own.duplicated(["id", "model"]).any():
         each.append((", all trials pooled", _pooled))
@@ -171,22 +171,27 @@ def _ways(own: pd.DataFrame, other: pd.DataFrame, ends: Sequence[float], directi
         if pooled:
             yield mean(own, values), "there all trials are pooled; here each question counts once"
         if lost.any():
-            yield mean(own, np.where(lost, 0.0, values)), f"{failed} that failed count as 0 there{pooled}"
+            yield mean(own, np.where(lost, 0.0, values)), f"{failed} as 0 there{pooled}"
             part = lost & among(own, other[other["unscored"] == ""], _keys(own))
             if part.any() and not (part == lost).all():
-                some, none = counted(int(part.sum()), "score"), counted(int((lost & ~part).sum()), "answer")
-                words = f"{some} that failed count as 0 there, {none} without any score are left out{pooled}"
+                none = counted(int((lost & ~part).sum()), "answer")
+                words = f"{_failed(int(part.sum()))} as 0 there, {none} without any score left out{pooled}"
                 yield mean(own, np.where(part, 0.0, values)), words
             if len(ends) == 2 and direction:
                 worst = ends[0] if direction == "higher" else ends[1]
-                yield mean(own, np.where(lost, worst, values)), f"{failed} that failed count as {worst:g} there{pooled}"
+                yield mean(own, np.where(lost, worst, values)), f"{failed} as {worst:g} there{pooled}"
         gone = _failed_elsewhere(own, other) & ~lost
+        verb = "is" if gone.sum() == 1 else "are"
         if gone.any():
             left = counted(int(gone.sum()), "score")
             yield (
                 mean(own, np.where(gone, np.nan, values)),
-                f"{left} of answers of which another score failed are left out there{pooled}",
+                f"{left} of answers of which another score failed {verb} left out there{pooled}",
             )
+
+
+def _failed(n: int) -> str:
+    return f"{counted(n, 'score')} that failed {'counts' if n == 1 else 'count'}"
 
 
 def _failed_elsewhere(own: pd.DataFrame, other: pd.DataFrame) -> Any:

@@ -201,7 +201,24 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
             **{k: v for k, v in named.items() if k != "verdicts"},
             "items": _adapted(frames["verdicts"], ALSO["items"]),
         }
-    return {**named, "verdicts": _each_once(verdicts)}
+    return _with_answers({**named, "verdicts": _each_once(verdicts)})
+
+
+def _with_answers(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
+    """Verdicts with the texts of the answers that were imported beside them; answers with trials are no table of their own."""
+    verdicts, items = frames["verdicts"], frames.get("items")
+    if items is None:
+        return frames
+    keys = [c for c in ("id", "model", "trial") if c in verdicts and c in items]
+    texts = [c for c in ("question", "output", "lang") if c in items and c not in verdicts]
+    once = items.astype(dict.fromkeys(keys, str)).drop_duplicates(keys, keep=False) if "id" in keys else None
+    if once is None or not texts or "output_other" in verdicts or "output_other" in items:
+        return frames
+    joined = verdicts.astype(dict.fromkeys(keys, str)).merge(once[[*keys, *texts]], on=keys, how="left")
+    out = verdicts.assign(**{c: joined[c].to_numpy() for c in texts})
+    out.attrs = verdicts.attrs
+    rest = {name: frame for name, frame in frames.items() if name != "items" or "trial" not in frame}
+    return {**rest, "verdicts": out}
 
 
 def _each_once(verdicts: pd.DataFrame) -> pd.DataFrame:
