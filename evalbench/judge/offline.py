@@ -124,7 +124,8 @@ def _shown(value: object) -> str:
 
 
 def recorded(items: list[dict[str, Any]], by: str | Recording, task: Task) -> Judgements:
-    kept = read_recorded(by.removeprefix(RECORDED) if isinstance(by, str) else by, task)
+    source = by.removeprefix(RECORDED) if isinstance(by, str) else by
+    kept = read_recorded(source, task, {item["id"] for item in items})
     rows, replies = [], []
     for item in items:
         entries = kept.get(item["id"], ())

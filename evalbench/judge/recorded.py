@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -43,7 +43,9 @@ class RecordedJudgement(NamedTuple):
     parts: Mapping[str, Any]
 
 
-def read_recorded(source: str | Recording, task: Task) -> dict[str, tuple[RecordedJudgement, ...]]:
+def read_recorded(
+    source: str | Recording, task: Task, asked: Collection[str] | None = None
+) -> dict[str, tuple[RecordedJudgement, ...]]:
     """Judgements by item id, in the order of their samples.
 
     Parameters
@@ -53,6 +55,8 @@ def read_recorded(source: str | Recording, task: Task) -> dict[str, tuple[Record
         ``task``: a row of another task is passed over.  What the task's reply holds besides (:attr:`Task.parts`) is in
         columns of these names or, as a JSON object, in ``reply``.
     task : Task
+    asked : collection of str, optional
+        The ids that are wanted: a reply to another one may have another form, such as a ranking of more answers.
 
     Raises
     ------
@@ -71,7 +75,8 @@ def read_recorded(source: str | Recording, task: Task) -> dict[str, tuple[Record
         try:
             parts = parts_of(task, _with_reply(row))
         except ValueError as error:
-            faults.append(f"row {place} ({item_id}): {error}")
+            if asked is None or item_id in asked:
+                faults.append(f"row {place} ({item_id}): {error}")
             continue
         if item_id in (None, ""):
             faults.append(f"row {place}: no id")

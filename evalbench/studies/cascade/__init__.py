@@ -1,0 +1,334 @@
+"""Is one model better than another, worse, or the same, at the least cost?
+
+Input: questions, the answers of two models, and whatever these can be judged against: ground truths, chunks with or without labels of
+their relevance, must-have facts, a dictionary of facts, classes of the questions, labels that people gave to some answers.
+
+Thirteen stages (method document ``handbook``), each of which decides some of the questions and hands the rest on, those that cost
+nothing first: naive checks, equal answers, labels of duplicates, criteria without facts, ground truth, relevant chunks, a strong model's
+answer, marks with facts, pairs, ranking, must-have facts, closed questions, annotators.  Figures: the advantage of A with a paired test and the
+bounds that open questions leave, the quality of each model, calls made and saved.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from evalbench.core.progress import at
+from evalbench.core.result import Result
+from evalbench.core.stats import Measured
+from evalbench.judge.dag import read_dag
+from evalbench.judge.entail import BASELINE
+from evalbench.kit.grouping import carried
+from evalbench.kit.options import Checks, stated, taken
+from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
+from evalbench.models.accounting import embeddings_counted, merged
+from evalbench.readers.dataset import Dataset
+from evalbench.studies.cascade import alike, bases, cost, stages
+from evalbench.studies.cascade.inputs import (
+    SCHEMA,
+    adapt,
+    cases_of,
+    check,
+    judge_of,
+    judged_in_words,
+    models_of,
+    returned_of,
+)
+from evalbench.studies.cascade.items import contradictions_table, items_of, stages_table, texts_of
+from evalbench.studies.cascade.method import method, notes
+from evalbench.studies.cascade.naive import checked_pattern
+from evalbench.studies.cascade.people import TO_LABEL, agreement, scale_of, to_label
+from evalbench.studies.cascade.pictures import (
+    bases_shown,
+    contradictions,
+    criteria_shown,
+    decided,
+    picture_bounds,
+    picture_flow,
+    picture_quality,
+    plan_shown,
+    stages_shown,
+    undecided,
+)
+from evalbench.studies.cascade.state import By, Desk
+from evalbench.studies.cascade.summary import MARGIN, MIN_AGREEMENT, measures, summarise
+from evalbench.studies.cascade.truth import TRUTH_BY
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evalbench.judge.verdicts import InProcess
+
+__all__ = [
+    "QUESTION", "SCHEMA", "adapt", "bases_shown", "check", "contradictions", "criteria_shown", "decided", "evaluate", "measures",
+    "picture_bounds", "picture_flow", "picture_quality", "plan", "plan_shown", "stages_shown", "summarise", "undecided",
+]  # fmt: skip
+
+QUESTION = "Is model A better than model B, worse, or the same, at the least cost?"
+NAIVE = ("decide", "filter")
+
+
+def evaluate(
+    data: Dataset,
+    *,
+    judge: str | Callable[[dict[str, Any]], object] = "",
+    strong: str | Callable[[dict[str, Any]], object] = "",
+    answerer: str | Callable[[dict[str, Any]], object] = "",
+    judge_prompt: str = "",
+    judge_max_tokens: int = 1024,
+    run_stages: Sequence[int] = (),
+    truth_by: str = BASELINE,
+    task: str = "question_answering",
+    criteria: Sequence[str] | str = bases.AUTO,
+    criteria_file: str = "",
+    graph: str = "",
+    naive: str = "decide",
+    least_words: int = 0,
+    most_words: int = 0,
+    pattern: str = "",
+    json_answers: bool = False,
+    forbidden: Sequence[str] = (),
+    embed: str = "use-multilingual",
+    same_from: float = 0.93,
+    duplicates_from: float = 0.88,
+    geval_samples: int = 5,
+    n_orders: int = 6,
+    n_questions: int = 5,
+    min_agreement: float = MIN_AGREEMENT,
+    agreement_as_truth: float = 0.8,
+    annotators: bool = True,
+    margin: float = MARGIN,
+    basis_quality: Mapping[str, str] = {},
+    origin: str = "",
+    max_unscored: float = MAX_UNSCORED,
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
+) -> Result:
+    """Compare two models question by question, at the least cost.
+
+    Parameters
+    ----------
+    data : Dataset
+        ``load(…, study="cascade")``: tables items, labels, annotated, dictionary, verdicts.
+    judge : str or callable
+        Who marks answers (stages 4, 8, 10 to 12): a chat model, a judge that the data set's table of verdicts names, ``recorded`` for that table,
+        ``recorded:FILE``; empty: nobody, and these stages are left out.
+    strong : str or callable
+        Who compares pairs (stage 9); empty: the judge.
+    answerer : str or callable
+        Who answers questions (stages 7 and 12), another model than the judge; empty: nobody.
+    judge_prompt : str
+        A folder of your own prompts ``geval``, ``pairwise``, ``ranking``, ….
+    judge_max_tokens : int
+        Longest reply of a language model that judges.
+    run_stages : sequence of int
+        Which of the stages 1 to 13 may run; none named: all.
+    truth_by : {"baseline/lexical", "judge"}
+        Who says whether an answer agrees with a ground truth (stages 5 to 7): words, numbers and vectors without a call, or the judge.
+    task : {"question_answering", "domain_knowledge", "brainstorming", "generation", "chat", "rewriting", "translation", "summarization"}
+        What the questions ask for; it chooses the criteria by the method document's table.
+    criteria : "auto" or sequence of str
+        ``auto``: those of the task, or names of ``evalbench criteria`` or of the file.
+    criteria_file : str
+        A YAML file of your own criteria.
+    graph : str
+        A YAML file with a decision graph, which then gives the marks of stage 8.
+    naive : {"decide", "filter"}
+        A question of which one answer fails a naive check is decided for the other (``decide``), or set aside (``filter``).
+    least_words : int
+        Answers of fewer words fail.
+    most_words : int
+        Answers of more words fail; 0: no limit.
+    pattern : str
+        A regular expression that answers must have a match of.
+    json_answers : bool
+        Whether answers must be JSON.
+    forbidden : sequence of str
+        Words, or several in a row, that no answer may have (stage 4).
+    embed : str
+        Embedding model of the similarities; see :func:`evalbench.models.similarity.embed.embedder`.
+    same_from : float
+        Similarity from which two answers with equal numbers say the same.
+    duplicates_from : float
+        Similarity from which two questions ask the same.
+    geval_samples : int
+        Samples of a mark where the endpoint gives no probabilities.
+    n_orders : int
+        Orders in which five answers or more are shown for a ranking.
+    n_questions : int
+        Closed questions to an answer at most.
+    min_agreement : float
+        A stage that agrees with people's labels on a smaller share hands its questions on.
+    agreement_as_truth : float
+        Krippendorff's alpha from which labels serve as ground truth.
+    annotators : bool
+        Whether what all stages leave goes to annotators; otherwise what a judge found equal is a tie.
+    margin : float
+        Advantages within ±margin are equivalent; 0: none are.
+    basis_quality : mapping of str to str
+        How good a basis is: ``good``, ``ambiguous`` or ``bad``, e.g. ``{"ground_truth": "ambiguous"}``.
+    origin : {"", "production", "hand-written", "synthetic", "dialogue seeds"}
+        Where the questions come from.
+    max_unscored : float
+        More unscored questions than this share make the light grey.
+    seed, n_resamples : int
+
+    Returns
+    -------
+    Result
+        ``items``: one row per question.  ``tables``: ``stages``, ``plan``, ``bases``, ``criteria``, ``texts``, ``contradictions`` where there are any,
+        ``calls``.  ``files``: ``to_label.csv``, ``plan.json``.
+
+    Raises
+    ------
+    BadInput
+        For faults of the options, all at once.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from evalbench.studies import load
+    >>> rows = {"id": ["1", "2"], "question": ["When does it open?", "Is it dear?"], "truth": ["At 9.", ""]}
+    >>> rows |= {"output_a": ["It opens at 9.", "No."], "output_b": ["It opens at 10.", "No!"]}
+    >>> result = evaluate(load(pd.DataFrame(rows), study="cascade"))
+    >>> result.items[["outcome", "stage"]].values.tolist()
+    [['a', 5], ['tie', 2]]
+    """
+    options = stated(evaluate, locals())
+    setting, agreed, models, options = _set(data, options, judge, strong, answerer)
+    cases = list(setting.every.values())
+    with embeddings_counted() as spent:
+        planned = cost.planned(setting)
+        course = stages.run(setting)
+    at(f"intervals, {n_resamples} resamples")
+    items = carried(items_of(data["items"], course, setting.every, models, annotators), data)
+    judged = setting.desk.strong is not None or setting.desk.answerer is not None
+    hand = bases.at_hand(data, cases, options, labels_agree=setting.labels_agree, judged=judged)
+    marks = data.get("labels")
+    found = contradictions_table(course, cases, scale_of(marks)[1] if marks is not None else 1.0)
+    left = {name for name, open_ in zip(items["id"], items["open"], strict=True) if open_ == 1}
+    tables = {
+        "stages": stages_table(course),
+        "plan": planned,
+        "bases": bases.bases_table(hand, cases, basis_quality),
+        "criteria": bases.tasks_table(task, setting.criteria),
+        "texts": texts_of(cases),
+        **({"contradictions": found} if len(found) else {}),
+        **_calls(course),
+    }
+    files = {TO_LABEL: to_label([case for case in cases if case.id in left], models)} if left else {}
+    return Result(
+        study="cascade",
+        question=QUESTION,
+        judged=judged_in_words(models),
+        parameters=options,
+        data=data.label,
+        id="id",
+        items=items,
+        summary=summarise(items, **taken(summarise, options)),
+        tables=tables,
+        notes=(*data.notes, *notes(items, cases, course, hand, options, agreed)),
+        method=method(options),
+        accounting=merged([*(one.accounting for one in course.asked), *spent]),
+        files={**files, "plan.json": _plan_json(planned, options)},
+    )
+
+
+def plan(data: Dataset, **options: Any) -> pd.DataFrame:
+    """What the stages could decide and would cost, before any call; options as of :func:`evaluate`.
+
+    Returns
+    -------
+    DataFrame
+        One row a stage: stage, name, runs, why, questions, calls and tokens from low to high.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from evalbench.studies import load
+    >>> rows = {"id": ["1"], "question": ["When does it open?"], "output_a": ["At 9."], "output_b": ["At 10."]}
+    >>> found = plan(load(pd.DataFrame(rows), study="cascade"), strong="openai/any")
+    >>> found.loc[found["runs"], ["stage", "calls_low", "calls_high"]].values.tolist()
+    [[1, 0, 0], [2, 0, 0], [9, 2, 2]]
+    """
+    known = {name: parameter.default for name, parameter in _parameters().items()}
+    given = {**known, **options}
+    asked = {name: given[name] for name in ("judge", "strong", "answerer")}
+    setting, *_ = _set(data, stated(evaluate, {"data": data, **given}), **asked)
+    return cost.planned(setting)
+
+
+def _parameters() -> Mapping[str, Any]:
+    import inspect
+
+    return dict(list(inspect.signature(evaluate).parameters.items())[1:])
+
+
+def _set(
+    data: Dataset, options: dict[str, Any], judge: str | InProcess, strong: str | InProcess, answerer: str | InProcess
+) -> tuple[stages.Setting, Measured, dict[str, str], dict[str, Any]]:
+    """Options checked, and everything the stages need."""
+    checks = Checks(options)
+    checks.choice("truth_by", options["truth_by"], TRUTH_BY)
+    checks.choice("task", options["task"], bases.TASKS)
+    checks.choice("naive", options["naive"], NAIVE)
+    checks.choice("origin", options["origin"], bases.ORIGINS)
+    checks.at_least(
+        1, **{name: options[name] for name in ("geval_samples", "n_orders", "n_questions", "judge_max_tokens")}
+    )
+    checks.at_least(0, **{name: options[name] for name in ("least_words", "most_words")})
+    shares = ("same_from", "duplicates_from", "min_agreement", "agreement_as_truth", "margin")
+    checks.share(**{name: options[name] for name in shares})
+    strangers = [n for n in options["run_stages"] if n not in stages.TITLES]
+    checks.that(not strangers, f"run_stages must be of 1 to {len(stages.STAGES)}; got {', '.join(map(str, strangers))}")
+    bases.check_quality(checks, options["basis_quality"])
+    checks.tried(lambda: checked_pattern(options["pattern"]))
+    known = options["task"] in bases.TASKS
+    chosen = (
+        checks.tried(lambda: bases.criteria_of(options["task"], options["criteria"], options["criteria_file"]))
+        if known
+        else []
+    )
+    tree = checks.tried(lambda: read_dag(options["graph"])) if options["graph"] else None
+    by: dict[str, By | None] = {}
+    for name, one in (("judge", judge), ("strong", strong), ("answerer", answerer)):
+        by[name] = (checks.tried(lambda one=one: judge_of(one, data)) if isinstance(one, str) else one) if one else None  # type: ignore[misc]
+    checks.that(
+        answerer == "" or judge != answerer, "answerer must be another model than the judge: it would confirm itself"
+    )
+    checks.refuse("cascade")
+    own = chosen or []
+    options = {**options, "criteria": [c.name for c in own]}
+    settings = {"seed": options["seed"], "max_tokens": options["judge_max_tokens"]}
+    desk = Desk(by["judge"], by["strong"] or by["judge"], by["answerer"], options["judge_prompt"], settings, options)
+    cases, models, labels = cases_of(data), models_of(data), data.get("labels")
+    agreed = Measured(None) if labels is None else agreement(labels, models, seed=options["seed"], n_resamples=0)
+    allowed = frozenset(options["run_stages"] or stages.TITLES)
+    setting = stages.Setting(
+        desk=desk,
+        every={case.id: case for case in cases},
+        same=alike.duplicates(cases, desk) if allowed & {3, 10} else {},
+        free=tuple(c for c in own if c.needs_basis == "none"),
+        factual=tuple(c for c in own if c.needs_basis != "none"),
+        criteria=tuple(own),
+        graph=tree,
+        returned=returned_of(data, models),
+        labels_agree=agreed.value is not None and agreed.value >= options["agreement_as_truth"],
+        chosen=allowed,
+    )
+    return setting, agreed, models, options
+
+
+def _calls(course: stages.Course) -> dict[str, Any]:
+    import pandas as pd
+
+    found = [one.calls for one in course.asked if len(one.calls)]
+    return {"calls": pd.concat(found, ignore_index=True)} if found else {}
+
+
+def _plan_json(planned: pd.DataFrame, options: Mapping[str, Any]) -> bytes:
+    """The plan as it was before the first call."""
+    content = {"options": dict(options), "stages": planned.to_dict("records")}
+    return (json.dumps(content, ensure_ascii=False, indent=1, default=str) + "\n").encode()

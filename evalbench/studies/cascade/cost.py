@@ -1,0 +1,176 @@
+"""The plan: which stages can run, on how many questions, and what they would cost, before any call."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalbench.judge.criteria import task_of_criterion
+from evalbench.judge.ranking import orders_of
+from evalbench.judge.tasks import CORRECTNESS, Task
+from evalbench.models.llm import is_model_name
+from evalbench.models.prompts import load_prompt
+from evalbench.studies.cascade import marked, pairs, stages
+from evalbench.studies.cascade.state import SIDES, By, Case
+from evalbench.text.numbers import is_cyrillic
+from evalbench.text.sentences import sentences
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evalbench.studies.cascade.stages import Setting
+
+PER_TOKEN, PER_TOKEN_OTHER = 4.0, 2.5
+"""Characters of a token, in English and in other languages: rough."""
+LEAST_REPLY = 5
+"""Tokens of the shortest reply."""
+COLUMNS = (
+    "stage", "name", "runs", "why", "questions_low", "questions_high", "calls_low", "calls_high", "input_tokens_low",
+    "input_tokens_high", "output_tokens_low", "output_tokens_high",
+)  # fmt: skip
+
+
+class Range(NamedTuple):
+    """Of one question: calls, and tokens that are sent."""
+
+    calls_low: float
+    calls_high: float
+    tokens_low: float
+    tokens_high: float
+
+
+def tokens(text: str) -> int:
+    """About how many tokens a text has.
+
+    Examples
+    --------
+    >>> tokens("When does it open?"), tokens("Когда открывается?")
+    (5, 8)
+    """
+    return math.ceil(len(text) / (PER_TOKEN_OTHER if is_cyrillic(text) else PER_TOKEN))
+
+
+def planned(setting: Setting) -> pd.DataFrame:
+    """One row a stage, in the columns of :data:`COLUMNS`.
+
+    Stages that ask nobody are run, so that the first one that asks has its exact number of questions; of those after it any number
+    from none to all of these may be left.
+    """
+    import pandas as pd
+
+    course = stages.run(setting, free_only=True)
+    done = {account.number: account for account in course.accounts}
+    left, first, rows = course.left, True, []
+    for number, title in stages.STAGES:
+        if number in done:
+            account = done[number]
+            runs = account.looked > 0
+            rows.append((number, title, runs, account.why, account.came, account.came, *[0] * 6))
+            continue
+        why = stages.PARITY if course.parity else stages.needs(number, setting)
+        cases = [] if why else stages.looked_at(number, left, setting)
+        why = why or ("" if cases else "no question that is left has what it needs")
+        each = [of_case(number, case, setting) for case in cases] if setting.asks(number) else []
+        total = _once(number, cases, setting, each)
+        low = total if first and each else Range(0, 0, 0, 0)
+        longest = setting.options["judge_max_tokens"]
+        rows.append(
+            (
+                number, title, bool(cases), why, len(left) if first else 0, len(left), round(low.calls_low),
+                round(total.calls_high), round(low.tokens_low), round(total.tokens_high), round(LEAST_REPLY * low.calls_low),
+                round(longest * total.calls_high),
+            )
+        )  # fmt: skip
+        first = first and not each
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _once(number: int, cases: Sequence[Case], setting: Setting, each: Sequence[Range]) -> Range:
+    """All questions of a stage together; a ranking asks once for a group of duplicates, G-Eval once for its steps."""
+    if not each:
+        return Range(0, 0, 0, 0)
+    total = Range(*(sum(column) for column in zip(*each, strict=True)))
+    if number in (4, 8) and not setting.graph and _is_asked(setting.desk.judge):
+        wanted = setting.free if number == 4 else setting.factual
+        spoken = len({case.lang for case in cases})
+        return total._replace(
+            calls_high=total.calls_high + len(wanted) * spoken, calls_low=total.calls_low + len(wanted)
+        )
+    if number == 10:
+        return Range(*(min(r) if i % 2 == 0 else sum(r) for i, r in enumerate(zip(*each, strict=True))))
+    return total
+
+
+def of_case(number: int, case: Case, setting: Setting) -> Range:
+    """What a stage costs for one question."""
+    options, desk = setting.options, setting.desk
+    answers = tokens(case.a) + tokens(case.b)
+    question = tokens(case.question)
+    if number in (5, 6):
+        basis = tokens(case.truth) if number == 5 else sum(map(tokens, case.relevant))
+        return _fixed(2, 2 * (_frame(CORRECTNESS, case) + question + basis) + answers)
+    if number == 7:
+        own = _frame_of("strong_answer", case.lang) + question
+        if not setting.reads_truth:
+            return _fixed(1, own)
+        more = 2 * (_frame(CORRECTNESS, case) + question) + answers
+        return Range(1, 3, own, own + more + 2 * options["judge_max_tokens"])
+    if number in (4, 8):
+        criteria = setting.free if number == 4 else setting.factual
+        basis = 0 if number == 4 else tokens(marked.basis_of(case))
+        if number == 8 and setting.graph is not None:
+            deep = len(setting.graph.nodes)
+            frames = [_frame(node.task, case) for node in setting.graph.nodes.values()]
+            return Range(
+                2,
+                2 * deep,
+                2 * (min(frames) + question),
+                sum(2 * (f + question + basis) + answers for f in frames) + 2 * deep * options["judge_max_tokens"],
+            )
+        per = sum(2 * (_frame(task_of_criterion(c), case) + question + basis) + answers for c in criteria)
+        most = options["geval_samples"] + 1 if _is_asked(desk.judge) else 1
+        steps = 2 * len(criteria) * options["judge_max_tokens"] if _is_asked(desk.judge) else 0
+        return Range(2 * len(criteria), 2 * len(criteria) * most, per, (per + steps) * most)
+    if number == 9:
+        return _fixed(2, 2 * (_frame(pairs.task_of(setting.criteria), case) + question + answers + tokens(case.basis)))
+    if number == 10:
+        group = [setting.every[name] for name in (case.id, *setting.same[case.id])]
+        n = len(orders_of(2 * len(group), orders=options["n_orders"], seed=options["seed"], item_id=case.id))
+        shown = sum(tokens(one.a) + tokens(one.b) for one in group) + tokens(case.basis)
+        return _fixed(n, n * (_frame_of("ranking", case.lang) + question + shown))
+    if number == 11:
+        said = sum(len(sentences(case.answer(side), case.lang)) + 1 for side in SIDES)
+        least, most = 2 * (1 + len(case.facts)), 2 * (1 + len(case.facts)) + 4 * said
+        frame = _frame_of("support", case.lang) + _frame_of("claims", case.lang)
+        facts = sum(map(tokens, case.facts))
+        return Range(least, most, least * 40, most * (frame + question + answers + facts))
+    n = options["n_questions"]
+    frame = _frame_of("closed_questions", case.lang) + _frame_of("closed_answer", case.lang)
+    return Range(2, 2 + 2 * n, 80, (2 + 2 * n) * (frame + question + answers))
+
+
+def _fixed(calls: int, sent: float) -> Range:
+    return Range(calls, calls, 0.7 * sent, 1.4 * sent)
+
+
+def _is_asked(by: By | None) -> bool:
+    return isinstance(by, str) and is_model_name(by)
+
+
+def _frame(task: Task, case: Case) -> int:
+    """Tokens of a prompt without its texts."""
+    return _frame_of(task.prompt or task.name, case.lang, task.context)
+
+
+def _frame_of(name: str, lang: str, context: Mapping[str, Any] = {}) -> int:
+    from evalbench.models.prompts import prompt_language
+
+    template = load_prompt(name, prompt_language(name, lang, ""), None)
+    blank = {
+        "question": " ", "answer": " ", "basis": " ", "first": " ", "second": " ", "gold": [" "], "answers": [], "sentences": [],
+        "passages": [], "statement": " ", "n": 1, "criterion": "", "definition": "", "scale": [], "examples": [], "notes": [],
+        "choices": [], "ask": "", "steps": [],
+    }  # fmt: skip
+    text = template.render(**{**blank, **context})
+    return tokens(text if isinstance(text, str) else "".join(part["content"] for part in text))

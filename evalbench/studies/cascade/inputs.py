@@ -1,0 +1,342 @@
+"""The tables of the cascade: their columns, forms of others, and the questions with everything they can be judged against."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from evalbench.errors import BadInput
+from evalbench.judge.verdicts import Recording
+from evalbench.kit.collecting import several
+from evalbench.readers.dataset import Dataset
+from evalbench.readers.schema import Column, Table
+from evalbench.studies.cascade.people import WINNERS, mean_marks, preferences
+from evalbench.studies.cascade.state import By, Case, Preference
+from evalbench.text.numbers import is_cyrillic
+from evalbench.text.words import words
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+RECORDED = "recorded"
+_TEXT: Any = {"required": False, "empty_ok": True}
+ITEMS = Table(
+    (
+        Column("id", "id", help="the question"),
+        Column("question", "text"),
+        Column("output_a", "text", empty_ok=True, keep_null=True, help="the answer of model A; null: unscored"),
+        Column("output_b", "text", empty_ok=True, keep_null=True, help="the answer of model B; null: unscored"),
+        Column("model_a", "id", required=False, help="its name, one for the whole table"),
+        Column("model_b", "id", required=False),
+        Column("truth", "text", **_TEXT, help="the right answer, where it is known"),
+        Column("chunks", "texts", **_TEXT, help="retrieved passages"),
+        Column("relevant", "json", **_TEXT, help="for each chunk 1 if it is relevant, else 0"),
+        Column("facts", "texts", **_TEXT, help="what a full answer must say"),
+        Column("class_a", "text", **_TEXT, help="how model A's pipeline classified the question"),
+        Column("class_b", "text", **_TEXT),
+        Column("true_class", "text", **_TEXT, help="the right class"),
+        Column("lang", "text", **_TEXT, help="ISO 639-1 code"),
+    ),
+    unique=("id",),
+    no_trials="the cascade compares one answer of each model to a question",
+    help="one row per question, with the answers of two models",
+)
+LABELS = Table(
+    (
+        Column("id", "id", help="the question"),
+        Column("model", "id", help="whose answer"),
+        Column("mark", "float", empty_ok=True, help="more is better"),
+        Column("annotator", "id", required=False, empty_ok=True),
+        Column("criterion", "text", **_TEXT),
+        Column("comment", "text", **_TEXT),
+    ),
+    required=False,
+    help="people's marks of answers",
+)
+ANNOTATED = Table(
+    (
+        Column("id", "id", help="the question"),
+        Column("winner", "text", **_TEXT, help="a, b or tie, or a model's name; empty: not labelled"),
+        Column("annotator", "id", required=False, empty_ok=True),
+        Column("comment", "text", **_TEXT),
+    ),
+    required=False,
+    help="the table to_label.csv of an earlier run, filled in, or the comparisons that label merge wrote",
+)
+DICTIONARY = Table(
+    (Column("term", "text", help="a word or several that questions about it have"), Column("fact", "text")),
+    required=False,
+    help="facts by term",
+)
+VERDICTS = Table(
+    (
+        Column("id", "id", help="of what was asked: column item_id of the table calls"),
+        Column("task", "text", help="what was asked: mark, pairwise, ranking, claims, support, …"),
+        Column("judge", "id", required=False, empty_ok=True, help="whose verdict, where there are several judges"),
+        Column("label", "text", **_TEXT),
+        Column("reason", "text", **_TEXT),
+        Column("reply", "json", **_TEXT, help="what else was said, an object"),
+    ),
+    required=False,
+    help="verdicts that were given before, for a judge that is named there, or recorded",
+)
+SCHEMA: Mapping[str, Table] = {
+    "items": ITEMS,
+    "labels": LABELS,
+    "annotated": ANNOTATED,
+    "dictionary": DICTIONARY,
+    "verdicts": VERDICTS,
+}
+_OTHER_NAMES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "items": {
+        "question": ("prompt", "query", "user_input", "input", "instruction"),
+        "truth": ("ground_truth", "reference", "gold_answer", "expected_output", "gold"),
+        "chunks": ("contexts", "context", "retrieved_contexts", "documents", "passages"),
+        "output_a": ("answer_a", "response_a"),
+        "output_b": ("answer_b", "response_b"),
+        "output": ("answer", "response", "prediction", "model_answer"),
+        "model": ("system", "model_name", "generator"),
+    },
+    "labels": {"id": ("doc_id",), "model": ("system",), "mark": ("score", "label")},
+    "annotated": {"id": ("doc_id",)},
+}
+
+
+def adapt(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """Tables of other forms: usual names of columns, and answers of two models below each other, made into one row a question.
+
+    Raises
+    ------
+    BadInput
+        Where answers below each other are of another number than two models.
+    """
+    found = {name: _renamed(frame, _OTHER_NAMES.get(name, {})) for name, frame in frames.items()}
+    items = found.get("items")
+    if items is not None and {"id", "model", "output"} <= set(items.columns) and "output_a" not in items:
+        found["items"] = side_by_side(items)
+    return found
+
+
+def _renamed(frame: pd.DataFrame, names: Mapping[str, tuple[str, ...]]) -> pd.DataFrame:
+    wanted = {}
+    for ours, others in names.items():
+        theirs = next((other for other in others if other in frame.columns), "")
+        if ours not in frame.columns and theirs:
+            wanted[theirs] = ours
+    return frame.rename(columns=wanted) if wanted else frame
+
+
+def side_by_side(rows: pd.DataFrame) -> pd.DataFrame:
+    """Answers of two models below each other, as one row a question: model A is the first by name.
+
+    Raises
+    ------
+    BadInput
+        If there are not two models, or one has several answers to a question.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = pd.DataFrame({"id": ["1", "1"], "model": ["oak", "fern"], "output": ["Yes.", "No."], "question": ["Why?"] * 2})
+    >>> side_by_side(rows)[["model_a", "output_a", "output_b"]].values.tolist()
+    [['fern', 'No.', 'Yes.']]
+    """
+    names = sorted({str(name) for name in rows["model"].dropna()})
+    if len(names) != 2:
+        raise BadInput(
+            f"the cascade compares two models, and the column model names {len(names)} ({', '.join(names[:5])}"
+            f"{', …' if len(names) > 5 else ''}): give a table with the answers of two"
+        )
+    parts = [rows[rows["model"].astype(str) == name] for name in names]
+    doubled = [str(i) for part in parts for i in part.loc[part["id"].duplicated(), "id"]]
+    if doubled:
+        raise BadInput(
+            f"several answers of one model to a question, first {doubled[0]}: the cascade compares one of each"
+        )
+    a, b = (part.drop(columns="model").set_index("id") for part in parts)
+    both = a.drop(columns="output").combine_first(b.drop(columns="output"))
+    both = both.assign(
+        model_a=names[0],
+        model_b=names[1],
+        output_a=a["output"].reindex(both.index),
+        output_b=b["output"].reindex(both.index),
+    )
+    out = both.reset_index().astype({"output_a": object, "output_b": object})
+    for column in ("output_a", "output_b"):
+        out[column] = [value if isinstance(value, str) else None for value in out[column]]
+    return out
+
+
+def check(data: Dataset) -> None:
+    """Refuse what the schema cannot express: several names of a model, flags that do not fit the chunks, unknown winners."""
+    faults = []
+    rows = data["items"]
+    for column in ("model_a", "model_b"):
+        if column in rows and rows[column].nunique() > 1:
+            faults.append(
+                f"column {column}: {rows[column].nunique()} names, where it must be one: the cascade compares two models"
+            )
+    names = models_of(data)
+    if names["a"] == names["b"]:
+        faults.append(f"model_a and model_b are both {names['a']!r}")
+    if "relevant" in rows:
+        chunks: Any = rows["chunks"] if "chunks" in rows else [[]] * len(rows)
+        wrong = [
+            str(i) for i, flags, own in zip(rows["id"], rows["relevant"], chunks, strict=True) if not _fits(flags, own)
+        ]
+        if wrong:
+            faults.append(
+                f"column relevant: expected a list of 0 and 1, one for each chunk (ids {', '.join(wrong[:5])}{', …' if len(wrong) > 5 else ''})"
+            )
+    returned = data.get("annotated")
+    if returned is not None and "winner" in returned:
+        known = {*WINNERS, *names.values()}
+        odd = sorted({str(w) for w in returned["winner"] if str(w).strip() and _winner(w) not in known})
+        if odd:
+            faults.append(
+                f"annotated: column winner: {', '.join(map(repr, odd[:5]))}; expected a, b, tie or a model's name"
+            )
+    if faults:
+        raise BadInput.listing(f"{data.label}:", faults)
+
+
+def _fits(flags: Any, chunks: Any) -> bool:
+    if flags is None:
+        return True
+    given = [] if chunks is None else list(chunks)
+    return isinstance(flags, list) and len(flags) == len(given) and all(flag in (0, 1, True, False) for flag in flags)
+
+
+def _winner(cell: Any) -> str:
+    text = str(cell).strip()
+    return text.casefold() if text.casefold() in WINNERS else text
+
+
+def models_of(data: Dataset) -> dict[str, str]:
+    """Side → the name of its model; A and B where the table has none."""
+    rows = data["items"]
+    return {
+        side: str(rows[f"model_{side}"].iloc[0]) if f"model_{side}" in rows and len(rows) else side.upper()
+        for side in ("a", "b")
+    }
+
+
+def judged_in_words(models: Mapping[str, str]) -> str:
+    return several("model", models.values())
+
+
+def returned_of(data: Dataset, models: Mapping[str, str]) -> dict[str, Preference]:
+    """What annotators said in the table that came back, by question."""
+    import pandas as pd
+
+    table = data.get("annotated")
+    if table is None or "winner" not in table or table.empty:
+        return {}
+    rows = table.assign(winner=table["winner"].fillna("").map(_winner))
+    # A table that label merge wrote has a column choice: there the empty winner of a comparison that was made is a tie.
+    if "choice" in rows:
+        rows["winner"] = rows["winner"].mask((rows["winner"] == "") & (rows["choice"].fillna("") == "tie"), "tie")
+    rows = rows[rows["winner"] != ""]
+    names = {"a": models["a"], "b": models["b"]}
+    of_name = {name: side for side, name in names.items()}
+    side = rows["winner"].map(lambda w: of_name.get(w, w))
+    ids = [str(i).removeprefix("'") for i in rows["id"]]
+    said = rows["annotator"].fillna("").astype(str) if "annotator" in rows else pd.Series("", index=rows.index)
+    halves = [
+        pd.DataFrame(
+            {
+                "id": ids,
+                "annotator": said.to_numpy(),
+                "model": names[own],
+                "mark": [1.0 if w == own else 0.5 if w == "tie" else 0.0 for w in side],
+            }
+        )
+        for own in ("a", "b")
+    ]
+    return preferences(pd.concat(halves, ignore_index=True), names)
+
+
+def cases_of(data: Dataset) -> list[Case]:
+    """Every question with two answers, in the order of the ids."""
+    rows = data["items"].sort_values("id", kind="stable", ignore_index=True)
+    labels, models = data.get("labels"), models_of(data)
+    people = preferences(labels, models) if labels is not None and len(labels) else {}
+    marks = mean_marks(labels, models) if labels is not None and len(labels) else {}
+    entries = _entries(data)
+    found = []
+    for row in rows.to_dict("records"):
+        if not (isinstance(row["output_a"], str) and isinstance(row["output_b"], str)):
+            continue
+        name, question = str(row["id"]), str(row["question"])
+        chunks, flags = tuple(_list(row.get("chunks"))), _list(row.get("relevant"))
+        right = _text(row.get("true_class"))
+        classes = {side: _text(row.get(f"class_{side}")) for side in ("a", "b")}
+        found.append(
+            Case(
+                name,
+                question,
+                row["output_a"],
+                row["output_b"],
+                _text(row.get("lang")) or ("ru" if is_cyrillic(question) else "en"),
+                truth=_text(row.get("truth")),
+                relevant=tuple(c for c, flag in zip(chunks, flags, strict=False) if flag) if flags else (),
+                chunks=() if flags else chunks,
+                facts=tuple(fact for fact in _list(row.get("facts")) if fact.strip()),
+                dictionary=_of_question(question, entries),
+                suspect=tuple(side for side, own in classes.items() if right and own and own != right),
+                people=people.get(name),
+                marks=marks.get(name, {}),
+            )
+        )
+    return found
+
+
+def _entries(data: Dataset) -> list[tuple[tuple[str, ...], str]]:
+    table = data.get("dictionary")
+    if table is None:
+        return []
+    rows = sorted({(str(t), str(f)) for t, f in zip(table["term"], table["fact"], strict=True)})
+    return [(tuple(words(term, lower=True)), fact) for term, fact in rows if words(term)]
+
+
+def _of_question(question: str, entries: Sequence[tuple[tuple[str, ...], str]]) -> tuple[str, ...]:
+    """The facts whose term the question has, as words in a row."""
+    told = words(question, lower=True)
+    runs = {n: {tuple(told[i : i + n]) for i in range(len(told) - n + 1)} for n in {len(term) for term, _ in entries}}
+    return tuple(fact for term, fact in entries if term in runs[len(term)])
+
+
+def _text(cell: Any) -> str:
+    return cell.strip() if isinstance(cell, str) else ""
+
+
+def _list(cell: Any) -> list[Any]:
+    return list(cell) if isinstance(cell, list | tuple) else [cell] if isinstance(cell, str) and cell else []
+
+
+def judge_of(name: str, data: Dataset) -> By:
+    """A judge that the data set's table of verdicts names, or ``recorded`` for all of that table; any other as it is.
+
+    Raises
+    ------
+    BadInput
+        If ``recorded`` has no table, or a table of several judges.
+    """
+    table = data.get("verdicts")
+    names = sorted(set(table["judge"].fillna("")) - {""}) if table is not None and "judge" in table else []
+    if table is not None and name in names:
+        return Recording([_row(row) for row in table[table["judge"] == name].to_dict("records")], name)
+    if name != RECORDED:
+        return name
+    if table is None:
+        raise BadInput(
+            "judge='recorded' reads the verdicts of the data set, which has no table verdicts: give one (-p verdicts=FILE), or "
+            "another judge: a chat model (openai/MODEL, local/smollm2-135m) or recorded:FILE"
+        )
+    if len(names) > 1:
+        raise BadInput(f"judge='recorded': the table verdicts has several judges: name one of {', '.join(names)}")
+    return Recording([_row(row) for row in table.to_dict("records")], RECORDED)
+
+
+def _row(row: Mapping[Any, Any]) -> dict[Any, Any]:
+    return {key: value for key, value in row.items() if key != "judge"}

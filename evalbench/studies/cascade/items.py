@@ -1,0 +1,138 @@
+"""Questions to items: the outcome of each, the stage that gave it, and what is left open."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from evalbench.kit.answers import why_unscored
+from evalbench.studies.cascade.stages import PER_PAIR, STAGES, Course
+from evalbench.studies.cascade.state import SCORES, Case, Decision
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+UNDECIDED = "undecided"
+SET_ASIDE = "set aside"
+EQUAL = "judged-equal"
+
+
+def items_of(
+    rows: pd.DataFrame, course: Course, cases: Mapping[str, Case], models: Mapping[str, str], annotators: bool
+) -> pd.DataFrame:
+    """One row per question, in the order of the ids.
+
+    ``advantage`` is 1 where A is better, −1 where B is, 0 for a tie, NaN where no stage decided; ``low`` and ``high`` are the same with
+    every open question counted for B, or for A.  A question that only stages without a verdict looked at is unscored.  Without
+    ``annotators`` one that a judge found equal is a tie.
+    """
+    import pandas as pd
+
+    answered = {str(i): (a, b) for i, a, b in zip(rows["id"], rows["output_a"], rows["output_b"], strict=True)}
+    found = []
+    for name in sorted(answered):
+        pair = answered[name]
+        lost = next((str(reason) for reason in why_unscored(pair) if reason), "")
+        number, decision = course.decided.get(name, (0, None))
+        if decision is None and not lost and not annotators and name in course.equal:
+            number, decision = _last(course), Decision("tie", EQUAL, course.equal[name])
+        found.append(_row(name, lost, number, decision, course, cases.get(name)))
+    items = pd.DataFrame(found)
+    return items.assign(model_a=models["a"], model_b=models["b"])
+
+
+def _last(course: Course) -> int:
+    """The last stage that looked at questions."""
+    return max((a.number for a in course.accounts if a.looked and a.number < STAGES[-1].number), default=0)
+
+
+def _row(
+    name: str, lost: str, number: int, decision: Decision | None, course: Course, case: Case | None
+) -> dict[str, Any]:
+    outcome = decision.outcome if decision else ""
+    aside = outcome == "set-aside"
+    open_ = not lost and decision is None
+    failed = course.failed.get(name) if open_ and name not in course.equal else None
+    score = SCORES.get(outcome, math.nan)
+    known = course.quality.get(name, (math.nan, math.nan))
+    own = (decision.quality_a, decision.quality_b) if decision else (math.nan, math.nan)
+    quality = [k if math.isnan(o) else o for o, k in zip(own, known, strict=True)]
+    people = case.people.outcome if case and case.people else ""
+    evidence = decision.evidence if decision else failed[1] if failed else course.equal.get(name, "")
+    return {
+        "id": name,
+        "outcome": "" if aside else outcome,
+        "stage": number,
+        "label": decision.label if decision else "",
+        "advantage": score,
+        "won_a": float(outcome == "a") if outcome in SCORES else math.nan,
+        "won_b": float(outcome == "b") if outcome in SCORES else math.nan,
+        "tied": float(outcome == "tie") if outcome in SCORES else math.nan,
+        "low": math.nan if lost or aside else -1.0 if open_ else score,
+        "high": math.nan if lost or aside else 1.0 if open_ else score,
+        "open": math.nan if lost or aside else float(open_),
+        "quality_a": quality[0] if not lost else math.nan,
+        "quality_b": quality[1] if not lost else math.nan,
+        "calls": float(course.calls.get(name, 0)) if not lost else math.nan,
+        "by_words": float(course.instrument.get(name, "") == "baseline/lexical"),
+        "people": SCORES.get(people, math.nan),
+        "instrument": course.instrument.get(name, ""),
+        "suspect": ", ".join(side.upper() for side in case.suspect) if case else "",
+        "evidence": evidence,
+        "unscored": lost or (failed[0] if failed else ""),
+        "undefined": SET_ASIDE if aside else UNDECIDED if open_ and not failed else "",
+    }
+
+
+def stages_table(course: Course) -> pd.DataFrame:
+    """One row a stage: questions that came, that it looked at, that it decided, that went on; calls made and saved."""
+    import pandas as pd
+
+    table = pd.DataFrame([asdict(account) for account in course.accounts])
+    return table.astype({"agreement": float}).rename(columns={"number": "stage"})
+
+
+def contradictions_table(course: Course, cases: Sequence[Case], marks_high: float) -> pd.DataFrame:
+    """What contradicts what: labels of duplicates, labels and stages, and answers that people call right after a wrong query class."""
+    import pandas as pd
+
+    rows = [(name, stage, said) for name, stage, said in course.contradictions]
+    for case in cases:
+        for side in case.suspect:
+            if case.marks.get(side, -math.inf) >= marks_high:
+                rows.append(
+                    (
+                        case.id,
+                        0,
+                        f"the query of {side.upper()} was classified wrongly, and people gave its answer the best mark",
+                    )
+                )
+        stage, decision = course.decided.get(case.id) or course.handed_on.get(case.id) or (0, None)
+        if decision and case.people and {decision.outcome, case.people.outcome} == {"a", "b"}:
+            rows.append(
+                (
+                    case.id,
+                    stage,
+                    f"stage {stage} says {decision.outcome.upper()}, people say {case.people.outcome.upper()}",
+                )
+            )
+    return pd.DataFrame(sorted(set(rows)), columns=["id", "stage", "contradiction"])
+
+
+def texts_of(cases: Sequence[Case]) -> pd.DataFrame:
+    """Questions with their answers and ground truth."""
+    import pandas as pd
+
+    columns = ["id", "question", "output_a", "output_b", "truth", "lang"]
+    rows = [
+        (case.id, case.question, case.a, case.b, case.truth, case.lang) for case in sorted(cases, key=lambda c: c.id)
+    ]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def saved_in_all(course: Course) -> tuple[int, int]:
+    """Calls made, and calls that asking about every pair in both orders would have been."""
+    n = course.accounts[0].came if course.accounts else 0
+    return sum(account.calls for account in course.accounts), PER_PAIR * n

@@ -1,0 +1,95 @@
+"""How it was computed, and what a reader should know besides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from evalbench.core.stats import Measured
+from evalbench.core.wording import counted, percent
+from evalbench.kit.answers import remarks
+from evalbench.studies.cascade.bases import missing
+from evalbench.studies.cascade.facts import LEAST_GAP
+from evalbench.studies.cascade.items import UNDECIDED, saved_in_all
+from evalbench.studies.cascade.naive import LEAST_REPEATED, REPEATED
+from evalbench.studies.cascade.pairs import MAJORITY
+from evalbench.studies.cascade.people import TO_LABEL
+from evalbench.studies.cascade.stages import LEAST_LABELLED, Course
+from evalbench.studies.cascade.state import Case
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def method(options: Mapping[str, Any]) -> tuple[str, ...]:
+    """The rules of the stages in force."""
+    one_fails = "decides for the other answer" if options["naive"] == "decide" else "sets the question aside"
+    criteria = ", ".join(options["criteria"]) or "none"
+    return (
+        "Thirteen stages in the order of the method document handbook (docs/methods.md); each takes the questions that are still undecided, "
+        "and is left out, with its reason, where what it needs is missing. Advantage of A = (questions won − questions lost) / questions decided.",
+        f"1: an answer fails that is empty, a refusal, in another script than its question, repeats itself (more than {REPEATED:.0%} of its runs of "
+        f"four words, from {LEAST_REPEATED} words on), or misses the length, pattern or form that was set; one that fails {one_fails}.",
+        f"2: answers of equal words, or with a similarity of {options['same_from']:g} or more ({options['embed']}) and the same numbers, are ties. If fewer than "
+        f"{percent(options['margin'])} of all questions are no tie by then, parity is declared and nobody is asked.",
+        f"3: questions with a similarity of {options['duplicates_from']:g} or more are duplicates; people's marks of an answer hold for an answer to a duplicate that says "
+        "the same. Duplicates whose labels differ go on.",
+        f"4 and 8: criteria {criteria}; G-Eval (Liu et al. 2023), marks weighted by probability, or the mean of {counted(options['geval_samples'], 'sample')} where the endpoint has none; or a decision "
+        "graph. An answer is better that has a higher mark by one criterion and by none a lower one; equal marks go on.",
+        f"5 to 7: each answer is right, partly right or wrong, by {options['truth_by']}; one right and one wrong decides, two of a kind are a tie, partly right goes on.",
+        "9: both orders of showing; a winner is one that both orders name, anything else goes on (Zheng et al. 2023).",
+        f"10: answers to duplicates are ranked together, in all orders up to four answers, else in {options['n_orders']}; one that is before the other in {MAJORITY:.0%} of them is better.",
+        "11: an answer without a must-have fact is incomplete, one with a claim beside them unreliable; fewer of both is better, and two answers that are neither are a tie.",
+        f"12: up to {options['n_questions']} closed questions to each answer, answered by another model; decided from a difference of {LEAST_GAP:g} in agreement on.",
+        f"13: what annotators said in the table that came back, else the labels at hand. The rest is in {TO_LABEL}.",
+        f"From stage 5 to 12 a stage that agrees with people's labels on less than {percent(options['min_agreement'])} of {LEAST_LABELLED} or more labelled questions hands all its questions on. Labels with an alpha of "
+        f"{options['agreement_as_truth']:g} or more serve as ground truth at 5.",
+        "p: permutation test that swaps the two answers of a question; intervals resample questions. Light stability uses the test's normal approximation. Calls saved: two a decided question, "
+        "less those that the stage made.",
+        "Quality: the mean of what the deciding (or last) stage said of each answer by itself, 0–1, over the questions where one did: stages with different instruments, and not a random part of the questions.",
+    )
+
+
+def notes(
+    items: pd.DataFrame,
+    cases: Sequence[Case],
+    course: Course,
+    hand: Mapping[str, str],
+    options: Mapping[str, Any],
+    agreed: Measured,
+) -> list[str]:
+    """What was missing, contradicted, handed on or left open."""
+    out = remarks(items)
+    if lacking := missing(hand):
+        out.append(f"Must-haves of the method document that are missing: {', '.join(lacking)}.")
+    if not options["origin"] and "questions" not in lacking:
+        out.append("The origin of the questions is not stated (origin).")
+    if agreed.value is not None:
+        use = (
+            "serve as ground truth"
+            if agreed.value >= options["agreement_as_truth"]
+            else "check the stages and decide last"
+        )
+        out.append(
+            f"Annotators agree with alpha {agreed.value:.2f} over {counted(agreed.n, 'question')}: their labels {use}."
+        )
+    if course.parity:
+        out.append(
+            f"Parity after stage 2: the answers differ on fewer than {percent(options['margin'])} of the questions."
+        )
+    out += [f"Stage {a.number}, {a.title}: {a.why}." for a in course.accounts if a.looked and a.why]
+    suspects = sum(bool(case.suspect) for case in cases)
+    if suspects:
+        out.append(f"Questions that a pipeline classified wrongly, so that its answer is suspect: {suspects}.")
+    open_ones = int((items["undefined"] == UNDECIDED).sum())
+    if open_ones:
+        out.append(
+            f"Undecided: {open_ones} of {len(items)}; {TO_LABEL} has them side by side. Filled in, it is read by -p annotated={TO_LABEL}."
+        )
+    both_failed = int((items["label"] == "both-failed").sum())
+    if both_failed:
+        out.append(f"Ties because both answers failed a naive check: {both_failed}.")
+    made, whole = saved_in_all(course)
+    if made:
+        out.append(f"Calls: {made}; every pair in both orders would take {whole}.")
+    return out

@@ -1,0 +1,235 @@
+"""Pictures and tables of a cascade: its flow, its bounds, its stages and plan, and the questions with their evidence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalbench.core.wording import counted
+from evalbench.draw.html import Html, escape
+from evalbench.draw.pictures import ACCENT, GRID, INK, MUTED, PAPER, SERIES, estimate_bars, new_figure
+from evalbench.draw.style import FONT_SIZE, shortened
+from evalbench.draw.tables import text_block
+from evalbench.kit.cases import Show, shown
+from evalbench.studies.cascade.stages import TITLES
+from evalbench.studies.cascade.summary import names_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure as Picture
+
+    from evalbench.core.result import Result
+
+COLOURS = {"a": ACCENT, "tie": MUTED, "b": SERIES[1], "aside": SERIES[3]}
+_ROW, _BAR = 0.42, 0.52
+
+
+def picture_flow(result: Result) -> tuple[Picture, str] | None:
+    """How the questions flow through the stages: at each, those decided for A, tied, decided for B, and those that go on."""
+    stages = result.tables["stages"]
+    ran = stages[(stages["looked"] > 0) & (stages["came"] > 0)]
+    if ran.empty:
+        return None
+    items, total = result.items, int(stages["came"].iloc[0])
+    a, b = names_of(items)
+    names = {"a": f"{a} better", "tie": "tie", "b": f"{b} better", "aside": "set aside"}
+    height = 1.25 + _ROW * len(ran) * 2
+    figure, ax = new_figure(7.2, height)
+    previous, said = total, []
+    for y, row in enumerate(ran.to_dict("records")):
+        own = items[items["stage"] == row["stage"]]
+        parts = {key: int((own["outcome"] == key).sum()) for key in ("a", "tie", "b")}
+        parts["aside"] = int(((own["outcome"] == "") & (own["stage"] > 0)).sum())
+        if y:
+            ax.fill(
+                [0, previous, previous, 0],
+                [y - 1 + _BAR / 2] * 2 + [y - _BAR / 2] * 2,
+                color=GRID,
+                alpha=0.55,
+                linewidth=0,
+            )
+        left = int(row["came"]) - sum(parts.values())
+        ax.barh(y, left, height=_BAR, color=GRID, linewidth=0)
+        _label(ax, left / 2, y, left, total, INK)
+        start = left
+        for key, n in parts.items():
+            if n:
+                ax.barh(y, n, left=start, height=_BAR, color=COLOURS[key], linewidth=0)
+                _label(ax, start + n / 2, y, n, total, PAPER)
+                start += n
+        calls = f"{row['calls']} calls" if row["calls"] else "no call"
+        ax.annotate(
+            calls,
+            (1, y),
+            xycoords=("axes fraction", "data"),
+            xytext=(6, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=FONT_SIZE,
+            color=MUTED,
+            annotation_clip=False,
+        )
+        previous = left
+        told = ", ".join(f"{n} {names[key]}" for key, n in parts.items() if n) or "none decided"
+        said.append(f"{row['stage']} {row['title']}: {told}; {left} go on")
+    ax.set_yticks(range(len(ran)), [f"{n} {title}" for n, title in zip(ran["stage"], ran["title"], strict=True)])
+    ax.set_ylim(len(ran) - 0.5, -0.5)
+    ax.set_xlim(0, total)
+    ax.grid(visible=False)
+    ax.set_xlabel("questions")
+    ax.set_title(f"Where {counted(total, 'question')} were decided", pad=24)
+    keys = [key for key in names if key != "aside" or ((items["outcome"] == "") & (items["stage"] > 0)).any()]
+    _key(ax, [("goes on", GRID), *((names[key], COLOURS[key]) for key in keys)])
+    return figure, f"Questions by stage and outcome. {'. '.join(said)}."
+
+
+def _label(ax: Any, x: float, y: float, n: int, total: int, colour: str) -> None:
+    if n >= 0.025 * total:
+        ax.text(x, y, f"{n}", ha="center", va="center", fontsize=FONT_SIZE - 0.5, color=colour)
+
+
+def _key(ax: Any, entries: list[tuple[str, str]]) -> None:
+    """What the colours mean, in a row above the bars."""
+    from matplotlib.patches import Patch
+
+    handles = [Patch(facecolor=colour, label=shortened(name)) for name, colour in entries]
+    ax.legend(
+        handles=handles, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=len(handles), frameon=False, fontsize=FONT_SIZE - 0.5,
+        handlelength=1.0, handleheight=0.9, columnspacing=1.2, borderaxespad=0.2, labelcolor=INK,
+    )  # fmt: skip
+
+
+def picture_bounds(result: Result) -> tuple[Picture, str] | None:
+    """The advantage over the decided questions, and with all open ones counted for one model or the other."""
+    a, b = names_of(result.items)
+    labels = {"advantage": "decided questions", "low": f"all open ones for {b}", "high": f"all open ones for {a}"}
+    rows = [e for e in result.summary.estimates if e.metric in labels]
+    if all(e.value is None for e in rows):
+        return None
+    return estimate_bars(
+        [labels[e.metric] for e in rows],
+        rows,
+        title=f"Advantage of {a} over {b}",
+        xlabel="questions won less questions lost, of one question (−1 to 1)",
+        domain=_domain(rows),
+    )
+
+
+def _domain(rows: Any) -> tuple[float, float]:
+    ends = [abs(x) for e in rows for x in (e.value, e.ci_low, e.ci_high) if x is not None]
+    reach = min(1.0, max(0.1, np.ceil(max(ends) * 10 + 0.5) / 10))
+    return -reach, reach
+
+
+def picture_quality(result: Result) -> tuple[Picture, str] | None:
+    """What the stages say of each model's answers by themselves."""
+    names = dict(zip(("quality_a", "quality_b"), names_of(result.items), strict=True))
+    rows = [e for e in result.summary.estimates if e.metric in names]
+    if all(e.value is None for e in rows):
+        return None
+    return estimate_bars(
+        [f"{names[e.metric]} ({e.n} answers)" for e in rows],
+        rows,
+        title="Quality of each model by itself",
+        xlabel="mean mark (0–1)",
+        domain=(0, 1),
+    )
+
+
+def stages_shown(result: Result) -> pd.DataFrame:
+    """The stages in their order: questions that came, that they decided, that went on; calls made and saved."""
+    rows = result.tables["stages"]
+    show: Show = {
+        "stage": lambda row: f"{row['stage']} {row['title']}",
+        "came": "came",
+        "looked at": "looked",
+        "decided": "decided",
+        "went on": "left",
+        "calls": "calls",
+        "calls saved": "saved",
+        "as people": lambda row: f"{row['agreement']:.0%} of {row['labelled']}" if row["labelled"] else "–",
+        "why": "why",
+    }
+    return shown(rows, show)
+
+
+def plan_shown(result: Result) -> pd.DataFrame:
+    """What was planned before the first call."""
+    show: Show = {
+        "stage": lambda row: f"{row['stage']} {row['name']}",
+        "can run": lambda row: "yes" if row["runs"] else "no",
+        "why not": "why",
+        "questions": lambda row: _range(row, "questions"),
+        "calls": lambda row: _range(row, "calls"),
+        "tokens sent": lambda row: _range(row, "input_tokens"),
+        "tokens of replies": lambda row: _range(row, "output_tokens"),
+    }
+    return shown(result.tables["plan"], show)
+
+
+def _range(row: Any, name: str) -> str:
+    low, high = int(row[f"{name}_low"]), int(row[f"{name}_high"])
+    return f"{low:,}" if low == high else f"{low:,} – {high:,}"
+
+
+def bases_shown(result: Result) -> pd.DataFrame:
+    """The method document's bases, and which are at hand."""
+    rows = result.tables["bases"]
+    show: Show = {
+        "basis": lambda row: row["basis"].replace("_", " "),
+        "option": "option",
+        "what it is": "what it is",
+        "wanted": "wanted",
+        "here": "state",
+        "questions": lambda row: row["questions"] or "–",
+        "stated quality": lambda row: row["quality"] or "–",
+        "stages": lambda row: row["stages"] or "–",
+    }
+    return shown(rows, show)
+
+
+def criteria_shown(result: Result) -> pd.DataFrame:
+    """The method document's table of tasks and criteria, and which are asked here."""
+    rows = result.tables["criteria"]
+    return rows.rename(columns={name: str(name).replace("_", " ") for name in rows.columns}).replace("", "–")
+
+
+def decided(result: Result, rows: int = 30) -> pd.DataFrame:
+    """Questions with both answers, what decided them and why; lost ones first, a stage after another."""
+    a, b = names_of(result.items)
+    items = result.items[result.items["outcome"] != ""]
+    order = items["outcome"].map({"b": 0, "a": 1, "tie": 2})
+    return _with_texts(
+        result, items.assign(order=order).sort_values(["order", "stage", "id"], kind="stable").head(rows), a, b
+    )
+
+
+def undecided(result: Result, rows: int = 30) -> pd.DataFrame:
+    """Questions that no stage decided, with both answers."""
+    a, b = names_of(result.items)
+    return _with_texts(result, result.items[result.items["open"] == 1].head(rows), a, b)
+
+
+def _with_texts(result: Result, items: pd.DataFrame, a: str, b: str) -> pd.DataFrame:
+    joined = items.merge(result.tables["texts"], on="id", how="left")
+    said = {"a": f"{a} better", "b": f"{b} better", "tie": "tie", "": "open"}
+    show: Show = {
+        "id": "id",
+        "question": lambda row: Html(text_block(row["question"], 160)),
+        a if a != b else "A": lambda row: Html(text_block(row["output_a"], 220)),
+        b if a != b else "B": lambda row: Html(text_block(row["output_b"], 220)),
+        "outcome": lambda row: said[row["outcome"]],
+        "by": lambda row: f"{row['stage']} {TITLES[row['stage']]}" if row["stage"] else "–",
+        "evidence": lambda row: Html(
+            f"{escape(row['label'])}<br>{text_block(row['evidence'], 160)}"
+            if row["label"]
+            else text_block(row["evidence"] or "–", 160)
+        ),
+    }
+    return shown(joined, show)
+
+
+def contradictions(result: Result) -> pd.DataFrame | None:
+    """What contradicts what: labels, stages, classes of queries."""
+    return result.tables.get("contradictions")

@@ -1,0 +1,238 @@
+"""Items to headline figures and their verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from evalbench.core.clusters import drawn_together
+from evalbench.core.compared import ALPHA, Comparison
+from evalbench.core.comparison import compare_measures
+from evalbench.core.measures import Measure, estimate, mean_of, share_of, unit_sums
+from evalbench.core.result import Estimate, Summary
+from evalbench.core.seeds import rng
+from evalbench.core.stats import bootstrap_sums, wilson
+from evalbench.core.verdict import Light, Verdict
+from evalbench.core.wording import counted, difference_parts, p_equals, percent
+from evalbench.kit.slicing import sliced
+from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, left_out
+from evalbench.studies.cascade.stages import PER_PAIR
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MARGIN, MIN_AGREEMENT = 0.05, 0.6
+NONE_DECIDED = "no question was decided"
+LEAST_CHECKED = 10
+"""Labels on fewer questions do not confirm what rests on a comparison of words."""
+LIGHT_OF: Mapping[str, Light] = {
+    "better": "green", "equivalent": "green", "same": "green", "worse": "red", "no difference shown": "yellow", "undefined": "grey",
+}  # fmt: skip
+RULE = (
+    "red: B is better (p ≤ 0.05 over the decided questions); green: A is better, or the two are equivalent within the margin; "
+    "grey: the open questions could change that, too many could not be scored, or what decided only compares words and no labels "
+    "confirm it; yellow (else)"
+)
+
+
+def measures() -> tuple[Measure, ...]:
+    """The headline figures of a comparison of A with B."""
+    more: dict[str, Any] = {"undefined": NONE_DECIDED}
+    ends: dict[str, Any] = {"unit": "−1 to 1", "worst": -1.0}
+    return (
+        mean_of("advantage", title="advantage of A", **ends, **more),
+        share_of("won_a", title="A is better", **more),
+        share_of("won_b", title="B is better", higher_is_better=False, **more),
+        share_of("tied", title="ties", higher_is_better=None, worst=None, **more),
+        mean_of("low", title="advantage, all open ones for B", **ends, undefined="no question has two answers"),
+        mean_of("high", title="advantage, all open ones for A", **ends, undefined="no question has two answers"),
+        share_of("open", title="open questions", higher_is_better=False, undefined="no question has two answers"),
+        mean_of("quality_a", title="quality of A", undefined="no stage marked an answer of A by itself", worst=None),
+        mean_of(
+            "quality_b",
+            title="quality of B",
+            undefined="no stage marked an answer of B by itself",
+            higher_is_better=None,
+            worst=None,
+        ),
+    )
+
+
+@sliced(measures=measures)
+def summarise(
+    items: pd.DataFrame,
+    *,
+    margin: float = MARGIN,
+    min_agreement: float = MIN_AGREEMENT,
+    max_unscored: float = MAX_UNSCORED,
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
+) -> Summary:
+    """The figures and the verdict; options as of ``evaluate``."""
+    found = estimate(items, measures(), units=items["id"], seed=seed, n_resamples=n_resamples)
+    told = {
+        column: tested(items, column, margin=margin, seed=seed, n_resamples=n_resamples)
+        for column in ("advantage", "low", "high")
+    }
+    main = told["advantage"]
+    alone = LIGHT_OF[main.outcome]
+    turned = [side for side in ("low", "high") if LIGHT_OF[told[side].outcome] != alone]
+    n_open = int(np.nansum(items["open"]))
+    unscored = int((items["unscored"] != "").sum())
+    reasons = []
+    if unscored > max_unscored * len(items):
+        reasons.append(f"More than {percent(max_unscored, [max_unscored])} are unscored")
+    if n_open and turned and alone != "grey":
+        reasons.append("The open questions could change this")
+    if by_words := _unconfirmed(items, min_agreement):
+        reasons.append(by_words)
+    light: Light = "grey" if reasons else alone
+    estimates = (_lit(found.estimates[0], light, reasons), *found.estimates[1:])
+    verdict = Verdict(
+        light=light,
+        sentence=sentence(items, main, told, estimates, reasons, alone),
+        rule=RULE,
+        stability=_stability(items, alone, margin, seed=seed, n_resamples=n_resamples),
+        would_be=alone if reasons and alone != "grey" else None,
+        decided_by={"metric": "advantage"},
+    )
+    return Summary(estimates, verdict)
+
+
+def tested(items: pd.DataFrame, column: str, *, margin: float, seed: int, n_resamples: int) -> Comparison:
+    """A against B over a column of −1, 0 and 1: paired test by swapping the two, interval, smallest difference that could be shown."""
+    score = items[column].to_numpy(float)
+    more = {name: items[name] for name in ("cluster",) if name in items}
+    a, b = ({"score": sign * score / 2, **more} for sign in (1, -1))
+    compared = compare_measures(
+        a,
+        b,
+        [mean_of("score", title="advantage", unit="−1 to 1")],
+        units_a=items["id"],
+        units_b=items["id"],
+        seed=seed,
+        margins={"score": margin} if margin else None,
+        n_resamples=max(2, n_resamples),
+    )
+    return compared.comparisons[0]
+
+
+def _lit(e: Estimate, light: Light, reasons: list[str]) -> Estimate:
+    from dataclasses import replace
+
+    note = "; ".join(filter(None, [e.note, *(reasons if e.value is not None else [])]))
+    return replace(e, light=light, note=note)
+
+
+def _unconfirmed(items: pd.DataFrame, min_agreement: float) -> str:
+    """Why what rests on a comparison of words is not enough; empty where people's labels confirm it."""
+    own = items[(items["by_words"] == 1) & items["advantage"].notna()]
+    if own.empty:
+        return ""
+    checked = own[own["people"].notna()]
+    agreed = int((checked["people"] == checked["advantage"]).sum())
+    low = float(wilson(agreed, len(checked))[0]) if len(checked) else 0.0
+    if len(checked) >= LEAST_CHECKED and low >= min_agreement:
+        return ""
+    said = f"labels agree on {agreed} of {len(checked)}" if len(checked) else "no label checks them"
+    return f"The outcome of {counted(len(own), 'question')} rests on baseline/lexical, which compares words ({said})"
+
+
+class Names(NamedTuple):
+    """What the two models are called."""
+
+    a: str
+    b: str
+
+
+def names_of(items: pd.DataFrame) -> Names:
+    return Names(*(str(items[f"model_{side}"].iloc[0]) if len(items) else side.upper() for side in ("a", "b")))
+
+
+def sentence(
+    items: pd.DataFrame,
+    main: Comparison,
+    told: Mapping[str, Comparison],
+    estimates: tuple[Estimate, ...],
+    reasons: list[str],
+    alone: Light,
+) -> str:
+    """The verdict in words, with its figures."""
+    a, b = names_of(items)
+    lost = left_out(items)
+    decided = items[items["advantage"].notna()]
+    if decided.empty:
+        return f"No question was decided, so nothing can be said of {a} and {b}.{lost}"
+    won, beaten, ties = (int((decided["outcome"] == outcome).sum()) for outcome in ("a", "b", "tie"))
+    what = {
+        "better": f"{a} is better than {b}",
+        "worse": f"{a} is worse than {b}",
+        "equivalent": f"{a} and {b} are equivalent",
+        "same": f"{a} and {b} are the same",
+    }.get(main.outcome, f"No difference is shown between {a} and {b}")
+    advantage = ""
+    if main.difference is not None and main.ci_low is not None and main.ci_high is not None:
+        advantage = f", advantage {' '.join(difference_parts(main.difference, main.ci_low, main.ci_high))}"
+    p = f", p {p_equals(main.p)}" if main.p is not None else ""
+    shown = _could_show(main)
+    out = f"{what}: {won} won, {beaten} lost, {ties} tied of {counted(len(decided), 'decided question')}{advantage}{p}{shown}."
+    n_open = int(np.nansum(items["open"]))
+    if n_open:
+        low, high = (_named(told[side].outcome, a, b) for side in ("low", "high"))
+        out += f" {counted(n_open, 'question')} {'is' if n_open == 1 else 'are'} open: with all for {b}, {low}; with all for {a}, {high}."
+    free = int((decided["calls"] == 0).sum())
+    calls = int(np.nansum(items["calls"]))
+    out += f" {free} of {len(decided)} were decided without a call; {counted(calls, 'call')} where every pair in both orders takes {PER_PAIR * int(items['calls'].notna().sum())}."
+    held = (
+        f" {'. '.join(reasons)}, so the light stays grey{'' if alone == 'grey' else f'; the figures alone would give {alone}'}."
+        if reasons
+        else ""
+    )
+    return f"{out}{lost}{held}"
+
+
+def _named(outcome: str, a: str, b: str) -> str:
+    return {
+        "better": f"{a} is better",
+        "worse": f"{b} is better",
+        "equivalent": "they are equivalent",
+        "same": "they are the same",
+    }.get(outcome, "no difference is shown")
+
+
+def _could_show(main: Comparison) -> str:
+    """The smallest difference that so many questions could have shown."""
+    if main.outcome in ("better", "worse", "same") or not main.smallest:
+        return ""
+    return f"; an advantage of {main.smallest:.2g} would have been shown with 80 % power"
+
+
+def _stability(items: pd.DataFrame, light: Light, margin: float, *, seed: int, n_resamples: int) -> float | None:
+    """The share of resamples in which the decided questions give the same light, the test by its normal approximation."""
+    sums, _ = unit_sums(items, ["advantage", "#advantage"], drawn_together(items, items["id"]))
+    if len(sums) < 2:
+        return None
+    table = np.column_stack([sums, sums[:, 0] ** 2])
+    drawn = bootstrap_sums(table, lambda s: s, rng(seed, "bootstrap/light"), n_resamples)
+    return float(np.mean(_lights(drawn, margin) == light))
+
+
+def _lights(sums: npt.NDArray[np.float64], margin: float) -> npt.NDArray[np.str_]:
+    from scipy.special import ndtri
+
+    total, n, squares = sums.T
+    z = float(ndtri(1 - ALPHA / 2))
+    with np.errstate(all="ignore"):
+        mean, spread = total / n, np.sqrt(squares)
+        shown = np.abs(total) >= z * spread
+        half = z * np.sqrt(np.maximum(squares - n * mean**2, 0)) / n
+        inside = (np.abs(mean) + half < margin) & (margin > 0)
+    light = np.full(len(sums), "yellow", dtype="<U6")
+    light[inside | (squares == 0)] = "green"
+    light[shown & (total > 0)] = "green"
+    light[shown & (total < 0)] = "red"
+    light[n == 0] = "grey"
+    return light

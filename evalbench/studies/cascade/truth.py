@@ -1,0 +1,186 @@
+"""Stages 5, 6 and 7: answers against a ground truth, relevant chunks, or the answer of a strong model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from evalbench.judge.criteria import task_of_criterion
+from evalbench.judge.criteria_lint import handbook_criteria
+from evalbench.judge.entail import BASELINE
+from evalbench.judge.tasks import CORRECTNESS, Task
+from evalbench.judge.verdicts import Judgement, judge, judge_name
+from evalbench.studies.cascade.state import SIDES, By, Case, Decision, Desk, Found, by_language, compared
+from evalbench.text.sentences import sentences
+
+JUDGE = "judge"
+TRUTH_BY = (BASELINE, JUDGE)
+RIGHT, WRONG = 1.0, 0.0
+_LEAST_SUPPORTED = 0.5
+STRONG_ANSWER = Task(
+    "strong_answer",
+    ("question",),
+    {},
+    parts={"answer": (str, "the answer, in one to three sentences")},
+    prompt="strong_answer",
+)
+"""What a strong model is asked, whose answer then serves as ground truth."""
+
+
+def of_labels(cases: Sequence[Case], desk: Desk) -> Found:
+    """Labels on which annotators agree serve as ground truth: what people prefer is decided."""
+    known = [case for case in cases if case.people]
+    return Found(
+        decided={
+            case.id: Decision(case.people.outcome, "labels-as-truth", f"{case.people.n} annotators")
+            for case in known
+            if case.people
+        }
+    )
+
+
+def against_truth(cases: Sequence[Case], desk: Desk, *, ambiguous: bool = False) -> Found:
+    """Each answer is right, wrong or neither by the ground truth; one right and one wrong decide.
+
+    Both right, or both wrong, is a tie.  Where the ground truth is one of several right answers (``ambiguous``), differing from it
+    shows nothing, so that only two right answers are decided.
+    """
+    by = _instrument(desk)
+    verdicts, found = _marks(
+        [case for case in cases if case.truth],
+        by,
+        desk,
+        CORRECTNESS,
+        lambda case, side: {"question": case.question, "gold": case.truth, "answer": case.answer(side)},
+    )
+    return _decided(verdicts, found, "the ground truth", ambiguous)
+
+
+def against_chunks(cases: Sequence[Case], desk: Desk) -> Found:
+    """Each answer against the chunks that are labelled relevant, in which a ground truth is implied."""
+    by = _instrument(desk)
+    known = [case for case in cases if case.relevant]
+    if by == BASELINE:
+        verdicts, found = _supported(known)
+    else:
+        verdicts, found = _marks(
+            known,
+            by,
+            desk,
+            task_of_criterion(next(c for c in handbook_criteria() if c.name == "hallucination")),
+            lambda case, side: {
+                "question": case.question,
+                "basis": "\n".join(case.relevant),
+                "answer": case.answer(side),
+            },
+        )
+    return _decided(verdicts, found, "the relevant chunks", ambiguous=False)
+
+
+def against_strong(cases: Sequence[Case], desk: Desk) -> Found:
+    """A strong model answers the question, and its answer serves as ground truth."""
+    assert desk.answerer is not None
+    found, truths = Found(), {}
+    for lang, part in by_language(cases, ["strong_answer"], "").items():
+        items = [{"id": f"{case.id}/strong", "question": case.question} for case in part]
+        asked = judge(items, by=desk.answerer, task=STRONG_ANSWER, language=lang, **desk.settings)
+        found.asked.append(asked)
+        for case, row in zip(part, (r for r in asked.rows if r.sample == 0), strict=True):
+            if row.unscored:
+                found.failed[case.id] = (row.unscored, row.detail)
+            elif str(row.parts["answer"]).strip():
+                truths[case.id] = str(row.parts["answer"])
+    by = _instrument(desk)
+    verdicts, judged = _marks(
+        [case for case in cases if case.id in truths],
+        by,
+        desk,
+        CORRECTNESS,
+        lambda case, side: {"question": case.question, "gold": truths[case.id], "answer": case.answer(side)},
+        "strong",
+    )
+    judged.asked = [*found.asked, *judged.asked]
+    judged.failed = {**found.failed, **judged.failed}
+    return _decided(verdicts, judged, f"the answer of {judge_name(desk.answerer)}", ambiguous=False)
+
+
+def _instrument(desk: Desk) -> By:
+    if desk.options["truth_by"] == BASELINE:
+        return BASELINE
+    assert desk.judge is not None
+    return desk.judge
+
+
+def _marks(
+    cases: Sequence[Case],
+    by: By,
+    desk: Desk,
+    task: Task,
+    fields: Callable[[Case, str], Mapping[str, str]],
+    what: str = "truth",
+) -> tuple[dict[str, dict[str, float]], Found]:
+    """The value of each answer's verdict, 0–1; questions with an answer that got none are in ``failed``."""
+    found = Found(instrument=judge_name(by))
+    values: dict[str, dict[str, float]] = {}
+    for lang, part in by_language(cases, [task.prompt or task.name], desk.prompt).items():
+        items = [{"id": f"{case.id}/{what}/{side}", **fields(case, side)} for case in part for side in SIDES]
+        asked = judge(
+            items, by=by, task=task, language=lang, prompt="" if by == BASELINE else desk.prompt, **desk.settings
+        )
+        if by != BASELINE:
+            found.asked.append(asked)
+        said = {row.id: row for row in asked.rows if row.sample == 0}
+        for case in part:
+            rows = {side: said[f"{case.id}/{what}/{side}"] for side in SIDES}
+            _note(case, rows, values, found)
+    return values, found
+
+
+def _note(case: Case, rows: Mapping[str, Judgement], values: dict[str, dict[str, float]], found: Found) -> None:
+    lost = next((row for row in rows.values() if row.unscored), None)
+    if lost is not None:
+        found.failed[case.id] = (lost.unscored, lost.detail)
+    else:
+        values[case.id] = {side: row.value for side, row in rows.items()}
+
+
+def _supported(cases: Sequence[Case]) -> tuple[dict[str, dict[str, float]], Found]:
+    """The share of an answer's sentences that a chunk carries, by words and numbers; between none and all, neither right nor wrong."""
+    from evalbench.judge.entail import entailer
+
+    said = [
+        (case.id, side, text) for case in cases for side in SIDES for text in sentences(case.answer(side), case.lang)
+    ]
+    chunks = {case.id: case.relevant for case in cases}
+    pairs = [(chunk, text) for name, _, text in said for chunk in chunks[name]]
+    found = (
+        entailer(BASELINE).probabilities([p for p, _ in pairs], [t for _, t in pairs])[:, 0] if pairs else np.empty(0)
+    )
+    shares: dict[str, dict[str, list[bool]]] = {case.id: {side: [] for side in SIDES} for case in cases}
+    place = 0
+    for name, side, _ in said:
+        n = len(chunks[name])
+        shares[name][side].append(bool(found[place : place + n].max() >= _LEAST_SUPPORTED))
+        place += n
+    values = {
+        name: {side: WRONG if not any(held) else RIGHT if all(held) else 0.5 for side, held in of.items()}
+        for name, of in shares.items()
+    }
+    return values, Found(instrument=BASELINE)
+
+
+def _decided(verdicts: Mapping[str, Mapping[str, float]], found: Found, what: str, ambiguous: bool) -> Found:
+    for name, of in verdicts.items():
+        a, b = of["a"], of["b"]
+        words = {RIGHT: "right", WRONG: "wrong"}
+        said = f"by {what} A is {words.get(a, 'partly right')}, B {words.get(b, 'partly right')}"
+        sure = all(value in words for value in (a, b)) and not (ambiguous and WRONG in (a, b))
+        if not sure or math.isnan(a) or math.isnan(b):
+            found.quality[name] = (a, b) if not ambiguous else (math.nan, math.nan)
+            found.equal[name] = said
+            continue
+        label = "one-right" if a != b else "both-right" if a == RIGHT else "both-wrong"
+        found.decided[name] = Decision(compared(a, b), label, said, a, b)
+    return found
