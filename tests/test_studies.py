@@ -137,7 +137,7 @@ def test_a_value_beside_its_light_reads_as_on_its_side_of_the_threshold(
     options = options_on_the_edge(name, done.results or {}, beside) | {"n_resamples": 100}
     summary = studies.study(name).summarise(items, **options)
     lit = [e for e in summary.estimates if e.cuts and e.value is not None]
-    assert lit or name == "matching_calibration"
+    assert lit or name in ("matching_calibration", "cascade")  # whose lights are of a test or of a split
     for e in lit:
         shown = float(value_text(e, summary.estimates).replace("−", "-"))
         assert [np.sign(shown - cut) for cut in e.cuts] == [np.sign(e.value - cut) for cut in e.cuts]

@@ -26,6 +26,7 @@ from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
 from evalbench.models.accounting import embeddings_counted, merged
 from evalbench.readers.dataset import Dataset
 from evalbench.studies.cascade import alike, bases, cost, stages
+from evalbench.studies.cascade.every_pair import beside
 from evalbench.studies.cascade.inputs import (
     SCHEMA,
     adapt,
@@ -42,6 +43,7 @@ from evalbench.studies.cascade.naive import checked_pattern
 from evalbench.studies.cascade.people import TO_LABEL, agreement, scale_of, to_label
 from evalbench.studies.cascade.pictures import (
     bases_shown,
+    beside_every_pair,
     contradictions,
     criteria_shown,
     decided,
@@ -62,7 +64,7 @@ if TYPE_CHECKING:
     from evalbench.judge.verdicts import InProcess
 
 __all__ = [
-    "QUESTION", "SCHEMA", "adapt", "bases_shown", "check", "contradictions", "criteria_shown", "decided", "evaluate", "measures",
+    "QUESTION", "SCHEMA", "adapt", "bases_shown", "beside_every_pair", "check", "contradictions", "criteria_shown", "decided", "evaluate", "measures",
     "picture_bounds", "picture_flow", "picture_quality", "plan", "plan_shown", "stages_shown", "summarise", "undecided",
 ]  # fmt: skip
 
@@ -101,7 +103,7 @@ def evaluate(
     annotators: bool = True,
     margin: float = MARGIN,
     basis_quality: Mapping[str, str] = {},
-    origin: str = "",
+    origin: str = "not stated",
     max_unscored: float = MAX_UNSCORED,
     seed: int = SEED,
     n_resamples: int = N_RESAMPLES,
@@ -169,7 +171,7 @@ def evaluate(
         Advantages within ±margin are equivalent; 0: none are.
     basis_quality : mapping of str to str
         How good a basis is: ``good``, ``ambiguous`` or ``bad``, e.g. ``{"ground_truth": "ambiguous"}``.
-    origin : {"", "production", "hand-written", "synthetic", "dialogue seeds"}
+    origin : {"not stated", "production", "hand-written", "synthetic", "dialogue seeds"}
         Where the questions come from.
     max_unscored : float
         More unscored questions than this share make the light grey.
@@ -179,7 +181,7 @@ def evaluate(
     -------
     Result
         ``items``: one row per question.  ``tables``: ``stages``, ``plan``, ``bases``, ``criteria``, ``texts``, ``contradictions`` where there are any,
-        ``calls``.  ``files``: ``to_label.csv``, ``plan.json``.
+        ``every_pair`` where the judge of pairs is recorded, ``calls``.  ``files``: ``to_label.csv``, ``plan.json``.
 
     Raises
     ------
@@ -208,6 +210,7 @@ def evaluate(
     hand = bases.at_hand(data, cases, options, labels_agree=setting.labels_agree, judged=judged)
     marks = data.get("labels")
     found = contradictions_table(course, cases, scale_of(marks)[1] if marks is not None else 1.0)
+    both = beside(items, cases, setting, margin=margin, seed=seed, n_resamples=n_resamples)
     left = {name for name, open_ in zip(items["id"], items["open"], strict=True) if open_ == 1}
     tables = {
         "stages": stages_table(course),
@@ -216,6 +219,7 @@ def evaluate(
         "criteria": bases.tasks_table(task, setting.criteria),
         "texts": texts_of(cases),
         **({"contradictions": found} if len(found) else {}),
+        **({} if both is None else {"every_pair": both}),
         **_calls(course),
     }
     files = {TO_LABEL: to_label([case for case in cases if case.id in left], models)} if left else {}
@@ -303,6 +307,7 @@ def _set(
     options = {**options, "criteria": [c.name for c in own]}
     settings = {"seed": options["seed"], "max_tokens": options["judge_max_tokens"]}
     desk = Desk(by["judge"], by["strong"] or by["judge"], by["answerer"], options["judge_prompt"], settings, options)
+    check(data)
     cases, models, labels = cases_of(data), models_of(data), data.get("labels")
     agreed = Measured(None) if labels is None else agreement(labels, models, seed=options["seed"], n_resamples=0)
     allowed = frozenset(options["run_stages"] or stages.TITLES)

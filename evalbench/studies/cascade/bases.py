@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 AUTO = "auto"
 GOOD, AMBIGUOUS, BAD = "good", "ambiguous", "bad"
 QUALITIES = (GOOD, AMBIGUOUS, BAD)
-ORIGINS = ("", "production", "hand-written", "synthetic", "dialogue seeds")
+ORIGINS = ("not stated", "production", "hand-written", "synthetic", "dialogue seeds")
 
 
 @functools.cache
@@ -111,7 +111,7 @@ def at_hand(
         else "",
         "model_knowledge": "for judges" if judged else "",
         "labels": ("high agreement" if labels_agree else "low agreement") if labelled else "",
-        "questions": options["origin"],
+        "questions": "" if options["origin"] == ORIGINS[0] else options["origin"],
         "answers": "by today's prompts",
         "chunks": "labelled"
         if any(c.relevant for c in cases)

@@ -109,15 +109,11 @@ def contradictions_table(course: Course, cases: Sequence[Case], marks_high: floa
                         f"the query of {side.upper()} was classified wrongly, and people gave its answer the best mark",
                     )
                 )
-        stage, decision = course.decided.get(case.id) or course.handed_on.get(case.id) or (0, None)
-        if decision and case.people and {decision.outcome, case.people.outcome} == {"a", "b"}:
-            rows.append(
-                (
-                    case.id,
-                    stage,
-                    f"stage {stage} says {decision.outcome.upper()}, people say {case.people.outcome.upper()}",
-                )
-            )
+        for decided in (course.decided, course.handed_on):
+            stage, decision = decided.get(case.id, (0, None))
+            if decision and case.people and {decision.outcome, case.people.outcome} == {"a", "b"}:
+                said = f"stage {stage} says {decision.outcome.upper()}, people say {case.people.outcome.upper()}"
+                rows.append((case.id, stage, said))
     return pd.DataFrame(sorted(set(rows)), columns=["id", "stage", "contradiction"])
 
 

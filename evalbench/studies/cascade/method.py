@@ -31,7 +31,7 @@ def method(options: Mapping[str, Any]) -> tuple[str, ...]:
         f"1: an answer fails that is empty, a refusal, in another script than its question, repeats itself (more than {REPEATED:.0%} of its runs of "
         f"four words, from {LEAST_REPEATED} words on), or misses the length, pattern or form that was set; one that fails {one_fails}.",
         f"2: answers of equal words, or with a similarity of {options['same_from']:g} or more ({options['embed']}) and the same numbers, are ties. If fewer than "
-        f"{percent(options['margin'])} of all questions are no tie by then, parity is declared and nobody is asked.",
+        f"{percent(options['margin'])} of all questions are left without a tie by then, parity is declared and nobody is asked.",
         f"3: questions with a similarity of {options['duplicates_from']:g} or more are duplicates; people's marks of an answer hold for an answer to a duplicate that says "
         "the same. Duplicates whose labels differ go on.",
         f"4 and 8: criteria {criteria}; G-Eval (Liu et al. 2023), marks weighted by probability, or the mean of {counted(options['geval_samples'], 'sample')} where the endpoint has none; or a decision "
@@ -62,8 +62,6 @@ def notes(
     out = remarks(items)
     if lacking := missing(hand):
         out.append(f"Must-haves of the method document that are missing: {', '.join(lacking)}.")
-    if not options["origin"] and "questions" not in lacking:
-        out.append("The origin of the questions is not stated (origin).")
     if agreed.value is not None:
         use = (
             "serve as ground truth"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalbench.core.wording import counted
+from evalbench.core.wording import counted, difference_parts, p_text
 from evalbench.draw.html import Html, escape
 from evalbench.draw.pictures import ACCENT, GRID, INK, MUTED, PAPER, SERIES, estimate_bars, new_figure
 from evalbench.draw.style import FONT_SIZE, shortened
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from evalbench.core.result import Result
 
 COLOURS = {"a": ACCENT, "tie": MUTED, "b": SERIES[1], "aside": SERIES[3]}
-_ROW, _BAR = 0.42, 0.52
+_ROW, _BAR = 0.46, 0.6
 
 
 def picture_flow(result: Result) -> tuple[Picture, str] | None:
@@ -34,7 +34,7 @@ def picture_flow(result: Result) -> tuple[Picture, str] | None:
     items, total = result.items, int(stages["came"].iloc[0])
     a, b = names_of(items)
     names = {"a": f"{a} better", "tie": "tie", "b": f"{b} better", "aside": "set aside"}
-    height = 1.25 + _ROW * len(ran) * 2
+    height = 1.3 + _ROW * len(ran)
     figure, ax = new_figure(7.2, height)
     previous, said = total, []
     for y, row in enumerate(ran.to_dict("records")):
@@ -78,7 +78,7 @@ def picture_flow(result: Result) -> tuple[Picture, str] | None:
     ax.set_xlim(0, total)
     ax.grid(visible=False)
     ax.set_xlabel("questions")
-    ax.set_title(f"Where {counted(total, 'question')} were decided", pad=24)
+    ax.set_title(f"Where {counted(total, 'question')} were decided", loc="left", pad=24)
     keys = [key for key in names if key != "aside" or ((items["outcome"] == "") & (items["stage"] > 0)).any()]
     _key(ax, [("goes on", GRID), *((names[key], COLOURS[key]) for key in keys)])
     return figure, f"Questions by stage and outcome. {'. '.join(said)}."
@@ -154,6 +154,28 @@ def stages_shown(result: Result) -> pd.DataFrame:
     return shown(rows, show)
 
 
+def beside_every_pair(result: Result) -> pd.DataFrame | None:
+    """The cascade beside a strong judge who compares every pair in both orders; None where that is not recorded."""
+    rows = result.tables.get("every_pair")
+    if rows is None:
+        return None
+    show: Show = {
+        "asked": "asked",
+        "verdict": "verdict",
+        "advantage": lambda row: (
+            "–"
+            if row["advantage"] != row["advantage"]
+            else " ".join(difference_parts(row["advantage"], row["ci_low"], row["ci_high"]))
+        ),
+        "p": lambda row: p_text(row["p"]) if row["p"] == row["p"] else "–",
+        "won": "a_won",
+        "lost": "b_won",
+        "tied": "ties",
+        "calls": "calls",
+    }
+    return shown(rows, show)
+
+
 def plan_shown(result: Result) -> pd.DataFrame:
     """What was planned before the first call."""
     show: Show = {
@@ -190,9 +212,17 @@ def bases_shown(result: Result) -> pd.DataFrame:
 
 
 def criteria_shown(result: Result) -> pd.DataFrame:
-    """The method document's table of tasks and criteria, and which are asked here."""
+    """The method document's table of tasks and criteria, what a criterion is asked as, and which are asked here."""
+    import pandas as pd
+
     rows = result.tables["criteria"]
-    return rows.rename(columns={name: str(name).replace("_", " ") for name in rows.columns}).replace("", "–")
+    heads = ("criterion", "asked as", "this run")
+    tasks = [name for name in rows.columns if name not in heads]
+    names = {"asked as": "asked as", "this run": "asked here", **{name: name.replace("_", " ") for name in tasks}}
+    cells = {"task": list(names.values())}
+    for row in rows.to_dict("records"):
+        cells[str(row["criterion"])] = [str(row[name]).replace("_", " ") or "–" for name in names]
+    return pd.DataFrame(cells)
 
 
 def decided(result: Result, rows: int = 30) -> pd.DataFrame:

@@ -16,7 +16,7 @@ from evalbench.core.result import Estimate, Summary
 from evalbench.core.seeds import rng
 from evalbench.core.stats import bootstrap_sums, wilson
 from evalbench.core.verdict import Light, Verdict
-from evalbench.core.wording import counted, difference_parts, p_equals, percent
+from evalbench.core.wording import counted, estimate_text, p_equals, percent
 from evalbench.kit.slicing import sliced
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, left_out
 from evalbench.studies.cascade.stages import PER_PAIR
@@ -32,7 +32,7 @@ LIGHT_OF: Mapping[str, Light] = {
     "better": "green", "equivalent": "green", "same": "green", "worse": "red", "no difference shown": "yellow", "undefined": "grey",
 }  # fmt: skip
 RULE = (
-    "red: B is better (p ≤ 0.05 over the decided questions); green: A is better, or the two are equivalent within the margin; "
+    "red: B is better (p ≤ 0.05 over the decided questions); green: A is better, the two are equivalent within the margin, or on a par; "
     "grey: the open questions could change that, too many could not be scored, or what decided only compares words and no labels "
     "confirm it; yellow (else)"
 )
@@ -77,9 +77,9 @@ def summarise(
         column: tested(items, column, margin=margin, seed=seed, n_resamples=n_resamples)
         for column in ("advantage", "low", "high")
     }
-    main = told["advantage"]
-    alone = LIGHT_OF[main.outcome]
-    turned = [side for side in ("low", "high") if LIGHT_OF[told[side].outcome] != alone]
+    main, par = told["advantage"], on_a_par(items, margin)
+    alone: Light = "green" if par else LIGHT_OF[main.outcome]
+    turned = [side for side in ("low", "high") if LIGHT_OF[told[side].outcome] != alone and not par]
     n_open = int(np.nansum(items["open"]))
     unscored = int((items["unscored"] != "").sum())
     reasons = []
@@ -93,7 +93,7 @@ def summarise(
     estimates = (_lit(found.estimates[0], light, reasons), *found.estimates[1:])
     verdict = Verdict(
         light=light,
-        sentence=sentence(items, main, told, estimates, reasons, alone),
+        sentence=sentence(items, main, told, estimates, reasons, alone, margin),
         rule=RULE,
         stability=_stability(items, alone, margin, seed=seed, n_resamples=n_resamples),
         would_be=alone if reasons and alone != "grey" else None,
@@ -118,6 +118,12 @@ def tested(items: pd.DataFrame, column: str, *, margin: float, seed: int, n_resa
         n_resamples=max(2, n_resamples),
     )
     return compared.comparisons[0]
+
+
+def on_a_par(items: pd.DataFrame, margin: float) -> bool:
+    """Whether so few questions are open, won or lost that losing all of them would stay within the margin."""
+    known = items[items["open"].notna()]
+    return bool(len(known) and ((known["advantage"] != 0).mean() < margin))
 
 
 def _lit(e: Estimate, light: Light, reasons: list[str]) -> Estimate:
@@ -159,6 +165,7 @@ def sentence(
     estimates: tuple[Estimate, ...],
     reasons: list[str],
     alone: Light,
+    margin: float,
 ) -> str:
     """The verdict in words, with its figures."""
     a, b = names_of(items)
@@ -173,15 +180,15 @@ def sentence(
         "equivalent": f"{a} and {b} are equivalent",
         "same": f"{a} and {b} are the same",
     }.get(main.outcome, f"No difference is shown between {a} and {b}")
-    advantage = ""
-    if main.difference is not None and main.ci_low is not None and main.ci_high is not None:
-        advantage = f", advantage {' '.join(difference_parts(main.difference, main.ci_low, main.ci_high))}"
+    if on_a_par(items, margin):
+        what = f"{a} and {b} are on a par, since they differ on fewer than {percent(margin, [margin])} of all questions"
+    advantage = f", advantage {estimate_text(estimates[0], estimates)}"
     p = f", p {p_equals(main.p)}" if main.p is not None else ""
     shown = _could_show(main)
     out = f"{what}: {won} won, {beaten} lost, {ties} tied of {counted(len(decided), 'decided question')}{advantage}{p}{shown}."
     n_open = int(np.nansum(items["open"]))
     if n_open:
-        low, high = (_named(told[side].outcome, a, b) for side in ("low", "high"))
+        low, high = (outcome_words(told[side].outcome, a, b) for side in ("low", "high"))
         out += f" {counted(n_open, 'question')} {'is' if n_open == 1 else 'are'} open: with all for {b}, {low}; with all for {a}, {high}."
     free = int((decided["calls"] == 0).sum())
     calls = int(np.nansum(items["calls"]))
@@ -194,7 +201,14 @@ def sentence(
     return f"{out}{lost}{held}"
 
 
-def _named(outcome: str, a: str, b: str) -> str:
+def outcome_words(outcome: str, a: str, b: str) -> str:
+    """An outcome of A against B, a clause.
+
+    Examples
+    --------
+    >>> outcome_words("worse", "fern", "oak"), outcome_words("no difference shown", "fern", "oak")
+    ('oak is better', 'no difference is shown')
+    """
     return {
         "better": f"{a} is better",
         "worse": f"{b} is better",
@@ -212,7 +226,13 @@ def _could_show(main: Comparison) -> str:
 
 def _stability(items: pd.DataFrame, light: Light, margin: float, *, seed: int, n_resamples: int) -> float | None:
     """The share of resamples in which the decided questions give the same light, the test by its normal approximation."""
-    sums, _ = unit_sums(items, ["advantage", "#advantage"], drawn_together(items, items["id"]))
+    known = items["open"].notna().to_numpy()
+    counted_ones = items.assign(
+        known=known.astype(float), differs=(known & (items["advantage"] != 0).to_numpy()).astype(float)
+    )
+    sums, _ = unit_sums(
+        counted_ones, ["advantage", "#advantage", "known", "differs"], drawn_together(items, items["id"])
+    )
     if len(sums) < 2:
         return None
     table = np.column_stack([sums, sums[:, 0] ** 2])
@@ -223,7 +243,7 @@ def _stability(items: pd.DataFrame, light: Light, margin: float, *, seed: int, n
 def _lights(sums: npt.NDArray[np.float64], margin: float) -> npt.NDArray[np.str_]:
     from scipy.special import ndtri
 
-    total, n, squares = sums.T
+    total, n, known, differs, squares = sums.T
     z = float(ndtri(1 - ALPHA / 2))
     with np.errstate(all="ignore"):
         mean, spread = total / n, np.sqrt(squares)
@@ -235,4 +255,5 @@ def _lights(sums: npt.NDArray[np.float64], margin: float) -> npt.NDArray[np.str_
     light[shown & (total > 0)] = "green"
     light[shown & (total < 0)] = "red"
     light[n == 0] = "grey"
+    light[(known > 0) & (differs < margin * known)] = "green"
     return light
