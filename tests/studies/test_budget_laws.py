@@ -17,6 +17,7 @@ from evalbench.models.names import is_model_name
 ASKED_BY = ("model", "judge", "question_model", "answer_judge", "cot_model", "citation_model", "rephraser")
 # What a study needs besides to ask anything at all.
 MORE: dict[str, dict[str, Any]] = {
+    "cascade": {"strong": ""},
     "text_metrics": {"prompt": "{{ id }}", "lights": {}},
     "human_correlation": {
         "metrics": [],

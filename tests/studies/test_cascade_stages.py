@@ -357,7 +357,7 @@ def test_a_stage_that_differs_from_people_hands_its_questions_on():
 
 # -- simulations ----------------------------------------------------------------------------------
 
-N, DECISIVE = 200, 0.5
+N, DECISIVE = 500, 0.5
 
 
 def simulated(advantage: float, number: int) -> str:

@@ -11,6 +11,7 @@ bounds that open questions leave, the quality of each model, calls made and save
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -264,10 +265,11 @@ def plan(data: Dataset, **options: Any) -> pd.DataFrame:
     return cost.planned(setting)
 
 
-def _parameters() -> Mapping[str, Any]:
-    import inspect
-
+def _parameters() -> Mapping[str, inspect.Parameter]:
     return dict(list(inspect.signature(evaluate).parameters.items())[1:])
+
+
+plan.__signature__ = inspect.signature(evaluate)  # type: ignore[attr-defined]  # whose options it takes
 
 
 def _set(

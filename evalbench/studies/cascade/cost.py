@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import math
+import functools
+import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,10 +11,10 @@ from evalbench.judge.criteria import task_of_criterion
 from evalbench.judge.ranking import orders_of
 from evalbench.judge.tasks import CORRECTNESS, Task
 from evalbench.models.llm import is_model_name
-from evalbench.models.prompts import load_prompt
+from evalbench.models.prompts import load_prompt, prompt_language
+from evalbench.models.tokens import estimated as tokens
 from evalbench.studies.cascade import marked, pairs, stages
 from evalbench.studies.cascade.state import SIDES, By, Case
-from evalbench.text.numbers import is_cyrillic
 from evalbench.text.sentences import sentences
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
     from evalbench.studies.cascade.stages import Setting
 
-PER_TOKEN, PER_TOKEN_OTHER = 4.0, 2.5
-"""Characters of a token, in English and in other languages: rough."""
 LEAST_REPLY = 5
 """Tokens of the shortest reply."""
 COLUMNS = (
@@ -38,17 +37,6 @@ class Range(NamedTuple):
     calls_high: float
     tokens_low: float
     tokens_high: float
-
-
-def tokens(text: str) -> int:
-    """About how many tokens a text has.
-
-    Examples
-    --------
-    >>> tokens("When does it open?"), tokens("Когда открывается?")
-    (5, 8)
-    """
-    return math.ceil(len(text) / (PER_TOKEN_OTHER if is_cyrillic(text) else PER_TOKEN))
 
 
 def planned(setting: Setting) -> pd.DataFrame:
@@ -87,16 +75,10 @@ def planned(setting: Setting) -> pd.DataFrame:
 
 
 def _once(number: int, cases: Sequence[Case], setting: Setting, each: Sequence[Range]) -> Range:
-    """All questions of a stage together; a ranking asks once for a group of duplicates, G-Eval once for its steps."""
+    """All questions of a stage together; a ranking asks once for a group of duplicates."""
     if not each:
         return Range(0, 0, 0, 0)
     total = Range(*(sum(column) for column in zip(*each, strict=True)))
-    if number in (4, 8) and not setting.graph and _is_asked(setting.desk.judge):
-        wanted = setting.free if number == 4 else setting.factual
-        spoken = len({case.lang for case in cases})
-        return total._replace(
-            calls_high=total.calls_high + len(wanted) * spoken, calls_low=total.calls_low + len(wanted)
-        )
     if number == 10:
         return Range(*(min(r) if i % 2 == 0 else sum(r) for i, r in enumerate(zip(*each, strict=True))))
     return total
@@ -130,8 +112,7 @@ def of_case(number: int, case: Case, setting: Setting) -> Range:
             )
         per = sum(2 * (_frame(task_of_criterion(c), case) + question + basis) + answers for c in criteria)
         most = options["geval_samples"] + 1 if _is_asked(desk.judge) else 1
-        steps = 2 * len(criteria) * options["judge_max_tokens"] if _is_asked(desk.judge) else 0
-        return Range(2 * len(criteria), 2 * len(criteria) * most, per, (per + steps) * most)
+        return Range(2 * len(criteria), 2 * len(criteria) * most, per, 1.6 * per * most)
     if number == 9:
         return _fixed(2, 2 * (_frame(pairs.task_of(setting.criteria), case) + question + answers + tokens(case.basis)))
     if number == 10:
@@ -164,13 +145,15 @@ def _frame(task: Task, case: Case) -> int:
 
 
 def _frame_of(name: str, lang: str, context: Mapping[str, Any] = {}) -> int:
-    from evalbench.models.prompts import prompt_language
+    return _blank_prompt(name, lang, json.dumps(context, ensure_ascii=False, default=str))
 
-    template = load_prompt(name, prompt_language(name, lang, ""), None)
+
+@functools.cache
+def _blank_prompt(name: str, lang: str, context: str) -> int:
     blank = {
         "question": " ", "answer": " ", "basis": " ", "first": " ", "second": " ", "gold": [" "], "answers": [], "sentences": [],
         "passages": [], "statement": " ", "n": 1, "criterion": "", "definition": "", "scale": [], "examples": [], "notes": [],
         "choices": [], "ask": "", "steps": [],
     }  # fmt: skip
-    text = template.render(**{**blank, **context})
-    return tokens(text if isinstance(text, str) else "".join(part["content"] for part in text))
+    template = load_prompt(name, prompt_language(name, lang, ""), None)
+    return tokens(template.render(**{**blank, **json.loads(context)}))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evalbench.judge.criteria import Criterion, task_of_criterion
@@ -13,6 +13,20 @@ from evalbench.judge.verdicts import judge_name
 from evalbench.studies.cascade.state import SIDES, Case, Decision, Desk, Found, by_language
 from evalbench.text.words import words
 
+STEPS: Mapping[str, tuple[str, ...]] = {
+    "en": (
+        "Read the question, and the basis where there is one.",
+        "Go through the answer statement by statement and hold each against the criterion.",
+        "Give the mark whose description fits the answer as a whole.",
+    ),
+    "ru": (
+        "Прочитайте вопрос и основание, если оно есть.",
+        "Пройдите ответ утверждение за утверждением и сверьте каждое с критерием.",
+        "Поставьте оценку, описание которой подходит к ответу в целом.",
+    ),
+    "zh": ("阅读问题，如有依据也请阅读。", "逐句检查答案，对照标准。", "给出描述与整个答案相符的分数。"),
+}
+"""How to judge by a criterion: given, so that no call writes them and none can fail to."""
 Marks = dict[str, dict[str, dict[str, float]]]
 """Question → criterion → side → mark, 0–1."""
 
@@ -69,7 +83,14 @@ def by_criteria(cases: Sequence[Case], desk: Desk, criteria: Sequence[Criterion]
                 for side in SIDES
             ]
             more = {"language": lang, "prompt": desk.prompt, **desk.settings}
-            rated = geval(items, by=desk.judge, task=task, n_samples=desk.options["geval_samples"], **more)
+            rated = geval(
+                items,
+                by=desk.judge,
+                task=task,
+                steps=STEPS.get(lang, STEPS["en"]),
+                n_samples=desk.options["geval_samples"],
+                **more,
+            )
             found.asked += rated.asked
             _collect(marks, rated.rows, part, criterion.name, (bottom, top), found)
     return _compared(marks, cases, found, [c.name for c in criteria])
