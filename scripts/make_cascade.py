@@ -162,13 +162,13 @@ def with_bases(rows: list[dict[str, Any]], draw: random.Random) -> list[tuple[st
     truth, rest = [*truth, *rest[: n - len(truth)]], rest[n - len(truth) :]
     chunks = [*chunks, *rest[: n - len(chunks)]]
     for row in rows:
-        row.update(truth="", chunks="", relevant="", facts="", class_a="", class_b="", true_class="")
+        row.update(truth="", chunks=[], relevant=None, facts=[], class_a="", class_b="", true_class="")
     for row in truth:
         row["truth"] = row["right"]
     for row in chunks:
         other = draw.choice([one for one in rows if one["lang"] == row["lang"] and one["place"] != row["place"]])
-        row["chunks"] = json.dumps([other["right"], row["right"]], ensure_ascii=False)
-        row["relevant"] = "[0, 1]"
+        row["chunks"] = [other["right"], row["right"]]
+        row["relevant"] = [0, 1]
     classified = draw.sample(rows, 40)
     for row in classified:
         right = CLASSES[row["asked"]]
@@ -177,7 +177,7 @@ def with_bases(rows: list[dict[str, Any]], draw: random.Random) -> list[tuple[st
             row["class_b"] = draw.choice([c for c in sorted(set(CLASSES)) if c != right])
     listed = [row for row in rows if row["zone"] == "open"]
     for row in [*listed[:3], *draw.sample(chunks, 6)]:
-        row["facts"] = json.dumps([row["right"]], ensure_ascii=False)
+        row["facts"] = [row["right"]]
     entries = []
     for row in [one for one in listed if not one["again"]][4:7]:
         term = (
@@ -325,12 +325,7 @@ def made() -> dict[str, str]:
         "dictionary": pd.DataFrame(dictionary, columns=["term", "fact"]),
     }
     judges = Judge(CHEAP, rows), Judge(STRONG, rows)
-    evaluate(
-        load({name: frame.astype(str) for name, frame in frames.items()}, study="cascade"),
-        judge=judges[0],
-        strong=judges[1],
-        n_resamples=2,
-    )
+    evaluate(load(frames, study="cascade"), judge=judges[0], strong=judges[1], n_resamples=2)
     for judge in judges:
         for row in rows:
             for order in ("ab", "ba"):
@@ -340,7 +335,8 @@ def made() -> dict[str, str]:
         [(row["id"], row["zone"], row["a"], row["b"], row["of"]["id"] if row["again"] else "") for row in rows],
         columns=["id", "zone", "a", "b", "duplicate_of"],
     )
-    files = {f"{name}.csv": _csv(frame) for name, frame in frames.items()}
+    files = {f"{name}.csv": _csv(frame) for name, frame in frames.items() if name != "items"}
+    files["items.jsonl"] = "".join(json.dumps(item, ensure_ascii=False) + "\n" for item in items)
     files["README.md"] = card(frames)
     return files
 
@@ -369,8 +365,8 @@ these can be judged against. Sample data of the study `cascade`. They show how t
   verdicts follow from the states, with errors: a label is another mark with probability {LABEL_ERROR:g}; of a pair with a better answer
   {STRONG} names it in both orders with probability {SURE[STRONG][0]:g} ({CHEAP}: {SURE[CHEAP][0]:g}) and lets the place decide with {SURE[STRONG][1]:g} ({SURE[CHEAP][1]:g}).
 - Licence: CC0-1.0.
-- `items.csv`: a row a question, {int((items["lang"] == "en").sum())} English and {int((items["lang"] == "ru").sum())} Russian; {int((items["truth"] != "").sum())} with a ground truth, {int((items["chunks"] != "").sum())} with
-  chunks that are labelled relevant or not, {int((items["facts"] != "").sum())} with a must-have fact, {int((items["true_class"] != "").sum())} with classes of the query; {int((states["duplicate_of"] != "").sum())} are other questions in other words.
+- `items.jsonl`: a row a question, {int((items["lang"] == "en").sum())} English and {int((items["lang"] == "ru").sum())} Russian; {int((items["truth"] != "").sum())} with a ground truth, {int((items["chunks"].map(len) > 0).sum())} with
+  chunks that are labelled relevant or not, {int((items["facts"].map(len) > 0).sum())} with a must-have fact, {int((items["true_class"] != "").sum())} with classes of the query; {int((states["duplicate_of"] != "").sum())} are other questions in other words.
 - `labels.csv`: marks of both answers, 0 to 2, by two annotators, of {frames["labels"]["id"].nunique()} questions. `dictionary.csv`: facts by term.
 - `verdicts.csv`: of two judges, the cheap {CHEAP} and the strong {STRONG}; pairs of all questions in both orders, the rest where the cascade asks:
 {lines}
