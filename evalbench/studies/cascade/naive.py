@@ -94,7 +94,7 @@ def repeated(told: Sequence[str]) -> float:
 
     Examples
     --------
-    >>> repeated("a b c d a b c d".split())
+    >>> round(repeated("a b c d a b c d".split()), 2)
     0.2
     """
     runs = Counter(zip(told, told[1:], told[2:], told[3:], strict=False))
