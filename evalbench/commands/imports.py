@@ -16,15 +16,16 @@ _MOST = 5
 
 @click.command("import")
 @click.argument("path", metavar="FILE|FOLDER", type=click.Path(path_type=Path))
-@click.option("--format", "tool", default="", type=click.Choice(["", *_FORMATS]), show_choices=False,
-              help=f"The tool that wrote it, where the content does not show it: {', '.join(_FORMATS)}.")  # fmt: skip
+@click.option(
+    "--format", "tool", type=click.Choice(_FORMATS), help="The tool that wrote it, where the content does not show it."
+)
 @click.option(
     "--to",
     type=click.Path(path_type=Path),
     help="A new or empty folder for the data set; without it nothing is written.",
 )
 @click.option("--model", default="", help="The name of the model, where the file has none.")
-def import_data(path: Path, tool: str, to: Path | None, model: str) -> None:
+def import_data(path: Path, tool: str | None, to: Path | None, model: str) -> None:
     """Read a result file of another tool: print what was understood, and write it as a data set.
 
     A score that is missing, a judge that failed and a row that raised an error are unscored, with the tool's own words,
@@ -34,7 +35,7 @@ def import_data(path: Path, tool: str, to: Path | None, model: str) -> None:
     from evalbench.readers.tools.data_folder import write
     from evalbench.readers.tools.known import runs_of
 
-    about = write(parts_of(runs_of(path, tool), model), to)
+    about = write(parts_of(runs_of(path, tool or ""), model), to)
     for line in understood(about):
         click.echo(line)
     click.echo(f"written: {to}" if to else "nothing was written; --to DIR writes the data set")

@@ -19,6 +19,7 @@ TABLES = ("items", "scores", "judgements", "labels")
 SUMMED = ("metrics", "figures")
 """Tables of what the whole run amounts to; they are known after the last row."""
 SCHEMA_VERSION = 1
+UNCHECKED = "nothing checked this row"
 _FIRST = ("id", "model", "trial")
 
 
@@ -30,6 +31,7 @@ class Parts:
     model: str
     total: Tally = field(default_factory=Tally)
     tallies: list[Tally] = field(default_factory=list)
+    unchecked: int = 0
 
     def rows(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Each row of each table, with the table's name.
@@ -59,12 +61,17 @@ class Parts:
 
     def _complete(self, row: Row, run: Run, several_tasks: bool) -> None:
         item = row.item
-        if "model" not in item and (run.model or self.model):
-            item["model"] = run.model or self.model
+        if self.model and item.get("model"):
+            raise BadInput(f"--model {self.model}: the file names its models itself, {item['model']}")
+        if "model" not in item and (name := run.model or self.model or run.folder):
+            item["model"] = name
         if run.task:
             item.setdefault("task", run.task)
         if several_tasks:
             item["id"] = f"{run.task}/{item['id']}"
+        if not row.scores and row.kind == "answer":
+            item |= {"unscored": UNSCORED, "detail": item.get("error") or UNCHECKED}
+            self.unchecked += 1
 
     def about(self) -> dict[str, Any]:
         """The record of what was read and what was assumed."""
@@ -87,6 +94,7 @@ class Parts:
             "files": hashes,
             "sha256": digest(hashes),
             "rows": total.rows,
+            "unchecked": self.unchecked,
             "ids": total.ids,
             "questions": total.questions,
             "models": list(total.models),
@@ -98,11 +106,17 @@ class Parts:
             "figures": [{**asdict_of(f), "agrees": f.agrees} for f in figures],
             "assumed": [
                 *dict.fromkeys(sentence for run in runs for sentence in run.assumed),
+                *dict.fromkeys(self._named_after_folders()),
                 *([f"direction of {', '.join(assumed_higher)}: the file does not say it"] if assumed_higher else []),
             ],
             "notes": [*self._notes(versions), *dict.fromkeys(note for run in runs for note in run.notes)],
             "left_aside": dict(sum((run.left_aside for run in runs), Counter[str]())),
         }  # fmt: skip
+
+    def _named_after_folders(self) -> Iterator[str]:
+        for _, run in self.runs:
+            if run.folder and not run.model and not self.model:
+                yield f"the model is named after the folder, {run.folder}: no results file of the run is beside the samples"
 
     def _notes(self, versions: Sequence[str]) -> list[str]:
         total = self.total
@@ -111,6 +125,8 @@ class Parts:
             notes.append(f"written by several versions: {', '.join(versions)}")
         if not versions:
             notes.append("the version of the tool is not in the file")
+        if self.unchecked:
+            notes.append(f"{self.unchecked} of {total.rows} rows have no score of any metric: nothing checked them")
         if total.questions < total.ids:
             notes.append(f"{total.ids} ids, {total.questions} different questions: some are asked more than once")
         return notes

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -14,6 +13,7 @@ from typing import Any
 from evalbench.core.wording import counted
 from evalbench.errors import BadInput
 from evalbench.readers.tools.composed import TABLES, Parts, summed
+from evalbench.readers.tools.safe import finite
 
 RECORD = "import.json"
 CARD = "README.md"
@@ -73,25 +73,6 @@ def _line(row: Mapping[str, Any]) -> str:
     except (ValueError, UnicodeEncodeError):
         text = json.dumps(finite(row), ensure_ascii=False, allow_nan=False)
     return text + "\n"
-
-
-def finite(value: Any) -> Any:
-    """A value that a file can hold: NaN and Infinity become null, half characters the sign for what is missing.
-
-    Examples
-    --------
-    >>> finite({"a": [float("nan"), 1.5, "x"]})
-    {'a': [None, 1.5, 'x']}
-    """
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, str):
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if isinstance(value, list):
-        return [finite(entry) for entry in value]
-    if isinstance(value, dict):
-        return {finite(key): finite(entry) for key, entry in value.items()}
-    return value
 
 
 def card(name: str, about: Mapping[str, Any]) -> str:

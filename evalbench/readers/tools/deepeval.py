@@ -33,7 +33,7 @@ NAME = "deepeval"
 FILES = "test_run_*.json, .deepeval/.latest_run_full.json"
 _LOWER = ("hallucination", "bias", "toxicity", "misuse", "pii leakage", "non-advice", "role violation")
 _READ = """name input actualOutput expectedOutput context retrievalContext tokenCost completionTime tags metadata comments
-metricsData turns order scenario expectedOutcome"""
+metricsData turns order scenario expectedOutcome additionalMetadata"""
 _CASE = frozenset(_READ.split())
 
 
@@ -116,7 +116,7 @@ def _item(case: Mapping[str, Any], name: str) -> dict[str, Any]:
     item |= present(cost=number_of(case.get("tokenCost")), seconds=number_of(case.get("completionTime")))
     tags, comments = case.get("tags"), case.get("comments")
     further = {
-        **mapping(case.get("metadata")),
+        **mapping(case.get("metadata") or case.get("additionalMetadata")),
         **present(tags=", ".join(map(str, tags)) if tags else None, comments=comments),
     }
     return item | {key: value for key, value in metadata_columns(further).items() if key not in item}

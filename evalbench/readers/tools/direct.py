@@ -28,6 +28,10 @@ NAMES = {
     "context": ("contexts",),
 }
 """Our column → what studies call it."""
+_ABOUT = ("judgements", "labels")
+_KEYS = ("id", "model", "trial")
+_TEXTS = {"prompt": "question", "output": "output"}
+"""Columns of ``items`` → of a study's table of verdicts, whose own ``prompt`` is that of the judge."""
 _MARKS = (
     *(
         b'"testCases"',
@@ -89,15 +93,34 @@ def taken(data: str | Path, schema: Mapping[str, Table]) -> Taken | None:
 
 
 def fitted(frames: Mapping[str, pd.DataFrame], schema: Mapping[str, Table]) -> dict[str, pd.DataFrame]:
-    """Our tables under the names of a study's, their columns under its names; ``items`` are its first table."""
+    """Our tables under the names of a study's, their columns under its names; ``items`` are its first table.
+
+    A further table ``items`` of a study is another thing than ours, unless it has the hash of a question.  Verdicts and labels
+    get the texts that they are about.
+    """
     out: dict[str, pd.DataFrame] = {}
     for i, (name, table) in enumerate(schema.items()):
         alias, column = ALIASES.get(name, ("", ""))
         own = name if name in frames else alias if alias in frames and table.column(column) else ""
+        if own == "items" and i and table.column("question_hash") is None:
+            continue
         source = own or ("items" if i == 0 else "")
         if source:
-            out[name] = _renamed(frames[source], table)
+            frame = _with_texts(frames[source], frames["items"], table) if source in _ABOUT else frames[source]
+            out[name] = _renamed(frame, table)
     return out
+
+
+def _with_texts(frame: pd.DataFrame, items: pd.DataFrame, table: Table) -> pd.DataFrame:
+    """Verdicts or labels beside the question and answer that they are about, where a study's table has columns for them."""
+    texts = {
+        ours: theirs
+        for ours, theirs in _TEXTS.items()
+        if ours in items and theirs not in frame and table.column(theirs)
+    }
+    keys = [key for key in _KEYS if key in frame and key in items]
+    named = items[[*keys, *texts]].rename(columns=texts)
+    return frame.reset_index().merge(named, on=keys, how="left").set_index("index").rename_axis(None)
 
 
 def _renamed(frame: pd.DataFrame, table: Table) -> pd.DataFrame:

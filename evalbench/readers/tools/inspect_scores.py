@@ -46,12 +46,15 @@ def scorers_of(about: Mapping[str, Any], results: Mapping[str, Any]) -> dict[str
 
 
 def _judge(options: Mapping[str, Any]) -> str:
-    """The model among a scorer's options."""
+    """The model among a scorer's options; of a panel, all of them."""
     for key in ("model", "grader_model", "judge_model", "grader", "judge"):
         value = options.get(key)
-        value = value.get("model") if isinstance(value, dict) else value
-        if isinstance(value, str) and value:
-            return value
+        panel: list[Any] = [
+            entry.get("model") if isinstance(entry, dict) else entry
+            for entry in (value if isinstance(value, list) else [value])
+        ]
+        if panel and all(isinstance(entry, str) and entry for entry in panel):
+            return ", ".join(panel)
     return ""
 
 

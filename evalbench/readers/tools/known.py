@@ -21,6 +21,7 @@ from evalbench.readers.tools import (
     ragas,
 )
 from evalbench.readers.tools.probe import Probe, probed
+from evalbench.readers.tools.safe import finite
 from evalbench.readers.tools.shapes import Run
 
 if TYPE_CHECKING:
@@ -74,8 +75,8 @@ def imported(path: str | Path, tool: str = "", model: str = "") -> Imported:
     parts = composed.parts_of(runs_of(Path(path), tool), model)
     tables: dict[str, list[dict[str, Any]]] = {name: [] for name in composed.TABLES}
     for name, row in parts.rows():
-        tables[name].append(row)
-    about = parts.about()
+        tables[name].append(finite(row))
+    about = finite(parts.about())
     tables |= composed.summed(about)
     frames = {name: records_frame(rows, list(range(1, len(rows) + 1))) for name, rows in tables.items() if rows}
     return Imported(frames, about)

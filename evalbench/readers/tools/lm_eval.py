@@ -89,11 +89,7 @@ def read(look: Probe) -> Run:
     results = beside_of(look.path, named["task"] if named else "", named["time"] if named else "")
     task = named["task"] if named else results.task
     run = Run(NAME, iter(()), results.version, task=task, binary=True)
-    run.model = results.model or look.path.resolve().parent.name
-    if not results.model:
-        run.assumed.append(
-            f"the model is named after the folder, {run.model}: no results file of the run is beside the samples"
-        )
+    run.model, run.folder = results.model, look.path.resolve().parent.name
     if not task:
         run.assumed.append("the task is not in the file's name; questions are paired by their document alone")
     run.higher = dict(results.higher)
@@ -134,7 +130,7 @@ def _each(path: Path, source: Iterator[tuple[int, dict[str, Any]]], task: str, r
                 f"{', '.join(sorted(lists))}: the rows hold parts of a figure over all, no scores of their own"
             )
         if not every.first(row["doc_id"]):
-            yield Row({"id": str(row["doc_id"]), **present(model=run.model or None)}, scores, kind="more")
+            yield Row({"id": str(row["doc_id"])}, scores, kind="more")
             continue
         arguments = _arguments(row)
         answers = _answers(row, _choices(arguments))

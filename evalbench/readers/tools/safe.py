@@ -9,6 +9,7 @@ import csv
 import hashlib
 import io
 import json
+import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -176,3 +177,22 @@ def sequence(value: Any) -> Sequence[Any]:
 def objects(value: Any) -> list[dict[str, Any]]:
     """The objects of a list."""
     return [entry for entry in sequence(value) if isinstance(entry, dict)]
+
+
+def finite(value: Any) -> Any:
+    """A value that a file can hold: NaN and Infinity become null, half characters the sign for what is missing.
+
+    Examples
+    --------
+    >>> finite({"a": [float("nan"), 1.5, "x"]})
+    {'a': [None, 1.5, 'x']}
+    """
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [finite(entry) for entry in value]
+    if isinstance(value, dict):
+        return {finite(key): finite(entry) for key, entry in value.items()}
+    return value

@@ -81,6 +81,8 @@ class Run:
         The task of all rows; rows of several files with different tasks get it in front of their ids.
     model : str
         The model of all rows that name none.
+    folder : str
+        The name of the model where neither the file nor the user gives one: that of its folder.
     higher : dict of str to bool
         Metric → whether more is better, where the file has it.
     plain : callable
@@ -107,6 +109,7 @@ class Run:
     format_version: int | str | None = None
     task: str = ""
     model: str = ""
+    folder: str = ""
     higher: dict[str, bool] = field(default_factory=dict)
     plain: Callable[[str], str] = lambda metric: metric
     lower_assumed: Callable[[str], bool] = lambda metric: False

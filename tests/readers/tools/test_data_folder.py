@@ -1,6 +1,7 @@
 """The folder that an import writes, and result files given to a study as they are."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
@@ -11,7 +12,7 @@ from evalbench.readers.dataset import load
 from evalbench.readers.schema import Column, Table
 from evalbench.readers.tools.composed import parts_of
 from evalbench.readers.tools.data_folder import write
-from evalbench.readers.tools.known import runs_of
+from evalbench.readers.tools.known import NAMES, runs_of
 
 ROWS = [
     {"user_input": "2+2?", "response": "4", "reference": "4", "retrieved_contexts": ["sums"], "exact_match": 1.0},
@@ -71,7 +72,8 @@ def test_a_folder_with_files_is_not_overwritten_and_a_fault_leaves_nothing(resul
 
 ITEMS = Table((Column("id", "id"), Column("question", "text"), Column("answer", "text", empty_ok=True, keep_null=True),
                Column("contexts", "texts", required=False, empty_ok=True)), unique=("id",))  # fmt: skip
-VERDICTS = Table((Column("id", "id"), Column("mark", "float", empty_ok=True), Column("judge", "id", required=False)))
+VERDICTS = Table((Column("id", "id"), Column("mark", "float", empty_ok=True), Column("judge", "id", required=False),
+                  Column("question", "text", required=False), Column("output", "text", required=False)))  # fmt: skip
 
 
 @pytest.mark.parametrize("written", [True, False])
@@ -92,8 +94,10 @@ def test_verdicts_of_judges_go_into_a_table_of_verdicts(case_file, tmp_path, wri
     if written:
         source = tmp_path / "out"
         write(parts_of(runs_of(case_file)), source)
-    found = load(source, {"verdicts": VERDICTS})
-    assert found["verdicts"][["id", "mark", "judge"]].values.tolist() == [["a", 0.8, "oak-7b"]]
+    found = load(source, {"verdicts": VERDICTS, "items": replace(ITEMS, required=False)})
+    verdicts = found["verdicts"]
+    assert verdicts[["id", "mark", "judge", "question", "output"]].values.tolist() == [["a", 0.8, "oak-7b", "i", "o"]]
+    assert "items" not in found.tables  # another table than ours: answers that a judge is asked about
 
 
 def test_a_table_with_the_columns_of_the_study_is_read_as_a_table(tmp_path):
@@ -128,3 +132,9 @@ def test_a_gold_answer_among_the_metadata_is_never_the_models(tmp_path):
     assert found[["question", "answer", "metadata_answer", "metadata_score"]].values.tolist() == [
         ["2+2?", "five", "gold", "1"]
     ]
+
+
+def test_the_command_offers_every_format():
+    from evalbench.commands import imports
+
+    assert sorted(imports._FORMATS) == sorted(NAMES)

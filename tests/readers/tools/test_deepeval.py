@@ -107,3 +107,14 @@ def test_a_model_that_the_file_names_is_not_renamed(tmp_path):
     path = written(tmp_path / "a.json", testCases=CASES, hyperparameters={"model": "m"})
     with pytest.raises(BadInput, match="--model n: the file names its model itself, m"):
         imported(path, model="n")
+
+
+def test_a_row_that_nothing_checked_is_unscored(tmp_path):
+    found = imported(
+        written(tmp_path / "a.json", testCases=[CASES[0], {"name": "b", "input": "x", "actualOutput": "y"}])
+    )
+    assert found.frames["items"][["unscored", "detail"]].values.tolist() == [
+        [None, None],
+        ["imported", "nothing checked this row"],
+    ]
+    assert "1 of 2 rows have no score of any metric: nothing checked them" in found.about["notes"]

@@ -187,3 +187,10 @@ def test_a_folder_of_logs_is_read_task_by_task(tmp_path):
     as_eval(tmp_path / "5.eval", header(), SAMPLES)
     with pytest.raises(BadInput, match="the same ids of the same model are in several files; import one of them"):
         imported(tmp_path)
+
+
+def test_a_panel_of_judges_is_named_whole(tmp_path):
+    head = header()
+    head["eval"]["scorers"][0]["options"] = {"model": [{"model": "local/oak"}, "local/elm"]}
+    found = imported(as_json(tmp_path / "a.json", head, SAMPLES))
+    assert set(found.frames["judgements"]["judge"]) == {"local/oak, local/elm"}

@@ -109,6 +109,9 @@ def test_without_results_model_and_direction_are_assumed(tmp_path):
     assert found.about["tool_version"] is None
     assert not found.about["metrics"]["word_perplexity"]["higher_is_better"]
     assert any("named after the folder" in words for words in found.about["assumed"])
+    named = imported(samples(folder, row(0, {"acc": 1.0})), model="oak-7b").about
+    assert named["models"] == ["oak-7b"]
+    assert not any("named after the folder" in words for words in named["assumed"])
 
 
 def test_questions_pair_by_task_and_document(tmp_path):
