@@ -12,7 +12,7 @@ from typing import Any
 from evalbench.errors import BadInput
 from evalbench.readers.files import digest
 from evalbench.readers.tools.safe import sha256_of
-from evalbench.readers.tools.shapes import UNSCORED, Row, Run, Score
+from evalbench.readers.tools.shapes import UNSCORED, Row, Run, Score, text_of
 from evalbench.readers.tools.tally import Tally, scale_of
 
 TABLES = ("items", "scores", "judgements", "labels")
@@ -80,7 +80,7 @@ class Parts:
             f"{path.parent.name}/{path.name}" if len(self.runs) > 1 else path.name: hash_of(path)
             for path, _ in self.runs
         }
-        versions = list(dict.fromkeys(run.version for run in runs if run.version))
+        versions = list(dict.fromkeys(text_of(run.version) for run in runs if run.version))
         forms = list(dict.fromkeys(run.format_version for run in runs if run.format_version is not None))
         metrics = {metric: self._metric(metric) for metric in total.cells}
         assumed_higher = [m for m, facts in metrics.items() if facts["direction_from"] == "assumed"]

@@ -117,7 +117,7 @@ def _item(case: Mapping[str, Any], name: str) -> dict[str, Any]:
     tags, comments = case.get("tags"), case.get("comments")
     further = {
         **mapping(case.get("metadata") or case.get("additionalMetadata")),
-        **present(tags=", ".join(map(str, tags)) if tags else None, comments=comments),
+        **present(tags=", ".join(map(str, sequence(tags))) or None, comments=comments),
     }
     return item | {key: value for key, value in metadata_columns(further).items() if key not in item}
 

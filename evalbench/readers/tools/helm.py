@@ -25,6 +25,7 @@ from evalbench.readers.tools.shapes import (
     present,
     question_hash,
     text_of,
+    whole_of,
 )
 
 NAME = "helm"
@@ -110,7 +111,7 @@ def _by_instance(entries: Sequence[Mapping[str, Any]]) -> dict[Key, dict[str, fl
     for entry in entries:
         key = (
             str(entry.get("instance_id")),
-            int(entry.get("train_trial_index") or 0),
+            whole_of(entry.get("train_trial_index")),
             _perturbation(entry.get("perturbation")),
         )
         found = out.setdefault(key, {})
@@ -130,7 +131,7 @@ def _each(
     grouped: dict[Key, list[Mapping[str, Any]]] = defaultdict(list)
     for state in states:
         instance = mapping(state.get("instance"))
-        trial = int(state.get("train_trial_index") or 0)
+        trial = whole_of(state.get("train_trial_index"))
         grouped[str(instance.get("id")), trial, _perturbation(instance.get("perturbation"))].append(state)
     repeated = len({trial for _, trial, _ in grouped}) > 1
     for key, group in grouped.items():

@@ -27,6 +27,7 @@ from evalbench.readers.tools.shapes import (
     question_hash,
     text_of_messages,
     text_of_parts,
+    whole_of,
 )
 from evalbench.readers.tools.zipped import archive
 
@@ -159,8 +160,9 @@ def _each(
                 seen.unread[score.metric] += 1
         plain: list[Score] = [score for score, _ in scores]
         seen.errors_with_scores += bool(sample.get("error")) and any(score.value is not None for score in plain)
-        repeated = epochs != 1 or sample.get("epoch", 1) != 1
-        item = _item(sample, name, sample.get("epoch", 1) if repeated else None)
+        epoch = whole_of(sample.get("epoch"), 1)
+        repeated = epochs != 1 or epoch != 1
+        item = _item(sample, name, epoch if repeated else None)
         yield Row(item, plain, verdicts_of(sample, scorers, marks))
 
 

@@ -26,6 +26,7 @@ from evalbench.readers.tools.shapes import (
     present,
     question_hash,
     text_of,
+    whole_of,
 )
 
 NAME = "promptfoo"
@@ -144,7 +145,7 @@ def _question(row: Mapping[str, Any]) -> Any:
 
 def _each(rows: Sequence[dict[str, Any]], names: Mapping[tuple[str, Any], str]) -> Iterator[Row]:
     """Rows in the order of their tests, each question numbered, repeats of it as trials."""
-    order = sorted(range(len(rows)), key=lambda i: (rows[i].get("testIdx", 0), i))
+    order = sorted(range(len(rows)), key=lambda i: (whole_of(rows[i].get("testIdx")), i))
     keys = [text_of([_question(row), mapping(row.get("testCase")).get("assert") or []]) for row in rows]
     ids = {key: numbered(n) for n, key in enumerate(dict.fromkeys(keys[i] for i in order), start=1)}
     trials, seen = {}, defaultdict(int)  # type: ignore[var-annotated]

@@ -199,6 +199,17 @@ def number_of(value: Any) -> float | None:
     return float(value) if isinstance(value, int) and value.bit_length() < 1024 else None
 
 
+def whole_of(value: Any, otherwise: int = 0) -> int:
+    """A whole number that is one in the file; for anything else the other.
+
+    Examples
+    --------
+    >>> whole_of(3), whole_of("3"), whole_of(None, 1)
+    (3, 0, 1)
+    """
+    return value if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() < 63 else otherwise
+
+
 WORDS: Mapping[str, float] = {"yes": 1.0, "true": 1.0, "pass": 1.0, "no": 0.0, "false": 0.0, "fail": 0.0}
 
 
