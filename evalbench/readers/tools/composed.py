@@ -12,7 +12,7 @@ from typing import Any
 from evalbench.errors import BadInput
 from evalbench.readers.files import digest
 from evalbench.readers.tools.safe import sha256_of
-from evalbench.readers.tools.shapes import UNSCORED, Row, Run, Score, text_of
+from evalbench.readers.tools.shapes import NO_MODEL, UNSCORED, Row, Run, Score, text_of
 from evalbench.readers.tools.tally import Tally, scale_of
 
 TABLES = ("items", "scores", "judgements", "labels")
@@ -109,9 +109,18 @@ class Parts:
                 *dict.fromkeys(self._named_after_folders()),
                 *([f"direction of {', '.join(assumed_higher)}: the file does not say it"] if assumed_higher else []),
             ],
-            "notes": [*self._notes(versions), *dict.fromkeys(note for run in runs for note in run.notes)],
+            "notes": [*self._notes(versions), *self._said()],
             "left_aside": dict(sum((run.left_aside for run in runs), Counter[str]())),
         }  # fmt: skip
+
+    def _said(self) -> Iterator[str]:
+        for note in dict.fromkeys(note for _, run in self.runs for note in run.notes):
+            if note != NO_MODEL:
+                yield note
+            elif self.model:
+                yield f"the model is not in the file; {self.model} was given by hand"
+            elif not self.total.models:
+                yield note
 
     def _named_after_folders(self) -> Iterator[str]:
         for _, run in self.runs:

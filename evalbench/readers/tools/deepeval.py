@@ -13,6 +13,7 @@ from evalbench.errors import BadInput
 from evalbench.readers.tools.probe import Probe
 from evalbench.readers.tools.safe import mapping, objects, sequence
 from evalbench.readers.tools.shapes import (
+    NO_MODEL,
     UNSCORED,
     Figure,
     Row,
@@ -69,7 +70,7 @@ def read(look: Probe) -> Run:
     )
     run = Run(NAME, _each(cases), model=str(model) if model else "", headline=headline)
     if not model:
-        run.notes.append("the model is not in the file (hyperparameters.model); --model NAME names it")
+        run.notes.append(NO_MODEL)
     run.higher = _directions(cases)
     run.lower_assumed = lambda metric: metric.lower().startswith(_LOWER)
     run.left_aside.update(key for case in cases for key in case if key not in _CASE)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalbench.errors import BadInput
 from evalbench.readers.schema import Table
+from evalbench.readers.tools.known import imported, reader_of, why_refused
 from evalbench.readers.tools.probe import Probe, probed
 from evalbench.readers.tools.safe import HEAD, document, head_of, lines, mapping, sequence
 
@@ -50,6 +51,9 @@ _MARKS = (
         b'"samples"',
         b'"evaluation_id"',
         b'"columns"',
+        b"[PASS] (",
+        b"[FAIL] (",
+        b"[ERROR] (",
         b"/score",
     ),
 )
@@ -81,10 +85,10 @@ def taken(data: str | Path, schema: Mapping[str, Table]) -> Taken | None:
         frames, about = _written(path)
         return Taken(fitted(frames, schema), _notes(about), str(about.get("sha256", "")))
     look = _foreign(path)
+    if look is not None and (why := why_refused(look)):
+        raise BadInput(f"{path}: {why}")
     if look is None or (look.form in ("lines", "csv", "parquet", "document") and _own_columns(look, schema)):
         return None
-    from evalbench.readers.tools.known import imported
-
     found = imported(path)
     frames = fitted(found.frames, schema)
     if look.form not in ("zip", "folder") and not _suffices(frames, schema):
@@ -148,8 +152,6 @@ def _own_columns(look: Probe, schema: Mapping[str, Table]) -> bool:
 
 def _foreign(path: Path) -> Probe | None:
     """A file of another tool, by a look at its head; then by all of it."""
-    from evalbench.readers.tools.known import reader_of
-
     if path.is_dir():
         whole = Probe(path, "folder")
         logs = any(path.glob("*.eval")) or any(path.glob("samples_*.jsonl"))
@@ -164,7 +166,7 @@ def _foreign(path: Path) -> Probe | None:
         look = probed(path)
     except BadInput:
         return None
-    return look if reader_of(look) else None
+    return look if reader_of(look) or why_refused(look) else None
 
 
 def _written(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -108,12 +108,16 @@ def reader_of(look: Probe) -> ModuleType | None:
     return next((reader for reader in READERS if reader.recognises(look)), None)
 
 
+def why_refused(look: Probe) -> str:
+    """Why a file of a tool is not read although it is known, with the way out; else empty."""
+    return next((why for reader in READERS if hasattr(reader, "refused") and (why := reader.refused(look))), "")
+
+
 def _reader(look: Probe, tool: str) -> ModuleType:
     if tool:
         return next(reader for reader in READERS if tool == reader.NAME)
-    for reader in READERS:
-        if hasattr(reader, "refused") and (why := reader.refused(look)):
-            raise BadInput(f"{look.path}: {why}")
+    if why := why_refused(look):
+        raise BadInput(f"{look.path}: {why}")
     found = reader_of(look)
     if found is None:
         held = f"; it holds {', '.join(sorted(look.keys)[:12])}" if look.keys else ""

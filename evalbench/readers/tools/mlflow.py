@@ -14,6 +14,7 @@ from typing import Any
 from evalbench.readers.tools.probe import Probe
 from evalbench.readers.tools.safe import lines, mapping, objects, sequence
 from evalbench.readers.tools.shapes import (
+    NO_MODEL,
     UNSCORED,
     Row,
     Run,
@@ -82,7 +83,7 @@ def read(look: Probe) -> Run:
     else:
         rows = [row for _, row in lines(look.path)]
     run = Run(NAME, iter(()))
-    run.notes.append("the model is not in the file; --model NAME names it")
+    run.notes.append(NO_MODEL)
     run.notes.append("the file holds no overall figure of the tool")
     run.left_aside.update(key for row in rows[:1] for key in row if key in _ASIDE and key != "assessments")
     run.rows = _each(rows, run)
@@ -248,7 +249,7 @@ def _legacy(table: Mapping[str, Any]) -> Run:
     run.scales = {name: "1..5" for name in metrics if name in _JUDGES}
     run.lower_assumed = lambda metric: metric.startswith(("toxicity", "mae", "mse", "rmse", "perplexity"))
     run.left_aside.update(column for column in columns if column in _NO_METRICS)
-    run.notes.append("the model is not in the file; --model NAME names it")
+    run.notes.append(NO_MODEL)
     run.notes.append("ids were made in the order of the file, since it has none")
     run.notes.append("the tool's own means are not in the file but among the run's metrics")
     return run

@@ -32,7 +32,7 @@ from evalbench.readers.tools.shapes import (
 NAME = "promptfoo"
 FILES = "eval -o out.json or out.jsonl; results version 2 and 3"
 VERSIONS = (2, 3)
-_CELL = re.compile(r"^\[(PASS|FAIL|ERROR)\]")
+_CELL = re.compile(r"^\[(PASS|FAIL|ERROR)\] \(\d+\.\d\d")
 _READ = """id testIdx promptIdx promptId provider prompt vars response success failureReason score namedScores error latencyMs
 cost metadata testCase gradingResult description tokenUsage"""
 _KEYS = frozenset(_READ.split())

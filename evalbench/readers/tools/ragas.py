@@ -14,6 +14,7 @@ from evalbench.errors import BadInput
 from evalbench.readers.tools.probe import Probe
 from evalbench.readers.tools.safe import lines, objects
 from evalbench.readers.tools.shapes import (
+    NO_MODEL,
     Row,
     Run,
     Score,
@@ -103,7 +104,7 @@ def read(look: Probe) -> Run:
     if not metrics:
         raise BadInput(f"{look.path}: no column with scores; its columns are {', '.join(names)}")
     run = Run(NAME, _each(rows, metrics))
-    run.notes.append("the model is not in the file; --model NAME names it")
+    run.notes.append(NO_MODEL)
     run.notes.append("ids were made in the order of the file, since it has none; the hash of the question pairs runs")
     run.notes.append("the file holds no overall figure of the tool")
     run.lower_assumed = lambda metric: _base(metric).startswith("noise_sensitivity")

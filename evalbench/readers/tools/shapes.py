@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 UNSCORED = "imported"
+NO_MODEL = "the model is not in the file; evalbench data import --model NAME names it"
 OWN = (
     *("id", "model", "trial", "task", "split", "question_hash", "prompt", "messages", "output", "reference", "context"),
     *("choices", "error", "seconds", "cost", "tokens", "samples", "raw_output"),

@@ -5,6 +5,8 @@ import json
 import pytest
 
 from evalbench.errors import BadInput
+from evalbench.readers.dataset import load
+from evalbench.readers.schema import Column, Table
 from evalbench.readers.tools.known import imported
 
 RUBRIC = {"type": "llm-rubric", "value": "is kind", "provider": {"id": "local:oak-7b"}}
@@ -181,3 +183,5 @@ def test_the_table_for_people_is_refused_with_the_way_out(tmp_path):
     path.write_text('question,"[fern] Say"\nWer?,"[FAIL] (0.72, right: 0.00)\n---\nIch"\n', encoding="utf-8")
     with pytest.raises(BadInput, match=r"promptfoo's table for people.*promptfoo eval -o out\.json"):
         imported(path)
+    with pytest.raises(BadInput, match=r"promptfoo eval -o out\.json"):
+        load(path, {"items": Table((Column("id", "id"), Column("output", "text")))})

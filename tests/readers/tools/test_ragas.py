@@ -99,4 +99,5 @@ def test_a_test_set_without_scores_is_refused(tmp_path):
 def test_the_model_can_be_named(tmp_path):
     found = imported(written(tmp_path / "r.jsonl", ROWS), model="fern-1b")
     assert found.about["models"] == ["fern-1b"]
+    assert "the model is not in the file; fern-1b was given by hand" in found.about["notes"]
     assert set(found.frames["scores"]["model"]) == {"fern-1b"}
