@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from evalbench.kit.judging import Heard
 
+_HASH = re.compile(r"[0-9a-f]{64}")
 OPTIONS = ("labels", "labels_of", "labels_scale", "labels_drawn", "correction")
 """The options of every study whose figures rest on a judge; their words are those of :func:`given`."""
 
@@ -132,14 +134,18 @@ class Given:
         learnt, figure = named[0]
         if recorded:
             notes.append(f"The verdicts are recorded, so whether the judge is {learnt.judge} cannot be checked.")
-        other = sorted(set(learnt.prompts) - prompts)
-        if learnt.prompts and prompts and other:
+        known = {prompt for prompt in learnt.prompts if _HASH.fullmatch(prompt)}
+        other = sorted(known - prompts)
+        if prompts and other:
             raise BadInput(
                 f"correction {self.correction}: it was learnt with another prompt (hash {other[0][:12]}) than the judge was asked "
                 f"with here ({', '.join(sorted(p[:12] for p in prompts))})"
             )
-        if not learnt.prompts or not prompts:
-            notes.append("Whether the correction was learnt with this prompt cannot be checked: no prompt is recorded.")
+        if not known or not prompts:
+            whose = "the correction" if prompts else "this run"
+            notes.append(
+                f"Whether the correction was learnt with this prompt cannot be checked: {whose} has no hash of its prompt."
+            )
         return learnt, figure
 
     def _figure(self, learnt: Learnt) -> str:

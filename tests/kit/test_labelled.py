@@ -22,6 +22,7 @@ from evalbench.report.rows import csv_text
 from evalbench.studies import load, rag_generation
 
 nan = np.nan
+P1, P2, P3 = "a" * 64, "b" * 64, "c" * 64  # as hashes of prompts
 RIGHT = (mean_of("right", title="right answers"), mean_of("kind"))
 ITEMS = pd.DataFrame({"id": ["a", "b", "c"] * 2, "model": ["fern"] * 3 + ["oak"] * 3, "right": [1.0, 0, 1, 1, 1, nan]})
 ONE = ITEMS.head(3)
@@ -121,7 +122,7 @@ def correction(tmp_path, **changes):
     return str(path)
 
 
-def heard(judge="acme/judge", prompts=("p1", "p2")):
+def heard(judge="acme/judge", prompts=(P1, P2)):
     return Heard(judge, (), (pd.DataFrame({"prompt_hash": list(prompts)}),), {})
 
 
@@ -145,7 +146,7 @@ def test_another_scale_of_the_correction_becomes_that_of_the_figure(tmp_path):
     ("changes", "said"),
     [
         ({"judge": "acme/other"}, "learnt for the judge acme/other, and the judge here is acme/judge"),
-        ({"prompts": ("p3",)}, "learnt with another prompt (hash p3) than the judge was asked with here (p1, p2)"),
+        ({"prompts": (P3,)}, "learnt with another prompt (hash cccccccccccc) than the judge was asked with here (aaaaaaaaaaaa, bbbbbbbbbbbb)"),
         ({"criterion": "polite"}, "its criteria are polite (acme/judge); name the figure with labels_of, one of right, kind"),
     ],
 )  # fmt: skip
@@ -166,8 +167,10 @@ def test_what_cannot_be_checked_is_said(tmp_path):
     recorded = given(RIGHT, correction=correction(tmp_path)).on(ONE, heard("recorded:FILE", ()))
     assert recorded.notes == (
         "The verdicts are recorded, so whether the judge is acme/judge cannot be checked.",
-        "Whether the correction was learnt with this prompt cannot be checked: no prompt is recorded.",
+        "Whether the correction was learnt with this prompt cannot be checked: this run has no hash of its prompt.",
     )
+    version = given(RIGHT, correction=correction(tmp_path, prompts=("right-v1",))).on(ONE, heard())
+    assert version.notes[0].endswith("cannot be checked: the correction has no hash of its prompt.")
 
 
 # -- from plan to page to labels to figure -----------------------------------------------------------
