@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CORRECTED, TRANSPORT = "_corrected", "_transport"
-_MOST_GROUPS = 3
+_MOST = 3
 _ROUNDING = 1e-9
 _Z = float(ndtri(0.975))
 
@@ -47,26 +47,33 @@ class Fixed:
     said: Mapping[tuple[str, tuple[str, ...]], str]
 
     def sentence(self, figure: str, decided: Estimate | None) -> str:
-        """What the labels say of a figure's judge, and on which figure the light rests; of many groups the deciding one."""
-        of = {group: words for (metric, group), words in self.said.items() if metric == figure}
+        """What the labels say of the judge, of this figure first, and on which figure the light rests.
+
+        Of many groups the deciding one is named; where none of them decides, the first.
+        """
         own = tuple(decided.group.values()) if decided else ()
-        if len(of) > _MOST_GROUPS:
-            of = {group: words for group, words in of.items() if group == own}
-        named = [f"{', '.join(group)}: {words}" if len(of) > 1 and group else words for group, words in of.items()]
-        clauses = "; ".join(named)
-        if not clauses:
-            return ""
+        names = sorted(dict.fromkeys(metric for metric, _ in self.said), key=lambda metric: metric != figure)
+        said = []
+        for metric in names[:_MOST]:
+            of = {group: words for (m, group), words in self.said.items() if m == metric}
+            if len(of) > _MOST:
+                group = own if own in of else next(iter(of))
+                of = {group: of[group]}
+            begin = "" if metric == figure else f"of {metric.replace('_', ' ')} "
+            each = [f"{', '.join(g)}: {w}" if len(self.groups) > 1 and g else w for g, w in of.items()]
+            words = f"{begin}{'; '.join(each)}"
+            said.append(f"{'Corrected by labels: ' if len(self.groups) > 1 and not begin else ''}{words}")
         rests = decided is not None and bool(decided.corrects)
-        end = (
-            "The light rests on the corrected figure."
-            if rests
-            else "The light rests on the judge's own figure."
-            if decided
-            else ""
-        )
-        begin = "Corrected by labels: " if named[0] not in of.values() else ""
-        said = f"{begin}{clauses}"
-        return f" {said[:1].upper()}{said[1:]}.{f' {end}' if end else ''}"
+        if said and decided:
+            said.append(
+                "the light rests on the corrected figure" if rests else "the light rests on the judge's own figure"
+            )
+        return "".join(f" {one[:1].upper()}{one[1:]}." for one in said)
+
+    @property
+    def groups(self) -> set[tuple[str, ...]]:
+        """Those that have a correction."""
+        return {group for _, group in self.said}
 
 
 def fixed(

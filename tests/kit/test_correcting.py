@@ -136,6 +136,16 @@ def test_the_light_rests_on_the_corrected_figure_and_the_sentence_says_so():
     assert 0.3 < found.verdict.stability < 0.9
 
 
+def test_a_figure_that_does_not_decide_is_in_the_sentence_too_where_labels_say_something_of_it():
+    items = table([1.0] * 100, [nan] * 100).drop(columns="label:right").assign(kind=1.0)
+    items["label:kind"] = [1.0] * 15 + [0.0] * 15 + [nan] * 70
+    found = worst_group(items, [mean_of("right", bands=pass_mark(0.8)), mean_of("kind")], "model", n_resamples=50)
+    assert found.verdict.light == "green"
+    assert "Of kind the judge says 1.00" in found.verdict.sentence
+    assert "50 points too kind" in found.verdict.sentence
+    assert found.verdict.sentence.endswith("The light rests on the judge's own figure.")
+
+
 def test_fewer_than_20_labels_leave_the_light_on_the_judges_figure():
     items = table([1.0] * 100, [0.0] * 19 + [nan] * 81)
     found = verdict(items)
