@@ -301,7 +301,7 @@ def bias_text(naive: Estimate, corrected: Estimate, learnt_on: str = "") -> str:
     if naive.higher_is_better is None:
         kind = "too low" if gap < 0 else "too high"
     size = f"{_digits(abs(100 * gap))} points" if naive.unit == "0–1" else _digits(abs(gap))
-    end = f"{size} {kind}" if shown else f"{size} apart, which its interval does not tell from 0"
+    end = f"{size} {kind}" if shown else f"{size} {kind}, which chance alone could give"
     of = f" of {learnt_on}" if learnt_on else ""
     return (
         f"the judge says {estimate_text(naive, [corrected])}, corrected by {counted(corrected.n_labels, 'label')}{of} "
