@@ -291,7 +291,7 @@ def bias_text(naive: Estimate, corrected: Estimate, learnt_on: str = "") -> str:
     --------
     >>> naive = Estimate(metric="m", value=0.84, ci_low=0.83, ci_high=0.85, unit="0–1", higher_is_better=True)
     >>> bias_text(naive, replace(naive, value=0.76, ci_low=0.74, ci_high=0.78, n_labels=480))
-    'the judge says 0.84 [0.83, 0.85], corrected by 480 labels 0.76 [0.74, 0.78]: 8 points too kind'
+    'the judge says 0.840 [0.830, 0.850], corrected by 480 labels 0.760 [0.740, 0.780]: 8 points too kind'
     """
     assert naive.value is not None
     assert corrected.value is not None

@@ -72,7 +72,7 @@ def written(learnts: Sequence[Learnt]) -> bytes:
 
     Examples
     --------
-    >>> print(written([Learnt("acme/judge", "faithful", (0, 1, 1), (0, 1, 0))]).decode().partition('"labels": ')[2][:42])
+    >>> print(written([Learnt("acme/judge", "faithful", (0, 1, 1), (0, 1, 0))]).decode().partition('"labels": ')[2][:41])
     [[0.0, 0.0, 1], [1.0, 0.0, 1], [1.0, 1.0,
     """
     order = sorted(learnts, key=lambda one: (one.judge, one.criterion))

@@ -24,6 +24,7 @@ WITHOUT = {
     "confidence": "a judge groups samples of equal meaning; which answers are right is a column, and the figures are no means",
     "stability": "two outputs are compared with each other, and people label outputs",
     "human_correlation": "people's marks are its data",
+    "cascade": "labels are a table of its schema, which decide questions and check its stages",
     "judge_audit": "labels are a table of its schema, and it writes the correction",
 }
 
