@@ -206,32 +206,49 @@ def plan_of(one_pass: Callable[[Stand], Noted]) -> Plan:
     return Plan(tuple(rows), tuple(_table(rows)), tuple(notes))
 
 
+_SUMMED = ("calls", "tokens", "cost")
+
+
 def plan_of_table(rows: Sequence[Mapping[str, Any]]) -> Plan:
-    """The plan that a study makes itself: its table, and the sums of the columns ``…_low`` and ``…_high``.
+    """The plan that a study makes itself: a row a step, amounts in columns ``…_low`` and ``…_high``.
+
+    Calls, tokens and costs are summed; a column ``why`` is said below the table.
 
     Examples
     --------
-    >>> print(plan_of_table([{"stage": 1, "name": "equal", "calls_low": 0, "calls_high": 0}, {"stage": 9, "name": "pairs",
-    ...     "calls_low": 20, "calls_high": 40}]))
-    stage  name   calls
-    1      equal      0
-    9      pairs  20–40
-    all           20–40
+    >>> print(plan_of_table([{"stage": 1, "runs": False, "why": "no facts", "calls_low": 0, "calls_high": 0},
+    ...     {"stage": 9, "runs": True, "why": "", "calls_low": 20, "calls_high": 40}]))
+    stage  runs  calls
+    1      no        0
+    9      yes   20–40
+    all          20–40
+    1: no facts
     <BLANKLINE>
-    Ranges are from the least to the most that earlier steps can leave undecided.
+    Ranges are from the least to the most that earlier steps can leave over.
     """
     names = list(rows[0]) if rows else []
     ranges = [n.removesuffix("_low") for n in names if n.endswith("_low") and f"{n.removesuffix('_low')}_high" in names]
-    plain = [n for n in names if n.removesuffix("_low").removesuffix("_high") not in ranges]
+    plain = [n for n in names if n.removesuffix("_low").removesuffix("_high") not in ranges and n != "why"]
     cells = [
-        [*(str(row[n]) for n in plain), *(_range(_amount(row[f"{n}_low"], row[f"{n}_high"])) for n in ranges)]
+        [*(_word(row[n]) for n in plain), *(_range(_amount(row[f"{n}_low"], row[f"{n}_high"])) for n in ranges)]
         for row in rows
     ]
-    sums = [_amount(sum(row[f"{n}_low"] for row in rows), sum(row[f"{n}_high"] for row in rows)) for n in ranges]
-    cells.append([*["all", *[""] * len(plain)][: len(plain)], *map(_range, sums)])
+    sums = [
+        _range(_amount(sum(row[f"{n}_low"] for row in rows), sum(row[f"{n}_high"] for row in rows)))
+        if any(word in n for word in _SUMMED)
+        else ""
+        for n in ranges
+    ]
+    cells.append([*["all", *[""] * len(plain)][: len(plain)], *sums])
     head = [n.replace("_", " ") for n in (*plain, *ranges)]
-    note = "Ranges are from the least to the most that earlier steps can leave undecided."
-    return Plan(tuple(rows), tuple(_aligned([head, *cells], len(plain))), (note,))
+    lines = _aligned([head, *cells], len(plain))
+    lines += [f"{_word(row[plain[0]])}: {row['why']}" for row in rows if row.get("why")]
+    note = "Ranges are from the least to the most that earlier steps can leave over."
+    return Plan(tuple(rows), tuple(lines), (note,))
+
+
+def _word(value: Any) -> str:
+    return ("yes" if value else "no") if str(value) in ("True", "False") else str(value)
 
 
 def _amount(low: float, high: float) -> list[float] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from pathlib import Path
 
@@ -45,9 +46,9 @@ def dry_run(
     """
     own = studies.study(planned.study).plan if planned.study in studies.names() else None
     if own is not None:
-        tables = tables_of(planned)
-        frame = own(tables, **{name: value for name, value in taken(own, planned.in_force).items() if name != "data"})
-        return dry.plan_of_table([{str(k): v for k, v in row.items()} for row in frame.to_dict("records")]), ""
+        given = taken(studies.study(planned.study).evaluate, planned.in_force)
+        frame = own(tables_of(planned), **{name: value for name, value in given.items() if name != "data"})
+        return dry.plan_of_table(json.loads(frame.to_json(orient="records"))), ""
     failed: list[str] = []
 
     def one(stand: dry.Stand) -> dry.Noted:

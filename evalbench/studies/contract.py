@@ -67,8 +67,8 @@ class Study:
         ``needs(data, *, …)`` raises :class:`BadInput` for tables that ``evaluate`` refuses with these options, before
         anything is asked or computed; ``evalbench data check`` and ``evalbench run`` ask it before a kernel starts.
     plan : callable, optional
-        ``plan(data, *, …) -> frame``: what a run would ask, a row a step, without asking; ``evalbench run --dry-run``
-        prints it, with the sums of columns ``…_low`` and ``…_high``, where a study's later calls hang on earlier replies.
+        ``plan(data, *, …) -> frame``, with the options of ``evaluate``: what a run would ask, a row a step, without asking;
+        ``evalbench run --dry-run`` prints it in place of made-up replies, see :func:`evalbench.core.dry.plan_of_table`.
     UNIT : str
         The column of the items that names the resampling unit where that is not ``Result.id``, such as the document
         of a pair.
