@@ -46,6 +46,7 @@ class Budget:
         self.max_calls, self.max_cost, self.seed = max_calls, max_cost, seed
         self._asked: dict[str, str] = {}
         self._left: dict[str, str] = {}
+        self._steps: dict[str, None] = {}  # purposes in the order of the run
         self._billed = 0.0
         self._lock = threading.RLock()
 
@@ -67,6 +68,7 @@ class Budget:
     def admitted(self, keys: Sequence[str], purposes: Mapping[str, str]) -> list[str]:
         """Those of the keys that the number of calls leaves room for; the others are left out."""
         with self._lock:
+            self._steps |= dict.fromkeys(purposes[key] for key in keys)
             if self.max_calls is None:
                 return list(keys)
             room = self.max_calls - len(self._asked)
@@ -141,7 +143,7 @@ class Budget:
             "calls": len(self._asked),
             "not_asked": len(self._left),
             "billed": None if self.max_cost is None else round(self._billed, 10),
-            "purposes": {p: {"asked": asked[p], "not_asked": left[p]} for p in sorted({*asked, *left})},
+            "purposes": {p: {"asked": asked[p], "not_asked": left[p]} for p in self._steps if asked[p] or left[p]},
         }
 
 
@@ -232,8 +234,15 @@ def account() -> dict[str, Any]:
     return {} if found is None or dry.is_dry() else found.account()
 
 
-def in_words(spent: Mapping[str, Any]) -> str:
+def in_words(spent: Mapping[str, Any], *, steps: bool = True) -> str:
     """How far a run came; empty where it was not stopped.  Later steps may need calls that nobody knows of yet: *at least*.
+
+    Parameters
+    ----------
+    spent : mapping
+        Of :meth:`Budget.account`.
+    steps : bool
+        Whether each of several steps is named.
 
     Examples
     --------
@@ -247,7 +256,7 @@ def in_words(spent: Mapping[str, Any]) -> str:
     limits += [f"--max-cost {spent['max_cost']:g}, billed {spent['billed']:g}"] if spent["max_cost"] is not None else []
     each = {purpose or "other": counts for purpose, counts in spent["purposes"].items()}
     parts = [f"{purpose} {n['asked']} of {n['asked'] + n['not_asked']}" for purpose, n in each.items()]
-    split = f": {', '.join(parts)}" if len(parts) > 1 else ""
+    split = f": {', '.join(parts)}" if steps and len(parts) > 1 else ""
     return (
         f"Stopped by its budget after {spent['calls']} of at least {spent['calls'] + spent['not_asked']} calls{split} "
         f"({'; '.join(limits)}; cached ones count). What was not asked is unscored. A run with a higher limit continues from "

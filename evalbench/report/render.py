@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from evalbench.core.budget import in_words
 from evalbench.draw.html import Html, attribute, escape
 from evalbench.draw.slices import slices_html
+from evalbench.draw.stopped import stopped_html
 from evalbench.draw.trials import trials_html
 from evalbench.draw.verdict import data_label, headline_table, notes_html, verdict_html
 from evalbench.errors import BadInput
@@ -158,11 +159,7 @@ def _finished(source: Source, cell: tuple[Parameter, ...]) -> dict[str, Any]:
         "story": story,
         "results": results,
         "intervals": sorted({str(row["method"]) for row in results["summary"] if row.get("method")}),
-        "warnings": (
-            *([Html(f"<p>{escape(stopped)}</p>")] if stopped else []),
-            *warnings(source.run),
-            *_unread(source),
-        ),
+        "warnings": (*([stopped_html(results["budget"])] if stopped else []), *warnings(source.run), *_unread(source)),
         "settings": settings(results["parameters"], cell, source.run.get("edited_defaults")),
         "contents": _contents(story, trials=bool(results.get("trials")), slices=bool(by_value)),
         "failure": "",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import biased_judges
+import pandas as pd
 import pytest
 from chat import Chat, chat_endpoint, cite, solve
 from studied import evaluated, page, sample
@@ -31,9 +33,19 @@ MORE: dict[str, dict[str, Any]] = {
 ASKING = [name for name in studies.names() if {*ASKED_BY} & studies.study(name).options().keys()]
 
 
-def options(name: str, model: str) -> dict[str, Any]:
+def tables(name: str) -> Mapping[str, pd.DataFrame]:
+    """The sample's, or what a judge is asked about where the sample holds verdicts."""
+    if name == "judge_audit":
+        return {"items": biased_judges.answers(8), "labels": biased_judges.labels(biased_judges.answers(8))}
+    return sample(name)
+
+
+def options(name: str, model: str, folder: Path) -> dict[str, Any]:
     asked: dict[str, Any] = {option: model for option in ASKED_BY if option in studies.study(name).options()}
     fewer = {"n_samples": 8} if "n_samples" in studies.study(name).options() else {}
+    if name == "judge_audit":
+        (folder / "right.yaml").write_text(biased_judges.CRITERION, encoding="utf-8")
+        return asked | {"criteria_file": str(folder / "right.yaml")}
     return asked | fewer | MORE.get(name, {}) | ({"judges": [model]} if name == "human_correlation" else {})
 
 
@@ -51,9 +63,9 @@ def chat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Chat]:
 
 
 @pytest.mark.parametrize("name", ASKING)
-def test_a_budget_leaves_the_rest_unscored_and_says_so(name: str, chat: Chat) -> None:
+def test_a_budget_leaves_the_rest_unscored_and_says_so(name: str, chat: Chat, tmp_path: Path) -> None:
     with budget(max_calls=3):
-        result = evaluated(name, sample(name), **options(name, chat.name))
+        result = evaluated(name, tables(name), **options(name, chat.name, tmp_path))
     assert (
         result.budget["calls"]
         == result.accounting["calls"] - result.accounting["cache_hits"]
@@ -71,9 +83,9 @@ def test_a_budget_leaves_the_rest_unscored_and_says_so(name: str, chat: Chat) ->
 
 @pytest.mark.parametrize("stand", ["long", *(pytest.param(s, marks=pytest.mark.slow) for s in ("none", "short"))])
 @pytest.mark.parametrize("name", ASKING)
-def test_a_dry_run_sends_nothing(name: str, stand: dry.Stand, chat: Chat) -> None:
+def test_a_dry_run_sends_nothing(name: str, stand: dry.Stand, chat: Chat, tmp_path: Path) -> None:
     with dry.noting(stand) as noted:
-        evaluated(name, sample(name), **options(name, chat.name))
+        evaluated(name, tables(name), **options(name, chat.name, tmp_path))
     assert not chat.answered
     assert sum(found.to_send for found in noted.rounds) > 0
     assert not noted.seen & {""}

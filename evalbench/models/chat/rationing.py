@@ -133,7 +133,7 @@ def dry_replies(
     again = {key: max_reasks if asked[key].schema else 0 for key in send}  # each with the replies before it
     most_in = sum(ins[k] * (1 + n) + outs[k] * n * (n + 1) // 2 for k, n in again.items())
     total_in, total_out = (sum(ins.values()), most_in), (len(send), sum(outs[k] * (1 + n) for k, n in again.items()))
-    least, most = (accounting.cost(target, i, o) for i, o in zip(total_in, total_out, strict=True))
+    least, most = (accounting.cost(target, i, o) if send else 0.0 for i, o in zip(total_in, total_out, strict=True))
     dry.note(
         dry.Round(
             purpose=", ".join(sorted({request.purpose for request in asked.values()} - {""})),
