@@ -202,11 +202,16 @@ def _each_time(one: Wanted, by: By) -> Iterator[Wanted]:
         yield Wanted({**one.row, "repeat": str(repeat)}, {**one.shown, "id": name}, 1)
 
 
+# Of what a budget left no room for.
+_NO_CALL: Mapping[str, Any] = {"tokens_in": None, "tokens_out": None, "seconds": None, "cost": None, "prompt_hash": ""}
+
+
 def _rows(said: Judgements, batch: Mapping[str, Wanted]) -> Iterator[dict[str, Any]]:
-    calls = said.calls.to_dict("records")
+    calls = {(call["item_id"], int(call["sample"])): call for call in said.calls.to_dict("records")}
     several = {row.id for row in said.rows if row.sample}
-    for judgement, call in zip(said.rows, calls, strict=True):
+    for judgement in said.rows:
         row = batch[judgement.id].row
+        call = calls.get((judgement.id, judgement.sample), _NO_CALL)
         yield {
             **row,
             "judge": said.judge,
