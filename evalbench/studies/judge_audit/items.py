@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalbench.core.arrays import Floats
+from evalbench.core.budget import REASON as BEYOND
 from evalbench.core.panels import majority
 from evalbench.core.probes import equal_repeats, first_slot, inconsistent
 from evalbench.judge.families import related
@@ -75,7 +76,8 @@ def _averaged(verdicts: pd.DataFrame, null_model: str) -> pd.DataFrame:
     groups = given.groupby(key, sort=True)
     reason = given.sort_values("unscored", kind="stable").groupby(key)["unscored"].agg("max")
     items = groups.agg(n=("mark", "size"), marked=("mark", "count"), mark=("mark", "mean"))
-    items["lost"] = 1 - items["marked"] / items["n"]
+    asked = (given["unscored"] != BEYOND).groupby([given[name] for name in key], sort=True).sum()
+    items["lost"] = 1 - items["marked"] / asked.where(asked > 0)
     items["unscored"] = reason.where(items["marked"] == 0, "")
     null = given["model"].eq(null_model) & (null_model != "") | given["probe"].eq("null")
     probed = given["probe"].ne("")
