@@ -120,6 +120,21 @@ def labelled(page: Any, scratch: Path) -> bytes:
     return bytes(page.screenshot())
 
 
+IMPORTED = """<!doctype html><meta charset="utf-8"><style>body {{ margin: 0; padding: 26px 30px; background: #fff; width: 1000px }}
+img {{ display: block; margin-bottom: 18px; max-width: 100% }}</style>{pictures}"""
+
+
+def imported(page: Any, scratch: Path) -> bytes:
+    """What the page of an imported run says beside the tool's own figures: the verdict, and both figures with the reason."""
+    evalbench("run", "imported", "--out", str(scratch / "imported"))
+    page.goto(next((scratch / "imported").rglob("report.html")).as_uri())
+    parts = [page.locator("#verdict .eb-verdict"), page.locator("table", has_text="why they differ").first]
+    shots = [base64.b64encode(part.screenshot()).decode() for part in parts]
+    pictures = "".join(f'<img src="data:image/png;base64,{shot}">' for shot in shots)
+    page.set_content(IMPORTED.format(pictures=pictures))
+    return bytes(page.locator("body").screenshot())
+
+
 def saved(shot: bytes, name: str) -> None:
     picture = Image.open(io.BytesIO(shot))
     picture.quantize(160, dither=Image.Dither.NONE).save(IMAGES / f"{name}.png", optimize=True)
@@ -138,6 +153,7 @@ def main() -> None:
             saved(page.screenshot(), name)
         saved(beside(page, Path(scratch)), "beside")
         saved(labelled(page, Path(scratch)), "label")
+        saved(imported(page, Path(scratch)), "imported")
 
 
 if __name__ == "__main__":
