@@ -265,7 +265,8 @@ def _crossings(
             capital[left] = path[:, -1]
             crossed = path[:, at] >= threshold
             hit = crossed.any(axis=1)
-            reached[left[hit]] = part.start + at[crossed[hit].argmax(axis=1)] + 1
+            if hit.any():
+                reached[left[hit]] = part.start + at[crossed[hit].argmax(axis=1)] + 1
     return up, down
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -86,7 +86,12 @@ def placed(items: pd.DataFrame, stopped: Stopped) -> pd.DataFrame:
 
 
 def sequenced(
-    estimates: Sequence[Estimate], items: pd.DataFrame, measures: Sequence[Measure], *, alpha: float = ALPHA
+    estimates: Sequence[Estimate],
+    items: pd.DataFrame,
+    measures: Sequence[Measure],
+    *,
+    alpha: float = ALPHA,
+    ends: Mapping[str, tuple[float, float]] = {},
 ) -> tuple[Estimate, ...]:
     """Estimates whose interval holds although asking stopped early: that of means in 0–1 is the confidence sequence.
 
@@ -98,6 +103,8 @@ def sequenced(
     measures : sequence of Measure
         Of these estimates.
     alpha : float
+    ends : mapping of metric to (float, float)
+        The least and the greatest score where these are not 0 and 1.
 
     Returns
     -------
@@ -113,7 +120,9 @@ def sequenced(
         rows = ordered
         for column, value in e.group.items():
             rows = rows[rows[column].astype(str) == value]
-        outcomes = rows[means[e.metric]].to_numpy(dtype=float) if e.metric in means else np.full(1, 2.0)
+        least, greatest = ends.get(e.metric, (0.0, 1.0))
+        scores = rows[means[e.metric]].to_numpy(dtype=float) if e.metric in means else np.full(1, 1 + greatest)
+        outcomes = (scores - least) / (greatest - least)
         if e.value is None:
             out.append(e)
         elif ((outcomes < 0) | (outcomes > 1)).any():
@@ -123,8 +132,9 @@ def sequenced(
         else:
             path = confidence_sequence(outcomes, [len(outcomes)], alpha=alpha)
             method = f"{100 * (1 - alpha):g} % {SEQUENCE} by betting"
+            low, high = (least + (greatest - least) * float(end[-1]) for end in (path.low, path.high))
             note = "; ".join(part for part in e.note.split("; ") if not part.endswith(_OF_RESAMPLES))
-            out.append(replace(e, ci_low=float(path.low[-1]), ci_high=float(path.high[-1]), method=method, note=note))
+            out.append(replace(e, ci_low=low, ci_high=high, method=method, note=note))
     return tuple(out)
 
 

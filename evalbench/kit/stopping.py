@@ -206,7 +206,7 @@ class Stopped(NamedTuple):
 
     def files(self, beside: Mapping[str, Any] | None = None) -> dict[str, bytes]:
         """``plan.json``, for ``Result.files``; ``beside`` as for :func:`ask_until_decided`."""
-        return {PLAN: _bytes(self.plan, beside)}
+        return {PLAN: plan_bytes(self.plan, beside)}
 
 
 def ask_until_decided(plan: Plan, ask: Ask, *, beside: Mapping[str, Any] | None = None) -> Stopped:
@@ -243,10 +243,7 @@ def ask_until_decided(plan: Plan, ask: Ask, *, beside: Mapping[str, Any] | None 
     Decided after 16 of 805 questions; 789 not asked: mean 1.00 [0.66, 1.00], above 0.5; the interval is a 95 % confidence \
 sequence, which holds whenever one stops.
     """
-    folder = os.environ.get(RUN_FOLDER)
-    if folder:
-        with whole_file(Path(folder) / PLAN) as temporary:
-            temporary.write_bytes(_bytes(plan, beside))
+    written(plan, beside)
     outcomes = np.empty(0)
     threshold = math.log(1 / plan.alpha)
     for end in looks(len(plan.order), plan.batch).tolist():
@@ -267,6 +264,14 @@ METHOD = (
 )
 
 
+def written(plan: Plan | None, beside: Mapping[str, Any] | None = None) -> None:
+    """Write ``plan.json`` into the run's folder, if there is one."""
+    folder = os.environ.get(RUN_FOLDER)
+    if folder:
+        with whole_file(Path(folder) / PLAN) as temporary:
+            temporary.write_bytes(plan_bytes(plan, beside))
+
+
 def stopped_at(plan: Plan, outcomes: npt.ArrayLike) -> Stopped:
     """What the outcomes of the first items of a plan decide."""
     x = np.asarray(outcomes, dtype=float)
@@ -283,6 +288,8 @@ def _evalues(plan: Plan, outcomes: Floats) -> Floats:
     return log_evalues(outcomes, plan.null, alpha=plan.alpha, bound=plan.bound)
 
 
-def _bytes(plan: Plan, beside: Mapping[str, Any] | None) -> bytes:
-    content = {**(beside or {}), "stopping": {**plan.to_json(), "sha256": plan.sha256}}
+def plan_bytes(plan: Plan | None, beside: Mapping[str, Any] | None = None) -> bytes:
+    """Content of ``plan.json``: what else it holds, and the plan with its hash as ``stopping``."""
+    own = {} if plan is None else {"stopping": {**plan.to_json(), "sha256": plan.sha256}}
+    content = {**(beside or {}), **own}
     return f"{json.dumps(content, ensure_ascii=False, indent=1)}\n".encode("utf-8", "backslashreplace")

@@ -63,6 +63,17 @@ def test_the_sequence_holds_the_means_that_were_not_bet_away() -> None:
     assert found.value[-1] == pytest.approx(x.mean())
 
 
+@pytest.mark.parametrize("n", [30, 200, 3000])
+def test_one_look_at_the_end(n: int) -> None:
+    """The stretches in which means are tried may hold no look."""
+    x = np.random.default_rng(n).random(n)
+    found = confidence_sequence(x, [n])
+    for m in np.linspace(0.01, 0.99, 25):
+        away = log_evalues(x, m)[-1] >= math.log(20)
+        assert not (away and found.low[0] < m < found.high[0])
+    assert found.low[0] < x.mean() < found.high[0]
+
+
 def test_what_is_constant_or_empty() -> None:
     assert not len(confidence_sequence([]).n)
     none = confidence_sequence([nan, nan])

@@ -14,6 +14,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evalbench.core.progress import at
@@ -23,10 +24,11 @@ from evalbench.judge.dag import read_dag
 from evalbench.judge.entail import BASELINE
 from evalbench.kit.grouping import carried
 from evalbench.kit.options import Checks, stated, taken
+from evalbench.kit.stopping import BATCH, METHOD, PLAN, plan_bytes, written
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
 from evalbench.models.accounting import embeddings_counted, merged
 from evalbench.readers.dataset import Dataset
-from evalbench.studies.cascade import alike, bases, cost, stages
+from evalbench.studies.cascade import alike, bases, cost, early, stages
 from evalbench.studies.cascade.every_pair import beside
 from evalbench.studies.cascade.inputs import (
     SCHEMA,
@@ -49,6 +51,7 @@ from evalbench.studies.cascade.pictures import (
     criteria_shown,
     decided,
     picture_bounds,
+    picture_evidence,
     picture_flow,
     picture_quality,
     plan_shown,
@@ -66,7 +69,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "QUESTION", "SCHEMA", "adapt", "bases_shown", "beside_every_pair", "check", "contradictions", "criteria_shown", "decided", "evaluate", "measures",
-    "picture_bounds", "picture_flow", "picture_quality", "plan", "plan_shown", "stages_shown", "summarise", "undecided",
+    "picture_bounds", "picture_evidence", "picture_flow", "picture_quality", "plan", "plan_shown", "stages_shown", "summarise", "undecided",
 ]  # fmt: skip
 
 QUESTION = "Is model A better than model B, worse, or the same, at the least cost?"
@@ -101,6 +104,8 @@ def evaluate(
     n_questions: int = 5,
     min_agreement: float = MIN_AGREEMENT,
     agreement_as_truth: float = 0.8,
+    stop_early: bool = False,
+    stop_batch: int = BATCH,
     annotators: bool = True,
     margin: float = MARGIN,
     basis_quality: Mapping[str, str] = {},
@@ -166,6 +171,10 @@ def evaluate(
         A stage that agrees with people's labels on a smaller share hands its questions on.
     agreement_as_truth : float
         Krippendorff's alpha from which labels serve as ground truth.
+    stop_early : bool
+        Pairs (stage 9) are asked in an order of the seed until a betting e-value over the questions decides which model is better; the others are not asked.
+    stop_batch : int
+        After so many questions each the evidence is looked at.
     annotators : bool
         Whether what all stages leave goes to annotators; otherwise what a judge found equal is a tie.
     margin : float
@@ -204,6 +213,9 @@ def evaluate(
     cases = list(setting.every.values())
     with embeddings_counted() as spent:
         planned = cost.planned(setting)
+        content = {"options": json.loads(json.dumps(options, default=str)), "stages": planned.to_dict("records")}
+        setting = replace(setting, beside=content)
+        written(setting.stop_plan, content)
         course = stages.run(setting)
     at(f"intervals, {n_resamples} resamples")
     items = carried(items_of(data["items"], course, setting.every, models, annotators), data)
@@ -221,6 +233,7 @@ def evaluate(
         "texts": texts_of(cases),
         **({"contradictions": found} if len(found) else {}),
         **({} if both is None else {"every_pair": both}),
+        **(early.tables_of(course.stopped, items) if course.stopped else {}),
         **_calls(course),
     }
     files = {TO_LABEL: to_label([case for case in cases if case.id in left], models)} if left else {}
@@ -235,9 +248,10 @@ def evaluate(
         summary=summarise(items, **taken(summarise, options)),
         tables=tables,
         notes=(*data.notes, *notes(items, cases, course, hand, options, agreed)),
-        method=method(options),
+        method=(*method(options), *([METHOD] if course.stopped else [])),
         accounting=merged([*(one.accounting for one in course.asked), *spent]),
-        files={**files, "plan.json": _plan_json(planned, options)},
+        stopping=early.to_json(course.stopped, items) if course.stopped else {},
+        files={**files, PLAN: plan_bytes(setting.stop_plan, content)},
     )
 
 
@@ -282,7 +296,11 @@ def _set(
     checks.choice("naive", options["naive"], NAIVE)
     checks.choice("origin", options["origin"], bases.ORIGINS)
     checks.at_least(
-        1, **{name: options[name] for name in ("geval_samples", "n_orders", "n_questions", "judge_max_tokens")}
+        1,
+        **{
+            name: options[name]
+            for name in ("geval_samples", "n_orders", "n_questions", "judge_max_tokens", "stop_batch")
+        },
     )
     checks.at_least(0, **{name: options[name] for name in ("least_words", "most_words")})
     shares = ("same_from", "duplicates_from", "min_agreement", "agreement_as_truth", "margin")
@@ -324,6 +342,7 @@ def _set(
         returned=returned_of(data, models),
         labels_agree=agreed.value is not None and agreed.value >= options["agreement_as_truth"],
         chosen=allowed,
+        stop_plan=early.plan_of([case.id for case in cases], options) if options["stop_early"] else None,
     )
     return setting, agreed, models, options
 
@@ -333,9 +352,3 @@ def _calls(course: stages.Course) -> dict[str, Any]:
 
     found = [one.calls for one in course.asked if len(one.calls)]
     return {"calls": pd.concat(found, ignore_index=True)} if found else {}
-
-
-def _plan_json(planned: pd.DataFrame, options: Mapping[str, Any]) -> bytes:
-    """The plan as it was before the first call."""
-    content = {"options": dict(options), "stages": planned.to_dict("records")}
-    return (json.dumps(content, ensure_ascii=False, indent=1, default=str) + "\n").encode()

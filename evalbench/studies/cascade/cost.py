@@ -61,7 +61,7 @@ def planned(setting: Setting) -> pd.DataFrame:
         why = why or ("" if cases else "no question that is left has what it needs")
         each = [of_case(number, case, setting) for case in cases] if setting.asks(number) else []
         total = _once(number, cases, setting, each)
-        low = total if first and each else Range(0, 0, 0, 0)
+        low = total if first and each and not (number == 9 and setting.stop_plan) else Range(0, 0, 0, 0)
         longest = setting.options["judge_max_tokens"]
         rows.append(
             (

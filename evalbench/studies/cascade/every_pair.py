@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from evalbench.judge.verdicts import Recording
+from evalbench.studies.cascade.early import by_evidence, stopped_of
 from evalbench.studies.cascade.pairs import by_pairs
 from evalbench.studies.cascade.state import SCORES, Case
 from evalbench.studies.cascade.summary import names_of, outcome_words, tested
@@ -39,9 +40,11 @@ def beside(
     score = {case.id: SCORES[found.decided[case.id].outcome] if case.id in found.decided else 0.0 for case in cases}
     whole = items.assign(advantage=[score.get(name, math.nan) for name in items["id"]])
     names = names_of(items)
-    rows = []
+    rows, stopped = [], stopped_of(items, setting.options["stop_batch"])
     for what, frame, calls in ((CASCADE, items, items["calls"].sum()), (ALL, whole, found.n_calls)):
         one = tested(frame, "advantage", margin=margin, seed=seed, n_resamples=n_resamples)
+        if what == CASCADE and stopped is not None:
+            one = by_evidence(one, stopped, margin)
         counts = {f"{side}_won": int((frame["advantage"] == value).sum()) for side, value in (("a", 1), ("b", -1))}
         rows.append(
             {

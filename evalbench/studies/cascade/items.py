@@ -8,6 +8,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from evalbench.kit.answers import why_unscored
+from evalbench.kit.early import placed
+from evalbench.kit.stopping import NOT_ASKED
 from evalbench.studies.cascade.stages import PER_PAIR, STAGES, Course
 from evalbench.studies.cascade.state import SCORES, Case, Decision
 
@@ -40,6 +42,9 @@ def items_of(
             number, decision = _last(course), Decision("tie", EQUAL, course.equal[name])
         found.append(_row(name, lost, number, decision, course, cases.get(name)))
     items = pd.DataFrame(found)
+    if course.stopped is not None:
+        items = placed(items, course.stopped)
+        items["evidence"] = items["id"].map(dict(zip(course.stopped.asked, course.stopped.outcomes, strict=True)))
     return items.assign(model_a=models["a"], model_b=models["b"])
 
 
@@ -53,7 +58,8 @@ def _row(
 ) -> dict[str, Any]:
     outcome = decision.outcome if decision else ""
     aside = outcome == "set-aside"
-    open_ = not lost and decision is None
+    spared = not lost and decision is None and name in course.not_asked
+    open_ = not lost and decision is None and not spared
     failed = course.failed.get(name) if open_ and name not in course.equal else None
     score = SCORES.get(outcome, math.nan)
     known = course.quality.get(name, (math.nan, math.nan))
@@ -70,9 +76,9 @@ def _row(
         "won_a": float(outcome == "a") if outcome in SCORES else math.nan,
         "won_b": float(outcome == "b") if outcome in SCORES else math.nan,
         "tied": float(outcome == "tie") if outcome in SCORES else math.nan,
-        "low": math.nan if lost or aside else -1.0 if open_ else score,
-        "high": math.nan if lost or aside else 1.0 if open_ else score,
-        "open": math.nan if lost or aside else float(open_),
+        "low": math.nan if lost or aside or spared else -1.0 if open_ else score,
+        "high": math.nan if lost or aside or spared else 1.0 if open_ else score,
+        "open": math.nan if lost or aside or spared else float(open_),
         "quality_a": quality[0] if not lost else math.nan,
         "quality_b": quality[1] if not lost else math.nan,
         "calls": float(course.calls.get(name, 0)) if not lost else math.nan,
@@ -82,7 +88,7 @@ def _row(
         "suspect": ", ".join(side.upper() for side in case.suspect) if case else "",
         "evidence": evidence,
         "unscored": lost or (failed[0] if failed else ""),
-        "undefined": SET_ASIDE if aside else UNDECIDED if open_ and not failed else "",
+        "undefined": NOT_ASKED if spared else SET_ASIDE if aside else UNDECIDED if open_ and not failed else "",
     }
 
 

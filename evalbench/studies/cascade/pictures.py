@@ -12,6 +12,7 @@ from evalbench.draw.pictures import ACCENT, GRID, INK, MUTED, PAPER, SERIES, est
 from evalbench.draw.style import FONT_SIZE, shortened
 from evalbench.draw.tables import text_block
 from evalbench.kit.cases import Show, shown
+from evalbench.kit.early import picture_of_evidence
 from evalbench.studies.cascade.stages import TITLES
 from evalbench.studies.cascade.summary import names_of
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from evalbench.core.result import Result
 
-COLOURS = {"a": ACCENT, "tie": MUTED, "b": SERIES[1], "aside": SERIES[3]}
+COLOURS = {"a": ACCENT, "tie": MUTED, "b": SERIES[1], "aside": SERIES[3], "spared": SERIES[4]}
 _ROW, _BAR = 0.46, 0.6
 
 
@@ -33,7 +34,7 @@ def picture_flow(result: Result) -> tuple[Picture, str] | None:
         return None
     items, total = result.items, int(stages["came"].iloc[0])
     a, b = names_of(items)
-    names = {"a": f"{a} better", "tie": "tie", "b": f"{b} better", "aside": "set aside"}
+    names = {"a": f"{a} better", "tie": "tie", "b": f"{b} better", "aside": "set aside", "spared": "not asked"}
     height = 1.3 + _ROW * len(ran)
     figure, ax = new_figure(7.2, height)
     previous, said = total, []
@@ -41,6 +42,7 @@ def picture_flow(result: Result) -> tuple[Picture, str] | None:
         own = items[items["stage"] == row["stage"]]
         parts = {key: int((own["outcome"] == key).sum()) for key in ("a", "tie", "b")}
         parts["aside"] = int(((own["outcome"] == "") & (own["stage"] > 0)).sum())
+        parts["spared"] = int(row["not_asked"])
         if y:
             ax.fill(
                 [0, previous, previous, 0],
@@ -79,7 +81,9 @@ def picture_flow(result: Result) -> tuple[Picture, str] | None:
     ax.grid(visible=False)
     ax.set_xlabel("questions")
     ax.set_title(f"Where {counted(total, 'question')} were decided", loc="left", pad=24)
-    keys = [key for key in names if key != "aside" or ((items["outcome"] == "") & (items["stage"] > 0)).any()]
+    aside = bool(((items["outcome"] == "") & (items["stage"] > 0)).any())
+    shown_only = {"aside": aside, "spared": bool(ran["not_asked"].any())}
+    keys = [key for key in names if shown_only.get(key, True)]
     _key(ax, [("goes on", GRID), *((names[key], COLOURS[key]) for key in keys)])
     return figure, f"Questions by stage and outcome. {'. '.join(said)}."
 
@@ -120,6 +124,11 @@ def _domain(rows: Any) -> tuple[float, float]:
     ends = [abs(x) for e in rows for x in (e.value, e.ci_low, e.ci_high) if x is not None]
     reach = min(1.0, max(0.1, np.ceil(max(ends) * 10 + 0.5) / 10))
     return -reach, reach
+
+
+def picture_evidence(result: Result) -> tuple[Picture, str] | None:
+    """The path of the evidence, where asking stopped early."""
+    return picture_of_evidence(result)
 
 
 def picture_quality(result: Result) -> tuple[Picture, str] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -10,7 +11,8 @@ from evalbench.core.progress import at
 from evalbench.judge.criteria import Criterion
 from evalbench.judge.dag import Dag
 from evalbench.judge.entail import BASELINE
-from evalbench.studies.cascade import alike, facts, marked, naive, pairs, people, truth
+from evalbench.kit.stopping import Plan, Stopped
+from evalbench.studies.cascade import alike, early, facts, marked, naive, pairs, people, truth
 from evalbench.studies.cascade.bases import AMBIGUOUS, BAD
 from evalbench.studies.cascade.state import Case, Decision, Desk, Found, Preference
 
@@ -70,6 +72,10 @@ class Setting:
     labels_agree : bool
     chosen : frozenset of int
         Stages that may run.
+    stop_plan : Plan or None
+        Where pairs are asked until the evidence decides.
+    beside : mapping
+        What else is in ``plan.json``.
     """
 
     desk: Desk
@@ -82,6 +88,8 @@ class Setting:
     returned: Mapping[str, Preference]
     labels_agree: bool
     chosen: frozenset[int]
+    stop_plan: Plan | None = None
+    beside: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def options(self) -> Mapping[str, Any]:
@@ -167,9 +175,14 @@ def looked_at(number: int, cases: Sequence[Case], setting: Setting) -> list[Case
     return [case for case in cases if has[number](case)] if number in has else list(cases)
 
 
-def found_by(number: int, cases: Sequence[Case], setting: Setting) -> Found:
-    """What a stage finds on these questions."""
-    desk = setting.desk
+def found_by(
+    number: int, cases: Sequence[Case], setting: Setting, decided: Mapping[str, tuple[int, Decision]]
+) -> Found:
+    """What a stage finds on these questions, after what was decided before it."""
+    desk, plan = setting.desk, setting.stop_plan
+    if number == 9 and plan is not None:
+        ask = functools.partial(pairs.by_pairs, desk=desk, criteria=setting.criteria)
+        return early.until_decided(cases, plan, decided, ask, setting.beside)
     if number == 5:
         labelled = truth.of_labels(cases, desk) if setting.labels_agree else Found()
         rest = [case for case in cases if case.id not in labelled.decided]
@@ -212,6 +225,8 @@ class Account:
     labelled : int
     why : str
         Why it did not run, or handed on what it had decided.
+    not_asked : int
+        Questions that stopping early left out.
     """
 
     number: int
@@ -225,6 +240,7 @@ class Account:
     agreement: float | None = None
     labelled: int = 0
     why: str = ""
+    not_asked: int = 0
 
 
 @dataclass
@@ -249,6 +265,9 @@ class Course:
     left : list of Case
     handed_on : dict of id to (int, Decision)
         What was decided against people's labels.
+    stopped : Stopped or None
+    not_asked : set of str
+        Questions that stopping early left out.
     """
 
     decided: dict[str, tuple[int, Decision]] = field(default_factory=dict)
@@ -263,6 +282,8 @@ class Course:
     parity: bool = False
     left: list[Case] = field(default_factory=list)
     handed_on: dict[str, tuple[int, Decision]] = field(default_factory=dict)
+    stopped: Stopped | None = None
+    not_asked: set[str] = field(default_factory=set)
 
 
 def run(setting: Setting, *, free_only: bool = False) -> Course:
@@ -296,7 +317,7 @@ def _step(stage: Stage, came: list[Case], setting: Setting, course: Course, why:
         course.accounts.append(Account(stage.number, stage.title, len(came), 0, 0, len(came), why=why))
         return came
     at(f"stage {stage.number}, {stage.title}", len(course.decided), len(setting.every))
-    found = found_by(stage.number, cases, setting)
+    found = found_by(stage.number, cases, setting, course.decided)
     found.counted(cases)
     share, labelled = _agreement(stage.number, cases, found)
     if (
@@ -310,7 +331,9 @@ def _step(stage: Stage, came: list[Case], setting: Setting, course: Course, why:
             why = f"agrees with people on {share:.0%} of {labelled} questions, less than {least:.0%}: all go on"
             course.handed_on |= {name: (stage.number, d) for name, d in found.decided.items()}
             course.equal |= dict.fromkeys(found.decided, f"stage {stage.number} differs from people's labels")
-            found.decided = {}
+            found.decided, found.not_asked, found.stopped = {}, (), None
+    course.stopped = found.stopped or course.stopped
+    course.not_asked |= set(found.not_asked)
     course.decided |= {name: (stage.number, d) for name, d in found.decided.items()}
     course.instrument |= dict.fromkeys(found.decided, found.instrument)
     course.equal |= found.equal
@@ -320,11 +343,13 @@ def _step(stage: Stage, came: list[Case], setting: Setting, course: Course, why:
     course.contradictions += [(name, stage.number, said) for name, said in found.contradictions]
     for name, n in found.calls.items():
         course.calls[name] = course.calls.get(name, 0) + n
-    left = [case for case in came if case.id not in found.decided]
-    n, calls = len(came) - len(left), found.n_calls
-    saved = PER_PAIR * n - calls
+    gone = found.decided.keys() | set(found.not_asked)
+    left = [case for case in came if case.id not in gone]
+    n, calls, spared = len(found.decided), found.n_calls, len(found.not_asked)
+    saved = PER_PAIR * (n + spared) - calls
+    looked = len(cases) - spared
     course.accounts.append(
-        Account(stage.number, stage.title, len(came), len(cases), n, len(left), calls, saved, share, labelled, why)
+        Account(stage.number, stage.title, len(came), looked, n, len(left), calls, saved, share, labelled, why, spared)
     )
     return left
 

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from evalbench.judge.rows import Judgements
 from evalbench.judge.verdicts import InProcess, Recording
+from evalbench.kit.stopping import Stopped
 
 By = str | Recording | InProcess
 Outcome = Literal["a", "b", "tie", "set-aside"]
@@ -118,6 +119,10 @@ class Found:
         What decided: ``baseline/lexical``, a judge's name, or empty where nothing but the texts did.
     contradictions : list of (str, str)
         Question and what contradicts what.
+    stopped : Stopped or None
+        Where asking stopped early.
+    not_asked : tuple of str
+        Questions that were then left out.
     """
 
     decided: dict[str, Decision] = field(default_factory=dict)
@@ -128,6 +133,18 @@ class Found:
     calls: dict[str, int] = field(default_factory=dict)
     instrument: str = ""
     contradictions: list[tuple[str, str]] = field(default_factory=list)
+    stopped: Stopped | None = None
+    not_asked: tuple[str, ...] = ()
+
+    def add(self, other: Found) -> None:
+        """Take in what was found on other questions."""
+        self.decided |= other.decided
+        self.equal |= other.equal
+        self.failed |= other.failed
+        self.quality |= other.quality
+        self.asked += other.asked
+        self.contradictions += other.contradictions
+        self.instrument = other.instrument
 
     @property
     def n_calls(self) -> int:

@@ -18,7 +18,9 @@ from evalbench.core.stats import bootstrap_sums, wilson
 from evalbench.core.verdict import Light, Verdict
 from evalbench.core.wording import counted, estimate_text, p_equals, percent
 from evalbench.kit.slicing import sliced
+from evalbench.kit.stopping import BATCH, Stopped
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, left_out
+from evalbench.studies.cascade import early
 from evalbench.studies.cascade.stages import PER_PAIR
 
 if TYPE_CHECKING:
@@ -67,16 +69,21 @@ def summarise(
     *,
     margin: float = MARGIN,
     min_agreement: float = MIN_AGREEMENT,
+    stop_batch: int = BATCH,
     max_unscored: float = MAX_UNSCORED,
     seed: int = SEED,
     n_resamples: int = N_RESAMPLES,
 ) -> Summary:
     """The figures and the verdict; options as of ``evaluate``."""
-    found = estimate(items, measures(), units=items["id"], seed=seed, n_resamples=n_resamples)
+    stopped, known = early.stopped_of(items, stop_batch), early.until_stop(items)
+    found = estimate(known, measures(), units=known["id"], seed=seed, n_resamples=n_resamples).estimates
     told = {
-        column: tested(items, column, margin=margin, seed=seed, n_resamples=n_resamples)
+        column: tested(known, column, margin=margin, seed=seed, n_resamples=n_resamples)
         for column in ("advantage", "low", "high")
     }
+    if stopped is not None:
+        found = early.estimates_of(found, items, measures(), stopped)
+        told = {e.metric: early.as_stopped(told[e.metric], e, margin) for e in found if e.metric in told}
     main, par = told["advantage"], on_a_par(items, margin)
     alone: Light = "green" if par else LIGHT_OF[main.outcome]
     turned = [side for side in ("low", "high") if LIGHT_OF[told[side].outcome] != alone and not par]
@@ -90,12 +97,12 @@ def summarise(
     if by_words := _unconfirmed(items, min_agreement):
         reasons.append(by_words)
     light: Light = "grey" if reasons else alone
-    estimates = (_lit(found.estimates[0], light, reasons), *found.estimates[1:])
+    estimates = (_lit(found[0], light, reasons), *found[1:])
     verdict = Verdict(
         light=light,
-        sentence=sentence(items, main, told, estimates, reasons, alone, margin),
+        sentence=sentence(items, main, told, estimates, reasons, alone, margin, stopped),
         rule=RULE,
-        stability=_stability(items, alone, margin, seed=seed, n_resamples=n_resamples),
+        stability=None if stopped else _stability(items, alone, margin, seed=seed, n_resamples=n_resamples),
         would_be=alone if reasons and alone != "grey" else None,
         decided_by={"metric": "advantage"},
     )
@@ -123,7 +130,7 @@ def tested(items: pd.DataFrame, column: str, *, margin: float, seed: int, n_resa
 def on_a_par(items: pd.DataFrame, margin: float) -> bool:
     """Whether so few questions are open, won or lost that losing all of them would stay within the margin."""
     known = items[items["open"].notna()]
-    return bool(len(known) and ((known["advantage"] != 0).mean() < margin))
+    return bool(len(known) and not early.n_not_asked(items) and ((known["advantage"] != 0).mean() < margin))
 
 
 def _lit(e: Estimate, light: Light, reasons: list[str]) -> Estimate:
@@ -166,6 +173,7 @@ def sentence(
     reasons: list[str],
     alone: Light,
     margin: float,
+    stopped: Stopped | None = None,
 ) -> str:
     """The verdict in words, with its figures."""
     a, b = names_of(items)
@@ -198,7 +206,8 @@ def sentence(
         if reasons
         else ""
     )
-    return f"{out}{lost}{held}"
+    early_on = f" {early.said(items, stopped)}" if stopped else ""
+    return f"{out}{early_on}{lost}{held}"
 
 
 def outcome_words(outcome: str, a: str, b: str) -> str:
