@@ -50,6 +50,7 @@ from evalbench.studies.cascade.pictures import (
     contradictions,
     criteria_shown,
     decided,
+    escalation_shown,
     picture_bounds,
     picture_evidence,
     picture_flow,
@@ -68,7 +69,7 @@ if TYPE_CHECKING:
     from evalbench.judge.verdicts import InProcess
 
 __all__ = [
-    "QUESTION", "SCHEMA", "adapt", "bases_shown", "beside_every_pair", "check", "contradictions", "criteria_shown", "decided", "evaluate", "measures",
+    "QUESTION", "SCHEMA", "adapt", "bases_shown", "beside_every_pair", "check", "contradictions", "criteria_shown", "decided", "escalation_shown", "evaluate", "measures",
     "picture_bounds", "picture_evidence", "picture_flow", "picture_quality", "plan", "plan_shown", "stages_shown", "summarise", "undecided",
 ]  # fmt: skip
 
@@ -106,6 +107,8 @@ def evaluate(
     agreement_as_truth: float = 0.8,
     stop_early: bool = False,
     stop_batch: int = BATCH,
+    promise: float = 0.0,
+    promise_delta: float = 0.1,
     annotators: bool = True,
     margin: float = MARGIN,
     basis_quality: Mapping[str, str] = {},
@@ -175,6 +178,10 @@ def evaluate(
         Pairs (stage 9) are asked in an order of the seed until a betting e-value over the questions decides which model is better; the others are not asked.
     stop_batch : int
         After so many questions each the evidence is looked at.
+    promise : float
+        Pairs (stage 9) go from the judge to the strong one and then to people, so that judges agree with people on at least this share of what they decide; set on the labelled questions that reach the stage; 0: no promise, the strong judge alone.
+    promise_delta : float
+        The promise is kept with probability 1 less this.
     annotators : bool
         Whether what all stages leave goes to annotators; otherwise what a judge found equal is a tie.
     margin : float
@@ -234,6 +241,11 @@ def evaluate(
         **({"contradictions": found} if len(found) else {}),
         **({} if both is None else {"every_pair": both}),
         **(early.tables_of(course.stopped, items) if course.stopped else {}),
+        **(
+            {"escalation": course.escalated.table(), "escalation_steps": course.escalated.steps()}
+            if course.escalated
+            else {}
+        ),
         **_calls(course),
     }
     files = {TO_LABEL: to_label([case for case in cases if case.id in left], models)} if left else {}
@@ -305,6 +317,12 @@ def _set(
     checks.at_least(0, **{name: options[name] for name in ("least_words", "most_words")})
     shares = ("same_from", "duplicates_from", "min_agreement", "agreement_as_truth", "margin")
     checks.share(**{name: options[name] for name in shares})
+    checks.share(promise=options["promise"], promise_delta=options["promise_delta"])
+    checks.that(
+        options["promise"] < 1, "promise: no number of labels shows that judges always agree; choose a share below 1"
+    )
+    checks.that(not options["promise"] or 0 < options["promise_delta"] < 1, "promise_delta must be above 0 and below 1")
+    checks.that(not (options["promise"] and options["stop_early"]), "promise and stop_early: one of them at a time")
     strangers = [n for n in options["run_stages"] if n not in stages.TITLES]
     checks.that(not strangers, f"run_stages must be of 1 to {len(stages.STAGES)}; got {', '.join(map(str, strangers))}")
     bases.check_quality(checks, options["basis_quality"])

@@ -114,7 +114,10 @@ def of_case(number: int, case: Case, setting: Setting) -> Range:
         most = options["geval_samples"] + 1 if _is_asked(desk.judge) else 1
         return Range(2 * len(criteria), 2 * len(criteria) * most, per, 1.6 * per * most)
     if number == 9:
-        return _fixed(2, 2 * (_frame(pairs.task_of(setting.criteria), case) + question + answers + tokens(case.basis)))
+        sent = 2 * (_frame(pairs.task_of(setting.criteria), case) + question + answers + tokens(case.basis))
+        if options["promise"]:  # of the cheap judge alone, or of both
+            return Range(2, 4, 0.7 * sent, 2.8 * sent)
+        return _fixed(2, sent)
     if number == 10:
         group = [setting.every[name] for name in (case.id, *setting.same[case.id])]
         n = len(orders_of(2 * len(group), orders=options["n_orders"], seed=options["seed"], item_id=case.id))

@@ -71,6 +71,8 @@ def notes(
         out.append(
             f"Annotators agree with alpha {agreed.value:.2f} over {counted(agreed.n, 'question')}: their labels {use}."
         )
+    if course.escalated:
+        out.append(course.escalated.sentence())
     if course.parity:
         out.append(
             f"Parity after stage 2: the answers differ on fewer than {percent(options['margin'])} of the questions."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from evalbench.core.seeds import rng
 from evalbench.judge.criteria import Criterion
@@ -36,23 +37,24 @@ def in_order(cases: Sequence[Case], seed: int) -> list[Case]:
     return [ordered[i] for i in rng(seed, "cascade/pairs").permutation(len(ordered))]
 
 
+def item_of(case: Case) -> dict[str, Any]:
+    """A pair as a judge is shown it."""
+    own = {"id": case.id, "question": case.question, "a": case.a, "b": case.b}
+    return {**own, **({"basis": case.basis} if case.basis else {})}
+
+
 def by_pairs(cases: Sequence[Case], desk: Desk, criteria: Sequence[Criterion]) -> Found:
     """The answer that both orders name is better.  A tie, or orders that disagree, is no decision."""
     assert desk.strong is not None
     found = Found(instrument=judge_name(desk.strong))
     for lang, part in by_language(in_order(cases, desk.options["seed"]), ["pairwise"], desk.prompt).items():
-        items = [
-            {
-                "id": case.id,
-                "question": case.question,
-                "a": case.a,
-                "b": case.b,
-                **({"basis": case.basis} if case.basis else {}),
-            }
-            for case in part
-        ]
         pairs = pairwise(
-            items, by=desk.strong, task=task_of(criteria), language=lang, prompt=desk.prompt, **desk.settings
+            [item_of(case) for case in part],
+            by=desk.strong,
+            task=task_of(criteria),
+            language=lang,
+            prompt=desk.prompt,
+            **desk.settings,
         )
         found.asked.append(pairs.asked)
         for pair in pairs.rows:

@@ -185,6 +185,16 @@ def beside_every_pair(result: Result) -> pd.DataFrame | None:
     return shown(rows, show)
 
 
+def escalation_shown(result: Result) -> pd.DataFrame | None:
+    """What each judge needed to be sure enough, what it decided and what it cost; None where nothing was promised."""
+    table = result.tables.get("escalation")
+    if table is None:
+        return None
+    names = {"confidence_needed": "confidence needed", "asked": "pairs asked", "decided": "pairs decided"}
+    table = table.rename(columns=names)
+    return table if table["cost"].notna().any() and table["cost"].sum() else table.drop(columns="cost")
+
+
 def plan_shown(result: Result) -> pd.DataFrame:
     """What was planned before the first call."""
     show: Show = {

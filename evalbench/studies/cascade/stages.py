@@ -12,7 +12,7 @@ from evalbench.judge.criteria import Criterion
 from evalbench.judge.dag import Dag
 from evalbench.judge.entail import BASELINE
 from evalbench.kit.stopping import Plan, Stopped
-from evalbench.studies.cascade import alike, early, facts, marked, naive, pairs, people, truth
+from evalbench.studies.cascade import alike, early, escalate, facts, marked, naive, pairs, people, truth
 from evalbench.studies.cascade.bases import AMBIGUOUS, BAD
 from evalbench.studies.cascade.state import Case, Decision, Desk, Found, Preference
 
@@ -180,6 +180,8 @@ def found_by(
 ) -> Found:
     """What a stage finds on these questions, after what was decided before it."""
     desk, plan = setting.desk, setting.stop_plan
+    if number == 9 and setting.options["promise"]:
+        return escalate.by_escalation(cases, desk, setting.criteria)
     if number == 9 and plan is not None:
         ask = functools.partial(pairs.by_pairs, desk=desk, criteria=setting.criteria)
         return early.until_decided(cases, plan, decided, ask, setting.beside)
@@ -268,6 +270,7 @@ class Course:
     stopped : Stopped or None
     not_asked : set of str
         Questions that stopping early left out.
+    escalated : Escalated or None
     """
 
     decided: dict[str, tuple[int, Decision]] = field(default_factory=dict)
@@ -284,6 +287,7 @@ class Course:
     handed_on: dict[str, tuple[int, Decision]] = field(default_factory=dict)
     stopped: Stopped | None = None
     not_asked: set[str] = field(default_factory=set)
+    escalated: escalate.Escalated | None = None
 
 
 def run(setting: Setting, *, free_only: bool = False) -> Course:
@@ -334,6 +338,7 @@ def _step(stage: Stage, came: list[Case], setting: Setting, course: Course, why:
             found.decided, found.not_asked, found.stopped = {}, (), None
     course.stopped = found.stopped or course.stopped
     course.not_asked |= set(found.not_asked)
+    course.escalated = found.escalated or course.escalated
     course.decided |= {name: (stage.number, d) for name, d in found.decided.items()}
     course.instrument |= dict.fromkeys(found.decided, found.instrument)
     course.equal |= found.equal

@@ -123,6 +123,8 @@ class Found:
         Where asking stopped early.
     not_asked : tuple of str
         Questions that were then left out.
+    escalated : Escalated or None
+        Where pairs went from judge to judge.
     """
 
     decided: dict[str, Decision] = field(default_factory=dict)
@@ -135,6 +137,7 @@ class Found:
     contradictions: list[tuple[str, str]] = field(default_factory=list)
     stopped: Stopped | None = None
     not_asked: tuple[str, ...] = ()
+    escalated: Any = None
 
     def add(self, other: Found) -> None:
         """Take in what was found on other questions."""
