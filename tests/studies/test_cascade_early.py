@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import numpy as np
 import pytest
 from studied import evaluated, sample
 
@@ -12,6 +13,8 @@ from evalbench.draw.style import faults
 from evalbench.kit.stopping import NOT_ASKED
 from evalbench.readers.runs import RUN_FOLDER
 from evalbench.studies import cascade
+from evalbench.studies.cascade.early import plan_of, until_decided
+from evalbench.studies.cascade.state import Case, Decision, Found
 
 STAGES = [1, 2, 9]
 
@@ -106,3 +109,23 @@ def test_an_earlier_stage_that_decides_all_leaves_nothing_to_ask() -> None:
     found = early(run_stages=[1])
     assert not found.stopping
     assert found.tables["stages"]["calls"].sum() == 0
+
+
+@pytest.mark.slow
+def test_without_a_difference_at_most_one_in_twenty_cascades_is_ever_decided() -> None:
+    """400 sets of 120 questions, looked at after each; a third is decided before the stage, all by a fair coin."""
+    g = np.random.default_rng(0)
+    names = [f"q{i:03}" for i in range(120)]
+    cases = [Case(name, "", "", "", "en") for name in names[40:]]
+    decided = 0
+    for seed in range(400):
+        outcome = dict(zip(names, g.choice(["a", "b", "tie"], 120, p=[0.35, 0.35, 0.3]), strict=True))
+        before = {name: (5, Decision(outcome[name])) for name in names[:40]}
+
+        def ask(some: list[Case], outcome: dict[str, Any] = outcome) -> Found:
+            clear = {c.id: Decision(outcome[c.id]) for c in some if outcome[c.id] != "tie"}
+            return Found(decided=clear, equal={c.id: "" for c in some if c.id not in clear})
+
+        plan = plan_of(names, {"seed": seed, "stop_batch": 1})
+        decided += bool(until_decided(cases, plan, before, ask, {}).stopped.decided)
+    assert decided <= 20

@@ -125,7 +125,9 @@ def test_a_judge_that_fails_is_not_sure() -> None:
     result = promised(judge=broken)
     assert result.tables["escalation"]["decided"].tolist() == [0, 81, 9]
     both = promised(judge=broken, strong=lambda item: "NEVER")
-    assert both.items["unscored"].tolist() == ["unparsed"] * LABELLED + [""] * (N - LABELLED)  # who was not asked is open
+    assert both.items["unscored"].tolist() == ["unparsed"] * LABELLED + [""] * (
+        N - LABELLED
+    )  # who was not asked is open
 
 
 def test_probabilities_are_averaged_over_the_orders() -> None:
