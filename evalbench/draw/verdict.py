@@ -337,7 +337,8 @@ def _evidence(results: Mapping[str, Any]) -> list[str]:
     missing, total, of = (results["items"].get(name) or 0 for name in ("unscored", "n", "of"))
     items = counted(total, "item") + (f" ({of})" if of else "")
     facts = [f"{count(missing)} of {items} could not be scored" if missing else f"all {items} could be scored"]
-    facts += [said] if (said := (results.get("stopping") or {}).get("sentence")) else []
+    said = (results.get("stopping") or {}).get("sentence") or ""
+    facts += [said] if said and said not in results["sentence"] else []
     facts += _resting_on(results["light"], results.get("would_be_light"), results.get("light_stability"))
     if results.get("light_rule"):
         facts.append(f"rule: {results['light_rule']}")

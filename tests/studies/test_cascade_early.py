@@ -36,9 +36,10 @@ def test_counts_add_up_and_what_was_not_asked_is_a_state_of_its_own(result) -> N
     assert (stages["saved"] == 2 * (stages["decided"] + stages["not_asked"]) - stages["calls"]).all()
     spared = items[items["undefined"] == NOT_ASKED]
     assert len(spared) == stages["not_asked"].sum() == result.stopping["not_asked"] > 0
-    assert spared[["advantage", "low", "high", "open", "place", "evidence"]].isna().all().all()
+    assert spared[["advantage", "low", "high", "open", "place", "preference"]].isna().all().all()
     assert (spared["unscored"] == "").all()
     assert (spared["calls"] == 0).all()
+    assert all(isinstance(text, str) for text in result.items["evidence"])
     assert set(spared["id"]) == set(result.tables["not_asked"]["id"])
     assert not set(spared["id"]) & set(str(result.files["to_label.csv"]).split(","))
 
@@ -49,7 +50,7 @@ def test_figures_are_of_the_questions_up_to_the_stop(result) -> None:
     assert len(up_to) == n < len(result.items)
     assert result.stopping["decided"] == "above"
     e = result.estimate("advantage")
-    assert e.value == pytest.approx(2 * up_to["evidence"].mean() - 1)
+    assert e.value == pytest.approx(2 * up_to["preference"].mean() - 1)
     assert e.ci_low >= 0
     assert "confidence sequence" in e.method
     low = result.estimate("low")
@@ -65,6 +66,8 @@ def test_figures_are_of_the_questions_up_to_the_stop(result) -> None:
     assert again.estimates == result.summary.estimates
     for drawn in (cascade.picture_evidence(result), cascade.picture_flow(result)):
         assert not faults(*drawn)
+    assert len(cascade.decided(result))
+    assert len(cascade.undecided(result))
 
 
 def test_without_a_decision_everything_is_asked() -> None:

@@ -76,7 +76,7 @@ def stopped_of(items: pd.DataFrame, stop_batch: int) -> Stopped | None:
     if PLACE not in items:
         return None
     known = until_stop(items)
-    return stopped_at(Plan(tuple(known["id"].astype(str)), batch=stop_batch), known["evidence"].to_numpy(float))
+    return stopped_at(Plan(tuple(known["id"].astype(str)), batch=stop_batch), known["preference"].to_numpy(float))
 
 
 def until_stop(items: pd.DataFrame) -> pd.DataFrame:

@@ -111,7 +111,7 @@ class Escalated(NamedTuple):
         )
         spent = ", ".join(f"{count(n)} of {name}" for name, n in zip(self.judges, self.calls, strict=True))
         return (
-            f"{head}: of {count(int(self.found.n[i]))} labelled ones that they decide they disagree on {count(int(self.found.errors[i]))}, at most "
+            f"{head}, where the labelled ones are a random part: of {count(int(self.found.n[i]))} labelled that they decide they disagree on {count(int(self.found.errors[i]))}, at most "
             f"{100 * self.found.upper[i]:.1f} % of all. {count(coverage)} of {counted(total, 'pair')} are decided: {of}; {count(self.decided[-1])} go on to "
             f"people. Calls: {spent}, {count(self.n_labelled)} labelled pairs asked of each; {self.judges[-1]} alone on every pair: {count(2 * total)}."
         )

@@ -44,7 +44,7 @@ def items_of(
     items = pd.DataFrame(found)
     if course.stopped is not None:
         items = placed(items, course.stopped)
-        items["evidence"] = items["id"].map(dict(zip(course.stopped.asked, course.stopped.outcomes, strict=True)))
+        items["preference"] = items["id"].map(dict(zip(course.stopped.asked, course.stopped.outcomes, strict=True)))
     return items.assign(model_a=models["a"], model_b=models["b"])
 
 

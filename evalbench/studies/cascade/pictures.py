@@ -155,6 +155,7 @@ def stages_shown(result: Result) -> pd.DataFrame:
         "looked at": "looked",
         "decided": "decided",
         "went on": "left",
+        **({"not asked": "not_asked"} if rows["not_asked"].any() else {}),
         "calls": "calls",
         "calls saved": "saved",
         "as people": lambda row: f"{row['agreement']:.0%} of {row['labelled']}" if row["labelled"] else "–",
