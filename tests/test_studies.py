@@ -155,8 +155,8 @@ def test_a_figure_reads_the_same_in_sentence_table_lines_and_index(finished: tup
     table = headline_table(rows, results["by"])
     for text in texts - {"–"}:
         value, _, interval = text.partition(" ")
-        assert f">{value}" in table
-        assert f">{interval}</td>" in table
+        assert f">{value}" in table or f"</span> {value}" in table  # a judge's figure and its correction are one row
+        assert f">{interval}</td>" in table or f">{interval}</div>" in table
     printed = "\n".join(headline(results, most=10_000))
     assert all(text in printed for text in texts)
     indexed = index_headline(results)

@@ -12,6 +12,7 @@ from studied import page, whole
 
 from evalbench import judge_audit, load
 from evalbench.core.judged_rates import post_stratified_rate, rogan_gladen_rate
+from evalbench.core.leanings import length_bias
 from evalbench.core.ppi import corrected_mean
 from evalbench.readers.corrections import read_corrections
 from evalbench.studies.judge_audit.figures import around, lights_of
@@ -95,6 +96,21 @@ def test_the_page_has_both_bars_the_comment_and_the_method():
     assert "4 judges, worth" in drawn
 
 
+def test_the_null_answer_is_in_no_other_figure():
+    result = whole("judge_audit")
+    for e in result.summary.estimates:
+        assert e.n <= 120, e.place
+    assert {e.n for e in result.summary.estimates if e.metric == "null_answer"} == {40}
+    assert "120 items" in result.sentence
+
+
+def test_a_green_probe_whose_interval_reaches_further_does_not_acquit():
+    rows = whole("judge_audit").tables["probes"]
+    wide = rows[(rows["probe"] == "length") & (rows["light"] == "green")]
+    assert (wide["finding"] == "nothing shown, and the interval reaches out of the green").all()
+    assert (rows[(rows["probe"] == "place") & (rows["light"] == "green")]["finding"] == "no liking for a place").all()
+
+
 # -- worked examples ------------------------------------------------------------------------------
 
 
@@ -169,6 +185,61 @@ def test_labels_with_probabilities_are_weighted_by_them():
     result = audited(verdicts, labels)
     assert result.parameters["labels_drawn"] == "probability"
     assert figure(result, "corrected").method == "weighted by the probability of being drawn"
+
+
+def test_the_leaning_to_length_is_that_of_core():
+    draw = np.random.default_rng(6)
+    truth, length = draw.integers(0, 2, 70).astype(float), draw.integers(10, 500, 70).astype(float)
+    mark = np.where(length > 250, 1.0, truth)
+    ids = [f"a{i:02}" for i in range(70)]
+    verdicts = [{"id": i, "judge": "oak", "mark": m, "length": n} for i, m, n in zip(ids, mark, length, strict=True)]
+    labels = [{"id": i, "annotator": "ada", "mark": t} for i, t in zip(ids, truth, strict=True)]
+    result = audited(verdicts, labels)
+    expected = length_bias(mark, length, truth, n_resamples=50)
+    assert figure(result, "length_bias").value == pytest.approx(expected.partial.value)
+    row = result.tables["probes"].set_index("probe").loc["length"]
+    assert row["finding"] == "prefers longer answers"
+    assert f"of a judge by length alone {expected.yardstick.value:.2f}" in row["why"]
+    assert (
+        "Spearman of mark and length is" in audited(verdicts).tables["probes"].set_index("probe").loc["length", "why"]
+    )
+
+
+def test_a_judge_that_favours_its_family_is_named():
+    draw = np.random.default_rng(9)
+    truth = draw.integers(0, 2, 120).astype(float)
+    models = np.where(np.arange(120) % 2, "openai/gpt-4o-mini", "mistralai/Mistral-7B-Instruct")
+    mark = np.where((np.arange(120) % 2 == 1) & (draw.random(120) < 0.6), 1.0, truth)
+    ids = [f"a{i:03}" for i in range(120)]
+    verdicts = [
+        {"id": i, "judge": "openai/gpt-4o", "model": m, "mark": x} for i, m, x in zip(ids, models, mark, strict=True)
+    ]
+    result = audited(verdicts, [{"id": i, "annotator": "ada", "mark": t} for i, t in zip(ids, truth, strict=True)])
+    assert result.tables["agreement"]["found"].str.contains("favours its own family").all()
+    assert figure(result, "family_gap", "openai/gpt-4o").value == pytest.approx(
+        (mark - truth)[1::2].mean() - (mark - truth)[::2].mean()
+    )
+
+
+def test_a_judge_that_contradicts_itself_is_named():
+    draw = np.random.default_rng(9)
+    verdicts = [
+        {"id": f"a{i:02}", "judge": "oak", "repeat": r, "mark": float(draw.integers(0, 2))}
+        for i in range(50)
+        for r in (1, 2)
+    ]
+    result = audited(verdicts)
+    assert result.tables["agreement"]["found"].tolist() == ["contradicts itself when asked again"]
+    assert "for single verdicts" in result.sentence
+
+
+def test_an_order_in_an_answer_that_is_obeyed_is_named():
+    plain = [{"id": f"a{i:02}", "judge": "oak", "mark": float(i % 2)} for i in range(50)]
+    ordered = [{**row, "probe": "injected", "mark": 1.0} for row in plain]
+    result = audited([*plain, *ordered])
+    assert figure(result, "raised").value == pytest.approx(0.5)
+    assert figure(result, "passed").value == pytest.approx(0.5)
+    assert result.tables["agreement"]["found"].tolist() == ["obeys orders written into answers"]
 
 
 def test_an_annotator_with_few_items_is_named():

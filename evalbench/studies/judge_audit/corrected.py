@@ -13,7 +13,7 @@ from evalbench.core.clusters import is_clustered
 from evalbench.core.judged_rates import rogan_gladen_rate
 from evalbench.core.ppi import Corrected, corrected_mean, sampled_mean
 from evalbench.core.result import Estimate
-from evalbench.studies.judge_audit.figures import CORRECTED, stratified
+from evalbench.studies.judge_audit.figures import CORRECTED, NAIVE, stratified
 from evalbench.studies.judge_audit.items import ZERO_ONE
 
 if TYPE_CHECKING:
@@ -113,6 +113,7 @@ def with_twice(rows: pd.DataFrame, labels_drawn: str) -> float | None:
 def with_formula(e: Estimate, rows: pd.DataFrame, labels_drawn: str) -> Estimate:
     """A corrected figure with the interval of its formula; clusters keep their bootstrap."""
     found = corrected(rows, labels_drawn)
+    e = replace(e, corrects=NAIVE[str(rows["scale"].iloc[0])], n_labels=found.n_labelled)
     if e.value is None:
         why = found.note or e.note
         return replace(e, note=why)
@@ -143,4 +144,6 @@ def sampled_estimate(rows: pd.DataFrame, group: Any) -> Estimate:
         unit="0–1" if scale == ZERO_ONE else "marks",
         note=found.note,
         group=group,
+        corrects=NAIVE[scale],
+        n_labels=found.n_labelled,
     )

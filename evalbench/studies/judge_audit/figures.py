@@ -146,7 +146,7 @@ def unlit(labels_drawn: str) -> tuple[Measure, ...]:
             title="correlation with length, given the label", unit="−1–1", higher_is_better=None,
             undefined=f"no answer has mark, length and label, or {ALIKE}, or lengths are",
         ),
-        mean_of("repeat_equal", title="share of equal marks when asked again"),
+        mean_of("repeat_equal", interval="counts", title="share of equal marks when asked again"),
         mean_of("null_mark", "null_answer", interval="wilson", title="win rate of the null answer", higher_is_better=False),
         mean_of("raised", title="gain by an order to the judge", higher_is_better=False, worst=None),
         Measure(

@@ -9,6 +9,7 @@ import numpy as np
 
 from evalbench.core.arrays import Floats
 from evalbench.core.budget import REASON as BEYOND
+from evalbench.core.correlation import midranker
 from evalbench.core.panels import majority
 from evalbench.core.probes import equal_repeats, first_slot, inconsistent
 from evalbench.judge.families import related
@@ -54,7 +55,7 @@ def items_of(readings: Readings, *, null_model: str, labels_drawn: str) -> tuple
     outside = plain.loc[(plain["mark"] < 0) | (plain["mark"] > 1), CRITERION].unique()
     rated = (items["undefined"] == NULL_ANSWER) & ~items[CRITERION].isin(outside) & items["mark"].between(0, 1)
     items["null_mark"] = items.pop("effect").where(items["undefined"] == NULL_ANSWER).fillna(items["mark"].where(rated))
-    for column in ("mark", "human", *annotators_of(items)):
+    for column in ("mark", "human", "first_slot", "inconsistent", "repeat_equal", "lost", *annotators_of(items)):
         items[column] = items[column].mask(aside)
     criteria = items[CRITERION].nunique()
     group = items["judge"] + (": " + items[CRITERION].replace("", "no criterion") if criteria > 1 else "")
@@ -216,11 +217,10 @@ def _agreement(items: pd.DataFrame) -> dict[str, Floats]:
 
 def _standard(values: Floats) -> Floats:
     """Midranks of the values that are there, about 0 and of size 1."""
-    from scipy.stats import rankdata
-
     out, there = np.full(values.shape, np.nan), ~np.isnan(values)
     if there.any():
-        ranks = rankdata(values[there])
+        own = values[there]
+        ranks = midranker(own)(np.ones((1, len(own))))[0]
         out[there] = (ranks - ranks.mean()) / max(float(ranks.std()), 1e-12 * len(ranks), 1e-300)
     return out
 

@@ -33,14 +33,14 @@ def files_of(items: pd.DataFrame, readings: Readings, data: DataLabel) -> dict[s
             if both.empty or not ends[0] < ends[1]:
                 continue
             prompts = verdicts.loc[(verdicts["judge"] == asked) & (verdicts[CRITERION] == criterion), "prompt"]
-            models = sorted({str(m) for m in rows.loc[rows["mark"].notna(), "model"] if m})
+            models = sorted({str(m) for m in rows.loc[rows["mark"].notna(), "model"].unique() if m})
             found.append(
                 Learnt(
                     judge=str(asked),
                     criterion=str(criterion),
                     judged=tuple(both["mark"].tolist()),
                     human=tuple(both["human"].tolist()),
-                    prompts=tuple(sorted({str(p) for p in prompts if p})),
+                    prompts=tuple(sorted({str(p) for p in prompts.unique() if p})),
                     population={"name": data.name, "version": data.version, "sha256": data.sha256, "models": models},
                     scale=ends,
                     annotators=int(both[[*annotators_of(both)]].notna().any(axis=0).sum()),

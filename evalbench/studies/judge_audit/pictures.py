@@ -97,7 +97,7 @@ def picture_probes(result: Result) -> tuple[Picture, str] | None:
 
 def _cell(value: float, light: str) -> str:
     sign = {"yellow": " ▲", "red": " ■"}.get(light, "")
-    return "" if np.isnan(value) else f"{value:.2f}{sign}".replace("-", "−")
+    return "–" if np.isnan(value) else f"{value:.2f}{sign}".replace("-", "−")
 
 
 def _columns(values: Sequence[tuple[float, ...]]) -> list[list[float | None]]:

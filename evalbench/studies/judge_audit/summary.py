@@ -98,7 +98,9 @@ def _sentence(items: pd.DataFrame, summary: Summary, uses: Mapping[str, str], ma
     titles = list(dict.fromkeys(e.title for e in ordered))
     alone = titles[0] if len(titles) == 1 else "agreement with people"
     figures = "; ".join(_figure(e, own, "" if len(titles) == 1 else e.title) for e in ordered)
-    parts = [f"{alone[:1].upper()}{alone[1:]} {figures}{_ceilings(summary)}; {counted(items['id'].nunique(), 'item')}."]
+    parts = [
+        f"{alone[:1].upper()}{alone[1:]} {figures}{_ceilings(summary)}; {counted(items.loc[items['undefined'] == '', 'id'].nunique(), 'item')}."
+    ]
     if verdict.decided_by and verdict.decided_by["metric"] not in AGREEMENT.values():
         e = summary.estimate(**verdict.decided_by)
         if e.value is not None:
@@ -248,11 +250,11 @@ def kindness_in_words(e: Estimate) -> str:
 
 def kindness_with_interval(e: Estimate) -> str:
     """The same with its interval, which runs in the direction that is said."""
-    value, low, high = e.value or 0.0, e.ci_low or 0.0, e.ci_high or 0.0
-    if low <= 0 <= high:
-        return f"Not shown to be too kind or too strict: too kind by {_size(value, e.unit)} {_ends(low, high, e.unit)}"
-    low, high = (low, high) if value > 0 else (-high, -low)
-    return f"{kindness_in_words(e)} {_ends(low, high, e.unit)}"
+    low, high = e.ci_low or 0.0, e.ci_high or 0.0
+    shown = "" if low > 0 or high < 0 else "Not shown to be too kind or too strict: "
+    if (e.value or 0.0) <= 0:
+        low, high = -high, -low
+    return f"{shown}{kindness_in_words(e)} {_ends(low, high, e.unit)}"
 
 
 def _size(value: float, unit: str) -> str:

@@ -33,6 +33,8 @@ from evalbench.studies.judge_audit.summary import (
 if TYPE_CHECKING:
     import pandas as pd
 
+MOST_COMPARED = 40
+"""Of more judges no pairs are compared."""
 NEARLY = 0.7
 """Two judges whose errors correlate from here on are nearly the same judge."""
 PROBES: Mapping[str, tuple[str, str]] = {
@@ -140,7 +142,7 @@ def _agreement(rows: pd.DataFrame, own: Mapping[str, Estimate], readings: Readin
 
 def _said(cells: pd.Series) -> str:
     """What the rows of a judge and criterion say, each text once."""
-    return "; ".join(sorted({str(c).strip() for c in cells if str(c).strip()}))
+    return "; ".join(sorted({str(c).strip() for c in cells.unique() if str(c).strip()}))
 
 
 def _replaces(test: Any) -> dict[str, Any]:
@@ -194,10 +196,10 @@ def _probes(rows: pd.DataFrame, own: Mapping[str, Estimate], resampling: Mapping
             row = {"figure": why and "", "value": math.nan, "low": math.nan, "high": math.nan, "n": 0, "light": "grey"}
             out.append({"judge": rows["judge"].iloc[0], "probe": title, **row, "finding": "", "why": reason})
             continue
-        finding = found[metric][1] if metric in found else PASSED[metric] if e.light == "green" else ""
+        finding = found[metric][1] if metric in found else _passed(e) if e.light == "green" else ""
         note = f"{e.n} answers, and under {LEAST} there is no light" if e.light == "grey" and e.n < LEAST else e.note
         row = {"figure": e.title, "value": e.value, "low": _number(e.ci_low), "high": _number(e.ci_high), "n": e.n}
-        more = _yardstick(rows, resampling) if metric == "length_bias" else ""
+        more = _yardstick(rows) if metric == "length_bias" else ""
         said = "; ".join(filter(None, [note, more]))
         out.append(
             {"judge": rows["judge"].iloc[0], "probe": title, **row, "light": e.light, "finding": finding, "why": said}
@@ -205,10 +207,21 @@ def _probes(rows: pd.DataFrame, own: Mapping[str, Estimate], resampling: Mapping
     return out
 
 
-def _yardstick(rows: pd.DataFrame, resampling: Mapping[str, int]) -> str:
+def _passed(e: Estimate) -> str:
+    """What is said of a green probe: nothing where its interval reaches out of the green."""
+    if e.ci_low is None or e.ci_high is None or len(e.cuts) < 2:
+        return ""
+    if e.higher_is_better is None:
+        inside = e.cuts[1] <= e.ci_low and e.ci_high <= e.cuts[2]
+    else:
+        inside = e.ci_low >= e.cuts[-1] if e.higher_is_better else e.ci_high <= e.cuts[0]
+    return PASSED[e.metric] if inside else "nothing shown, and the interval reaches out of the green"
+
+
+def _yardstick(rows: pd.DataFrame) -> str:
     """How well a judge that looks at length alone agrees with people, beside this one."""
     mark, length, human = (rows[c].to_numpy(dtype=float) for c in ("mark", "length", "human"))
-    found = length_bias(mark, length, human, pairs=bool((length < 0).any()), units=rows["id"].to_numpy(), **resampling)
+    found = length_bias(mark, length, human, pairs=bool((length < 0).any()), n_resamples=2)
     if found.yardstick.value is None or found.judge.value is None:
         return ""
     return f"agreement with people {found.judge.value:.2f}, of a judge by length alone {found.yardstick.value:.2f}"
@@ -235,7 +248,7 @@ PANEL = [
 ALIKE = [CRITERION, "judge", "other", "errors_correlate", "equal", "items", "words"]
 
 
-def _panels(items: pd.DataFrame, resampling: Mapping[str, int]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def _panels(items: pd.DataFrame, resampling: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     panels: list[dict[str, Any]] = []
     alike: list[dict[str, Any]] = []
     for criterion, rows in items[items["undefined"] == ""].groupby(CRITERION, sort=True):
@@ -250,7 +263,7 @@ def _panels(items: pd.DataFrame, resampling: Mapping[str, int]) -> tuple[list[di
         found = effective_judges(marks, truth, names=names, **resampling)
         used = ~np.isnan(truth) & ~np.isnan(marks).any(axis=1)
         panels.append(_panel(str(criterion), names, found, marks[used], truth[used]))
-        for i, j in combinations(range(len(names)), 2):
+        for i, j in combinations(range(len(names)) if len(names) <= MOST_COMPARED else (), 2):
             alike.append(_pair(str(criterion), names[i], names[j], marks[:, [i, j]], truth))
     return panels, alike
 
