@@ -66,7 +66,7 @@ def shown(result: Result, rows: pd.DataFrame, measures: Sequence[Measure], answe
             named = {**group, "metric": measure.metric, "title": measure.title}
             split = noise_split(*_contributions(measure, part, item, each))
             if split is not None:
-                noise.append({**named, "unit": measure.unit, **_of_split(split)})
+                noise.append({**named, "unit": measure.unit, **of_split(split)})
             right = _right(measure, part) if each.max(initial=-1) + 1 == len(part) else None
             if right is None:
                 continue
@@ -196,7 +196,8 @@ def _number(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def _of_split(split: NoiseSplit) -> dict[str, Any]:
+def of_split(split: NoiseSplit) -> dict[str, Any]:
+    """A split of noise with its sentence, as ``results.json`` has it."""
     return {
         "n_items": split.n_items,
         "answers": round(split.answers, 9),

@@ -114,6 +114,25 @@ def test_a_green_probe_whose_interval_reaches_further_does_not_acquit():
     assert (rows[(rows["probe"] == "place") & (rows["light"] == "green")]["finding"] == "no liking for a place").all()
 
 
+def test_where_the_noise_of_a_rate_comes_from():
+    draw = np.random.default_rng(9)
+    steady = [{"id": f"a{i:02}", "judge": "oak", "repeat": r, "mark": float(i % 2)} for i in range(60) for r in (1, 2)]
+    wavers = [{**row, "judge": "reed", "mark": float(draw.integers(0, 2))} for row in steady]
+    result = audited([*steady, *wavers])
+    noise = {one["judge"]: one for one in result.trials["noise"]}
+    shares = {judge: {c["component"]: c["share"] for c in one["components"]} for judge, one in noise.items()}
+    assert shares["oak"] == {"items": 1.0, "judging": 0.0}
+    assert shares["reed"]["judging"] > 0.5
+    assert noise["reed"]["sentence"].startswith("Two verdicts an answer shrink the interval from ")
+    assert "Where the noise comes from" in page("judge_audit", result)
+    assert audited([row for row in steady if row["repeat"] == 1]).trials == {}
+
+
+def test_ties_of_a_panel_are_said():
+    panel = whole("judge_audit").tables["panel"].set_index("criterion")
+    assert "ties counted as wrong" in panel.loc["complete", "words"]
+
+
 # -- worked examples ------------------------------------------------------------------------------
 
 

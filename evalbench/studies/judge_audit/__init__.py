@@ -26,6 +26,7 @@ from evalbench.studies.judge_audit.items import items_of
 from evalbench.studies.judge_audit.learnt import files_of
 from evalbench.studies.judge_audit.live import criteria_of, live
 from evalbench.studies.judge_audit.method import method, notes
+from evalbench.studies.judge_audit.noise import noise_of
 from evalbench.studies.judge_audit.pictures import (
     alike,
     by_annotator,
@@ -164,5 +165,6 @@ def evaluate(
         notes=(*data.notes, *heard.notes, *readings.notes, *remarks, *notes(items, readings, labels_drawn)),
         method=method(items, options),
         accounting=heard.accounting,
+        trials=noise_of(items, readings),
         files=files_of(items, readings, data.label),
     )

@@ -314,6 +314,7 @@ def alike(result: Result) -> pd.DataFrame:
     if rows.empty:
         return _note("No two judges gave the same answers marks.")
     show: Show = {
+        **({"criterion": CRITERION} if (rows[CRITERION] != "").any() else {}),
         "judge": "judge", "and": "other", "errors correlate": "errors_correlate", "equal verdicts": "equal",
         "labelled": "items", "which means": lambda row: row["words"] or NOTHING,
     }  # fmt: skip

@@ -278,13 +278,15 @@ def _panel(criterion: str, names: Sequence[str], found: Any, marks: Any, truth: 
     if not len(truth):
         return row
     right = (marks == truth[:, None]).mean(axis=0)
-    together = float((majority(marks) == truth).mean())  # a tie is not right
+    votes = majority(marks)
+    together, tied = float((votes == truth).mean()), int(np.isnan(votes).sum())
     best = int(right.argmax())
     row |= {"best": names[best], "best_equal": float(right[best]), "panel_equal": together}
     if found.effective.value is not None:
         row["words"] = (
             f"{counted(len(names), 'judge')}, worth {found.effective.value:.1f} independent ones; "
             f"the best alone: {right[best]:.2f} ({names[best]}), the panel: {together:.2f}"
+            + (f", its {counted(tied, 'tie')} counted as wrong" if tied else "")
         )
     return row
 
