@@ -96,11 +96,15 @@ def runs_of(path: Path, tool: str = "") -> list[tuple[Path, Run]]:
     first = probed(path)
     if first.form != "folder":
         return [(path, _reader(first, tool).read(first))]
-    found = list(_found(first, tool))
+    broken: dict[str, str] = {}
+    found = list(_found(first, tool, broken))
     readers = {reader.NAME: reader for reader, _ in found}
     if len(readers) > 1:
         raise BadInput(f"{path}: holds files of several tools ({', '.join(sorted(readers))}); name one with --format")
-    return [(look.path, reader.read(look)) for reader, look in found]
+    runs = [(look.path, reader.read(look)) for reader, look in found]
+    if broken:
+        runs[0][1].notes.append(f"files of the folder that could not be read: {'; '.join(broken.values())}")
+    return runs
 
 
 def reader_of(look: Probe) -> ModuleType | None:
@@ -125,7 +129,7 @@ def _reader(look: Probe, tool: str) -> ModuleType:
     return found
 
 
-def _found(folder: Probe, tool: str) -> Iterator[tuple[ModuleType, Probe]]:
+def _found(folder: Probe, tool: str, broken: dict[str, str]) -> Iterator[tuple[ModuleType, Probe]]:
     """The files of a folder, or else of the folders in it, that a reader knows."""
     levels = (folder.path, *sorted(p for p in folder.path.iterdir() if p.is_dir()))
     whole = [(reader, look) for path in levels for reader, look in _whole(Probe(path, "folder"), tool)]
@@ -133,10 +137,12 @@ def _found(folder: Probe, tool: str) -> Iterator[tuple[ModuleType, Probe]]:
         yield from whole
         return
     for several in ((folder.path,), levels[1:]):
-        looked = [pair for path in several for pair in _files(path, tool)]
+        looked = [pair for path in several for pair in _files(path, tool, broken)]
         if looked:
             yield from looked
             return
+    if broken:
+        raise BadInput.listing(f"{folder.path}: holds no result file that could be read:", broken.values())
     raise BadInput.listing(f"{folder.path}: holds no result file of a tool that is known here. Known are:", FORMS)
 
 
@@ -145,14 +151,15 @@ def _whole(look: Probe, tool: str) -> Iterator[tuple[ModuleType, Probe]]:
     yield from ((reader, look) for reader in READERS if tool in ("", reader.NAME) and reader.recognises(look))
 
 
-def _files(folder: Path, tool: str) -> Iterator[tuple[ModuleType, Probe]]:
+def _files(folder: Path, tool: str, broken: dict[str, str]) -> Iterator[tuple[ModuleType, Probe]]:
     files = sorted(p for p in folder.iterdir() if p.is_file() and p.suffix.lower() in _ENDINGS)
     if len(files) > MOST_FILES:
         raise BadInput(f"{folder}: holds {len(files)} files, at most {MOST_FILES} are read")
     for path in files:
         try:
             look = probed(path)
-        except BadInput:
+        except BadInput as error:
+            broken[path.name] = str(error).removeprefix(f"{folder}/").splitlines()[0]
             continue
         reader = reader_of(look)
         beside = reader is not None and getattr(reader, "beside", lambda _: False)(look)

@@ -190,7 +190,7 @@ def _score(name: str, row: Mapping[str, Any], assessment: Mapping[str, Any] | No
     error = row.get(f"{name}/error_message")
     if assessment is None:
         value = row.get(f"{name}/value")
-        if value is None and not error:
+        if value is None and not error and "assessments" in row:
             return
     else:
         feedback = mapping(assessment.get("feedback"))

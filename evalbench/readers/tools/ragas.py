@@ -55,6 +55,8 @@ _METRICS = """faithfulness faithful_rate answer_relevancy response_relevancy con
 KNOWN = frozenset(_METRICS.split())
 NO_SCORE = "ragas: no score"
 _INDEX = ("", "Unnamed: 0")
+_IDS = ("id", "index", "row_id", "sample_id", "question_id", "trial")
+"""Numbers that someone added and that are not scores."""
 
 
 def recognises(look: Probe) -> bool:
@@ -80,7 +82,7 @@ def _has_numbers(look: Probe) -> bool:
         first: Any = [{name: cell_of(name, text) for name, text in row.items()} for row in look.value[1][:20]]
     else:
         first = objects(look.value)[:20] or [look.value]
-    own = (*TEXTS, *_INDEX)
+    own = (*TEXTS, *_INDEX, *_IDS)
     return any(
         isinstance(value, float)
         for row in first
@@ -189,7 +191,7 @@ def _base(name: str) -> str:
 
 
 def _is_metric(name: str, rows: list[dict[str, Any]]) -> bool:
-    if name in TEXTS or name in _INDEX:
+    if name in TEXTS or name in _INDEX or name in _IDS:
         return False
     values = [row.get(name) for row in rows]
     present = [value for value in values if value is not None]

@@ -234,3 +234,12 @@ assert peak_bytes() - before < 300_000_000, peak_bytes() - before
     done = subprocess.run([sys.executable, "-c", code, *paths], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "helpers")})  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 3
+
+
+def test_a_file_of_a_folder_that_cannot_be_read_is_named(tmp_path):
+    (tmp_path / "a.json").write_text(json.dumps(DEEPEVAL))
+    (tmp_path / "b.json").write_text(json.dumps(DEEPEVAL)[:-30])
+    (note,) = [note for note in imported(tmp_path).about["notes"] if "could not be read" in note]
+    assert "b.json: not valid JSON" in note
+    (tmp_path / "a.json").unlink()
+    refused(tmp_path, "holds no result file that could be read", "b.json: not valid JSON")

@@ -151,3 +151,14 @@ def test_reading_grades_are_free_and_two_versions_of_a_metric_stay_apart(tmp_pat
     found = imported(legacy(tmp_path / "t.json", columns, ["a?", "y", 17.5, 0, 1], ["b?", "z", -1, 1, 1]))
     assert found.about["metrics"]["ari_grade_level"]["scale"] == "-1..17.5 (as found)"
     assert list(found.about["metrics"]) == ["ari_grade_level", "own", "own/v2"]
+
+
+def test_without_assessments_a_missing_value_is_unscored(tmp_path):
+    rows = [
+        {k: v for k, v in row(name, [feedback("exact", value)]).items() if k != "assessments"}
+        for name, value in (("a", True), ("b", None))
+    ]
+    assert values(imported(written(tmp_path / "r.json", rows)), "exact") == [
+        ["a", 1.0, ""],
+        ["b", None, "mlflow: no score"],
+    ]

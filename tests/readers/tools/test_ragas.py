@@ -101,3 +101,9 @@ def test_the_model_can_be_named(tmp_path):
     assert found.about["models"] == ["fern-1b"]
     assert "the model is not in the file; fern-1b was given by hand" in found.about["notes"]
     assert set(found.frames["scores"]["model"]) == {"fern-1b"}
+
+
+def test_numbers_that_name_rows_are_no_metrics(tmp_path):
+    found = imported(written(tmp_path / "r.jsonl", [{**ROWS[0], "id": 7, "sample_id": 3}]))
+    assert set(found.about["metrics"]) == {"faithfulness", "my_score"}
+    assert found.frames["items"][["id", "metadata_id", "sample_id"]].values.tolist() == [["q0001", 7, 3]]
