@@ -21,7 +21,7 @@ import numpy as np
 from evalbench.compare import N_SUMMARIES
 from evalbench.compare.changes import Changes, changes
 from evalbench.compare.resampled import compare_summaries
-from evalbench.compare.sides import Group, Side, surroundings, unequal
+from evalbench.compare.sides import Group, Side, stopped_early, surroundings, unequal
 from evalbench.compare.slices import Value, by_value, with_grouping
 from evalbench.compare.weighted import Kernel, compare_weighted
 from evalbench.core.compared import Comparison
@@ -273,6 +273,7 @@ def _differences(
     rows = [row._replace(headline=row.comparison.metric in opening) for row in rows]
     if not rows:
         raise BadInput.listing(f"{side.run_id} and {reference.run_id} have no figure that can be compared:", notes)
+    notes += [note for note in map(stopped_early, (reference, side)) if note]
     differing = unequal(reference.results["parameters"], side.results["parameters"])
     if differing:
         notes.append(

@@ -106,6 +106,17 @@ class Side:
         return {name: value for name, value in taken(function, self.results["parameters"]).items() if name not in own}
 
 
+def stopped_early(side: Side) -> str:
+    """What a comparison says of a run that stopped before all its items were asked; empty for others."""
+    told = side.results.get("stopping")
+    if not isinstance(told, Mapping) or not told.get("not_asked"):
+        return ""
+    return (
+        f"{side.name or side.run_id} stopped early, after {told.get('asked')} of {told.get('items')} items: what was not asked is not compared, "
+        "and intervals and p-values here are of a fixed number of items, which looking early makes too confident."
+    )
+
+
 def unequal(left: Mapping[str, Any], right: Mapping[str, Any]) -> tuple[tuple[str, Any, Any], ...]:
     names = [*left, *(n for n in right if n not in left)]
     return tuple((n, left.get(n), right.get(n)) for n in names if left.get(n) != right.get(n))

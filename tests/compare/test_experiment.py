@@ -12,7 +12,7 @@ from toy_runs import MEASURES, items, run
 
 from evalbench.compare.experiment import Experiment, experiment, refuse_experiment
 from evalbench.compare.matrix import Pairs, compare_pairs
-from evalbench.compare.sides import Side
+from evalbench.compare.sides import Side, with_names
 from evalbench.core.measures import mean_of
 from evalbench.errors import BadInput
 from evalbench.report.compare_experiment import experiment_lines
@@ -170,3 +170,14 @@ def test_a_study_without_means_is_refused(two: tuple[Side, Side]) -> None:
         experiment(two, found.found, hooks, paired=False, covariate="truth", seed=0)
     with pytest.raises(BadInput, match="--aa: none of this study's figures"):
         experiment(two, found.found, hooks._replace(measures=None), paired=False, aa=True, seed=0)
+
+
+def test_a_run_that_stopped_early_is_said() -> None:
+    one = run(items({"elm": 0.0}), "first")
+    told = {"asked": 40, "items": 90, "not_asked": 50}
+    other = run(items({"elm": 0.1}), "second", limit=1)
+    early = replace(other, results={**other.results, "stopping": told})
+    found = compare_pairs(with_names([one, early]), MEASURES, n_resamples=200, n_summaries=0).found[0]
+    assert any(
+        "stopped early, after 40 of 90 items: what was not asked is not compared" in note for note in found.notes
+    )
