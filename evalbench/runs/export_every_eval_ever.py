@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = "0.2.2"
 LIBRARY = "evalbench"
 NOT_NAMED = "not named"
+TEXTS = "texts"
 _SCALE = re.compile(r"(-?\d+(?:\.\d+)?)\s*–\s*(-?\d+(?:\.\d+)?)")
 _ASKED, _ANSWERED, _RIGHT = (
     ("prompt", "question", "request", "input"),
@@ -114,11 +115,11 @@ def _figures(results: Mapping[str, Any], notes: list[str]) -> Iterator[_Model]:
 
 
 def _texts(frames: Mapping[str, pd.DataFrame], unit: str) -> pd.DataFrame | None:
-    """The table that holds what was asked and answered."""
-    for frame in frames.values():
+    """The table that holds what was asked and answered; the texts, where the run has a table of them."""
+    for frame in [frames[TEXTS]] if TEXTS in frames else frames.values():
         has = set(map(str, frame.columns))
-        if unit in has and has & set(_ASKED) and has & set(_ANSWERED):
-            return frame
+        if unit in has and (has & set(_ASKED)) - {unit} and has & set(_ANSWERED):
+            return frame.drop(columns=unit) if unit in _ASKED and "id" in has else frame
     return None
 
 

@@ -23,7 +23,7 @@ from evalbench.errors import BadInput
 from evalbench.runs.export import finished, to_csv
 from evalbench.runs.export_every_eval_ever import to_every_eval_ever
 from evalbench.runs.export_mlflow import to_mlflow
-from evalbench.studies import text_metrics
+from evalbench.studies import imported, text_metrics
 
 HOSTILE = "=HYPERLINK(\"http://x\") <script>alert(1)</script> \u202e 'quoted', two\nlines"
 METRICS = ["f1_score", "exact_match"]
@@ -218,6 +218,18 @@ def test_exported_again_it_replaces_its_files(run, tmp_path):
     again = to_every_eval_ever(finished(run), tmp_path)
     assert first.files == again.files
     assert sorted(p for p in tmp_path.rglob("*") if p.is_file()) == sorted(again.files)
+
+
+def test_an_imported_run_goes_out_with_its_questions_and_all_trials(tmp_path):
+    data = load("imported_runs@1.0.0", study="imported")
+    record(imported.evaluate(data, n_resamples=60), out=tmp_path / "run")
+    found = to_every_eval_ever(finished(tmp_path / "run"), tmp_path / "out")
+    for samples in (f for f in found.files if f.suffix == ".jsonl"):
+        rows = [json.loads(line) for line in samples.read_text(encoding="utf-8").splitlines()]
+        own = [row for row in rows if row["evaluation_result_id"] == "has_answer"]
+        assert len(own) in (30, 32)
+        assert all(row["input"]["raw"].startswith("Answer the reader of the library: ") for row in rows)
+        assert {len(row["output"]["raw"]) for row in own} == ({1, 2} if len(own) == 30 else {2})
 
 
 def test_what_the_schema_has_no_place_for_is_said(tmp_path):
