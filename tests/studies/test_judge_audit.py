@@ -200,6 +200,16 @@ def test_corrected_means_are_those_of_core():
     assert figure(result, "too_kind_mean").value == pytest.approx(mark.mean() - expected.value)
 
 
+@pytest.mark.parametrize("labelled", [20, 60, 98])
+def test_twice_the_labels_of_marks_make_the_interval_narrower(labelled):
+    draw = np.random.default_rng(4)
+    truth = draw.random(200)
+    mark = np.clip(0.4 * truth + 0.5 + draw.normal(0, 0.2, 200), 0, 1)
+    verdicts = [{"id": f"a{i:03}", "judge": "oak", "mark": float(m)} for i, m in enumerate(mark)]
+    labels = [{"id": f"a{i:03}", "annotator": "ada", "mark": float(t)} for i, t in enumerate(truth[:labelled])]
+    assert 0.1 < audited(verdicts, labels).tables["rates"]["narrower"].iloc[0] <= 0.3
+
+
 def test_labels_with_probabilities_are_weighted_by_them():
     verdicts, labels, *_ = zero_one()
     for i, label in enumerate(labels):

@@ -102,11 +102,19 @@ def with_twice(rows: pd.DataFrame, labels_drawn: str) -> float | None:
         return 1 - then / now if now else None
     if way != "ppi" or found.trust is None or found.n_labelled < 2:
         return None
-    both, rest = ~np.isnan(human), np.isnan(human) & ~np.isnan(mark)
-    n, n_rest = found.n_labelled, int(rest.sum())
-    error = float(np.var(human[both] - found.trust * mark[both], ddof=1))
-    spread = found.trust**2 * float(np.var(mark[rest], ddof=1)) if n_rest > 1 else 0.0
-    now, then = error / n + spread / n_rest, error / (2 * n) + spread / max(n_rest - n, 1)
+    both, known = ~np.isnan(human), ~np.isnan(mark)
+    n, n_all = found.n_labelled, int(known.sum())
+    f, y, spread = mark[both], human[both], float(np.var(mark[known], ddof=1))
+    if n_all < 2 * n or spread == 0:
+        return None
+    covariance = float(np.cov(f, y)[0, 1])
+
+    def variance(labels: int) -> float:
+        rest = n_all - labels
+        trust = min(1.0, max(0.0, covariance / ((1 + labels / rest) * spread))) if rest else 0.0
+        return float(np.var(y - trust * f, ddof=1)) / labels + (trust**2 * spread / rest if rest else 0.0)
+
+    now, then = variance(n), variance(2 * n)
     return 1 - math.sqrt(then / now) if now > 0 else None
 
 
