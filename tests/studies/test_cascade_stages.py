@@ -341,7 +341,7 @@ def test_a_stage_that_differs_from_people_hands_its_questions_on():
     )
     assert account(result, 9)["decided"] == 0
     assert account(result, 9)["calls"] == 40
-    assert "0% of 20" in account(result, 9)["why"]
+    assert "0% of 20 labelled questions" in account(result, 9)["why"]
     assert set(result.items["stage"]) == {13}
     assert set(result.items["outcome"]) == {"b"}
     assert len(result.tables["contradictions"]) == 20

@@ -59,8 +59,8 @@ def planned(setting: Setting) -> pd.DataFrame:
         why = stages.PARITY if course.parity else stages.needs(number, setting)
         cases = [] if why else stages.looked_at(number, left, setting)
         why = why or ("" if cases else "no question that is left has what it needs")
-        each = [of_case(number, case, setting) for case in cases] if setting.asks(number) else []
-        total = _once(number, cases, setting, each)
+        each = costs(number, cases, setting) if setting.asks(number) else []
+        total = Range(*(sum(column) for column in zip(*each, strict=True))) if each else Range(0, 0, 0, 0)
         low = total if first and each and not (number == 9 and setting.stop_plan) else Range(0, 0, 0, 0)
         longest = setting.options["judge_max_tokens"]
         rows.append(
@@ -74,14 +74,24 @@ def planned(setting: Setting) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def _once(number: int, cases: Sequence[Case], setting: Setting, each: Sequence[Range]) -> Range:
-    """All questions of a stage together; a ranking asks once for a group of duplicates."""
-    if not each:
-        return Range(0, 0, 0, 0)
-    total = Range(*(sum(column) for column in zip(*each, strict=True)))
-    if number == 10:
-        return Range(*(min(r) if i % 2 == 0 else sum(r) for i, r in enumerate(zip(*each, strict=True))))
-    return total
+def costs(number: int, cases: Sequence[Case], setting: Setting) -> list[Range]:
+    """What a stage costs for each question; a ranking for each group of duplicates."""
+    if number != 10:
+        return [of_case(number, case, setting) for case in cases]
+    left = {case.id for case in cases}
+    return [
+        of_group([setting.every[name] for name in group], setting)
+        for group in pairs.groups_of(setting.same)
+        if left & set(group)
+    ]
+
+
+def of_group(group: Sequence[Case], setting: Setting) -> Range:
+    """What the ranking of all answers of a group costs."""
+    first, options = group[0], setting.options
+    n = len(orders_of(2 * len(group), orders=options["n_orders"], seed=options["seed"], item_id=first.id))
+    shown = sum(tokens(one.a) + tokens(one.b) for one in group) + max(tokens(one.basis) for one in group)
+    return _fixed(n, n * (_frame_of("ranking", first.lang) + tokens(first.question) + shown))
 
 
 def of_case(number: int, case: Case, setting: Setting) -> Range:
@@ -118,11 +128,6 @@ def of_case(number: int, case: Case, setting: Setting) -> Range:
         if options["promise"]:  # of the cheap judge alone, or of both
             return Range(2, 4, 0.7 * sent, 2.8 * sent)
         return _fixed(2, sent)
-    if number == 10:
-        group = [setting.every[name] for name in (case.id, *setting.same[case.id])]
-        n = len(orders_of(2 * len(group), orders=options["n_orders"], seed=options["seed"], item_id=case.id))
-        shown = sum(tokens(one.a) + tokens(one.b) for one in group) + tokens(case.basis)
-        return _fixed(n, n * (_frame_of("ranking", case.lang) + question + shown))
     if number == 11:
         said = sum(len(sentences(case.answer(side), case.lang)) + 1 for side in SIDES)
         least, most = 2 * (1 + len(case.facts)), 2 * (1 + len(case.facts)) + 4 * said

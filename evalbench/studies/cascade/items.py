@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from evalbench.kit.answers import why_unscored
 from evalbench.kit.early import placed
 from evalbench.kit.stopping import NOT_ASKED
-from evalbench.studies.cascade.stages import PER_PAIR, STAGES, Course
+from evalbench.studies.cascade.stages import PER_PAIR, STAGES, TITLES, Course
 from evalbench.studies.cascade.state import SCORES, Case, Decision
 
 if TYPE_CHECKING:
@@ -117,8 +117,12 @@ def contradictions_table(course: Course, cases: Sequence[Case], marks_high: floa
                 )
         for decided in (course.decided, course.handed_on):
             stage, decision = decided.get(case.id, (0, None))
-            if decision and case.people and {decision.outcome, case.people.outcome} == {"a", "b"}:
-                said = f"stage {stage} says {decision.outcome.upper()}, people say {case.people.outcome.upper()}"
+            if decision and case.people and decision.outcome not in (case.people.outcome, "set-aside"):
+                ours, theirs = (
+                    {"a": "A is better", "b": "B is better", "tie": "a tie"}[one]
+                    for one in (decision.outcome, case.people.outcome)
+                )
+                said = f"{TITLES[stage]}: {ours}; people: {theirs}"
                 rows.append((case.id, stage, said))
     return pd.DataFrame(sorted(set(rows)), columns=["id", "stage", "contradiction"])
 

@@ -80,7 +80,9 @@ def picture_flow(result: Result) -> tuple[Picture, str] | None:
     ax.set_xlim(0, total)
     ax.grid(visible=False)
     ax.set_xlabel("questions")
-    ax.set_title(f"Where {counted(total, 'question')} were decided", loc="left", pad=24)
+    found = int((items["outcome"] != "").sum())
+    title = f"{found} of {counted(total, 'question')} decided, stage by stage"
+    ax.set_title(title, loc="left", pad=24, fontsize=FONT_SIZE + 1.5, fontweight="bold", color=INK)
     aside = bool(((items["outcome"] == "") & (items["stage"] > 0)).any())
     shown_only = {"aside": aside, "spared": bool(ran["not_asked"].any())}
     keys = [key for key in names if shown_only.get(key, True)]
@@ -115,7 +117,7 @@ def picture_bounds(result: Result) -> tuple[Picture, str] | None:
         [labels[e.metric] for e in rows],
         rows,
         title=f"Advantage of {a} over {b}",
-        xlabel="questions won less questions lost, of one question (−1 to 1)",
+        xlabel="questions won less questions lost, as a share of the questions (−1 to 1)",
         domain=_domain(rows),
     )
 
@@ -282,4 +284,8 @@ def _with_texts(result: Result, items: pd.DataFrame, a: str, b: str) -> pd.DataF
 
 def contradictions(result: Result) -> pd.DataFrame | None:
     """What contradicts what: labels, stages, classes of queries."""
-    return result.tables.get("contradictions")
+    rows = result.tables.get("contradictions")
+    if rows is None:
+        return None
+    show: Show = {"id": "id", "stage": lambda row: row["stage"] or "–", "contradiction": "contradiction"}
+    return shown(rows, show)

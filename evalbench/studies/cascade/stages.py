@@ -324,15 +324,13 @@ def _step(stage: Stage, came: list[Case], setting: Setting, course: Course, why:
     found = found_by(stage.number, cases, setting, course.decided)
     found.counted(cases)
     share, labelled = _agreement(stage.number, cases, found)
-    if (
-        share is not None
-        and labelled >= LEAST_LABELLED
-        and stage.number >= FIRST_CHECKED
-        and stage.number < STAGES[-1].number
-    ):
-        least = setting.options["min_agreement"]
-        if share < least:
-            why = f"agrees with people on {share:.0%} of {labelled} questions, less than {least:.0%}: all go on"
+    least = setting.options["min_agreement"]
+    if share is not None and share < least and FIRST_CHECKED <= stage.number < STAGES[-1].number:
+        said = f"agrees with people on {share:.0%} of {labelled} labelled questions, less than {least:.0%}"
+        if labelled < LEAST_LABELLED:
+            why = f"{said}; fewer than {LEAST_LABELLED} are too few to hand on what it decided"
+        else:
+            why = f"{said}: all go on"
             course.handed_on |= {name: (stage.number, d) for name, d in found.decided.items()}
             course.equal |= dict.fromkeys(found.decided, f"stage {stage.number} differs from people's labels")
             found.decided, found.not_asked, found.stopped = {}, (), None
