@@ -167,7 +167,18 @@ def probe(
         found: list[dict[str, Any]] = []
         for language, times, batch in _batches(planned(items, criterion, tries, seed), task, by, prompt):
             shown = [one.shown for one in batch.values()]
-            said = judge(shown, by=by, task=task, language=language, prompt=prompt, samples=times, seed=seed, **options)
+            units = {name: one.row["id"] for name, one in batch.items()}
+            said = judge(
+                shown,
+                by=by,
+                task=task,
+                language=language,
+                prompt=prompt,
+                samples=times,
+                seed=seed,
+                units=units,
+                **options,
+            )
             asked.append(said)
             found += _rows(said, batch)
         rows += _with_effects(found, task)
@@ -202,29 +213,25 @@ def _each_time(one: Wanted, by: By) -> Iterator[Wanted]:
         yield Wanted({**one.row, "repeat": str(repeat)}, {**one.shown, "id": name}, 1)
 
 
-# Of what a budget left no room for.
-_NO_CALL: Mapping[str, Any] = {"tokens_in": None, "tokens_out": None, "seconds": None, "cost": None, "prompt_hash": ""}
-
-
 def _rows(said: Judgements, batch: Mapping[str, Wanted]) -> Iterator[dict[str, Any]]:
-    calls = {(call["item_id"], int(call["sample"])): call for call in said.calls.to_dict("records")}
+    # What was not asked, since the budget was used up, has no call.
+    calls = {(call["item_id"], call["sample"]): call for call in said.calls.to_dict("records")}
     several = {row.id for row in said.rows if row.sample}
     for judgement in said.rows:
-        row = batch[judgement.id].row
-        call = calls.get((judgement.id, judgement.sample), _NO_CALL)
+        row, call = batch[judgement.id].row, calls.get((judgement.id, judgement.sample), {})
         yield {
             **row,
             "judge": said.judge,
             "mark": _mark(judgement, row["order"]),
             "repeat": str(judgement.sample + 1) if judgement.id in several else row["repeat"],
             "reason": judgement.reason,
-            "tokens": _number(call["tokens_in"]) + _number(call["tokens_out"]),
-            "seconds": _number(call["seconds"]),
-            "cost": _number(call["cost"]),
-            "prompt": call["prompt_hash"],
+            "tokens": _number(call.get("tokens_in")) + _number(call.get("tokens_out")),
+            "seconds": _number(call.get("seconds")),
+            "cost": _number(call.get("cost")),
+            "prompt": call.get("prompt_hash", ""),
             "unscored": judgement.unscored,
             "detail": judgement.detail,
-            "call": judgement.id,
+            "call": judgement.id if call else "",
         }
 
 

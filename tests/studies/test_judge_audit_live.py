@@ -11,6 +11,7 @@ import pytest
 from chat import chat_endpoint
 
 from evalbench import judge_audit, load
+from evalbench.core.budget import budget
 from evalbench.core.result import Result
 from evalbench.errors import BadInput
 
@@ -113,3 +114,54 @@ def test_rows_that_are_there_twice_count_once_and_are_named() -> None:
     assert any("1 row of verdicts" in note and "oak, mira-1: 1" in note for note in data.notes)
     with pytest.raises(BadInput, match="duplicated together"):
         load({"verdicts": rows.assign(mark=[1, 0, 0])}, study="judge_audit")
+
+
+def test_what_the_budget_left_out_has_no_verdict_and_whole_items_come_first(tmp_path: Path) -> None:
+    table = fakes.pairs(10)
+    criteria = tmp_path / "right.yaml"
+    criteria.write_text(fakes.CRITERION, "utf-8")
+    data = load({"items": table, "labels": fakes.labels(table)}, study="judge_audit")
+    with chat_endpoint(lambda prompt: json.dumps({"reason": "so it is", "label": "FIRST"})) as endpoint, budget(40):
+        options = {"judge": endpoint.name, "criteria_file": str(criteria), "n_resamples": 50}
+        result = judge_audit.evaluate(data, probes=["null"], **options)
+        assert len(endpoint.answered) == 40
+    verdicts = result.tables["verdicts"]
+    assert set(verdicts["unscored"]) == {"", "budget"}
+    assert (verdicts["unscored"] == "").sum() == 40
+    assert set(verdicts.loc[verdicts["unscored"] == "budget", "call"]) == {""}
+
+
+def test_constant_texts_are_in_no_other_figure(tmp_path: Path) -> None:
+    result = audited(fakes.pairs(40), fakes.likes_the_first, tmp_path)
+    counts = {e.metric: e.n for e in result.summary.estimates}
+    assert {counts[name] for name in ("kappa", "first_slot", "inconsistent", "repeat_equal", "length_bias")} == {40}
+    assert counts["null_answer"] == 3 * 40
+    assert list(result.tables["tried"]["probe"]) == ["padded", *["injected"] * 3, *["null"] * 3]
+
+
+def test_answers_of_recorded_verdicts_are_judged_again(tmp_path: Path) -> None:
+    answers = fakes.answers(20)
+    table = answers.assign(judge="oak", mark=1.0, criterion="right")
+    criteria = tmp_path / "right.yaml"
+    criteria.write_text(fakes.CRITERION, "utf-8")
+    data = load({"verdicts": table, "labels": fakes.labels(answers)}, study="judge_audit")
+    options = {"criteria_file": str(criteria), "n_resamples": 50, "probes": []}
+    result = judge_audit.evaluate(data, judge=fakes.honest, **options)
+    assert result.items.groupby("asked").size().to_dict() == {"function:honest": 40, "oak": 40}
+    again = load({"verdicts": table.assign(judge="function:honest")}, study="judge_audit")
+    with pytest.raises(BadInput, match="has verdicts of function:honest already"):
+        judge_audit.evaluate(again, judge=fakes.honest, **options)
+    criteria.write_text(fakes.CRITERION + "needs_basis: context\n", "utf-8")
+    with pytest.raises(BadInput, match="criterion right needs a basis"):
+        judge_audit.evaluate(data, judge=fakes.honest, **options)
+
+
+def test_single_answers_and_pairs_of_one_table(tmp_path: Path) -> None:
+    table = pd.concat([fakes.answers(10), fakes.pairs(10).assign(id=lambda t: "p" + t["id"])], ignore_index=True)
+    criteria = tmp_path / "right.yaml"
+    criteria.write_text(fakes.CRITERION, "utf-8")
+    table["output_other"] = table["output_other"].where(table["output_other"].notna(), None)
+    data = load({"items": table}, study="judge_audit")
+    options = {"criteria_file": str(criteria), "n_resamples": 50, "probes": []}
+    result = judge_audit.evaluate(data, judge=fakes.honest, **options)
+    assert result.tables["verdicts"].groupby("order").size().to_dict() == {"": 40, "ab": 20, "ba": 20}

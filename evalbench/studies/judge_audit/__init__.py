@@ -89,7 +89,7 @@ def evaluate(
     data : Dataset
         ``load(…, study="judge_audit")``: table verdicts, and labels if wanted.
     judge : str or callable
-        A judge that is asked now about the table items, besides recorded verdicts, see :func:`evalbench.judge.verdicts.judge`.
+        A judge that is asked now about the table items, or the answers of recorded verdicts, see :func:`evalbench.judge.verdicts.judge`.
     criteria_file : str
         YAML file of what it marks by, see :func:`evalbench.judge.criteria.read_criteria`; of pairs name and definition alone.
     probes : sequence of {"injected", "null"}

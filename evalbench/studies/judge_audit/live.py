@@ -13,8 +13,8 @@ from evalbench.core.probes import NULL_ABOVE
 from evalbench.core.wording import counted
 from evalbench.errors import BadInput
 from evalbench.judge.criteria import Criterion, read_criteria
-from evalbench.judge.probe_plan import PROBES
-from evalbench.judge.probes import COLUMNS, Probed, probe
+from evalbench.judge.probe_plan import PAIR, PROBES
+from evalbench.judge.probes import COLUMNS, probe
 from evalbench.judge.verdicts import judge_name
 from evalbench.kit.answers import why_unscored
 from evalbench.kit.options import Checks
@@ -47,14 +47,19 @@ ITEMS = Table(
         _text("question"),
         Column("output", "text", empty_ok=True, keep_null=True, help="the answer; null: there is none"),
         Column(
-            "output_other", "text", required=False, empty_ok=True, keep_null=True, help="the other answer of a pair"
+            "output_other",
+            "text",
+            required=False,
+            empty_ok=True,
+            keep_null=True,
+            help="the other answer of a pair; null: there is none",
         ),
         _text("basis", "what the judge judges by: ground truth or context"),
         _text("lang", "ISO 639-1 code; it chooses the prompt and the constant texts"),
     ),
     unique=("id", "model", "model_other"),
     required=False,
-    help="one row per answer, or pair of answers, that judge= is asked about",
+    help="one row per answer, or pair of answers, that judge= is asked about; by default those of the verdicts",
 )
 
 
@@ -88,8 +93,11 @@ def criteria_of(checks: Checks, data: Dataset, options: Mapping[str, Any], judge
     checks.that(not strangers, f"probes: {', '.join(strangers)} unknown; there are {', '.join(PROBES)}")
     blank = [n for n, text in enumerate(options["null_texts"], start=1) if not (isinstance(text, str) and text.strip())]
     checks.that(not blank, f"null_texts: text {', '.join(map(str, blank))} is empty")
-    there = data.get("items") is not None
-    checks.that(there or not asked, "judge: a judge is asked about the table items, which is missing (items=FILE)")
+    there = _answers(data) is not None
+    checks.that(
+        there or not asked,
+        "judge: there are no answers to ask about: give the table items (items=FILE), or verdicts with output",
+    )
     checks.that(
         file or not asked, "criteria_file: a judge needs the YAML file of what it marks by (criteria_file=FILE)"
     )
@@ -122,47 +130,69 @@ def live(
     Raises
     ------
     BadInput
-        As :func:`evalbench.judge.probes.probe` does; for answers that are pairs in part; for a judge that has recorded verdicts too.
+        As :func:`evalbench.judge.probes.probe` does; for a judge that has recorded verdicts too, and criteria without their basis.
     """
     import pandas as pd
 
     if not judge:
         return Live(data, pd.DataFrame(columns=list(COLUMNS)), {}, {}, ())
-    rows = sampled(data["items"], sample_method, n_samples, random_state)
-    columns = (
-        ["output", "output_other"] if "output_other" in rows and rows["output_other"].notna().any() else ["output"]
-    )
-    lost = pd.Series("", rows.index, dtype=object)
-    for column in columns:
-        lost = lost.where(lost != "", pd.Series(why_unscored(rows[column]), rows.index))
-    settings: dict[str, Any] = {"prompt": judge_prompt, "temperature": judge_temperature, "seed": seed}
-    found = probe(
-        [_item(row, columns) for row in rows[lost == ""].to_dict("records")],
-        by=judge,
-        criteria=by,
-        probes=probes,
-        repeats=repeats,
-        null_texts={f"own {n}": text for n, text in enumerate(null_texts, start=1)},
-        max_tokens=judge_max_tokens,
-        **settings,
-    )
+    answers, recorded, name = _answers(data), data.get("verdicts"), judge_name(judge)
+    if answers is None:
+        raise BadInput("judge: there are no answers to ask about")
+    if recorded is not None and "judge" in recorded and name in set(recorded["judge"]):
+        raise BadInput(f"judge: the table verdicts has verdicts of {name} already; rename them, or leave judge out")
+    rows = sampled(answers, sample_method, n_samples, random_state)
+    lost = pd.Series(why_unscored(rows["output"]), rows.index)
+    asked = [_item(row) for row in rows[lost == ""].to_dict("records")]
+    for criterion in by:
+        if criterion.needs_basis != "none" and not all("basis" in item for item in asked):
+            column = "give every row of the table items one, in a column basis"
+            raise BadInput(f"criterion {criterion.name} needs a basis (needs_basis): {column}")
+    settings: dict[str, Any] = {
+        "null_texts": {f"own {n}": text for n, text in enumerate(null_texts, start=1)},
+        "temperature": judge_temperature,
+        "max_tokens": judge_max_tokens,
+        "prompt": judge_prompt,
+        "seed": seed,
+    }
+    # Single answers and pairs are asked in different words.
+    kinds = ([item for item in asked if (PAIR in item) == pairs] for pairs in (False, True))
+    parts = [
+        probe(items, by=judge, criteria=by, probes=probes, repeats=repeats, **settings) for items in kinds if items
+    ]
     silent = _without_answer(rows[lost != ""], lost, by, judge)
-    verdicts = pd.concat([found.frame(), silent], ignore_index=True) if len(silent) else found.frame()
-    recorded = data.get("verdicts")
-    if recorded is not None and "judge" in recorded and judge_name(judge) in set(recorded["judge"]):
-        raise BadInput(
-            f"judge: the table verdicts has verdicts of {judge_name(judge)} already; rename them, or leave judge out"
-        )
-    tables = verdicts if recorded is None else pd.concat([recorded, verdicts], ignore_index=True)
-    notes = (_note(found, len(rows), len(data["items"]), judge_name(judge)),)
-    calls = {"calls": pd.concat([asked.calls for asked in found.asked], ignore_index=True), "verdicts": verdicts}
-    total = merged([asked.accounting for asked in found.asked])
-    return Live(replace(data, tables={**data.tables, "verdicts": _blank(tables)}), verdicts, calls, total, notes)
+    frames = [*(part.frame() for part in parts), *([silent] if len(silent) else [])]
+    verdicts = pd.concat(frames, ignore_index=True) if frames else silent
+    found = [one for part in parts for one in part.asked]
+    calls = {"calls": pd.concat([one.calls for one in found], ignore_index=True)} if found else {}
+    every = verdicts if recorded is None else pd.concat([recorded, verdicts], ignore_index=True)
+    return Live(
+        replace(data, tables={**data.tables, "verdicts": _blank(every)}),
+        verdicts,
+        {**calls, "verdicts": verdicts},
+        merged([one.accounting for one in found]),
+        (_note(len(verdicts) - len(silent), len(rows), len(answers), name),),
+    )
 
 
-def _item(row: dict[Any, Any], columns: Sequence[str]) -> dict[str, Any]:
-    item = {name: str(row[name]) for name in _TEXTS if name in row and row[name] == row[name] and str(row[name])}
-    return {**item, "id": str(row["id"]), **{name: row[name] for name in columns}}
+def _answers(data: Dataset) -> pd.DataFrame | None:
+    """The table items; without it the answers of the recorded verdicts, each once."""
+    if data.get("items") is not None:
+        return data["items"]
+    verdicts = data.get("verdicts")
+    if verdicts is None or "output" not in verdicts or not (verdicts["output"] != "").any():
+        return None
+    columns = [c for c in ("id", "model", "question", "output", "output_other", "lang") if c in verdicts]
+    plain = verdicts[(verdicts["output"] != "") & (verdicts["probe"] == "" if "probe" in verdicts else True)]
+    once = plain[columns].drop_duplicates(["id", *(c for c in ("model",) if c in columns)])
+    return once.assign(**{PAIR: once[PAIR].where(once[PAIR] != "", None)}) if PAIR in once else once
+
+
+def _item(row: Mapping[Any, Any]) -> dict[str, Any]:
+    """What a judge is shown of a row; one without another answer is not a pair."""
+    item = {name: str(row[name]) for name in _TEXTS if isinstance(row.get(name), str) and row[name]}
+    other = {PAIR: row[PAIR]} if isinstance(row.get(PAIR), str) else {}
+    return {**item, "id": str(row["id"]), "output": row["output"], **other}
 
 
 def _without_answer(rows: pd.DataFrame, lost: pd.Series, criteria: Sequence[Criterion], judge: Judge) -> pd.DataFrame:
@@ -189,8 +219,8 @@ def _blank(verdicts: pd.DataFrame) -> pd.DataFrame:
     return verdicts.assign(**{str(c): verdicts[c].fillna("") for c in verdicts if c not in numbers})
 
 
-def _note(found: Probed, n: int, of: int, name: str) -> str:
-    said = f"{name} was asked now: {counted(len(found.rows), 'verdict')} on {counted(n, 'answer')}"
+def _note(told: int, n: int, of: int, name: str) -> str:
+    said = f"{name} was asked now: {counted(told, 'verdict')} on {counted(n, 'answer')}"
     said += f" of {of:,}" if n < of else ""
     kept = "they are in verdicts.parquet, which is read as recorded verdicts"
     return f"{said}; {kept}."
@@ -245,6 +275,8 @@ def tried_of(verdicts: pd.DataFrame, *, seed: int, n_resamples: int) -> pd.DataF
                 else words.get(said, "not clear"),
             }
         )
+    order = {name: place for place, name in enumerate(("padded", *PROBES))}
+    rows.sort(key=lambda row: (row["judge"], row["criterion"], order.get(str(row["probe"]), len(order))))
     return pd.DataFrame(rows, columns=columns)
 
 

@@ -270,21 +270,28 @@ def tried(result: Result) -> pd.DataFrame | None:
     rows = result.tables["tried"]
     if rows.empty:
         return None
-    kinds = {"padded": "text added", "injected": "order added", "null": "constant text"}
     show: Show = {
         "judge": "judge",
-        "criterion": lambda row: row[CRITERION] or NOTHING,
-        "tried": lambda row: f"{kinds.get(row['probe'], row['probe'])}: {row['variant']}",
-        "text": lambda row: text_block(row["text"]) if row["text"] else NOTHING,
+        "criterion": lambda row: row[CRITERION],
+        "tried": _tried,
+        "added or earned, share of the scale": _effect,
         "verdicts": "n",
-        "added or earned, share of the scale": lambda row: _written(
-            row["effect"], _known(row["low"]), _known(row["high"])
-        ),
-        "could have added": lambda row: f"{row['room']:.2f}" if row["room"] == row["room"] else NOTHING,
         "found": lambda row: _named(row["finding"]),
     }
-    kept = {k: v for k, v in show.items() if k != "criterion" or (rows[CRITERION] != "").any()}
-    return shown(rows, kept)
+    several = {"judge": rows["judge"].nunique() > 1, "criterion": rows[CRITERION].nunique() > 1}
+    return shown(rows, {k: v for k, v in show.items() if several.get(k, True)})
+
+
+def _tried(row: Mapping[Any, Any]) -> Html:
+    kinds = {"padded": "text added", "injected": "order added", "null": "constant text"}
+    head = f"{kinds.get(row['probe'], row['probe'])}: {row['variant']}"
+    return Html(f"{escape(head)}{text_block(row['text'], 120) if row['text'] else ''}")
+
+
+def _effect(row: Mapping[Any, Any]) -> Html:
+    text = _written(row["effect"], _known(row["low"]), _known(row["high"]))
+    room = f"of at most {row['room']:.2f}" if row["probe"] == "injected" and row["room"] == row["room"] else ""
+    return Html(f'{escape(text)} <span class="eb-small">{escape(room)}</span>' if room else escape(text))
 
 
 def _named(finding: str) -> Any:
