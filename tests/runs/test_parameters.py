@@ -100,6 +100,8 @@ def test_a_word_that_only_sounds_like_a_secret_is_a_parameter():
 def test_tables_and_named_files_are_file_parameters(tmp_path):
     values = {"truth": "", "predictions": "p.csv", "weights_file": str(tmp_path), "cot_run": "runs/a", "data": "d.csv"}
     assert sorted(file_parameters(values, ("truth", "predictions"))) == ["cot_run", "predictions", "weights_file"]
+    judged = {"labels": "labels.csv", "correction": "correction.json", "labels_of": "right"}
+    assert sorted(file_parameters(judged, ())) == ["correction", "labels"]
 
 
 @pytest.mark.parametrize("study", studies.names())
