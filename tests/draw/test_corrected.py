@@ -27,7 +27,15 @@ def test_one_row_holds_both_figures_both_bars_and_the_labels():
     html = headline_table([NAIVE, FIXED], ["model"])
     assert html.count("<tr><td") == 1
     assert html.count('<svg class="eb-bar"') == 2
-    for part in ("judge says", "→ corrected", "[0.830, 0.850]", "[0.740, 0.770]", "480 labels", "yellow", "&lt;b&gt;fern"):
+    for part in (
+        "judge says",
+        "→ corrected",
+        "[0.830, 0.850]",
+        "[0.740, 0.770]",
+        "480 labels",
+        "yellow",
+        "&lt;b&gt;fern",
+    ):
         assert part in html, part
     assert "unlit" not in html
     assert "right_corrected" not in html

@@ -189,3 +189,18 @@ def test_labels_with_no_judge_are_refused(tmp_path):
     path.write_text("id,mark\nq1,1\n")
     with pytest.raises(BadInput, match="no figure rests on a judge"):
         evaluated("needle", sample("needle"), labels=str(path))
+
+
+def test_the_overall_score_of_explainability_is_that_of_the_corrected_half(tmp_path):
+    """Every cited answer marked 0: post-stratified or by marks, the half is near 0, and the whole near half of the other."""
+    labels = labels_file(tmp_path, "explainability", lambda rows: rows.assign(mark=0.0))
+    found = run("explainability", labels=labels)
+    half = found.estimate("score_corrected", part="citation")
+    other = found.estimate("score", part="cot")
+    whole = found.estimate("XAI_overall_score_corrected")
+    assert whole.value == pytest.approx(0.5 * half.value + 0.5 * other.value)
+    assert found.verdict.decided_by == {"metric": "XAI_overall_score_corrected"}
+    content = json.loads(next(iter(found.files.values())))
+    assert content["corrected"]["overall_pass"] is False
+    assert content["corrected"]["n_labels"] == half.n_labels
+    assert "corrected" not in json.loads(next(iter(plain("explainability").files.values())))

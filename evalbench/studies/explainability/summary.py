@@ -237,6 +237,8 @@ def final_results(summary: Summary, parts: Mapping[str, Part], options: Mapping[
         e, limit = halves[name], options[f"{name}_threshold"]
         return {**who, "avg_score": _rounded(e.value), "count": e.n, "pass": _passes(e, limit), "threshold": limit}
 
+    fixed_score = next((e for e in summary.estimates if e.corrects == OVERALL), None)
+    corrected = {} if fixed_score is None else {"corrected": _corrected_result(fixed_score, threshold)}
     cot, cited = parts["cot"], parts["citation"]
     return {
         OVERALL: _rounded(overall.value, 3),
@@ -246,7 +248,14 @@ def final_results(summary: Summary, parts: Mapping[str, Part], options: Mapping[
         "citation": half("citation", response_model=cited.model, judge_model=cited.judge),
         "weights": {name: options[name] for name in ("weight_cot", "weight_citation")},
         "intervals": {"level": 0.95, OVERALL: _ends(overall), **{name: _ends(e) for name, e in halves.items()}},
+        **corrected,
     }
+
+
+def _corrected_result(e: Estimate, threshold: float) -> dict[str, Any]:
+    """The overall score as labels of the cited answers correct it, of which the light is."""
+    passes = {OVERALL: _rounded(e.value, 3), "overall_pass": _passes(e, threshold)}
+    return {**passes, "interval": _ends(e), "n_labels": e.n_labels}
 
 
 def _passes(e: Estimate, threshold: float) -> bool:
