@@ -154,6 +154,9 @@ def own_decimals(value: float, low: float | None, high: float | None) -> int:
 
 
 def _fixed(value: float, decimals: int) -> str:
+    if decimals > _MOST_DECIMALS and value:
+        return signed(f"{value:.2g}")
+    decimals = min(decimals, _MOST_DECIMALS)
     # Python rounds halves to even in binary, which is what repr-exact values deserve.
     return signed(f"{round(value, decimals):,.{max(decimals, 0)}f}".replace(",", "\u202f"))
 

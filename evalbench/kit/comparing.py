@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -152,9 +152,7 @@ def shown(table: pd.DataFrame | None, by: str) -> pd.DataFrame:
             r["title"],
             r[f"{by}_a"],
             r[f"{by}_b"],
-            "–"
-            if np.isnan(r["difference"])
-            else " ".join(difference_parts(r["difference"], r["ci_low"], r["ci_high"])),
+            "–" if np.isnan(r["difference"]) else " ".join(filter(None, difference_parts(r["difference"], *_ends(r)))),
             p_text(r["p_holm"]),
             _with_reason(r["outcome"], r["held_back"] or (r["note"] if r["outcome"] == "undefined" else "")),
             r["n_a"],
@@ -164,6 +162,12 @@ def shown(table: pd.DataFrame | None, by: str) -> pd.DataFrame:
         if (r[f"{by}_a"], r[f"{by}_b"]) not in lost
     ]
     return pd.DataFrame([*cells, *_folded(lost, len({r["metric"] for r in rows}))], columns=columns)
+
+
+def _ends(row: Mapping[Any, Any]) -> tuple[float | None, float | None]:
+    """The ends of a difference's interval; None where there is none."""
+    low, high = row["ci_low"], row["ci_high"]
+    return (None, None) if np.isnan(low) or np.isnan(high) else (low, high)
 
 
 def _incomparable(rows: Sequence[dict[Any, Any]], by: str) -> dict[tuple[str, str], str]:

@@ -84,7 +84,12 @@ class Parts:
         forms = list(dict.fromkeys(run.format_version for run in runs if run.format_version is not None))
         metrics = {metric: self._metric(metric) for metric in total.cells}
         assumed_higher = [m for m, facts in metrics.items() if facts["direction_from"] == "assumed"]
-        figures = [f for run, tally in zip(runs, self.tallies, strict=True) for f in run.figures(tally)]
+        several = len({run.task for run in runs}) > 1
+        figures = [
+            f._replace(slice={"task": run.task, **f.slice}) if several and run.task else f
+            for run, tally in zip(runs, self.tallies, strict=True)
+            for f in run.figures(tally)
+        ]
         return {
             "schema_version": SCHEMA_VERSION,
             "made_by": f"evalbench {_own_version()}",
@@ -114,9 +119,11 @@ class Parts:
         }  # fmt: skip
 
     def _said(self) -> Iterator[str]:
+        tasks = {run.task for _, run in self.runs}
         for note in dict.fromkeys(note for _, run in self.runs for note in run.notes):
+            of = {run.task for _, run in self.runs if note in run.notes}
             if note != NO_MODEL:
-                yield note
+                yield note if of == tasks else f"{', '.join(sorted(of))}: {note}"
             elif self.model:
                 yield f"the model is not in the file; {self.model} was given by hand"
             elif not self.total.models:
@@ -134,11 +141,21 @@ class Parts:
             notes.append(f"written by several versions: {', '.join(versions)}")
         if not versions:
             notes.append("the version of the tool is not in the file")
+        if pooled := self._pooled():
+            notes.append(f'{", ".join(pooled)}: a mean over all rows pools several tasks; slices=["task"] shows each')
         if self.unchecked:
             notes.append(f"{self.unchecked} of {total.rows} rows have no score of any metric: nothing checked them")
         if total.questions < total.ids:
             notes.append(f"{total.ids} ids, {total.questions} different questions: some are asked more than once")
         return notes
+
+    def _pooled(self) -> list[str]:
+        """The metrics that rows of several tasks have."""
+        tasks: dict[str, set[str]] = {}
+        for (_, run), tally in zip(self.runs, self.tallies, strict=True):
+            for metric in tally.cells:
+                tasks.setdefault(metric, set()).add(run.task)
+        return [metric for metric, of in tasks.items() if len(of) > 1]
 
     def _metric(self, metric: str) -> dict[str, Any]:
         cell, runs = self.total.of(metric), [run for _, run in self.runs]

@@ -20,6 +20,7 @@ from evalbench.readers.tools.shapes import (
     Run,
     Score,
     clipped,
+    lower_by_name,
     metadata_columns,
     no_number,
     number_of,
@@ -72,7 +73,7 @@ def read(look: Probe) -> Run:
     if not model:
         run.notes.append(NO_MODEL)
     run.higher = _directions(cases)
-    run.lower_assumed = lambda metric: metric.lower().startswith(_LOWER)
+    run.lower_assumed = lambda metric: metric.lower().startswith(_LOWER) or lower_by_name(metric)
     run.left_aside.update(key for case in cases for key in case if key not in _CASE)
     run.left_aside.update(
         key for key in body if key not in ("testCases", "conversationalTestCases", "metricsScores", "hyperparameters")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalbench.errors import BadInput
 from evalbench.readers.schema import Table
-from evalbench.readers.tools.known import imported, reader_of, why_refused
+from evalbench.readers.tools.known import MOST_FILES, imported, reader_of, why_refused
 from evalbench.readers.tools.probe import Probe, probed
 from evalbench.readers.tools.safe import HEAD, document, head_of, lines, mapping, sequence
 
@@ -84,7 +84,7 @@ def taken(data: str | Path, schema: Mapping[str, Table]) -> Taken | None:
     if path.is_dir() and (path / RECORD).is_file():
         frames, about = _written(path)
         return Taken(fitted(frames, schema), _notes(about), str(about.get("sha256", "")))
-    look = _foreign(path)
+    look = _foreign(path, schema)
     if look is not None and (why := why_refused(look)):
         raise BadInput(f"{path}: {why}")
     if look is None or (look.form in ("lines", "csv", "parquet", "document") and _own_columns(look, schema)):
@@ -150,12 +150,17 @@ def _own_columns(look: Probe, schema: Mapping[str, Table]) -> bool:
     return bool(needed) and needed <= look.keys
 
 
-def _foreign(path: Path) -> Probe | None:
-    """A file of another tool, by a look at its head; then by all of it."""
+def _foreign(path: Path, tables: Container[str] = ()) -> Probe | None:
+    """A file of another tool, by a look at its head; then by all of it.  A folder with a table of the study is none."""
     if path.is_dir():
         whole = Probe(path, "folder")
         logs = any(path.glob("*.eval")) or any(path.glob("samples_*.jsonl"))
-        return whole if logs or reader_of(whole) else None
+        if logs or reader_of(whole):
+            return whole
+        files = [p for p in sorted(path.iterdir()) if p.is_file() and p.suffix.lower() in (".json", ".jsonl")]
+        if any(p.stem in tables for p in files):
+            return None
+        return whole if any(_foreign(p) for p in files[:MOST_FILES]) else None
     head = head_of(path, HEAD)
     if head.startswith(b"PK"):
         look = Probe(path, "zip")

@@ -61,6 +61,10 @@ def read(look: Probe) -> Run:
     run = Run(NAME, iter(()), format_version=max(versions) or None, binary=True)
     if len(names) == 1:
         run.task = next(iter(names))
+    elif names:
+        run.notes.append(
+            f'{len(names)} evaluations in one file: a mean over all rows pools them; slices=["task"] shows each'
+        )
     aggregate = _aggregate(look.path)
     run.version = None
     library = mapping(aggregate.get("eval_library"))

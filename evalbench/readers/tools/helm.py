@@ -74,9 +74,16 @@ def read(look: Probe) -> Run:
         run.notes.append(f"named by the run's specification, without a value for any instance: {', '.join(absent)}")
     run.left_aside.update(name for name in sorted(present_names) if name not in names)
     sums: dict[tuple[str, str], list[float]] = defaultdict(list)
-    run.rows = _each(objects(state.get("request_states")), stats, names, sums)
+    states = objects(state.get("request_states"))
+    changed = any(mapping(s.get("instance")).get("perturbation") for s in states)
+    if changed:
+        run.notes.append(
+            "some rows are perturbed copies of others: a mean over all rows is over both, HELM's own leaves the copies out; "
+            'slices=["perturbation"] shows them apart'
+        )
+    run.rows = _each(states, stats, names, sums)
     whole = objects(document(look.path / "stats.json")) if (look.path / "stats.json").is_file() else []
-    run.figures = lambda tally: _figures(whole, names, sums, run.model)
+    run.figures = lambda tally: _figures(whole, names, sums, run.model, changed)
     return run
 
 
@@ -219,7 +226,9 @@ def _figures(
     names: Sequence[str],
     sums: Mapping[tuple[str, str], Sequence[float]],
     model: str,
+    changed: bool,
 ) -> Iterator[Figure]:
+    unperturbed = {"perturbation": ""} if changed else {}
     for stat in stats:
         name = mapping(stat.get("name"))
         metric, split = str(name.get("name")), str(name.get("split") or "")
@@ -230,5 +239,12 @@ def _figures(
         agrees = tool is not None and abs(tool - ours) <= 1e-9
         reason = ("", "") if agrees else ("other", "the tool's figure is not the mean over the instances of the split")
         yield Figure(
-            metric, "stats.json, by split", tool, ours, len(values), *reason, model=model, slice={"split": split}
+            metric,
+            "stats.json, by split",
+            tool,
+            ours,
+            len(values),
+            *reason,
+            model=model,
+            slice={"split": split, **unperturbed},
         )

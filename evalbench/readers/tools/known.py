@@ -125,7 +125,11 @@ def _reader(look: Probe, tool: str) -> ModuleType:
     found = reader_of(look)
     if found is None:
         held = f"; it holds {', '.join(sorted(look.keys)[:12])}" if look.keys else ""
-        raise BadInput.listing(f"{look.path}: not a result file of a tool that is known here{held}. Known are:", FORMS)
+        own = f"a table of your own scores needs no import: evalbench run imported --data {look.path}"
+        more = [own] if look.form in ("csv", "lines", "parquet") else []
+        raise BadInput.listing(
+            f"{look.path}: not a result file of a tool that is known here{held}. Known are:", [*FORMS, *more]
+        )
     return found
 
 

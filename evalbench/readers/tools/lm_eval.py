@@ -20,6 +20,7 @@ from evalbench.readers.tools.shapes import (
     Row,
     Run,
     Score,
+    lower_by_name,
     metadata_columns,
     no_number,
     number_of,
@@ -94,7 +95,9 @@ def read(look: Probe) -> Run:
         run.assumed.append("the task is not in the file's name; questions are paired by their document alone")
     run.higher = dict(results.higher)
     run.plain = lambda metric: metric.partition(",")[0]
-    run.lower_assumed = lambda metric: bool(re.search(r"perplexity|bits_per_byte|brier|ter\b", run.plain(metric)))
+    run.lower_assumed = lambda metric: (
+        bool(re.search(r"perplexity|bits_per_byte|brier|ter\b", run.plain(metric))) or lower_by_name(run.plain(metric))
+    )
     run.headline = dict(results.figures)
     if results.alone:
         run.notes.append(

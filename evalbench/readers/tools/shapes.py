@@ -5,13 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 UNSCORED = "imported"
-NO_MODEL = "the model is not in the file; evalbench data import --model NAME names it"
+NO_MODEL = (
+    "the model is not in the file; evalbench data import FILE --model NAME --to DIR names it, in a copy to run on"
+)
 OWN = (
     *("id", "model", "trial", "task", "split", "question_hash", "prompt", "messages", "output", "reference", "context"),
     *("choices", "error", "seconds", "cost", "tokens", "samples", "raw_output"),
@@ -19,6 +22,10 @@ OWN = (
 )
 """Columns of ``items``, and names under which studies look for what a model said; metadata of these names, such as the
 gold answer of a data set, become ``metadata_NAME``."""
+
+
+MOST = 1e100
+"""No score is larger, so that sums and squares of scores are finite."""
 
 
 class Score(NamedTuple):
@@ -68,6 +75,25 @@ class Figure(NamedTuple):
         return math.isclose(self.tool_value, self.ours, rel_tol=1e-9, abs_tol=1e-9)
 
 
+_LOWER = re.compile(
+    r"errors?|loss|latency|perplexity|ppl|[wct]er|toxicity|hallucinations?|bias|brier|ece|r?m[as]e|rmse|violations|failures"
+    r"|duration|seconds|ms|cost"
+)
+_GOOD = re.compile(r"accuracy|precision|recall|f1|auc|auroc|detect(ion|ed)|similarity|free|no|without|non")
+
+
+def lower_by_name(metric: str) -> bool:
+    """Whether the name of a metric alone shows that less is better.
+
+    Examples
+    --------
+    >>> [lower_by_name(name) for name in ("error_rate", "latencyMs", "Bias", "error_detection_f1", "faithfulness")]
+    [True, True, True, False, False]
+    """
+    words = {word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+", metric)}
+    return any(map(_LOWER.fullmatch, words)) and not any(map(_GOOD.fullmatch, words))
+
+
 @dataclass
 class Run:
     """What a file says of itself, and its rows, one at a time.
@@ -113,7 +139,7 @@ class Run:
     folder: str = ""
     higher: dict[str, bool] = field(default_factory=dict)
     plain: Callable[[str], str] = lambda metric: metric
-    lower_assumed: Callable[[str], bool] = lambda metric: False
+    lower_assumed: Callable[[str], bool] = lower_by_name
     scales: dict[str, str] = field(default_factory=dict)
     binary: bool = False
     headline: dict[str, Any] = field(default_factory=dict)
@@ -192,12 +218,8 @@ def text_of_parts(content: Any) -> str:
 
 
 def number_of(value: Any) -> float | None:
-    """A finite number, 1 or 0 for true or false; None for anything else."""
-    if isinstance(value, bool):
-        return float(value)
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return float(value) if isinstance(value, int) and value.bit_length() < 1024 else None
+    """A number up to :data:`MOST` either way, 1 or 0 for true or false; None for anything else."""
+    return float(value) if isinstance(value, int | float) and abs(value) <= MOST else None
 
 
 def whole_of(value: Any, otherwise: int = 0) -> int:
@@ -239,8 +261,8 @@ def no_number(value: Any) -> str:
     >>> no_number(float("nan")), no_number("often"), no_number(None)
     ('the score is NaN', 'the score is "often"', 'the score is null')
     """
-    if isinstance(value, float):
-        return f"the score is {'NaN' if math.isnan(value) else 'infinite'}"
+    if isinstance(value, float) and not abs(value) <= MOST:
+        return f"the score is {'NaN' if math.isnan(value) else 'infinite' if math.isinf(value) else f'too large, {value:g}'}"
     return f"the score is {clipped(json.dumps(value, ensure_ascii=False))}"
 
 

@@ -138,7 +138,7 @@ def evaluate(
         "judgements": _verdicts(data, repeated),
         "comparison": compare_groups(items, listed, "model", units=UNIT, seed=seed, n_resamples=n_resamples),
     }
-    used = {c for c in data["items"] if c in names} | {"answer", "passed"}
+    used = {c for c in data["items"] if c in names} | ({"answer", "passed"} if "scores" in data.tables else set())
     result = Result(
         study="imported",
         question=QUESTION,

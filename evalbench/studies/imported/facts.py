@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from evalbench.studies.imported.inputs import HIGHER, Given
+from evalbench.readers.tools.shapes import lower_by_name
+from evalbench.studies.imported.inputs import HIGHER, LOWER, Given
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +43,7 @@ def facts_of(
     for name in found.metrics:
         row, seen = table.get(name, {}), values.get(name, np.array([]))
         seen = seen[np.isfinite(seen)]
-        direction = directions.get(name) or row.get("direction") or HIGHER
+        direction = directions.get(name) or row.get("direction") or (LOWER if lower_by_name(name) else HIGHER)
         origin = (
             "option"
             if name in directions

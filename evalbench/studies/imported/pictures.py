@@ -64,10 +64,11 @@ def picture_spread(result: Result, metric: str = "") -> tuple[Picture, str] | No
     models = [str(m) for m in sorted(result.items["model"].unique())][:MOST_SPREADS]
     groups = {m: result.items.loc[result.items["model"] == m, column_of(name)].to_numpy(float) for m in models}
     scale = result.parameters["scales"].get(name)
+    repeated = "n_trials" in result.items
     return distribution(
         groups,
-        title=f"{name} of the single answers",
-        xlabel=f"{name} of an answer",
+        title=f"{name} of the single questions" if repeated else f"{name} of the single answers",
+        xlabel=f"{name} of a question, the mean of its trials" if repeated else f"{name} of an answer",
         domain=tuple(scale) if scale else None,
     )
 

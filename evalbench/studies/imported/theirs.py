@@ -87,7 +87,7 @@ def _inside(rows: pd.DataFrame, part: Mapping[str, str]) -> Any:
     known = [name for name in part if name in rows]
     if not known:
         return None
-    return np.logical_and.reduce([rows[name].astype(str).to_numpy() == part[name] for name in known])
+    return np.logical_and.reduce([rows[name].fillna("").astype(str).to_numpy() == part[name] for name in known])
 
 
 def _compared(
@@ -104,7 +104,7 @@ def _compared(
         why = why or said or UNKNOWN
     elif row["metric"] and math.isfinite(n_theirs) and n_theirs > max(n + lost, own[UNIT].nunique()):
         why = f"the tool's figure rests on {count(round(n_theirs))} rows, of which the file has {count(n + lost)}"
-    of = ", ".join(f"{k} = {v}" for k, v in part.items())
+    of = ", ".join(f"{k} = {v}" if v else f"no {k}" for k, v in part.items())
     return (
         row["metric"], model, of, row.get("tool_figure") or "", theirs, ours, n, lost, n_theirs,
         "" if agrees is None else "yes" if agrees else "no", why or said,
@@ -154,7 +154,7 @@ def _why(
         return ""
     ways = _ways(own, other, facts.scales.get(str(row["metric"]), ()), facts.directions.get(str(row["metric"]), ""))
     found = next((words for value, words in ways if math.isfinite(value) and same(theirs, value)), "")
-    if not found and (decimals := _decimals(theirs)) < 3 and round(ours, decimals) == theirs:
+    if not found and 0 < (decimals := _decimals(theirs)) < 3 and round(ours, decimals) == theirs:
         return f"rounded there to {counted(decimals, 'decimal')}"
     return found
 

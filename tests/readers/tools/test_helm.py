@@ -5,8 +5,10 @@ import shutil
 
 import pytest
 
+from evalbench import load
 from evalbench.errors import BadInput
 from evalbench.readers.tools.known import imported
+from evalbench.studies import study
 
 TYPOS = {"name": "typos", "prob": 0.1, "fairness": False, "robustness": True}
 
@@ -62,7 +64,7 @@ def test_a_perturbed_instance_is_a_row_of_its_own_and_stays_out_of_the_figures(t
     assert items[["id", "split"]].values.tolist() == [["id1", "test"], ["id1/typos", "test"], ["id2", "valid"]]
     assert items["perturbation"].tolist()[1] == "typos"
     assert [(f["slice"], f["tool_value"], f["ours"], f["agrees"]) for f in found.about["figures"]] == [
-        ({"split": "test"}, 1.0, 1.0, True), ({"split": "valid"}, 0.0, 0.0, True)]  # fmt: skip
+        ({"split": "test", "perturbation": ""}, 1.0, 1.0, True), ({"split": "valid", "perturbation": ""}, 0.0, 0.0, True)]  # fmt: skip
     assert list(found.about["metrics"]) == ["exact_match"]
     assert list(found.about["left_aside"]) == ["num_references"]
 
@@ -130,3 +132,20 @@ def test_a_specification_without_names_leaves_technical_statistics_aside(tmp_pat
     found = imported(run(tmp_path / "r", [state("a")], [stats("a", values)], names=()))
     assert list(found.about["metrics"]) == ["harmlessness"]
     assert any("the run's specification names none" in words for words in found.about["assumed"])
+
+
+def test_the_page_compares_a_figure_with_the_rows_that_no_perturbation_changed(tmp_path):
+    folder = run(
+        tmp_path / "r", [state("id1"), state("id1", " sso", perturbation=TYPOS)],
+        [stats("id1", {"exact_match": 0.0}), stats("id1", {"exact_match": 0.9}, perturbation=TYPOS)], [total(0.0)],
+    )  # fmt: skip
+    result = study("imported").evaluate(load(folder, study="imported"), n_resamples=100)
+    (row,) = result.tables["theirs"].to_dict("records")
+    assert (row["part"], row["theirs"], row["ours"], row["n"], row["agrees"]) == (
+        "split = test, no perturbation",
+        0,
+        0,
+        1,
+        "yes",
+    )
+    assert any("perturbed copies" in note for note in result.notes)
