@@ -60,7 +60,8 @@ def test_zero_is_no_rounding_of_another_figure():
         "figures": pd.DataFrame({"metric": ["f1"], "tool_value": [0.0]}),
     }
     table = imported.evaluate(load(frames, study="imported"), n_resamples=100).tables["theirs"]
-    assert table["agrees"].tolist() == ["no"] and "rounded" not in table["why"].iloc[0]
+    assert table["agrees"].tolist() == ["no"]
+    assert "rounded" not in table["why"].iloc[0]
 
 
 def test_a_difference_without_an_interval_shows_none():

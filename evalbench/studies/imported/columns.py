@@ -1,0 +1,76 @@
+"""The columns of numbers of a table as scores, and which numbers are scores at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalbench.core.wording import counted
+from evalbench.readers.dataset import Dataset
+from evalbench.readers.schema import TRIAL
+from evalbench.readers.tools.shapes import MOST
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+IMPORTED = "imported"
+MOST_METRICS = 200
+_OWN = {"seconds", "cost", "tokens"}  # numbers of an answer that are no scores
+_MISSING = {"", "nan", "none", "<na>", "null", "n/a", "na", "-", "–", "inf", "-inf", "error"}  # cells beside numbers
+
+
+def bounded(scores: pd.DataFrame) -> pd.DataFrame:
+    """Scores with those that are too large to be one unscored."""
+    beyond = scores["value"].abs() > MOST
+    if not beyond.any():
+        return scores
+    said = [f"too large for a score, {value:g}" for value in scores.loc[beyond, "value"]]
+    out = scores.assign(**{c: scores.get(c, "") for c in ("unscored", "detail")})
+    out.loc[beyond, "unscored"], out.loc[beyond, "detail"] = IMPORTED, said
+    return out.assign(value=scores["value"].mask(beyond))
+
+
+def melted(data: Dataset, metrics: Sequence[str], faults: list[str]) -> tuple[pd.DataFrame, list[str]]:
+    """The columns of numbers of a table that has its scores beside the answers, as scores."""
+    import pandas as pd
+
+    items = data["items"]
+    free = [c for c in data.unused.get("items", ()) if c in items and c not in data.grouping.columns]
+    wanted = [m for m in metrics if m in free] or [c for c in free if c not in _OWN]
+    found, mixed = [], []
+    for name in wanted:
+        numbers = _numbers(items[name])
+        if numbers is None:
+            faults += [f"metric {name}: the column holds other cells than numbers"] * (name in metrics)
+            continue
+        values, words = numbers
+        if lost := sum(map(bool, words)):
+            mixed.append(f"{name} ({counted(lost, 'cell')}, such as {next(filter(None, words)):.40})")
+        keys = items[[c for c in ("id", "model", TRIAL) if c in items]]
+        why = np.where(words == "", "", IMPORTED)
+        found.append(keys.assign(metric=name, value=values, unscored=why, detail=words))
+    if not found:
+        return pd.DataFrame({c: pd.Series(dtype=object) for c in ("id", "metric", "value")}), []
+    read = [str(one["metric"].iloc[0]) for one in found if len(one)]
+    if len(found) > MOST_METRICS:
+        return pd.concat(found[: MOST_METRICS + 1]), []
+    note = f"Columns of numbers that were read as metrics: {', '.join(read)}; metrics=[…] names others."
+    other = [f"Cells of metrics that hold no number, which are unscored: {', '.join(mixed)}."] if mixed else []
+    return pd.concat(found, ignore_index=True), [*other, *([] if metrics else [note])]
+
+
+def _numbers(column: pd.Series) -> Any:
+    """A column's numbers, NaN elsewhere, and the words of the cells that hold others; None unless most cells are numbers."""
+    import pandas as pd
+
+    text = column.astype(str).str.strip()
+    text = text.mask(text.str.lower() == "true", "1").mask(text.str.lower() == "false", "0")
+    empty = (text.isin(["", "nan", "None", "<NA>"]) | column.isna()).to_numpy()
+    values = pd.to_numeric(text.where(~empty), errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+    with np.errstate(invalid="ignore"):
+        known = np.abs(values) <= MOST
+    if 2 * known.sum() <= (~text.str.lower().isin(_MISSING)).sum():
+        return None
+    return np.where(known, values, np.nan), np.where(known | empty, "", text.to_numpy(dtype=object))
