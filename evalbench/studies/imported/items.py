@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evalbench.readers.schema import TRIAL
-from evalbench.studies.imported.inputs import IMPORTED, NOT_APPLICABLE, UNIT, among, column_of
+from evalbench.studies.imported.columns import IMPORTED
+from evalbench.studies.imported.inputs import NOT_APPLICABLE, UNIT, among, column_of
 
 if TYPE_CHECKING:
     import pandas as pd
