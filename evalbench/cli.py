@@ -58,6 +58,7 @@ def group() -> None:
 
 
 _DISK = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO}
+_PLACE = {errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EISDIR, errno.EEXIST}
 
 
 def main() -> None:
@@ -76,6 +77,9 @@ def main() -> None:
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:
             click.echo(f"evalbench: {error.filename}: no file can have so long a name", err=True)
+            sys.exit(2)
+        if error.errno in _PLACE and error.filename:
+            click.echo(f"evalbench: {error.filename}: {error.strerror}", err=True)
             sys.exit(2)
         if error.errno not in _DISK:
             _unforeseen()

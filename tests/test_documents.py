@@ -105,6 +105,22 @@ def activated(script: str, clone: Path, codes: tuple[int, ...] = (0,), **env: st
     return shell(f"source .venv/bin/activate\n{set_}{script}", clone, home=home, path=python, codes=codes)
 
 
+def old_and_new(clone: Path) -> None:
+    """Two runs on answers to different users, and what was known of these users before: ``before.csv``."""
+    known = ["id,score"]
+    for name, at_hand in (("OLD", "old"), ("NEW", "new")):
+        rows = [
+            (f"{at_hand}{n}", f"a {'red' if n % 3 else 'green'} apple {n % 4}", f"a red apple {n % 2}")
+            for n in range(12)
+        ]
+        known += [f"{i},{n % 3}" for n, (i, _, _) in enumerate(rows)]
+        text = "\n".join(["id,output,reference", *map(",".join, rows)])
+        (clone / f"{at_hand}.csv").write_text(text + "\n", encoding="utf-8")
+        run = f"evalbench run text_metrics -q --data {at_hand}.csv -p 'metrics=[\"f1_score\"]'"
+        Path(activated(run, clone).split()[-1]).parent.rename(clone / "reports" / "text_metrics" / name)
+    (clone / "before.csv").write_text("\n".join(known) + "\n", encoding="utf-8")
+
+
 @pytest.mark.slow
 @pytest.mark.model
 @pytest.mark.timeout(1500)
@@ -125,6 +141,7 @@ def test_the_readme_from_a_clone_to_a_comparison(clone: Path) -> None:
     runs = sorted((clone / "reports" / "matching").iterdir())
     for run, name in zip(runs[-3:], "ABC", strict=True):
         run.rename(run.with_name(name))
+    old_and_new(clone)
     (clone / "suite.yaml").write_text("runs:\n  - study: matching\n", encoding="utf-8")
     (block,) = blocks(README, "Comparing, many runs, the index")
     for line in block.splitlines():

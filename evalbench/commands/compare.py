@@ -129,6 +129,8 @@ def sizes(text: str) -> tuple[float, ...]:
         found = (0.0,)
     if not all(0 < part < float("inf") for part in found):
         raise BadInput(f"--ratio {text}: expected positive numbers between colons, such as 1:1")
+    if found and max(found) > 1e6 * min(found):
+        raise BadInput(f"--ratio {text}: one side is planned more than a million times as large as another")
     return found
 
 
@@ -231,6 +233,8 @@ def compare(
 
     reports = workbench.reports(root)
     alone = aa and len(runs) == 1 and not right
+    if alone:
+        _refuse_alone({"--metric": metric, "--margin": margin, "--fail-on": fail_on, "--unpaired": unpaired})
     sides = _alone(runs[0], left, reports) if alone else _sides(runs, left, right, reports)
     hooks, planned = Hooks.of(studies.study(str(sides[0].results["study"]))), sizes(ratio)
     refuse_experiment(len(sides), paired=not unpaired, planned=planned, covariate=covariate)
@@ -266,6 +270,13 @@ def compare(
     first = [one for one in pairs.found if one.reference.name == sides[0].name]
     if fail_on and any(row.comparison.outcome == "worse" for one in first for row in headline(one)):
         sys.exit(3)
+
+
+def _refuse_alone(given: dict[str, object]) -> None:
+    """Refuse what would say nothing of one run that is split by itself."""
+    faults = [f"{name} needs a second side" for name, value in given.items() if value]
+    if faults:
+        raise BadInput.listing("--aa of one run compares it with nothing else:", faults)
 
 
 def _alone(run: str, left: Sequence[str], reports: Path) -> tuple[Side, ...]:

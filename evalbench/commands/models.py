@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -96,7 +97,8 @@ def check(name: str, longest: int, timeout: float) -> None:
 def load(names: tuple[str, ...], levels: str, out: Path, yes: bool, **settings: Any) -> None:
     """Measure how endpoints answer when many ask at once.
 
-    Several NAMES are measured side by side. Stops at the first refusal for too many requests.
+    Several NAMES are measured side by side. Stops at the first refusal for too many requests. Exit code 1 where
+    an endpoint answered nothing.
     """
     from evalbench.commands.dataset_folder import refuse_full
     from evalbench.models.load import load as measured
@@ -111,8 +113,11 @@ def load(names: tuple[str, ...], levels: str, out: Path, yes: bool, **settings: 
     found = measured(names, levels=chosen, elsewhere=yes, **settings)
     finished = datetime.now(UTC).isoformat(timespec="seconds")
     page = write_load(out, found, {"levels": chosen, **settings}, finished)
-    click.echo(sentence(figures(found)), err=True)
+    measures = figures(found)
+    click.echo(sentence(measures), err=True)
     click.echo(str(page))
+    if {one.model for one in measures} - {one.model for one in measures if one.replies}:
+        sys.exit(1)
 
 
 @models.group(invoke_without_command=True)

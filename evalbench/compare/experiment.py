@@ -35,6 +35,7 @@ class Covaried(NamedTuple):
     title: str
     found: Adjusted
     n_left_out: int
+    n_scored: int
 
 
 class Split(NamedTuple):
@@ -96,7 +97,7 @@ def _figure(one: Covaried) -> dict[str, Any]:
     own = {"reference": one.reference, "side": one.side, **one.group, "metric": one.metric, "title": one.title}
     parts = {k: v._asdict() if hasattr(v, "_asdict") else v for k, v in one.found._asdict().items()}
     numbers = {k: None if isinstance(v, float) and not np.isfinite(v) else v for k, v in parts.items()}
-    return {**own, **numbers, "n_left_out": one.n_left_out}
+    return {**own, **numbers, "n_left_out": one.n_left_out, "n_scored": one.n_scored}
 
 
 def experiment(
@@ -176,6 +177,11 @@ def _covaried(
     found: Sequence[Differences], defined: Sequence[Measure], unit: str, covariate: str
 ) -> tuple[tuple[Covaried, ...], list[str]]:
     means = {f.metric: f for f in defined if f.value is ratio and f.sums[1] == f"#{f.sums[0]}"}
+    scores = {f.sums[0] for f in means.values()}
+    score = next((s for s in scores if covariate == s or covariate.startswith(f"{s}_")), "")
+    if score:
+        what = "the score itself" if covariate == score else f"a part of the score {score}"
+        raise BadInput(f"--covariate {covariate}: is {what}, not something known before it")
     out, notes = [], []
     for d in found:
         known = [_covariate(side, unit, covariate) for side in (d.side, d.reference)]
@@ -187,23 +193,24 @@ def _covaried(
             if row.comparison.metric not in means:
                 continue
             column = means[row.comparison.metric].sums[0]
-            if column == covariate:
-                raise BadInput(f"--covariate {covariate}: is the score itself, not something known before it")
             parts = [
                 _of_units(side.rows(row.group), column, unit, of)
                 for side, of in zip((d.side, d.reference), known, strict=True)
             ]
-            (y_a, x_a, w_a, left_a), (y_b, x_b, w_b, left_b) = parts
+            (y_a, x_a, w_a, left_a, n_a), (y_b, x_b, w_b, left_b, n_b) = parts
             adjusted = cuped(y_a, x_a, y_b, x_b, weights_a=w_a, weights_b=w_b)
             c = row.comparison
-            out.append(Covaried(d.reference.name, d.side.name, row.group, c.metric, c.title, adjusted, left_a + left_b))
+            counts = (left_a + left_b, n_a + n_b)
+            out.append(Covaried(d.reference.name, d.side.name, row.group, c.metric, c.title, adjusted, *counts))
     if not out:
         raise BadInput(f"--covariate {covariate}: none of the headline figures is a mean")
     return tuple(out), list(dict.fromkeys(notes))
 
 
-def _of_units(items: pd.DataFrame, column: str, unit: str, known: Mapping[str, float]) -> tuple[Any, Any, Any, int]:
-    """Mean score, mean covariate and number of items of what is drawn together; how many items lack a covariate."""
+def _of_units(
+    items: pd.DataFrame, column: str, unit: str, known: Mapping[str, float]
+) -> tuple[Any, Any, Any, int, int]:
+    """Mean score, mean covariate and number of items of what is drawn together; how many scored items lack a covariate, of how many."""
     x = items[unit].astype(str).map(known).to_numpy(dtype=float)
     y = items[column].to_numpy(dtype=float)
     scored = np.isfinite(y)
@@ -211,7 +218,7 @@ def _of_units(items: pd.DataFrame, column: str, unit: str, known: Mapping[str, f
     columns = {"y": y[used], "x": x[used]}
     sums, _ = unit_sums(columns, ["y", "x", "#y"], drawn_together(items, items[unit])[used])
     counts = np.maximum(sums[:, 2], 1)
-    return sums[:, 0] / counts, sums[:, 1] / counts, sums[:, 2], int((scored & ~used).sum())
+    return sums[:, 0] / counts, sums[:, 1] / counts, sums[:, 2], int((scored & ~used).sum()), int(scored.sum())
 
 
 def _covariate(side: Side, unit: str, name: str) -> dict[str, float]:

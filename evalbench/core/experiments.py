@@ -16,6 +16,9 @@ from evalbench.core.stats import bootstrap_sums, percentile_interval
 
 MISMATCH = 0.001
 """A split is taken for another than the planned one where the sample ratio test has a p-value below this."""
+FEWEST_EXPECTED = 5
+"""With fewer expected units on a side, χ² has no chi-square distribution."""
+N_DRAWN = 100_000
 N_SPLITS = 200
 _N_RESAMPLES = 500
 
@@ -202,7 +205,8 @@ def _welch(value: float, a: Floats, b: Floats, fitted: int = 0) -> Difference:
 def sample_ratio(counts: Sequence[int], ratio: Sequence[float]) -> SampleRatio:
     """Pearson's chi-square test that units were split in the planned ratio.
 
-    χ² = Σ (n_i − e_i)²/e_i, e_i = n r_i / Σ r, k − 1 degrees of freedom.  A split that does not fit means that units were lost, or
+    χ² = Σ (n_i − e_i)²/e_i, e_i = n r_i / Σ r, k − 1 degrees of freedom; where an e_i is below :data:`FEWEST_EXPECTED`, p is the
+    share of :data:`N_DRAWN` splits drawn as planned with a χ² at least as large, (1 + k)/(1 + N).  A split that does not fit means that units were lost, or
     dealt otherwise than planned: then no difference of the sides can be believed.
 
     Parameters
@@ -233,7 +237,13 @@ def sample_ratio(counts: Sequence[int], ratio: Sequence[float]) -> SampleRatio:
         raise ValueError("units on some side, and a ratio of numbers above 0, are needed")
     expected = [sum(counts) * r / sum(ratio) for r in ratio]
     chi2 = sum((n - e) ** 2 / e for n, e in zip(counts, expected, strict=True))
-    p = float(chdtrc(len(counts) - 1, chi2))
+    if min(expected) < FEWEST_EXPECTED:
+        shares = np.asarray(expected) / sum(expected)
+        drawn = rng(0, "experiments/ratio").multinomial(sum(counts), shares, size=N_DRAWN)
+        extreme = int((((drawn - expected) ** 2 / expected).sum(axis=1) >= chi2 * (1 - 1e-9)).sum())
+        p = (1 + extreme) / (1 + N_DRAWN)
+    else:
+        p = float(chdtrc(len(counts) - 1, chi2))
     return SampleRatio(tuple(counts), tuple(expected), chi2, p, p >= MISMATCH)
 
 

@@ -159,7 +159,7 @@ def load(
     faults += [f"timeout is {timeout:g}; above 0"] * (not timeout > 0)
     if not elsewhere:
         faults += [
-            f"{target.name} is at {target.host}, not on this machine: its owner pays for {sum(levels)} requests at a time; "
+            f"{target.name} is at {target.host}, not on this machine: its owner pays for up to {max(levels, default=0)} requests at a time; "
             "--yes allows it"
             for target in targets
             if is_elsewhere(target)

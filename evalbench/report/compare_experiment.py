@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from evalbench.compare.experiment import Covaried, Experiment, Split
 from evalbench.compare.matrix import Pairs
-from evalbench.core.experiments import MISMATCH, Difference
+from evalbench.core.experiments import FEWEST_EXPECTED, MISMATCH, N_DRAWN, Difference
 from evalbench.core.stats import wilson
 from evalbench.core.wording import count, counted, difference_parts, p_equals
 from evalbench.draw.html import Html, attribute, breakable, escape
@@ -54,8 +54,9 @@ def experiment_method(e: Experiment | None) -> list[str]:
     out = []
     if e.ratio:
         out.append(
-            f"Planned split: Pearson's chi-square test of the number of {e.counted}s on each side, scored or not; p below {MISMATCH:g} "
-            "counts as another split than the planned one."
+            f"Planned split: Pearson's chi-square test of the number of {e.counted}s on each side, scored or not (where fewer than "
+            f"{FEWEST_EXPECTED} are expected on a side, its p is that of {N_DRAWN:,} splits drawn as planned); p below {MISMATCH:g} counts as "
+            "another split than the planned one."
         )
     if e.covaried:
         out.append(
@@ -120,7 +121,11 @@ def _covaried_line(one: Covaried, name: str) -> str:
     if found.narrower is None:
         return f"{head}: the scores do not vary."
     how = f"{abs(found.narrower):.0%} {'narrower' if found.narrower >= 0 else 'wider'}"
-    left = f"; {counted(one.n_left_out, 'scored item')} without {name} left out" if one.n_left_out else ""
+    left = (
+        f"; {one.n_left_out} of {counted(one.n_scored, 'scored item')}, without {name}, are in neither"
+        if one.n_left_out
+        else ""
+    )
     return (
         f"{head}: {_text(found.adjusted)} with the covariate {name} (p {p_equals(found.adjusted.p)}), {_text(found.plain)} without; "
         f"the interval is {how}, correlation {found.correlation:.2f}{left}.{_moved(one)}"

@@ -138,6 +138,10 @@ def test_one_run_against_itself_and_an_experiment(reports: Path, tmp_path: Path)
     assert content["comparisons"] == []
     assert content["experiment"]["aa"]["figures"][0]["splits"] == 200
 
+    alone = refused(reports / "high", "--aa", "--metric", "f1", "--fail-on", "worse", out=tmp_path)
+    assert "--metric needs a second side" in alone
+    assert "--fail-on needs a second side" in alone
+
     both = (reports / "high", reports / "low")
     done = called(*both, "--unpaired", "--ratio", "9:1", out=tmp_path / "ratio")
     assert done.exit_code == 0, done.output
@@ -145,4 +149,5 @@ def test_one_run_against_itself_and_an_experiment(reports: Path, tmp_path: Path)
     assert "the split does not fit the plan" in (tmp_path / "ratio" / "comparison.html").read_text(encoding="utf-8")
     assert "--ratio goes with --unpaired" in refused(*both, "--ratio", "1:1", out=tmp_path)
     assert "--ratio 1:x: expected positive numbers between colons" in refused(*both, "--ratio", "1:x", out=tmp_path)
+    assert "a million times" in refused(*both, "--unpaired", "--ratio", "1:1e308", out=tmp_path)
     assert "neither items nor tables" in refused(*both, "--unpaired", "--covariate", "age", out=tmp_path)

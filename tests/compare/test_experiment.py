@@ -70,7 +70,7 @@ def test_a_covariate_out_of_a_file(two: tuple[Side, Side], tmp_path: Path) -> No
     file.write_text("\n".join(["id,<b>", *rows[:-5], f"{rows[-1].split(',')[0]},"]), encoding="utf-8")
     pairs, found = asked(two, covariate=f"{file}:<b>")
     assert found.covaried[0].n_left_out == 5
-    assert "5 scored items without" in experiment_lines(found)[0]
+    assert "5 of 200 scored items, without" in experiment_lines(found)[0]
     assert "<b>:" not in page(pairs, {})
 
 
@@ -131,6 +131,7 @@ def test_nothing_asked_for_is_nothing(two: tuple[Side, Side]) -> None:
     [
         ({"planned": (1, 1, 1)}, "--ratio names 3 sizes for 2 sides"),
         ({"covariate": "score"}, "is the score itself"),
+        ({"covariate": "score_recall"}, "is a part of the score score"),
         ({"covariate": "nothing"}, "neither items nor tables of b have this column.*there are: id, checker"),
         ({"covariate": "checker"}, "expected numbers, found 'elm'"),
         ({"covariate": "nowhere.csv:x"}, "nowhere.csv"),
@@ -161,6 +162,15 @@ def test_a_covariate_of_other_units_is_refused(two: tuple[Side, Side], tmp_path:
     file.write_text("id,x\n1,2\n", encoding="utf-8")
     with pytest.raises(BadInput, match="none of the units of b has a value"):
         asked(two, covariate=f"{file}:x")
+
+
+def test_what_lacks_a_covariate_is_in_neither_figure(two: tuple[Side, Side], tmp_path: Path) -> None:
+    file = tmp_path / "before.csv"
+    rows = "".join(f"{i},{n % 7}\n" for one in two for n, i in enumerate(one.items["id"]) if n % 2)
+    file.write_text("id,x\n" + rows, encoding="utf-8")
+    _, found = asked(two, covariate=f"{file}:x")
+    assert (found.covaried[0].n_left_out, found.covaried[0].n_scored) == (100, 200)
+    assert f"100 of 200 scored items, without {file}:x, are in neither" in experiment_lines(found)[0]
 
 
 def test_a_study_without_means_is_refused(two: tuple[Side, Side]) -> None:

@@ -106,6 +106,14 @@ def test_the_sample_ratio_test_is_scipys(counts, ratio) -> None:
     assert found.fits == (theirs.pvalue >= 0.001)
 
 
+def test_of_few_expected_units_p_is_that_of_splits_as_planned() -> None:
+    found = sample_ratio((47, 3), (99, 1))  # expected: half a unit
+    assert stats.chisquare((47, 3), found.expected).pvalue < 0.001
+    assert found.p == pytest.approx(stats.binomtest(3, 50, 0.01, alternative="greater").pvalue, abs=0.002)
+    assert found.fits
+    assert not sample_ratio((42, 8), (99, 1)).fits
+
+
 @pytest.mark.parametrize(
     ("counts", "ratio"), [((1,), (1,)), ((1, 2), (1, 0)), ((0, 0), (1, 1)), ((1, 2), (1, math.inf))]
 )

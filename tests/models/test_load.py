@@ -187,6 +187,15 @@ def test_the_command_writes_its_folder_once(tmp_path: Path) -> None:
     )
 
 
+def test_an_endpoint_that_answers_nothing_fails_the_command(tmp_path: Path) -> None:
+    with serving(Endpoint(lambda n: 500 if n > 1 else 200)) as one:
+        arguments = ["load", one.name, "--levels", "1", "--seconds", "0.1", "--out", str(tmp_path / "load")]
+        done = CliRunner().invoke(models, arguments)
+    assert done.exit_code == 1, done.exception
+    assert "none of them answered" in done.output
+    assert (tmp_path / "load" / "load.html").is_file()
+
+
 def test_quantiles_cover() -> None:
     rng = np.random.default_rng(0)
     held = 0

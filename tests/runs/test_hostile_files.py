@@ -249,3 +249,13 @@ def test_a_name_too_long_for_a_file_is_one_message(words, bench):
     assert (done.returncode, done.stdout) == (2, "")
     assert "no file can have so long a name" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_folder_below_a_file_is_one_message(bench):
+    (bench / "taken").write_text("", encoding="utf-8")
+    done = evalbench(
+        "models", "load", "http://127.0.0.1:9/v1#m", "--levels", "1", "--seconds", "0.1", "--out", "taken/x", cwd=bench
+    )
+    assert done.returncode == 2
+    assert "taken" in done.stderr
+    assert "Traceback" not in done.stderr
