@@ -10,7 +10,7 @@ import json
 import math
 import os
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -209,10 +209,11 @@ def plan_of(one_pass: Callable[[Stand], Noted]) -> Plan:
 _SUMMED = ("calls", "tokens", "cost")
 
 
-def plan_of_table(rows: Sequence[Mapping[str, Any]]) -> Plan:
+def plan_of_table(rows: Sequence[Mapping[str, Any]], notes: Sequence[str] = ()) -> Plan:
     """The plan that a study makes itself: a row a step, amounts in columns ``…_low`` and ``…_high``.
 
-    Calls, tokens and costs are summed; a column ``why`` is said below the table.
+    Calls, tokens and costs are summed; an amount that is None is a price that is not known, and so is its sum.  A column ``why`` is
+    said below the table, ``notes`` after it.
 
     Examples
     --------
@@ -234,7 +235,7 @@ def plan_of_table(rows: Sequence[Mapping[str, Any]]) -> Plan:
         for row in rows
     ]
     sums = [
-        _range(_amount(sum(row[f"{n}_low"] for row in rows), sum(row[f"{n}_high"] for row in rows)))
+        _range(_amount(*(_sum(row[f"{n}_{end}"] for row in rows) for end in ("low", "high"))))
         if any(word in n for word in _SUMMED)
         else ""
         for n in ranges
@@ -244,16 +245,22 @@ def plan_of_table(rows: Sequence[Mapping[str, Any]]) -> Plan:
     lines = _aligned([head, *cells], len(plain))
     lines += [f"{_word(row[plain[0]])}: {row['why']}" for row in rows if row.get("why")]
     note = "Ranges are from the least to the most that earlier steps can leave over."
-    return Plan(tuple(rows), tuple(lines), (note,))
+    return Plan(tuple(rows), tuple(lines), (note, *notes))
 
 
 def _word(value: Any) -> str:
     return ("yes" if value else "no") if str(value) in ("True", "False") else str(value)
 
 
-def _amount(low: float, high: float) -> list[float] | None:
+def _sum(amounts: Iterable[float | None]) -> float | None:
+    """None where one is not known."""
+    each = list(amounts)
+    return None if None in each else sum(one for one in each if one is not None)
+
+
+def _amount(low: float | None, high: float | None) -> list[float] | None:
     """Whole numbers as such; None where one is not known."""
-    if not (math.isfinite(low) and math.isfinite(high)):
+    if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
         return None
     return [int(n) if n == int(n) else float(n) for n in (low, high)]
 

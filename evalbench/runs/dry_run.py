@@ -48,7 +48,8 @@ def dry_run(
     if own is not None:
         given = taken(studies.study(planned.study).evaluate, planned.in_force)
         frame = own(tables_of(planned), **{name: value for name, value in given.items() if name != "data"})
-        return dry.plan_of_table(json.loads(frame.to_json(orient="records"))), ""
+        rows = json.loads(frame.to_json(orient="records"))
+        return dry.plan_of_table(rows, frame.attrs.get("notes", ())), ""
     failed: list[str] = []
 
     def one(stand: dry.Stand) -> dry.Noted:

@@ -4,11 +4,13 @@ import signal
 import subprocess
 import sys
 
+import pandas as pd
 import pytest
 from waiting import wait_until
 
 from evalbench import (
     budget,
+    cascade,
     citation,
     confidence,
     cot_levels,
@@ -157,6 +159,28 @@ def test_a_dry_run_says_what_the_run_then_asks(study, data, options, no_replies)
     assert sums["to_send"] == [accounting["requests"]] * 2
     assert sums["tokens_in"][0] == pytest.approx(accounting["tokens_in"], rel=0.1)
     assert sums["tokens_out"][0] <= accounting["tokens_out"] <= sums["tokens_out"][1]
+
+
+def test_the_plan_of_a_cascade_holds_what_the_run_then_asks(no_replies):
+    rows = {
+        "id": [f"q{n}" for n in range(6)],
+        "question": [f"When does the pool {n} open?" for n in range(3)]
+        + [f"Когда откроют бассейн {n}?" for n in range(3)],
+        "output_a": [f"At {n + 7}." for n in range(3)] + [f"В {n + 7} часов." for n in range(3)],
+        "output_b": [f"Go there from {n + 9} on." for n in range(3)] + [f"Приходите после {n + 9}." for n in range(3)],
+        "facts": [["It opens at 7."], *[[]] * 5],
+    }
+    options = {"judge": NAME, "judge_max_tokens": 48, "run_stages": [1, 2, 9, 11], "embed": "jaccard"}
+    tables = load(pd.DataFrame(rows), study="cascade")
+    plan = cascade.plan(tables, **options).set_index("stage")
+    result = cascade.evaluate(tables, n_resamples=20, **options)
+    made = result.tables["stages"].set_index("stage")
+    assert plan.loc[9, "calls_low"] == plan.loc[9, "calls_high"] == made.loc[9, "calls"] == 2 * len(tables["items"])
+    assert (plan["calls_low"] <= made["calls"]).all()
+    assert (made["calls"] <= plan["calls_high"]).all()
+    for ours, theirs in (("input_tokens", "tokens_in"), ("output_tokens", "tokens_out")):
+        assert plan[f"{ours}_low"].sum() <= result.accounting[theirs] <= plan[f"{ours}_high"].sum()
+    assert plan["cost_low"].sum() == plan["cost_high"].sum() == result.accounting["cost"] == 0
 
 
 def test_a_budget_stops_and_a_higher_one_goes_on(no_replies):

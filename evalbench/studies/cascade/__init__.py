@@ -273,7 +273,8 @@ def plan(data: Dataset, **options: Any) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a stage: stage, name, runs, why, questions, calls and tokens from low to high.
+        One row a stage: stage, name, runs, why, questions, calls, tokens and cost from low to high; a cost is NaN where a price is
+        not known.
 
     Examples
     --------
@@ -288,7 +289,7 @@ def plan(data: Dataset, **options: Any) -> pd.DataFrame:
     given = {**known, **options}
     asked = {name: given[name] for name in ("judge", "strong", "answerer")}
     setting, *_ = _set(data, stated(evaluate, {"data": data, **given}), **asked)
-    return cost.planned(setting)
+    return cost.priced(cost.planned(setting), setting)
 
 
 def _parameters() -> Mapping[str, inspect.Parameter]:

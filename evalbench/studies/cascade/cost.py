@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evalbench.judge.criteria import task_of_criterion
 from evalbench.judge.ranking import orders_of
 from evalbench.judge.tasks import CORRECTNESS, Task
+from evalbench.models import accounting, names
 from evalbench.models.llm import is_model_name
 from evalbench.models.prompts import load_prompt, prompt_language
-from evalbench.models.tokens import estimated as tokens
+from evalbench.models.tokens import estimated
 from evalbench.studies.cascade import marked, pairs, stages
 from evalbench.studies.cascade.state import SIDES, By, Case
 from evalbench.text.sentences import sentences
@@ -28,6 +30,15 @@ COLUMNS = (
     "stage", "name", "runs", "why", "questions_low", "questions_high", "calls_low", "calls_high", "input_tokens_low",
     "input_tokens_high", "output_tokens_low", "output_tokens_high",
 )  # fmt: skip
+
+
+REPEATS = 2
+"""How often a question is repeated while its reply does not fit its form; the default of :func:`evalbench.models.chat.collect.collect`."""
+NOTES = (
+    "Replies that the cache already has are counted as if they were asked. The most tokens, and the highest cost, count every question "
+    f"as repeated {REPEATS} times because its reply does not fit; retries after failures are not counted.",
+)
+"""What a plan leaves out, for its readers."""
 
 
 class Range(NamedTuple):
@@ -74,6 +85,45 @@ def planned(setting: Setting) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
+def priced(plan: pd.DataFrame, setting: Setting) -> pd.DataFrame:
+    """The plan with the tokens of repeated questions, and with ``cost_low`` and ``cost_high``: tokens × prices.
+
+    A cost is NaN where a model that may be asked has no price.
+
+    Where a stage may ask two models, its range is from the cheaper one's least to the dearer one's most.  Recorded verdicts, and
+    functions, cost nothing.
+    """
+    import pandas as pd
+
+    low: list[float] = []
+    high: list[float] = []
+    rows = []
+    for row in plan.to_dict("records"):
+        asked = [one for one in asked_by(row["stage"], setting) if _is_asked(one)] if row["calls_high"] else []
+        if asked:  # each repetition sends the replies before it
+            before = REPEATS * (REPEATS + 1) // 2
+            row["input_tokens_high"] = row["input_tokens_high"] * (1 + REPEATS) + before * row["output_tokens_high"]
+            row["output_tokens_high"] *= 1 + REPEATS
+        rows.append(row)
+        for found, end, least in ((low, "low", min), (high, "high", max)):
+            amounts = row[f"input_tokens_{end}"], row[f"output_tokens_{end}"]
+            each = [accounting.cost(names.model(str(one)), *amounts) for one in asked]
+            found.append(math.nan if None in each else least((one for one in each if one is not None), default=0.0))
+    out = pd.DataFrame(rows, columns=plan.columns).assign(cost_low=low, cost_high=high)
+    out.attrs["notes"] = NOTES
+    return out
+
+
+def asked_by(number: int, setting: Setting) -> tuple[By | None, ...]:
+    """Whom a stage asks, or may ask."""
+    desk = setting.desk
+    if number == 7:
+        return (desk.answerer, *([desk.judge] if setting.reads_truth else []))
+    if number == 9:
+        return (desk.strong, *([desk.judge] if setting.options["promise"] else []))
+    return (desk.judge, *([desk.answerer] if number == 12 else []))
+
+
 def costs(number: int, cases: Sequence[Case], setting: Setting) -> list[Range]:
     """What a stage costs for each question; a ranking for each group of duplicates."""
     if number != 10:
@@ -88,54 +138,56 @@ def costs(number: int, cases: Sequence[Case], setting: Setting) -> list[Range]:
 
 def of_group(group: Sequence[Case], setting: Setting) -> Range:
     """What the ranking of all answers of a group costs."""
-    first, options = group[0], setting.options
+    first, options, small = group[0], setting.options, is_small(10, setting)
+    tokens = functools.partial(estimated, small=small)
     n = len(orders_of(2 * len(group), orders=options["n_orders"], seed=options["seed"], item_id=first.id))
     shown = sum(tokens(one.a) + tokens(one.b) for one in group) + max(tokens(one.basis) for one in group)
-    return _fixed(n, n * (_frame_of("ranking", first.lang) + tokens(first.question) + shown))
+    return _fixed(n, n * (_frame_of("ranking", first.lang, small) + tokens(first.question) + shown))
 
 
 def of_case(number: int, case: Case, setting: Setting) -> Range:
     """What a stage costs for one question."""
-    options, desk = setting.options, setting.desk
+    options, desk, small = setting.options, setting.desk, is_small(number, setting)
+    tokens = functools.partial(estimated, small=small)
     answers = tokens(case.a) + tokens(case.b)
     question = tokens(case.question)
     if number in (5, 6):
         basis = tokens(case.truth) if number == 5 else sum(map(tokens, case.relevant))
-        return _fixed(2, 2 * (_frame(CORRECTNESS, case) + question + basis) + answers)
+        return _fixed(2, 2 * (_frame(CORRECTNESS, case, small) + question + basis) + answers)
     if number == 7:
-        own = _frame_of("strong_answer", case.lang) + question
+        own = _frame_of("strong_answer", case.lang, small) + question
         if not setting.reads_truth:
             return _fixed(1, own)
-        more = 2 * (_frame(CORRECTNESS, case) + question) + answers
+        more = 2 * (_frame(CORRECTNESS, case, small) + question) + answers
         return Range(1, 3, own, own + more + 2 * options["judge_max_tokens"])
     if number in (4, 8):
         criteria = setting.free if number == 4 else setting.factual
         basis = 0 if number == 4 else tokens(marked.basis_of(case))
         if number == 8 and setting.graph is not None:
             deep = len(setting.graph.nodes)
-            frames = [_frame(node.task, case) for node in setting.graph.nodes.values()]
+            frames = [_frame(node.task, case, small) for node in setting.graph.nodes.values()]
             return Range(
                 2,
                 2 * deep,
                 2 * (min(frames) + question),
                 sum(2 * (f + question + basis) + answers for f in frames) + 2 * deep * options["judge_max_tokens"],
             )
-        per = sum(2 * (_frame(task_of_criterion(c), case) + question + basis) + answers for c in criteria)
+        per = sum(2 * (_frame(task_of_criterion(c), case, small) + question + basis) + answers for c in criteria)
         most = options["geval_samples"] + 1 if _is_asked(desk.judge) else 1
         return Range(2 * len(criteria), 2 * len(criteria) * most, per, 1.6 * per * most)
     if number == 9:
-        sent = 2 * (_frame(pairs.task_of(setting.criteria), case) + question + answers + tokens(case.basis))
+        sent = 2 * (_frame(pairs.task_of(setting.criteria), case, small) + question + answers + tokens(case.basis))
         if options["promise"]:  # of the cheap judge alone, or of both
             return Range(2, 4, 0.7 * sent, 2.8 * sent)
         return _fixed(2, sent)
     if number == 11:
         said = sum(len(sentences(case.answer(side), case.lang)) + 1 for side in SIDES)
         least, most = 2 * (1 + len(case.facts)), 2 * (1 + len(case.facts)) + 4 * said
-        frame = _frame_of("support", case.lang) + _frame_of("claims", case.lang)
+        frame = _frame_of("support", case.lang, small) + _frame_of("claims", case.lang, small)
         facts = sum(map(tokens, case.facts))
         return Range(least, most, least * 40, most * (frame + question + answers + facts))
     n = options["n_questions"]
-    frame = _frame_of("closed_questions", case.lang) + _frame_of("closed_answer", case.lang)
+    frame = _frame_of("closed_questions", case.lang, small) + _frame_of("closed_answer", case.lang, small)
     return Range(2, 2 + 2 * n, 80, (2 + 2 * n) * (frame + question + answers))
 
 
@@ -147,21 +199,26 @@ def _is_asked(by: By | None) -> bool:
     return isinstance(by, str) and is_model_name(by)
 
 
-def _frame(task: Task, case: Case) -> int:
+def is_small(number: int, setting: Setting) -> bool:
+    """Whether a stage asks a local model, whose small vocabulary makes more tokens of a text."""
+    return any(isinstance(one, str) and one.startswith(("local/", "local:")) for one in asked_by(number, setting))
+
+
+def _frame(task: Task, case: Case, small: bool) -> int:
     """Tokens of a prompt without its texts."""
-    return _frame_of(task.prompt or task.name, case.lang, task.context)
+    return _frame_of(task.prompt or task.name, case.lang, small, task.context)
 
 
-def _frame_of(name: str, lang: str, context: Mapping[str, Any] = {}) -> int:
-    return _blank_prompt(name, lang, json.dumps(context, ensure_ascii=False, default=str))
+def _frame_of(name: str, lang: str, small: bool, context: Mapping[str, Any] = {}) -> int:
+    return _blank_prompt(name, lang, small, json.dumps(context, ensure_ascii=False, default=str))
 
 
 @functools.cache
-def _blank_prompt(name: str, lang: str, context: str) -> int:
+def _blank_prompt(name: str, lang: str, small: bool, context: str) -> int:
     blank = {
         "question": " ", "answer": " ", "basis": " ", "first": " ", "second": " ", "gold": [" "], "answers": [], "sentences": [],
         "passages": [], "statement": " ", "n": 1, "criterion": "", "definition": "", "scale": [], "examples": [], "notes": [],
         "choices": [], "ask": "", "steps": [],
     }  # fmt: skip
     template = load_prompt(name, prompt_language(name, lang, ""), None)
-    return tokens(template.render(**{**blank, **json.loads(context)}))
+    return estimated(template.render(**{**blank, **json.loads(context)}), small=small)

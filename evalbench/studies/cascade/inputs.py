@@ -112,9 +112,39 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """
     found = {name: _renamed(frame, _OTHER_NAMES.get(name, {})) for name, frame in frames.items()}
     items = found.get("items")
+    if items is not None and {"model", "output", "question"} <= set(items.columns) and not _named(found):
+        found["items"] = items = numbered_by_question(items)
     if items is not None and {"id", "model", "output"} <= set(items.columns) and "output_a" not in items:
         found["items"] = side_by_side(items)
+        found["items"].attrs.update(items.attrs)
     return found
+
+
+def _named(frames: Mapping[str, pd.DataFrame]) -> bool:
+    """Whether questions have ids, in this table or in another one that speaks of them."""
+    return any("id" in map(str, frame.columns) for frame in frames.values())
+
+
+def numbered_by_question(rows: pd.DataFrame) -> pd.DataFrame:
+    """Answers of two models below each other, without ids: rows of the same question share a number.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = pd.DataFrame({"question": ["Why?", "When?", "Why?"], "model": ["oak", "oak", "fern"], "output": ["a", "b", "c"]})
+    >>> numbered_by_question(rows)["id"].tolist()
+    ['q0001', 'q0002', 'q0001']
+    """
+    asked = [cell if isinstance(cell, str) else "" for cell in rows["question"]]
+    place: dict[str, int] = {}
+    ids = [f"q{place.setdefault(text, len(place) + 1):04d}" for text in asked]
+    out = rows.assign(id=ids)
+    out.attrs["notes"] = [
+        *rows.attrs.get("notes", ()),
+        f"no column id: rows share a number where question is the same, {min(ids, default='')} to {max(ids, default='')} "
+        "(--map COLUMN=id takes a column instead)",
+    ]
+    return out
 
 
 def _renamed(frame: pd.DataFrame, names: Mapping[str, tuple[str, ...]]) -> pd.DataFrame:

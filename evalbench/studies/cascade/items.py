@@ -27,7 +27,8 @@ def items_of(
     """One row per question, in the order of the ids.
 
     ``advantage`` is 1 where A is better, −1 where B is, 0 for a tie, NaN where no stage decided; ``low`` and ``high`` are the same with
-    every open question counted for B, or for A.  A question that only stages without a verdict looked at is unscored.  Without
+    every open question counted for B, or for A.  ``quality_a`` and ``quality_b`` are there together or not at all: a naive check
+    marks failed answers alone, which would make a model look worse the less is known of it.  A question that only stages without a verdict looked at is unscored.  Without
     ``annotators`` one that a judge found equal is a tie.
     """
     import pandas as pd
@@ -65,6 +66,7 @@ def _row(
     known = course.quality.get(name, (math.nan, math.nan))
     own = (decision.quality_a, decision.quality_b) if decision else (math.nan, math.nan)
     quality = [k if math.isnan(o) else o for o, k in zip(own, known, strict=True)]
+    marked = not lost and not any(map(math.isnan, quality))  # one alone is that of an answer that failed
     people = case.people.outcome if case and case.people else ""
     evidence = decision.evidence if decision else failed[1] if failed else course.equal.get(name, "")
     return {
@@ -79,8 +81,8 @@ def _row(
         "low": math.nan if lost or aside or spared else -1.0 if open_ else score,
         "high": math.nan if lost or aside or spared else 1.0 if open_ else score,
         "open": math.nan if lost or aside or spared else float(open_),
-        "quality_a": quality[0] if not lost else math.nan,
-        "quality_b": quality[1] if not lost else math.nan,
+        "quality_a": quality[0] if marked else math.nan,
+        "quality_b": quality[1] if marked else math.nan,
         "calls": float(course.calls.get(name, 0)) if not lost else math.nan,
         "by_words": float(course.instrument.get(name, "") == "baseline/lexical"),
         "people": SCORES.get(people, math.nan),

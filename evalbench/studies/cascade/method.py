@@ -14,8 +14,9 @@ from evalbench.studies.cascade.items import UNDECIDED, saved_in_all
 from evalbench.studies.cascade.naive import LEAST_REPEATED, REPEATED
 from evalbench.studies.cascade.pairs import MAJORITY
 from evalbench.studies.cascade.people import TO_LABEL
-from evalbench.studies.cascade.stages import LEAST_LABELLED, Course
+from evalbench.studies.cascade.stages import LEAST_LABELLED, NO_STRONG, Course
 from evalbench.studies.cascade.state import Case
+from evalbench.studies.cascade.summary import names_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +47,7 @@ def method(options: Mapping[str, Any]) -> tuple[str, ...]:
         f"{options['agreement_as_truth']:g} or more serve as ground truth at 5.",
         "p: permutation test that swaps the two answers of a question; intervals resample questions. Light stability uses the test's normal approximation. Calls saved: two a decided question, "
         "less those that the stage made.",
-        "Quality: the mean of what the deciding (or last) stage said of each answer by itself, 0–1, over the questions where one did: stages with different instruments, and not a random part of the questions.",
+        "Quality: the mean of what the deciding (or last) stage said of each answer by itself, 0–1, over the questions of which both answers have such a mark: stages with different instruments, and not a random part of the questions.",
     )
 
 
@@ -60,6 +61,9 @@ def notes(
 ) -> list[str]:
     """What was missing, contradicted, handed on or left open."""
     out = remarks(items)
+    a, b = names_of(items)
+    if (a, b) != ("A", "B"):
+        out.append(f"A is {a}, B is {b}.")
     if lacking := missing(hand):
         out.append(f"Must-haves of the method document that are missing: {', '.join(lacking)}.")
     if agreed.value is not None:
@@ -82,9 +86,11 @@ def notes(
     if suspects:
         out.append(f"Questions that a pipeline classified wrongly, so that its answer is suspect: {suspects}.")
     open_ones = int((items["undefined"] == UNDECIDED).sum())
+    unasked = any(account.why == NO_STRONG for account in course.accounts)
     if open_ones:
         out.append(
             f"Undecided: {open_ones} of {len(items)}; {TO_LABEL} has them side by side. Filled in, it is read by -p annotated={TO_LABEL}."
+            + (" A judge of pairs could decide of them too: -p strong=MODEL." if unasked else "")
         )
     both_failed = int((items["label"] == "both-failed").sum())
     if both_failed:

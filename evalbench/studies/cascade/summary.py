@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalbench.core.clusters import drawn_together
-from evalbench.core.compared import ALPHA, Comparison
+from evalbench.core.compared import ALPHA, Comparison, held_back
 from evalbench.core.comparison import compare_measures
 from evalbench.core.measures import Measure, estimate, mean_of, share_of, unit_sums
 from evalbench.core.result import Estimate, Summary
@@ -52,11 +52,11 @@ def measures() -> tuple[Measure, ...]:
         mean_of("low", title="advantage, all open ones for B", **ends, undefined="no question has two answers"),
         mean_of("high", title="advantage, all open ones for A", **ends, undefined="no question has two answers"),
         share_of("open", title="open questions", higher_is_better=False, undefined="no question has two answers"),
-        mean_of("quality_a", title="quality of A", undefined="no stage marked an answer of A by itself", worst=None),
+        mean_of("quality_a", title="quality of A", undefined="no stage marked both answers of a question", worst=None),
         mean_of(
             "quality_b",
             title="quality of B",
-            undefined="no stage marked an answer of B by itself",
+            undefined="no stage marked both answers of a question",
             higher_is_better=None,
             worst=None,
         ),
@@ -180,7 +180,9 @@ def sentence(
     lost = left_out(items)
     decided = items[items["advantage"].notna()]
     if decided.empty:
-        return f"No question was decided, so nothing can be said of {a} and {b}.{lost}"
+        waiting = int(np.nansum(items["open"]))
+        left = f" {counted(waiting, 'question')} {'is' if waiting == 1 else 'are'} open." if waiting else ""
+        return f"No question was decided, so nothing can be said of {a} and {b}.{left}{lost}"
     won, beaten, ties = (int((decided["outcome"] == outcome).sum()) for outcome in ("a", "b", "tie"))
     what = {
         "better": f"{a} is better than {b}",
@@ -227,10 +229,11 @@ def outcome_words(outcome: str, a: str, b: str) -> str:
 
 
 def _could_show(main: Comparison) -> str:
-    """The smallest difference that so many questions could have shown."""
+    """What held a difference back, and the smallest one that so many questions could have shown."""
+    why = f"; {held}" if (held := held_back(main)) else ""
     if main.outcome in ("better", "worse", "same") or not main.smallest:
-        return ""
-    return f"; an advantage of {main.smallest:.2g} would have been shown with 80 % power"
+        return why
+    return f"{why}; an advantage of {main.smallest:.2g} would have been shown with 80 % power"
 
 
 def _stability(items: pd.DataFrame, light: Light, margin: float, *, seed: int, n_resamples: int) -> float | None:

@@ -1,0 +1,123 @@
+"""Tables of other shapes go through the cascade, and what it says of them is so."""
+
+from __future__ import annotations
+
+import inspect
+import json
+
+import pandas as pd
+import pytest
+
+from evalbench import load
+from evalbench.core import dry
+from evalbench.errors import BadInput
+from evalbench.models.chat.collect import collect
+from evalbench.studies import cascade
+from evalbench.studies.cascade import cost
+
+QUESTIONS = ["When does it open?", "How much is a ticket?", "May I bring a dog?", "Who painted the ceiling?"]
+FERN = ["At 9.", "12 crowns.", "No dogs.", "Anna Holm."]
+OAK = ["At 10.", "It costs 13 crowns.", "Yes, dogs are welcome.", ""]
+WIDE = pd.DataFrame({"question": QUESTIONS, "answer_a": FERN, "answer_b": OAK})
+
+
+def below_each_other(**more: object) -> pd.DataFrame:
+    rows = [
+        {"prompt": question, "model": model, "response": text}
+        for question, *both in zip(QUESTIONS, OAK, FERN, strict=True)
+        for model, text in zip(("oak", "fern"), both, strict=True)
+    ]
+    return pd.DataFrame(rows).assign(**more)
+
+
+def run(rows: pd.DataFrame, **options: object) -> cascade.Result:  # type: ignore[name-defined]
+    return cascade.evaluate(load(rows, study="cascade"), n_resamples=20, **options)
+
+
+def test_answers_below_each_other_need_no_ids():
+    result = run(below_each_other())
+    assert len(result.items) == len(QUESTIONS)
+    assert result.tables["texts"]["output_a"].tolist() == FERN
+    assert "A is fern, B is oak." in result.notes
+    assert any("rows share a number where question is the same, q0001 to q0004" in note for note in result.notes)
+
+
+def test_a_question_asked_twice_of_a_model_is_refused():
+    rows = below_each_other()
+    with pytest.raises(BadInput, match="several answers of one model to a question, first q0001"):
+        load(pd.concat([rows, rows.iloc[:1]]), study="cascade")
+
+
+def test_labels_that_name_questions_are_not_matched_to_numbers():
+    labels = pd.DataFrame({"id": ["x"], "model": ["oak"], "mark": [1.0]})
+    with pytest.raises(BadInput, match="id"):
+        load({"items": below_each_other(), "labels": labels}, study="cascade")
+
+
+def test_failed_answers_alone_are_no_measure_of_a_model():
+    result = run(WIDE)
+    of = {e.metric: e for e in result.summary.estimates}
+    assert result.items["label"].tolist().count("one-failed") == 1
+    assert (of["quality_a"].n, of["quality_b"].n) == (0, 0)
+    both = run(WIDE.assign(truth=FERN))
+    of = {e.metric: e for e in both.summary.estimates}
+    assert of["quality_a"].n == of["quality_b"].n == 3
+
+
+def test_an_interval_without_zero_beside_no_difference_is_explained():
+    result = run(pd.DataFrame({"question": QUESTIONS[:3], "answer_a": FERN[:3], "answer_b": [""] * 3}))
+    assert result.summary.estimates[0].ci_low > 0
+    assert "No difference is shown" in result.sentence
+    assert "p is never below 0.25" in result.sentence
+
+
+def test_undecided_questions_are_counted_and_the_way_on_is_named():
+    result = run(WIDE.iloc[:2])
+    assert result.sentence.endswith("nothing can be said of A and B. 2 questions are open.")
+    assert any("-p strong=MODEL" in note for note in result.notes)
+
+
+@pytest.fixture
+def prices(tmp_path, monkeypatch):
+    file = tmp_path / "models.toml"
+    file.write_text(
+        '[cheap]\nname = "openai/a"\nprice = {input = 1.0, output = 2.0}\n'
+        '[dear]\nname = "openai/b"\nprice = {input = 10.0, output = 20.0}\n',
+        encoding="utf-8",
+    )
+    monkeypatch.setenv("EVALBENCH_MODELS", str(file))
+
+
+def planned(**options: object) -> pd.DataFrame:
+    return cascade.plan(load(WIDE.iloc[:3].assign(facts=[["At 9."]] * 3), study="cascade"), **options).set_index(
+        "stage"
+    )
+
+
+def test_the_plan_shows_money(prices):
+    plan = planned(judge="cheap", strong="dear")
+    for stage, (price_in, price_out) in {9: (10, 20), 11: (1, 2)}.items():
+        row = plan.loc[stage]
+        for end in ("low", "high"):
+            tokens = row[f"input_tokens_{end}"], row[f"output_tokens_{end}"]
+            assert row[f"cost_{end}"] == pytest.approx((price_in * tokens[0] + price_out * tokens[1]) / 1e6)
+    assert plan.loc[9, "cost_low"] > 0
+    assert plan.loc[[1, 2, 3, 13], "cost_high"].eq(0).all()
+    both = planned(judge="cheap", strong="dear", promise=0.9, run_stages=[9]).loc[9]
+    assert both["cost_high"] > both["cost_low"] >= 0
+
+
+def test_repeated_questions_are_in_the_most(prices):
+    row, each = planned(judge="cheap").loc[9], inspect.signature(collect).parameters["max_reasks"].default
+    assert each == cost.REPEATS
+    assert row["output_tokens_high"] == (1 + each) * 1024 * row["calls_high"]
+    assert any("repeated 2 times" in note for note in cost.NOTES)
+
+
+@pytest.mark.parametrize(("judge", "said"), [("dear", "0.0"), ("openai/none", "price unknown")])
+def test_a_dry_run_prints_money_or_that_no_price_is_known(judge, said, prices):
+    frame = planned(judge=judge).reset_index()
+    found = dry.plan_of_table(json.loads(frame.to_json(orient="records")), frame.attrs["notes"])
+    last = next(line for line in str(found).splitlines() if line.startswith("all"))
+    assert said in last
+    assert "Replies that the cache already has" in str(found).replace("\n", " ")
