@@ -336,7 +336,9 @@ def _group_cell(name: Any) -> str:
 def _evidence(results: Mapping[str, Any]) -> list[str]:
     missing, total, of = (results["items"].get(name) or 0 for name in ("unscored", "n", "of"))
     items = counted(total, "item") + (f" ({of})" if of else "")
-    facts = [f"{count(missing)} of {items} could not be scored" if missing else f"all {items} could be scored"]
+    some = any(row.get("n_unscored") for row in results.get("summary") or ())
+    whole = f"all {items} have a score, though not of every figure" if some else f"all {items} could be scored"
+    facts = [f"{count(missing)} of {items} could not be scored" if missing else whole]
     said = (results.get("stopping") or {}).get("sentence") or ""
     facts += [said] if said and said not in results["sentence"] else []
     facts += _resting_on(results["light"], results.get("would_be_light"), results.get("light_stability"))

@@ -206,3 +206,9 @@ def test_without_resamples_there_is_no_share():
 
 def test_the_sentence_is_escaped():
     assert "<script>" not in verdict_html(results(sentence="<script>", light_rule="<script>"))
+
+
+def test_the_band_does_not_say_that_all_could_be_scored_where_a_figure_lacks_some():
+    out = verdict_html(results(summary=[{**row, "n_unscored": 3} for row in rows()]))
+    assert "all 18 items have a score, though not of every figure" in out
+    assert "could be scored" not in out

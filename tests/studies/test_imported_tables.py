@@ -25,6 +25,7 @@ def test_words_among_numbers_are_unscored_and_the_metric_stays():
     result = evaluated(pd.DataFrame({"id": [f"q{i}" for i in range(8)], "accuracy": cells, "f1": 0.5}))
     figure = result.estimate("accuracy", model="model not named")
     assert (figure.value, figure.n, figure.n_unscored) == (pytest.approx(0.6), 5, 3)
+    assert "3 of 8 have no score of accuracy." in result.summary.verdict.sentence
     assert {"ERROR", "N/A", "timeout"} <= set(result.tables["reasons"]["detail"])
     assert any("accuracy (3 cells, such as ERROR)" in note for note in result.notes)
 

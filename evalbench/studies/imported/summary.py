@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalbench.core.measures import Measure, mean_of
-from evalbench.core.result import Summary
-from evalbench.core.wording import counted
+from evalbench.core.result import Estimate, Summary
+from evalbench.core.wording import count, counted
 from evalbench.kit.options import Checks
 from evalbench.kit.rules import rule_of
 from evalbench.kit.slicing import sliced
@@ -137,7 +137,16 @@ def summarise(
         lights=lights,
         over=counted(items[UNIT].nunique(), "question"),
         max_unscored=max_unscored,
+        remark=_missing(items, found, list(lights) or names[:1]),
         units=UNIT,
         estimates=sorted(found, key=lambda e: e.group.get("model", "")),
         **options,
     )
+
+
+def _missing(items: pd.DataFrame, found: Sequence[Estimate], metrics: Sequence[str]) -> str:
+    """How many scores of each metric are missing, where items that have other scores hide it."""
+    each = {m: sum(e.n_unscored for e in found if e.metric == m and len(e.group) == 1) for m in metrics}
+    hidden = {m: n for m, n in each.items() if n > (items["unscored"] != "").sum()}
+    said = [f"{count(n)} of {count(len(items))} have no score of {m}" for m, n in hidden.items()]
+    return f"{'; '.join(said)}." if said else ""
