@@ -30,6 +30,8 @@ RUNS = {
     "human_correlation": ["human_correlation"],
     "citation": ["citation"],
     "text_metrics": ["text_metrics"],
+    "judge_audit": ["judge_audit"],
+    "cascade": ["cascade"],
 }
 
 

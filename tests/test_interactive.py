@@ -17,7 +17,8 @@ from evalbench.draw.html import Html
 def test_tab_completion_offers_what_notebooks_use_and_nothing_else():
     offered = [name for name in dir(evalbench) if not name.startswith("__")]
     studies = [notebook.stem for notebook in (Path(__file__).parents[1] / "notebooks").glob("*.ipynb")]
-    assert offered == sorted(["BadInput", "evaluate", "hub", "load", "metrics", "record", "show", *studies])
+    others = ["BadInput", "budget", "dry_run", "evaluate", "hub", "load", "metrics", "record", "show"]
+    assert offered == sorted([*others, *studies])
     assert all(getattr(evalbench, name) is not None for name in offered)
 
 

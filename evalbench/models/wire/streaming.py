@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evalbench.core.unscored import Unscored
-from evalbench.models.endpoint import EndpointFault, Model
-from evalbench.models.wire.transport import Outcome, failed, outcome_of, unreadable
+from evalbench.models.endpoint import Model
+from evalbench.models.wire.transport import Outcome, failed, refused_call, unreadable
 
 if TYPE_CHECKING:
     import openai
@@ -65,11 +65,10 @@ async def streamed(
     """
     import openai
 
-    from evalbench.models.wire.bodies import TooLong
-
     started = time.perf_counter()
     first, pieces = math.nan, 0
     usage: Any = None
+    refused: tuple[int, str, Any] | None = None
     try:
         async with asyncio.timeout(timeout):
             chunks: Any = await client.chat.completions.create(**payload, stream=True)
@@ -78,12 +77,17 @@ async def streamed(
                     first = first if pieces else time.perf_counter() - started
                     pieces += 1
                 usage = getattr(chunk, "usage", None) or usage
-    except EndpointFault:
-        raise
-    except (TimeoutError, openai.APIStatusError, openai.APIConnectionError, TooLong) as error:
-        return _without(outcome_of(error, target, timeout, redact, started), started)
+    except (TimeoutError, openai.APITimeoutError):
+        return _without(failed("timeout", f"no complete reply within {timeout:g} s", started), started)
+    except openai.APIStatusError as error:
+        refused = error.status_code, redact(error.response.text), error.response.headers
+    except openai.APIConnectionError as error:
+        detail = redact(f"{type(error.__cause__).__name__}: {error.__cause__}" if error.__cause__ else str(error))
+        return _without(failed("connection", detail, started), started)
     except Exception as error:  # noqa: BLE001 - the net: whatever one stream holds, the others go on
         return _without(failed("bad-response", unreadable(error, redact), started), started)
+    if refused:
+        return _without(refused_call(target, *refused, redact, started), started)
     seconds = time.perf_counter() - started
     if not pieces:
         return Streamed(seconds=seconds, reason="no-text", detail="the stream held no text")

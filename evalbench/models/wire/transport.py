@@ -127,32 +127,30 @@ async def _posted(
         async with asyncio.timeout(timeout):
             response = await client.post(path, cast_to=httpx2.Response, body=payload, options=_AUTHORISED)
         return response.content
-    except (TimeoutError, openai.APIStatusError, openai.APIConnectionError, TooLong) as error:
-        return outcome_of(error, target, timeout, redact, started)
+    except (TimeoutError, openai.APITimeoutError):
+        return failed("timeout", f"no complete reply within {timeout:g} s", started)
+    except TooLong as error:
+        return failed("bad-response", redact(str(error)), started, final=True)
+    except openai.APIStatusError as error:
+        status, body, headers = error.status_code, redact(error.response.text), error.response.headers
+    except openai.APIConnectionError as error:
+        cause = error.__cause__
+        return failed("connection", redact(f"{type(cause).__name__}: {cause}" if cause else str(error)), started)
+    return refused_call(target, status, body, headers, redact, started)
 
 
-def outcome_of(
-    error: Exception, target: Model, timeout: float, redact: Callable[[str], str], started: float
+def refused_call(
+    target: Model, status: int, body: str, headers: Any, redact: Callable[[str], str], started: float
 ) -> Outcome:
-    """What an error of the client means.
+    """What a reply other than a 200 means; its body is redacted already.
+
+    Called outside the block that caught the client's error: what is raised there would carry that error, and its key.
 
     Raises
     ------
     EndpointFault
         As :func:`post`.
     """
-    import openai
-
-    from evalbench.models.wire.bodies import TooLong
-
-    if isinstance(error, TimeoutError | openai.APITimeoutError):
-        return failed("timeout", f"no complete reply within {timeout:g} s", started)
-    if isinstance(error, TooLong):
-        return failed("bad-response", redact(str(error)), started, final=True)
-    if not isinstance(error, openai.APIStatusError):
-        cause = error.__cause__
-        return failed("connection", redact(f"{type(cause).__name__}: {cause}" if cause else str(error)), started)
-    status, body, headers = error.status_code, redact(error.response.text), error.response.headers
     if 300 <= status < 400:
         to = printable(redact(headers.get("location") or "nowhere")[:LONGEST_DETAIL])
         raise EndpointFault(
