@@ -48,7 +48,7 @@ SCHEMA: Mapping[str, Table] = {
     "scores": Table(
         (
             Column("id", "id"),
-            Column("model", "id", required=False, help="as in items"),
+            Column("model", "id", groups=True, required=False, help="as in items"),
             Column(TRIAL, "id", required=False, empty_ok=True, help="as in items"),
             Column("metric", "id"),
             Column("value", "float", empty_ok=True, help="empty: unscored"),
