@@ -291,6 +291,8 @@ def run_study(
     else:
         if done.results is not None:
             click.echo(f"{SYMBOLS[done.light]} {done.light}  {done.results['sentence']}")
+            if stopped := done.results.get("stopping"):
+                click.echo(f"  {stopped['sentence']}")
             click.echo("\n".join(headline(done.results)))
             if stopped := in_words(done.results.get("budget") or {}):
                 click.echo(f"budget  {stopped}")

@@ -98,7 +98,9 @@ def _measured(own: pd.DataFrame, whole: pd.DataFrame, seconds: float) -> dict[st
         "seconds_p50": quantile(took, 0.5),
         "seconds_p95": quantile(took, 0.95),
         "seconds_p99": quantile(took, 0.99),
-        "tokens_per_second": throughput(own["tokens_out"].fillna(0), own["seconds"], seconds),
+        "tokens_per_second": throughput(own["tokens_out"].fillna(0), own["seconds"], seconds)
+        if len(whole)
+        else Measured(None, n=0, note="no replies"),
         "tokens_per_second_each": quantile(each, 0.5),
         "tokens_per_reply": _mean(tokens),
         "cost_per_reply": _mean(cost),

@@ -193,6 +193,8 @@ def test_an_endpoint_that_answers_nothing_fails_the_command(tmp_path: Path) -> N
         done = CliRunner().invoke(models, arguments)
     assert done.exit_code == 1, done.exception
     assert "none of them answered" in done.output
+    figures = json.loads((tmp_path / "load" / "load.json").read_text(encoding="utf-8"))["levels"][0]["figures"]
+    assert figures["tokens_per_second"]["value"] is None
     assert (tmp_path / "load" / "load.html").is_file()
 
 
