@@ -238,3 +238,14 @@ def test_few_rows_have_a_page(n):
     result = audited(verdicts, labels)
     assert result.light == "grey"
     assert "<svg" in page("judge_audit", result) or n == 1
+
+
+def test_labels_in_words_beside_verdicts_in_words_are_the_same_as_numbers():
+    ids, mark, people = rows()
+    words = np.array(["no", "Yes "])
+    numbers = audited({"id": ids, "mark": mark, "human": people[0]})
+    found = audited({"id": ids, "mark": words[mark], "human": words[people[0]]})
+    assert found.summary.estimates == numbers.summary.estimates
+    assert sum("labels in words were read as numbers: no as 0, yes as 1" in note for note in found.notes) == 1
+    with pytest.raises(BadInput, match="human"):
+        audited({"id": ids, "mark": mark, "human": ["perhaps"] * len(ids)})

@@ -253,14 +253,15 @@ def _adapted(frame: pd.DataFrame, also: Mapping[str, Sequence[str]]) -> pd.DataF
     renamed = frame.rename(columns={c: found.get(str(c).strip(), c) for c in frame.columns})
     notes = list(frame.attrs.get("notes", ()))
     notes += [f"column {other} was read as {own}" for other, own in found.items()]
-    if "mark" in renamed and not renamed.columns.duplicated().any():
-        marks = renamed["mark"]
-        words = marks.map(lambda cell: cell.strip().casefold() if isinstance(cell, str) else cell)
+    for column in ("mark", HUMAN):
+        if column not in renamed or renamed.columns.duplicated().any():
+            continue
+        words = renamed[column].map(lambda cell: cell.strip().casefold() if isinstance(cell, str) else cell)
         texts = words[words.map(lambda cell: isinstance(cell, str) and cell != "")]
         if len(texts) and texts.isin(list(WORDS)).all():
-            renamed["mark"] = words.map(lambda cell: WORDS.get(cell, cell) if isinstance(cell, str) else cell)
+            renamed[column] = words.map(lambda cell: WORDS.get(cell, cell) if isinstance(cell, str) else cell)
             said = ", ".join(f"{word} as {WORDS[word]:g}" for word in sorted(texts.unique()))
-            notes.append(f"marks in words were read as numbers: {said}")
+            notes.append(f"{'marks' if column == 'mark' else 'labels'} in words were read as numbers: {said}")
     renamed.attrs = {**frame.attrs, "notes": tuple(notes)}
     return renamed
 
