@@ -249,3 +249,22 @@ def test_labels_in_words_beside_verdicts_in_words_are_the_same_as_numbers():
     assert sum("labels in words were read as numbers: no as 0, yes as 1" in note for note in found.notes) == 1
     with pytest.raises(BadInput, match="human"):
         audited({"id": ids, "mark": mark, "human": ["perhaps"] * len(ids)})
+
+
+def test_labels_on_another_scale_are_refused() -> None:
+    verdicts = pd.DataFrame({"id": [f"q{n}" for n in range(30)], "mark": [n % 2 for n in range(30)]})
+    labels = pd.DataFrame({"id": verdicts["id"], "annotator": "ada", "mark": [1 + n % 5 for n in range(30)]})
+    with pytest.raises(BadInput, match="verdicts are between 0 and 1, labels between 1 and 5: not one scale"):
+        judge_audit.evaluate(load({"verdicts": verdicts, "labels": labels}, study="judge_audit"), n_resamples=20)
+
+
+@pytest.mark.parametrize("n", [5, 25])
+def test_few_labels_make_no_correction_and_it_is_said(n: int) -> None:
+    verdicts = pd.DataFrame(
+        {"id": [f"q{k:02}" for k in range(60)], "judge": "j", "mark": [int(k % 3 > 0) for k in range(60)]}
+    )
+    labels = pd.DataFrame({"id": verdicts["id"][:n], "annotator": "ada", "mark": [k % 2 for k in range(n)]})
+    found = judge_audit.evaluate(load({"verdicts": verdicts, "labels": labels}, study="judge_audit"), n_resamples=50)
+    (said,) = found.tables["rates"]["sentence"]
+    assert ("correction.json" in found.files) == (n >= 20)
+    assert said.startswith("Only 5 labels, too few to rest on.") == (n < 20)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -311,6 +311,7 @@ def read(data: Dataset, humans: Sequence[str] = ()) -> Readings:
         of = ", ".join(f"{c} {first[c]}" for c in (*on, "annotator") if first[c] != "")
         way = "label columns that tell them apart (model, criterion, trial) must be in the verdicts too"
         faults.append(f"{len(doubled)} labels of one annotator for the same, first {of}; {way}")
+    faults += _other_scales(verdicts, labels)
     if faults:
         raise BadInput.listing("verdicts and labels:", faults)
     verdicts, lost = _with_reasons(verdicts)
@@ -320,6 +321,23 @@ def read(data: Dataset, humans: Sequence[str] = ()) -> Readings:
         one = ", ".join(str(v) for v in labels.loc[strange, list(on)].iloc[0])
         notes.append(f"{counted(int(strange.sum()), 'label')} of what no judge was asked about, left out, first {one}.")
     return Readings(verdicts, labels[~strange].reset_index(drop=True), on, (*notes, *lost))
+
+
+def _other_scales(verdicts: pd.DataFrame, labels: pd.DataFrame) -> Iterator[str]:
+    """A fault for each criterion whose verdicts are within 0–1 and whose labels are not."""
+    shared = (verdicts[CRITERION] != "").any() and (labels[CRITERION] != "").any()
+    for criterion in sorted(set(verdicts[CRITERION])) if shared else [""]:
+        marks = verdicts.loc[verdicts[CRITERION] == criterion if shared else slice(None), "mark"].dropna()
+        own = labels.loc[labels[CRITERION].isin([criterion, ""]) if shared else slice(None), "mark"]
+        if marks.empty or own.empty:
+            continue
+        low, high, least, most = marks.min(), marks.max(), own.min(), own.max()
+        if 0 <= low < 1 and high <= 1 and (least < 0 or most > 1):
+            name = f"criterion {criterion}: " if criterion else ""
+            yield (
+                f"{name}verdicts are between {low:g} and {high:g}, labels between {least:g} and {most:g}: not one scale; "
+                "bring both to the same one"
+            )
 
 
 def _beside(verdicts: pd.DataFrame, unused: Sequence[str]) -> tuple[list[pd.DataFrame], list[str]]:

@@ -8,6 +8,7 @@ from evalbench.core.result import DataLabel
 from evalbench.readers.corrections import Learnt, written
 from evalbench.studies.judge_audit.inputs import CRITERION
 from evalbench.studies.judge_audit.items import ZERO_ONE, annotators_of
+from evalbench.studies.judge_audit.summary import LEAST
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,7 +19,7 @@ FILE = "correction.json"
 
 
 def files_of(items: pd.DataFrame, readings: Readings, data: DataLabel) -> dict[str, bytes]:
-    """The file, bound to judge, prompts and population; none where no answer has both a mark and a label."""
+    """The file, bound to judge, prompts and population; none where under :data:`LEAST` answers have both a mark and a label."""
     verdicts, found = readings.verdicts, []
     for criterion, of in items.groupby(CRITERION, sort=True):
         known = of[["mark", "human"]].to_numpy(dtype=float)
@@ -30,7 +31,7 @@ def files_of(items: pd.DataFrame, readings: Readings, data: DataLabel) -> dict[s
         )
         for asked, rows in of.groupby("asked", sort=True):
             both = rows[rows["mark"].notna() & rows["human"].notna()].sort_values(["id", "model", "trial"])
-            if both.empty or not ends[0] < ends[1]:
+            if len(both) < LEAST or not ends[0] < ends[1]:
                 continue
             prompts = verdicts.loc[(verdicts["judge"] == asked) & (verdicts[CRITERION] == criterion), "prompt"]
             models = sorted({str(m) for m in rows.loc[rows["mark"].notna(), "model"].unique() if m})

@@ -160,7 +160,9 @@ def _rates(rows: pd.DataFrame, own: Mapping[str, Estimate], labels_drawn: str) -
     narrower = with_twice(rows, labels_drawn)
     sentence = ""
     if kind is not None and kind.value is not None and kind.ci_low is not None and kind.ci_high is not None:
-        sentence = kindness_with_interval(kind)
+        labels = int((rows["mark"].notna() & rows["human"].notna()).sum())
+        few = f"Only {counted(labels, 'label')}, too few to rest on. " if labels < LEAST else ""
+        sentence = few + kindness_with_interval(kind)
     elif corrected is not None and corrected.value is None:
         sentence = corrected.note
     more = (
