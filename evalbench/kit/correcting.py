@@ -14,7 +14,7 @@ from evalbench.core.measures import Measure
 from evalbench.core.ppi import Corrected
 from evalbench.core.result import Estimate
 from evalbench.core.seeds import rng
-from evalbench.core.stats import FEW_UNITS
+from evalbench.core.stats import FEW_UNITS, no_width
 from evalbench.core.verdict import Bands, Light, worst_lights
 from evalbench.core.wording import counted, estimate_text
 from evalbench.kit.corrected_means import LABEL, METHODS, Found, by_correction, by_labels
@@ -169,23 +169,22 @@ def _one(
         used = Found(
             Corrected(None, note="the correction does not carry over" if carried else "no item has a mark"), ""
         )
-    found = used.found
-    enough = found.value is not None and found.n_labelled >= FEW_UNITS and (used is own or state == "holds")
+    found = _on_scale(measure, used.found)
+    sure = found.n_labelled >= FEW_UNITS and found.ci_low is not None
+    enough = found.value is not None and sure and (used is own or state == "holds")
     notes = [found.note, *used.notes]
     if found.value is not None:
         notes.insert(0, _resting(e, used is carried, enough, found.n_labelled, state, fit, measure.bands is not None))
         notes.append(_wider(found))
     light: Light = measure.bands.light(found.value) if measure.bands and enough else "unlit"
-    bounded = found.value is not None and found.ci_low is not None
-    low, high = _within(measure, found) if bounded else (None, None)
     return replace(
         e,
         metric=f"{e.metric}{CORRECTED}",
         title=title_of(e.title),
         value=found.value,
-        ci_low=low,
-        ci_high=high,
-        method=used.method if bounded else "",
+        ci_low=found.ci_low,
+        ci_high=found.ci_high,
+        method=used.method if found.ci_low is not None else "",
         light=light,
         cuts=measure.bands.cuts if measure.bands and enough else (),
         note="; ".join(filter(None, notes)) or "no label",
@@ -194,12 +193,23 @@ def _one(
     )
 
 
-def _within(measure: Measure, found: Corrected) -> tuple[float, float]:
-    """An interval does not leave the scale."""
-    low, high = float(found.ci_low or 0.0), float(found.ci_high or 0.0)
-    if measure.unit == "0–1" and found.value is not None and 0 <= found.value <= 1:
-        return max(0.0, low), min(1.0, high)
-    return low, high
+def _on_scale(measure: Measure, found: Corrected) -> Corrected:
+    """A corrected mean and its interval held within the scale; no interval where it would have no width."""
+    if found.value is None or found.ci_low is None or found.ci_high is None:
+        return found
+    notes = [found.note]
+    flat = no_width(found.ci_low, found.ci_high)
+    if measure.unit == "0–1":
+        held = [min(1.0, max(0.0, end)) for end in (found.value, found.ci_low, found.ci_high)]
+        notes.append(f"{found.value:.2f} before it was held within the scale" if held[0] != found.value else "")
+        found = found._replace(value=held[0], ci_low=held[1], ci_high=held[2])
+    if flat:
+        notes.append("no interval: the labels show no spread around what the judge says")
+    elif no_width(float(found.ci_low or 0.0), float(found.ci_high or 0.0)):
+        flat = True
+        notes.append("no interval: all of it is beyond the scale")
+    low, high = (None, None) if flat else (found.ci_low, found.ci_high)
+    return found._replace(ci_low=low, ci_high=high, note="; ".join(filter(None, notes)))
 
 
 def _resting(
@@ -213,7 +223,8 @@ def _resting(
         return f"{where}; the light rests on this figure, not on the judge's own"
     why = {"few": f"fewer than {FEW_UNITS} labels check it here", "unchecked": "no label checks it here"}.get(state, "")
     if not carried:
-        why = f"fewer than {FEW_UNITS} labels"
+        why = f"fewer than {FEW_UNITS} labels" if n < FEW_UNITS else ""
+    why = why or "the corrected figure has no interval"
     return f"{where}; the light rests on the judge's own figure: {why}"
 
 

@@ -247,3 +247,22 @@ def test_states_of_a_check():
     assert state_of({"gap": 0.1, "low": 1e-17, "high": 0.2, "n": 30}) == "holds"
     assert state_of({"gap": -0.3, "low": -0.5, "high": -0.1, "n": 5}) == "fails"
     assert state_of({}) == "unchecked"
+
+
+def test_a_corrected_mark_stays_on_its_scale():
+    """The few that were drawn are all too low by .5: their shortfall added to the mean of all would give 1.23."""
+    label, drawn = [1.0] * 3 + [0.9] + [nan] * 20, [4 / 24] * 4 + [nan] * 20
+    e = corrected(table([0.5] * 12 + [1.0] * 12, label, **{"label_probability:right": drawn}))
+    assert (e.value, e.ci_low, e.ci_high) == (1, None, None)
+    assert "1.23 before it was held within the scale; no interval: all of it is beyond the scale" in e.note
+
+
+@pytest.mark.parametrize("n_labels", [8, 24])
+def test_labels_without_any_spread_give_no_interval_and_no_light(n_labels):
+    score = [0.9] * n_labels + [1.0] * 20
+    measure = mean_of("right", bands=bands_of({"green_from": 0.8, "yellow_from": 0.5}))
+    e = corrected(table(score, [1.0] * n_labels + [nan] * 20), measure)
+    assert (e.ci_low, e.ci_high, e.method, e.light) == (None, None, "", "unlit")
+    assert "no interval" in e.note
+    assert e.value <= 1
+    assert ("fewer than 20 labels" in e.note) == (n_labels < 20)
