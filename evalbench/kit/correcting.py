@@ -170,8 +170,7 @@ def _one(
             Corrected(None, note="the correction does not carry over" if carried else "no item has a mark"), ""
         )
     found = _on_scale(measure, used.found)
-    sure = found.n_labelled >= FEW_UNITS and found.ci_low is not None
-    enough = found.value is not None and sure and (used is own or state == "holds")
+    enough = found.value is not None and found.n_labelled >= FEW_UNITS and (used is own or state == "holds")
     notes = [found.note, *used.notes]
     if found.value is not None:
         notes.insert(0, _resting(e, used is carried, enough, found.n_labelled, state, fit, measure.bands is not None))
@@ -194,7 +193,7 @@ def _one(
 
 
 def _on_scale(measure: Measure, found: Corrected) -> Corrected:
-    """A corrected mean and its interval held within the scale; no interval where it would have no width."""
+    """A corrected mean and its interval held within the scale; of few labels no interval where it would have no width."""
     if found.value is None or found.ci_low is None or found.ci_high is None:
         return found
     notes = [found.note]
@@ -204,11 +203,12 @@ def _on_scale(measure: Measure, found: Corrected) -> Corrected:
         notes.append(f"{found.value:.2f} before it was held within the scale" if held[0] != found.value else "")
         found = found._replace(value=held[0], ci_low=held[1], ci_high=held[2])
     if flat:
-        notes.append("no interval: the labels show no spread around what the judge says")
+        notes.append("the labels show no spread around what the judge says: the interval has no width")
     elif no_width(float(found.ci_low or 0.0), float(found.ci_high or 0.0)):
         flat = True
-        notes.append("no interval: all of it is beyond the scale")
-    low, high = (None, None) if flat else (found.ci_low, found.ci_high)
+        notes.append("all of the interval is beyond the scale")
+    none = flat and found.n_labelled < FEW_UNITS
+    low, high = (None, None) if none else (found.ci_low, found.ci_high)
     return found._replace(ci_low=low, ci_high=high, note="; ".join(filter(None, notes)))
 
 
@@ -223,8 +223,7 @@ def _resting(
         return f"{where}; the light rests on this figure, not on the judge's own"
     why = {"few": f"fewer than {FEW_UNITS} labels check it here", "unchecked": "no label checks it here"}.get(state, "")
     if not carried:
-        why = f"fewer than {FEW_UNITS} labels" if n < FEW_UNITS else ""
-    why = why or "the corrected figure has no interval"
+        why = f"fewer than {FEW_UNITS} labels"
     return f"{where}; the light rests on the judge's own figure: {why}"
 
 

@@ -254,15 +254,18 @@ def test_a_corrected_mark_stays_on_its_scale():
     label, drawn = [1.0] * 3 + [0.9] + [nan] * 20, [4 / 24] * 4 + [nan] * 20
     e = corrected(table([0.5] * 12 + [1.0] * 12, label, **{"label_probability:right": drawn}))
     assert (e.value, e.ci_low, e.ci_high) == (1, None, None)
-    assert "1.23 before it was held within the scale; no interval: all of it is beyond the scale" in e.note
+    assert "1.23 before it was held within the scale; all of the interval is beyond the scale" in e.note
 
 
-@pytest.mark.parametrize("n_labels", [8, 24])
-def test_labels_without_any_spread_give_no_interval_and_no_light(n_labels):
-    score = [0.9] * n_labels + [1.0] * 20
+def test_labels_without_any_spread_have_an_interval_of_no_width_only_where_they_are_many():
     measure = mean_of("right", bands=bands_of({"green_from": 0.8, "yellow_from": 0.5}))
-    e = corrected(table(score, [1.0] * n_labels + [nan] * 20), measure)
-    assert (e.ci_low, e.ci_high, e.method, e.light) == (None, None, "", "unlit")
-    assert "no interval" in e.note
-    assert e.value <= 1
-    assert ("fewer than 20 labels" in e.note) == (n_labels < 20)
+
+    def of(n):
+        return corrected(table([0.9] * n + [1.0] * 20, [0.0] * n + [nan] * 20), measure)
+
+    few, many = of(8), of(24)
+    assert (few.ci_low, few.ci_high, few.method, few.light) == (None, None, "", "unlit")
+    assert "fewer than 20 labels" in few.note
+    assert many.light == "red"  # many labels against the judge decide
+    assert "has no width" in few.note
+    assert "has no width" in many.note
