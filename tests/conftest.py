@@ -108,9 +108,7 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """In CI, skips that are not on the list fail the run."""
-    if os.environ.get("CI") != "true":
-        return
+    """Skips that are not on the list are named; in CI they fail the run."""
     complete = os.environ.get("EVALBENCH_TEST_MACHINE") == "complete"
     allowed = ALLOWED_SKIPS + (() if complete else ALLOWED_ON_A_BARE_MACHINE)
     wrong = []
@@ -122,4 +120,5 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if wrong:
         terminalreporter.section("skips that are not allowed in CI")
         terminalreporter.write_line("\n".join(wrong))
-        terminalreporter._session.exitstatus = 1
+        if os.environ.get("CI") == "true":
+            terminalreporter._session.exitstatus = 1

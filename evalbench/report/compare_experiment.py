@@ -72,7 +72,7 @@ def experiment_method(e: Experiment | None) -> list[str]:
 
 
 def doubts(e: Experiment | None) -> list[str]:
-    """What stands beside the verdict: why a difference between the sides cannot be believed."""
+    """What the page adds to the verdict: why a difference between the sides cannot be believed."""
     if e is None or e.ratio is None or e.ratio.fits:
         return []
     return ["the sizes of the sides do not fit the planned split: no difference between them can be believed"]

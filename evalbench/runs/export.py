@@ -36,7 +36,7 @@ def finished(folder: Path) -> Finished:
     Raises
     ------
     BadInput
-        If it is no folder of a run, or the run did not end well.
+        If it is not the folder of a run, or the run failed.
     """
     if not (folder / RUN_JSON).is_file():
         raise BadInput(f"{folder}: not the folder of a run (it has no {RUN_JSON})")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from pathlib import Path
 from typing import Any
 
@@ -14,22 +13,19 @@ from scipy.sparse import csr_matrix
 
 from evalbench.core.psi import binned, inner_edges, psi, psi_of_counts, psi_of_numbers
 
-EXTERNAL = os.environ.get("EVALBENCH_EXTERNAL_DATA", "")
 PARTS = ("2022H2_vs_2026", "2022H2_even_vs_odd_control")
 
 
-def reference(name: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    folder = Path(EXTERNAL) / "drift_reference"
+def reference(folder: Path, name: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     rows = [json.loads(line) for line in (folder / f"{name}_features.jsonl").read_text().splitlines()]
     return json.loads((folder / "expected.json").read_text())[name], rows
 
 
 @pytest.mark.external
-@pytest.mark.skipif(not EXTERNAL, reason="EVALBENCH_EXTERNAL_DATA is not set")
 @pytest.mark.parametrize("name", PARTS)
 @pytest.mark.parametrize("feature", ["n_tokens", "n_chars", "stop_share"])
-def test_published_edges_counts_and_index(name: str, feature: str) -> None:
-    expected, rows = reference(name)
+def test_published_edges_counts_and_index(external_data, name: str, feature: str) -> None:
+    expected, rows = reference(external_data("drift_reference"), name)
     known = expected[feature]
     current = [row["part"] != "ref" for row in rows]
     found = psi_of_numbers([row[feature] for row in rows], current, np.random.default_rng(0))

@@ -160,7 +160,7 @@ def test_cells_that_are_null_empty_or_absent(columns, cell):
         values = frame[column].astype(object) if column in frame else pd.Series([1.0] * len(frame), dtype=object)
         frame[column] = [cell if i % 2 else value for i, value in enumerate(values)]
     frame = frame.drop(columns=[*columns]) if cell == "absent" else frame
-    refused = (BadInput,) if columns[0] in REFUSED else ()  # what must be there, and what tells rows apart
+    refused = (BadInput,) if columns[0] in REFUSED else ()  # required columns, and those that identify rows
     try:
         result = judge_audit.evaluate(load({**tables, "verdicts": frame}, study="judge_audit"), **OPTIONS)
     except refused:

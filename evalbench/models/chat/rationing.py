@@ -116,7 +116,7 @@ def dry_replies(
     known: Mapping[str, Reply],
     max_reasks: int,
 ) -> dict[str, Reply]:
-    """Note what would be asked, and what stands in for the replies that are not there.
+    """Note what would be asked, with made-up replies in place of the real ones.
 
     The budget counts calls here; what each of them will cost is not known before it is asked.
     """

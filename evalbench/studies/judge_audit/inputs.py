@@ -341,7 +341,7 @@ def _other_scales(verdicts: pd.DataFrame, labels: pd.DataFrame) -> Iterator[str]
 
 
 def _beside(verdicts: pd.DataFrame, unused: Sequence[str]) -> tuple[list[pd.DataFrame], list[str]]:
-    """Labels that stand in columns of the verdicts, ``human`` or such as ``human_ada``, each once for an answer."""
+    """Labels in columns of the verdicts, ``human`` or such as ``human_ada``, each once for an answer."""
     import pandas as pd
 
     found, used = [], []

@@ -150,7 +150,7 @@ KINDS: Mapping[str, str] = {
     "in place of people": "not to be used",
     "cannot be judged": "not known yet",
 }
-"""What stands in a judge's own sentence → what is said of all such judges."""
+"""The words of one judge's sentence → those for all such judges."""
 
 
 def alternative(rows: pd.DataFrame, epsilon: float) -> AlternativeAnnotator:
