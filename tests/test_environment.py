@@ -18,7 +18,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 CONDA_NAMES = {"matplotlib-base": "matplotlib", "pytorch": "torch"}
-GROUPS = ("lab", "embed", "text", "ru", "local", "ml", "xlsx")
+GROUPS = ("lab", "embed", "text", "ru", "local", "ml", "monitor", "xlsx")
 APART = ("mlflow",)  # extras that no environment brings unasked
 
 

@@ -32,6 +32,7 @@ FLOORS = [
     ("compare",),
     ("report",),
     ("runs",),
+    ("monitor",),
     ("label",),
     ("commands",),
     ("cli",),
@@ -50,7 +51,7 @@ ROOMS = [
 LEVEL = {name: i for i, names in enumerate(FLOORS) for name in names}
 CORE_MAY_IMPORT = {"numpy", "scipy"}
 HEAVY = {"torch", "sentence_transformers", "transformers", "openai", "evaluate", "sklearn", "matplotlib", "seaborn",
-         "papermill", "distributed", "dask", "nltk", "sacrebleu", "bert_score", "usearch", "sqlalchemy"}  # fmt: skip
+         "papermill", "distributed", "dask", "nltk", "sacrebleu", "bert_score", "usearch", "sqlalchemy", "psycopg"}  # fmt: skip
 
 
 def modules() -> list[Path]:
