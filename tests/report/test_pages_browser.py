@@ -155,6 +155,17 @@ NARROW = """
 }).map((cell) => `${cell.closest("table").parentNode.getAttribute("aria-label").slice(0, 40)}: ${cell.textContent.trim().slice(0, 60)}`)
 """
 
+# Intervals that the light beside them covers before anything is scrolled.
+COVERED = """
+() => [...document.querySelectorAll(".eb-headline .eb-interval")].filter((cell) => {
+  const light = cell.parentNode.lastElementChild;
+  if (!cell.textContent || !cell.checkVisibility() || getComputedStyle(light).position !== "sticky") return false;
+  const range = document.createRange();
+  range.selectNodeContents(cell);
+  return range.getBoundingClientRect().right > light.getBoundingClientRect().left;
+}).map((cell) => cell.parentNode.textContent.slice(0, 80))
+"""
+
 
 @each()
 @pytest.mark.parametrize("javascript", [True, False])
@@ -165,6 +176,7 @@ def test_on_a_phone_nothing_scrolls_sideways_and_no_column_is_a_few_letters_wide
     page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
     assert page.evaluate("document.documentElement.scrollWidth") == 400
     assert page.evaluate(NARROW) == []
+    assert page.evaluate(COVERED) == []
 
 
 # What reaches over the right edge of the paper, and words of a few letters that are broken across lines.
