@@ -33,7 +33,7 @@ ALLOWED_SKIPS = (
     "no time",
     "EVALBENCH_TEST_TOOLS",
 )
-ALLOWED_ON_A_BARE_MACHINE = ("external data", "no chromium", "no WordNet")
+ALLOWED_ON_A_BARE_MACHINE = ("external data", "no chromium", "no WordNet", "no PostgreSQL")
 
 
 @pytest.fixture(scope="session")
@@ -76,6 +76,26 @@ def chromium() -> str:
     if not found:
         pytest.skip("no chromium on PATH")
     return found
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[Any]:
+    """A PostgreSQL server of the tests' own, see ``tests/helpers/postgresql.py``; skips where its binaries are missing."""
+    from postgresql import WHERE, binaries, server
+
+    found = binaries()
+    if found is None:
+        pytest.skip(f"no PostgreSQL in {WHERE}")
+    with server(found) as running:
+        yield running
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
+def log_place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where a log store can be made: a file that is not there, and an empty database."""
+    if request.param == "sqlite":
+        return str(tmp_path / "log.sqlite")
+    return str(request.getfixturevalue("postgresql").database())
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,229 @@
+"""A log store that is written: by any number of processes and threads, each row once."""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalbench.errors import BadInput
+from evalbench.monitor.clients import fingerprint
+from evalbench.monitor.rows import as_kept
+from evalbench.readers.log_store.faults import faults_told
+from evalbench.readers.log_store.log import Log, version_of
+from evalbench.readers.log_store.tables import VERSION, tables
+from evalbench.readers.log_store.texts import restored
+
+if TYPE_CHECKING:
+    import sqlalchemy as sa
+
+_LOCK = 0x65766C6F67  # of PostgreSQL's advisory locks, for changes of the tables
+_IN_ONE_QUERY = 500
+_making = threading.Lock()
+
+
+class Appended(NamedTuple):
+    """How many rows were new, and how many were there already and stayed as they were."""
+
+    new: int
+    repeated: int
+
+
+class LogStore(Log):
+    """A log store to read and write.
+
+    Every call of an ``append`` is one transaction: all of its rows are kept or none.  A row whose id is there already
+    stays as it was, so that a call whose outcome is not known can be repeated.  A process that is killed loses nothing
+    that was appended; a machine that loses power may lose the last moments of a file of SQLite.
+
+    Parameters
+    ----------
+    store : str or Path
+        A file of SQLite, on a disk of this machine, ``sqlite:///FILE``, or ``postgresql://HOST/DATABASE``.
+    create : bool
+        Make the tables, and the file, where there are none.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from datetime import UTC, datetime
+    >>> row = {"id": "r1", "ts": datetime(2026, 5, 1, tzinfo=UTC), "request": "Opening hours?", "response": "9 to 5."}
+    >>> with tempfile.TemporaryDirectory() as folder, LogStore(f"{folder}/log.sqlite", create=True) as log:
+    ...     log.append([row]), log.append([row]), log.count()
+    (Appended(new=1, repeated=0), Appended(new=0, repeated=1), 1)
+    """
+
+    def __init__(self, store: str | Path, *, create: bool = False) -> None:
+        super().__init__(store)
+        self._create = create
+
+    def _make(self) -> None:
+        if self._create:
+            create(self)
+
+    def __enter__(self) -> LogStore:
+        return self
+
+    @contextmanager
+    def writing(self) -> Iterator[sa.Connection]:
+        """A transaction that writes; on SQLite it waits for its turn at its begin, a minute at most."""
+        with faults_told(self.address), self._engine(writes=True).begin() as connection:
+            yield connection
+
+    def append(self, rows: Sequence[Mapping[str, Any]], *, places: Sequence[str] = ()) -> Appended:
+        """Keep interactions.
+
+        Parameters
+        ----------
+        rows : sequence of mapping
+            ``id``, ``ts`` (with its time zone) and ``request``; where known ``client`` (from
+            :func:`~evalbench.monitor.clients.client_hash`), ``response``, ``stages`` (anything that JSON holds),
+            ``model``, ``prompt_version``, ``latency`` (seconds), ``input_tokens``, ``output_tokens``, ``cost``, ``error``.
+        places : sequence of str
+            What messages call the rows.
+
+        Raises
+        ------
+        BadInput
+            If a row cannot be kept: every fault; nothing is written then.
+        StoreUnavailable
+            If the store cannot be written now.
+        """
+        return self._append("interactions", as_kept("interactions", rows, places))
+
+    def append_feedback(
+        self, rows: Sequence[Mapping[str, Any]], *, orphans: bool = False, places: Sequence[str] = ()
+    ) -> Appended:
+        """Keep feedback on interactions.
+
+        Parameters
+        ----------
+        rows : sequence of mapping
+            ``interaction`` (its id), ``ts``, ``source`` (``user``, ``annotator`` or ``judge``), ``value`` or ``comment`` or
+            both; where known ``judge``: who it was.  Without an ``id`` the contents make one.
+        orphans : bool
+            Also on interactions that are not in the store, which may be on their way.
+        places : sequence of str
+
+        Raises
+        ------
+        BadInput
+            As :meth:`append`; also for unknown interactions, unless ``orphans``.
+        """
+        made = as_kept("feedback", rows, places)
+        if not orphans:
+            known = self._known({row["interaction"] for row in made})
+            unknown = sorted({row["interaction"] for row in made} - known)
+            if unknown:
+                raise BadInput.listing("feedback on interactions that are not in the log:", map(restored, unknown))
+        return self._append("feedback", made)
+
+    def append_losses(self, rows: Sequence[Mapping[str, Any]]) -> Appended:
+        """Keep what an application could not log: ``id``, ``ts``, ``reason``, ``rows``; ``since``, ``until``, ``process``, ``first``."""
+        return self._append("losses", as_kept("losses", rows))
+
+    def _append(self, table: str, rows: list[dict[str, Any]]) -> Appended:
+        if not rows:
+            return Appended(0, 0)
+        with self.writing() as connection:
+            insert = _insert(table, connection.dialect.name)
+            new = connection.execute(insert, rows, execution_options={"preserve_rowcount": True}).rowcount
+        return Appended(new, len(rows) - new)
+
+    def _known(self, ids: set[str]) -> set[str]:
+        import sqlalchemy as sa
+
+        column = tables().interactions.c.id
+        asked, found = sorted(ids), set()
+        with self.reading() as connection:
+            for start in range(0, len(asked), _IN_ONE_QUERY):
+                part = asked[start : start + _IN_ONE_QUERY]
+                found |= set(connection.execute(sa.select(column).where(column.in_(part))).scalars())
+        return found
+
+    def use_key(self, key: bytes) -> None:
+        """Hold the store to one key: that of the first call.
+
+        Raises
+        ------
+        BadInput
+            If its client ids were hashed with another key: the same client would become two.
+        """
+        import sqlalchemy as sa
+
+        about, own = tables().about, fingerprint(key)
+        query = sa.select(about.c.value).where(about.c.name == "client_key")
+        with self.reading() as connection:
+            found = connection.execute(query).scalar()
+        if found is None:
+            with self.writing() as connection:
+                connection.execute(_insert(about.name, connection.dialect.name), [{"name": "client_key", "value": own}])
+                found = connection.execute(query).scalar()
+        if found != own:
+            raise BadInput(
+                f"{self.address}: its client ids were hashed with another key than that of the environment; "
+                "set the key that it began with"
+            )
+
+
+@functools.cache
+def _insert(table: str, dialect: str) -> Any:
+    """INSERT that leaves rows with a known id alone."""
+    import sqlalchemy.dialects.postgresql as postgresql
+    import sqlalchemy.dialects.sqlite as sqlite
+
+    own = tables().metadata.tables[table]
+    if dialect == "sqlite":
+        return sqlite.insert(own).on_conflict_do_nothing()
+    return postgresql.insert(own).on_conflict_do_nothing()
+
+
+def create(store: LogStore) -> bool:
+    """Make the tables of a log store, and its file; False where they are there already.
+
+    Safe from many processes at once.  A file is made for its owner only.
+
+    Raises
+    ------
+    BadInput
+        If a database is not in UTF-8, or has tables of these names that are not a log store's.
+    """
+    import sqlalchemy as sa
+
+    path = store.address.path
+    if path and not path.exists():
+        with faults_told(store.address), _making:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    with changing(store) as connection:
+        if version_of(connection) is not None:
+            return False
+        if not path and (encoding := connection.exec_driver_sql("SHOW server_encoding").scalar()) != "UTF8":
+            raise BadInput(f"{store.address}: the database is in {encoding}, expected one in UTF8")
+        has = tables()
+        if taken := [name for name in has.metadata.tables if sa.inspect(connection).has_table(name)]:
+            raise BadInput(
+                f"{store.address}: has tables {', '.join(taken)} that are not a log store's; use another database"
+            )
+        has.metadata.create_all(connection)
+        connection.execute(has.about.insert(), [{"name": "version", "value": str(VERSION)}])
+    return True
+
+
+@contextmanager
+def changing(store: LogStore) -> Iterator[sa.Connection]:
+    """A transaction that changes tables: one at a time, whatever the version of the store."""
+    from evalbench.readers.log_store.connection import engine_of
+
+    engine = engine_of(store.address, writes=True)
+    try:
+        with faults_told(store.address), engine.begin() as connection:
+            if not store.address.path:
+                connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
+            yield connection
+    finally:
+        engine.dispose()
