@@ -314,12 +314,20 @@ def test_lights_can_be_set():
     assert lights_of(0.6, 0.4, {"unparsed": {"green_to": 0.2, "yellow_to": 0.3}})["unparsed"].light(0.1) == "green"
 
 
+def test_a_judge_that_gives_one_mark_is_named():
+    verdicts, labels, *_ = zero_one()
+    result = audited([{**row, "mark": 1} for row in verdicts], labels)
+    assert any("oak gave every answer the same mark, 1" in note for note in result.notes)
+
+
 def test_a_judge_without_labels_is_grey_and_says_so():
     verdicts, *_ = zero_one()
     result = audited(verdicts)
     assert result.light == "grey"
     assert "oak cannot be judged yet: 0 labelled answers, and at least 20 are needed" in result.sentence
-    assert any("no labels of people" in note for note in result.notes)
+    assert "is not known, since no answer has both" in result.sentence
+    assert result.sentence.count("0 labelled") == 1
+    assert any("No answer is labelled by people" in note for note in result.notes)
     assert result.files == {}
     json.dumps(result.to_json(), allow_nan=False)
     assert "no value" in page("judge_audit", result)

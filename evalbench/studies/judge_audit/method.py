@@ -37,12 +37,17 @@ def notes(items: pd.DataFrame, readings: Readings, labels_drawn: str) -> list[st
     labelled = items[annotators_of(items)].notna()
     if not labelled.any(axis=None):
         out.append(
-            "There are no labels of people (table labels, or a column human), so that agreement and correction have no value."
+            "No answer is labelled by people (table labels, or a column human), so that agreement and correction have no value."
         )
     elif labelled.shape[1] == 1:
         out.append(
             "One annotator labelled the answers: how far people agree among themselves, the ceiling of any judge, is not known."
         )
+    for judge, marks in items.groupby("judge", sort=True)["mark"]:
+        if marks.nunique() == 1 and marks.count() > 1:
+            out.append(
+                f"{judge} gave every answer the same mark, {marks.dropna().iloc[0]:g}: its agreement is that of a constant."
+            )
     null = items["undefined"] == NULL_ANSWER
     if null.any():
         out.append(

@@ -97,7 +97,10 @@ def _sentence(items: pd.DataFrame, summary: Summary, uses: Mapping[str, str], ma
         ordered = [ordered[0], ordered[-1]]
     titles = list(dict.fromkeys(e.title for e in ordered))
     alone = titles[0] if len(titles) == 1 else "agreement with people"
+    labelled = any(e.n for e in own)
     figures = "; ".join(_figure(e, own, "" if len(titles) == 1 else e.title) for e in ordered)
+    if not labelled:
+        figures = "is not known, since no answer has both a mark and a label"
     parts = [
         f"{alone[:1].upper()}{alone[1:]} {figures}{_ceilings(summary)}; {counted(items.loc[items['undefined'] == '', 'id'].nunique(), 'item')}."
     ]
@@ -106,7 +109,7 @@ def _sentence(items: pd.DataFrame, summary: Summary, uses: Mapping[str, str], ma
         if e.value is not None:
             parts.append(f"What decides is the {e.title}, {estimate_text(e)} ({e.group.get('judge', '')}).")
     parts.append(left_out(items).strip())
-    if verdict.light == "grey":
+    if verdict.light == "grey" and labelled:
         why = dict.fromkeys(filter(None, (_held_back(e) for e in summary.estimates if e.light == "grey")))
         few = [e for e in summary.estimates if e.light == "grey" and crowded(e, max_unscored)]
         listed = [*why, *([f"more than {percent(max_unscored, [max_unscored])} are unscored"] if few else [])]
