@@ -1,0 +1,264 @@
+"""What a call to an OpenAI-compatible endpoint asked, and what came back: read from whatever the application has in hand.
+
+Nothing here needs ``openai``: objects with its attributes and dicts with its names are read alike.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+MOST_PARTS = 20_000
+OVERHEAD = 600  # bytes of a row beside its texts, about
+_LONGEST_DATA = 1_000
+# A union of types would be made anew at every call.
+_SEQUENCES, _BYTES = (list, tuple), (bytes, bytearray)
+
+
+class TooLarge(ValueError):
+    """More than is worth an application's time."""
+
+
+class Said(NamedTuple):
+    """A reply.
+
+    ``stages`` holds what a text cannot: why it ended, calls of tools, further choices.
+    """
+
+    text: str | None = None
+    model: str | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    stages: dict[str, Any] = {}
+
+
+def got(value: Any, name: str) -> Any:
+    """A dict's entry or an object's attribute; None without.
+
+    Examples
+    --------
+    >>> got({"model": "tiny"}, "model"), got(object(), "model")
+    ('tiny', None)
+    """
+    return value.get(name) if isinstance(value, dict) else getattr(value, name, None)
+
+
+def snapshot(value: Any) -> tuple[Any, int]:
+    """A copy that the application cannot change any more, and about how many bytes it takes.
+
+    Lists, dicts and what they hold are copied; texts and numbers never change, and objects are kept as they are.
+
+    Raises
+    ------
+    TooLarge
+        Beyond :data:`MOST_PARTS` parts, or where a value holds itself.
+
+    Examples
+    --------
+    >>> messages = [{"role": "user", "content": "Hello"}]
+    >>> copy, size = snapshot(messages)
+    >>> messages.clear()
+    >>> copy
+    [{'role': 'user', 'content': 'Hello'}]
+    """
+    left, size = MOST_PARTS, 0
+
+    def copied(part: Any) -> Any:
+        nonlocal left, size
+        if isinstance(part, str):
+            size += len(part) if part.isascii() else 4 * len(part)
+            return part
+        left -= 1
+        if left < 0:
+            raise TooLarge(f"more than {MOST_PARTS} parts")
+        if isinstance(part, dict):
+            size += 200
+            return {name: copied(one) for name, one in part.items()}
+        if isinstance(part, _SEQUENCES):
+            size += 80
+            return [copied(one) for one in part]
+        if isinstance(part, _BYTES):
+            return f"[{len(part)} bytes]"
+        size += len(text) * 4 if isinstance(text := getattr(part, "content", None), str) else 32
+        return part
+
+    return copied(value), size
+
+
+def said(reply: Any) -> Said:
+    """What a reply holds: a text, a chat completion, or any value that JSON can write.
+
+    Examples
+    --------
+    >>> said({"choices": [{"message": {"content": "fine"}}], "model": "tiny-2026"})[:2]
+    ('fine', 'tiny-2026')
+    >>> said("fine").text, said({"answer": 42}).text
+    ('fine', '{"answer": 42}')
+    """
+    if reply is None or isinstance(reply, str):
+        return Said(reply)
+    choices = got(reply, "choices")
+    if not isinstance(choices, _SEQUENCES):
+        return Said(_as_json(reply))
+    texts: list[str | None] = []
+    stages: dict[str, Any] = {}
+    for choice in choices:
+        message = got(choice, "message")
+        text = got(choice, "text") if message is None else got(message, "content")
+        texts.append(text if isinstance(text, str) else None)
+        if calls := got(message, "tool_calls"):
+            stages["tool_calls"] = [_tool_call(call) for call in calls]
+        if refusal := got(message, "refusal"):
+            stages["refusal"] = refusal
+    if len(texts) > 1:
+        stages["choices"] = texts
+    if choices and (finish := got(choices[0], "finish_reason")):
+        stages["finish"] = finish
+    usage = got(reply, "usage")
+    return Said(
+        texts[0] if texts else None, got(reply, "model"), got(usage, "prompt_tokens"), got(usage, "completion_tokens"), stages
+    )  # fmt: skip
+
+
+def _tool_call(call: Any) -> dict[str, Any]:
+    function = got(call, "function")
+    return {"name": got(function, "name"), "arguments": got(function, "arguments")}
+
+
+def _as_json(value: Any) -> str | None:
+    if callable(dump := getattr(value, "model_dump_json", None)):
+        return str(dump())
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError):
+        return None
+
+
+class Pieces:
+    """A streamed reply as it comes: texts, or chunks of a chat completion.
+
+    Parameters
+    ----------
+    most : int
+        Characters to keep; a longer reply is :attr:`too_long`.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most, self._length = most, 0
+        self._texts: list[str] = []
+        self._tools: dict[int, dict[str, Any]] = {}
+        self._model = self._finish = self._usage = None
+        self.too_long = False
+
+    def add(self, piece: Any) -> bool:
+        """Take the next one; whether it holds text."""
+        text = piece
+        if not isinstance(piece, str):
+            choices = got(piece, "choices")
+            first = choices[0] if choices else None
+            delta = got(first, "delta")
+            text = got(first, "text") if delta is None else got(delta, "content")
+            self._model = got(piece, "model") or self._model
+            self._usage = got(piece, "usage") or self._usage
+            self._finish = got(first, "finish_reason") or self._finish
+            for call in got(delta, "tool_calls") or ():
+                self._tool(call)
+        if not isinstance(text, str) or not text:
+            return False
+        self._length += len(text)
+        if self._length > self._most:
+            self.too_long = True
+            self._texts.clear()
+        else:
+            self._texts.append(text)
+        return True
+
+    @property
+    def finished(self) -> bool:
+        """Whether the model has said why it ended."""
+        return bool(self._finish)
+
+    def _tool(self, call: Any) -> None:
+        piece = _tool_call(call)
+        so_far = self._tools.setdefault(got(call, "index") or 0, {"name": piece["name"], "arguments": ""})
+        so_far["arguments"] += piece["arguments"] or ""
+
+    def said(self) -> Said:
+        """The reply so far."""
+        stages: dict[str, Any] = {"tool_calls": list(self._tools.values())} if self._tools else {}
+        if self._finish:
+            stages["finish"] = self._finish
+        text = "".join(self._texts) if self._texts else None
+        tokens = got(self._usage, "prompt_tokens"), got(self._usage, "completion_tokens")
+        return Said(text, self._model, *tokens, stages)
+
+
+def question(asked: Any) -> str | None:
+    """The text that was asked: of messages the user's last one, else the last one.
+
+    Examples
+    --------
+    >>> question([{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Why?"}])
+    'Why?'
+    """
+    if asked is None or isinstance(asked, str):
+        return asked
+    if not isinstance(asked, list):
+        return _as_json(asked)
+    if not all(isinstance(one, Mapping) and "role" in one for one in asked):
+        return _as_json(asked)
+    of_users = [one for one in asked if one["role"] == "user"]
+    last = (of_users or asked)[-1:]
+    content = last[0].get("content") if last else None
+    if isinstance(content, list):
+        content = "\n".join(text for part in content if isinstance(text := got(part, "text"), str))
+    return content if isinstance(content, str) else None
+
+
+def is_the_question(asked: Any) -> bool:
+    """Whether messages hold nothing but the text that was asked."""
+    if not isinstance(asked, list):
+        return True
+    return (
+        len(asked) == 1 and isinstance(asked[0], Mapping) and asked[0] == {"role": "user", "content": question(asked)}
+    )
+
+
+def plain(value: Any, clean: Callable[[str], str]) -> Any:
+    """A value as JSON has it, every text and name cleaned; contents of files are named by size and hash alone."""
+    if isinstance(value, str):
+        if value.startswith("data:") and len(value) > _LONGEST_DATA:
+            kind = value[5:80].partition(",")[0].partition(";")[0]
+            return f"[{clean(kind)}, {len(value)} characters, sha256 {hashlib.sha256(value.encode('utf-8', 'replace')).hexdigest()}]"
+        return clean(value)
+    if value is None or isinstance(value, bool | int):
+        return value
+    if isinstance(value, float):
+        return value if value - value == 0 else None
+    if isinstance(value, Mapping):
+        return {clean(str(name)): plain(one, clean) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(one, clean) for one in value]
+    if callable(dump := getattr(value, "model_dump", None)):
+        return plain(dump(mode="json", exclude_none=True), clean)
+    if isinstance(value, Iterable) and not hasattr(value, "__next__"):
+        return [plain(one, clean) for one in value]
+    return f"[{type(value).__name__}]"
+
+
+def kind(error: BaseException) -> str:
+    """An exception by its kind, with the status of a reply, without its message; a stream that was left is ``abandoned``.
+
+    Examples
+    --------
+    >>> kind(TimeoutError("the key is hunter2"))
+    'TimeoutError'
+    """
+    if isinstance(error, GeneratorExit):
+        return "abandoned"
+    home = type(error).__module__.partition(".")[0]
+    name = type(error).__name__ if home == "builtins" else f"{home}.{type(error).__name__}"
+    status = getattr(error, "status_code", None)
+    return f"{name} {status}" if isinstance(status, int) else name
