@@ -66,17 +66,17 @@ class Cleaner:
         ts = datetime.fromtimestamp(float(row["ts"]), UTC)
         if table == "feedback":
             return {**row, "ts": ts, "comment": _text(row["comment"], redact)}
-        asked = row["request"]
+        asked = plain(row["request"], redact)
         stages = plain(row["stages"] or {}, redact)
         if not is_the_question(asked):
-            stages = {"messages": plain(asked, redact), **stages}
+            stages = {"messages": asked, **stages}
         return {
             **row,
             **{name: _text(row[name], redact) for name in _TEXTS if name in row},
             **{name: _number(row[name]) for name in _NUMBERS if name in row},
             "client": row["client"] if self._keeps_clients else None,
             "ts": ts,
-            "request": _text(question(asked), redact),
+            "request": question(asked) or "",
             "stages": stages or None,
         }
 

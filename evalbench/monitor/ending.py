@@ -23,7 +23,6 @@ class Writes(Protocol):
 
 _all: WeakSet[Writes] = WeakSet()
 _registered = False
-_in_fork = False
 
 
 def watch(writer: Writes) -> None:
@@ -38,12 +37,14 @@ def watch(writer: Writes) -> None:
     _at_sigterm()
 
 
-def at_end_of_a_fork() -> None:
-    """Close all writers where a fork of :mod:`multiprocessing` ends, which calls nothing that is registered with atexit."""
-    if _in_fork and "multiprocessing.util" in sys.modules:
+def at_end_of_a_worker() -> None:
+    """Close all writers where a process of :mod:`multiprocessing` ends: it may call nothing that is registered with atexit."""
+    if "multiprocessing.util" in sys.modules:
+        from multiprocessing import parent_process
         from multiprocessing.util import Finalize
 
-        Finalize(None, _close_all, exitpriority=100)
+        if parent_process() is not None:
+            Finalize(None, _close_all, exitpriority=100)
 
 
 def _close_all() -> None:
@@ -53,8 +54,6 @@ def _close_all() -> None:
 
 
 def _after_fork() -> None:
-    global _in_fork
-    _in_fork = True
     for writer in list(_all):
         writer.forked()
 

@@ -29,7 +29,7 @@ MAX_ROWS, MAX_BYTES = 10_000, 64 * 2**20
 LINGER_S, EXIT_S = 0.1, 2.0
 BATCH_ROWS, BATCH_BYTES = 100, 4 * 2**20
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.1, 5.0
-_LOOK_S = 0.002
+_LOOK_S, _CLOSING_S = 0.002, 0.5
 logger = logging.getLogger("evalbench.monitor")
 
 
@@ -115,7 +115,7 @@ class Writer:
                 self._thread = None
                 self.fault(error)
                 return
-        ending.at_end_of_a_fork()
+        ending.at_end_of_a_worker()
 
     def put(self, table: Table, row: Row, size: int) -> bool:
         """Queue a row of so many bytes; False where it is lost."""
@@ -209,6 +209,9 @@ class Writer:
             if left:
                 self._lost[LEFT] += left
                 self._rows_out += left
+        thread = self._thread
+        if thread is not None and not left:
+            thread.join(_CLOSING_S)
         counts = self.counts
         if counts.lost or counts.faults:
             with suppress(Exception):
