@@ -40,11 +40,18 @@ def watch(writer: Writes) -> None:
 def at_end_of_a_worker() -> None:
     """Close all writers where a process of :mod:`multiprocessing` ends: it may call nothing that is registered with atexit."""
     if "multiprocessing.util" in sys.modules:
-        from multiprocessing import parent_process
-        from multiprocessing.util import Finalize
+        from multiprocessing import parent_process, util
 
         if parent_process() is not None:
-            Finalize(None, _close_all, exitpriority=100)
+            _close_in_a_worker()
+        else:  # a process that imports the application before it is a worker forgets what was registered until then
+            util.register_after_fork(_all, _close_in_a_worker)
+
+
+def _close_in_a_worker(_: object = None) -> None:
+    from multiprocessing.util import Finalize
+
+    Finalize(None, _close_all, exitpriority=100)
 
 
 def _close_all() -> None:
