@@ -1,5 +1,5 @@
 """The log of a system in production: where it is kept, what fills it, what is due."""
 
-from evalbench.monitor.hook import Log, logged
+from evalbench.monitor.hook import CallLog, logged
 
-__all__ = ["Log", "logged"]
+__all__ = ["CallLog", "logged"]

@@ -51,14 +51,9 @@ class Cleaner:
     """Makes rows that are written of rows as they were queued."""
 
     def __init__(self) -> None:
-        self._keeps_clients = True
         self._redactors: dict[tuple[str, ...], Callable[[str], str]] = {}
         self._environment: dict[str, str] = {}
         self._looked = -_LOOKS_AGAIN_S
-
-    def without_clients(self) -> None:
-        """Keep no ids of clients from now on."""
-        self._keeps_clients = False
 
     def cleaned(self, table: str, row: dict[str, Any]) -> dict[str, Any]:
         """A row of the table, as the store takes it."""
@@ -74,7 +69,6 @@ class Cleaner:
             **row,
             **{name: _text(row[name], redact) for name in _TEXTS if name in row},
             **{name: _number(row[name]) for name in _NUMBERS if name in row},
-            "client": row["client"] if self._keeps_clients else None,
             "ts": ts,
             "request": question(asked) or "",
             "stages": stages or None,

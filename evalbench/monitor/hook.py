@@ -31,8 +31,8 @@ def logged(
     max_bytes: int = writing.MAX_BYTES,
     linger: float = writing.LINGER_S,
     exit_timeout: float = writing.EXIT_S,
-) -> Log:
-    """A log that an application fills: a context manager, a decorator, and what :meth:`Log.openai` takes.
+) -> CallLog:
+    """A log that an application fills: a context manager, a decorator, and what :meth:`CallLog.openai` takes.
 
     The store is opened by a thread, when there is something to write; where that fails it is tried again, up to every 5 s.
     Meanwhile rows wait, as many as fit; what finds no room is lost. What was lost, when and why is counted, said in one
@@ -66,10 +66,10 @@ def logged(
     ... def answer(question: str) -> str:
     ...     return "14 days."
     """
-    return Log(store, key=key, max_rows=max_rows, max_bytes=max_bytes, linger=linger, exit_timeout=exit_timeout)
+    return CallLog(store, key=key, max_rows=max_rows, max_bytes=max_bytes, linger=linger, exit_timeout=exit_timeout)
 
 
-class Log:
+class CallLog:
     """What :func:`logged` returns."""
 
     def __init__(self, store: str | os.PathLike[str] | Function, *, key: bytes | None, **bounds: Any) -> None:
@@ -91,7 +91,7 @@ class Log:
         stages: Mapping[str, Any] | None = None,
         error: str | BaseException | None = None,
     ) -> str:
-        """Log one interaction; what is not given is taken from :meth:`about` and from the reply, as far as they have it.
+        """CallLog one interaction; what is not given is taken from :meth:`about` and from the reply, as far as they have it.
 
         Parameters
         ----------
@@ -162,7 +162,7 @@ class Log:
         judge: str | None = None,
         comment: str | None = None,
     ) -> str:
-        """Log what somebody thinks of an interaction.
+        """CallLog what somebody thinks of an interaction.
 
         Parameters
         ----------
@@ -196,7 +196,7 @@ class Log:
             return ""
 
     def __call__(self, function: F) -> F:
-        """Log every call of a function: a decorator. See :meth:`calls`."""
+        """CallLog every call of a function: a decorator. See :meth:`calls`."""
         return self.calls()(function)
 
     def calls(self, *, request: str = "", client: str = "") -> Callable[[F], F]:
@@ -233,7 +233,7 @@ class Log:
         return lambda function: wrapped(function, Places.of(function, request, client), self._intake)
 
     def openai(self, client: Any) -> Any:
-        """Log what an ``openai`` client (sync or async) is asked by ``chat.completions.create`` and ``parse``.
+        """CallLog what an ``openai`` client (sync or async) is asked by ``chat.completions.create`` and ``parse``.
 
         Its other methods, and clients that ``with_options`` makes of it, are as they were.
 
@@ -302,7 +302,7 @@ class Log:
         """Write what waits, for at most so many seconds; what is logged afterwards is lost."""
         self._intake.writer.close(timeout)
 
-    def __enter__(self) -> Log:
+    def __enter__(self) -> CallLog:
         return self
 
     def __exit__(self, *_: object) -> None:

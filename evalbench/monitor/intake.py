@@ -38,10 +38,8 @@ class Intake:
     """
 
     def __init__(self, store: str | os.PathLike[str] | Function, key: bytes | None, bounds: dict[str, Any]) -> None:
-        cleaner = Cleaner()
-
         def opened() -> Store:
-            return ToFunction(store) if callable(store) else ToStore(store, self._key, cleaner.without_clients)
+            return ToFunction(store) if callable(store) else ToStore(store, self._key)
 
         self._key = key
         self.most: int = bounds["max_bytes"]
@@ -50,7 +48,7 @@ class Intake:
                 self._key = key_of_environment()
             except BadInput as error:
                 logger.warning("ids of clients are not kept: %s", error)
-        self.writer = Writer(opened, cleaner.cleaned, **bounds)
+        self.writer = Writer(opened, Cleaner().cleaned, **bounds)
         self.writer.start()
 
     def queue(self, row: dict[str, Any], size: int) -> str:

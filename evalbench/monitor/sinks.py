@@ -5,12 +5,10 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 from evalbench.errors import BadInput
-
-if TYPE_CHECKING:
-    from evalbench.monitor.store import LogStore
 
 Function = Callable[[str, list[dict[str, Any]]], object]
 logger = logging.getLogger("evalbench.monitor")
@@ -33,39 +31,50 @@ class ToFunction:
 class ToStore:
     """Appends rows to a log store, which is made where it does not exist.
 
+    Where its ids of clients were hashed with another key, they are left out: one client would become two.
+
     Parameters
     ----------
     store : str or Path
     key : bytes or None
         With which ids of clients are hashed.
-    without_clients : function
-        Called where the store's ids are hashed with another key.
     """
 
-    def __init__(self, store: str | os.PathLike[str], key: bytes | None, without_clients: Callable[[], None]) -> None:
+    def __init__(self, store: str | os.PathLike[str], key: bytes | None) -> None:
         from evalbench.monitor.store import LogStore
         from evalbench.readers.log_store.faults import StoreUnavailable
 
-        self._store: LogStore = LogStore(os.fspath(store), create=True)
+        made = LogStore(os.fspath(store), create=True)
+        with made.reading():  # a store that cannot be used is said here, not with the first row
+            self._store = made
+        # Feedback may come before the interaction that another process logs.
+        self._append: dict[str, Callable[[list[dict[str, Any]]], object]] = {
+            "interactions": made.append,
+            "feedback": partial(made.append_feedback, orphans=True),
+            "losses": made.append_losses,
+        }
+        self._hashed_otherwise = False
         if key is None:
             return
         try:
-            self._store.use_key(key)
+            made.use_key(key)
         except StoreUnavailable:
             raise
         except BadInput as error:
             logger.warning("ids of clients are not kept: %s", error)
-            without_clients()
+            self._hashed_otherwise = True
 
     def write(self, table: str, rows: list[dict[str, Any]]) -> None:
         """One transaction; rows whose id is there already are not written again."""
-        append = {
-            "interactions": self._store.append,
-            "feedback": self._store.append_feedback,
-            "losses": self._store.append_losses,
-        }
-        append[table](rows)
+        if self._hashed_otherwise:
+            rows = [_without_client(row) for row in rows]
+        self._append[table](rows)
 
     def close(self) -> None:
         """Close its connections."""
         self._store.close()
+
+
+def _without_client(row: dict[str, Any]) -> dict[str, Any]:
+    hashed = "client" if "client" in row else "judge" if row.get("source") == "user" else ""
+    return row | {hashed: None} if hashed else row

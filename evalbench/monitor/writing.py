@@ -19,6 +19,8 @@ from queue import Empty, SimpleQueue
 from threading import RLock, Thread
 from typing import Any, Literal, NamedTuple, Protocol
 
+from evalbench.errors import BadInput
+from evalbench.models.redact import redactor
 from evalbench.monitor import ending
 from evalbench.monitor.counts import CLOSED, FAULT, FULL, LARGE, LEFT, REFUSED, Counts, kind_and_place
 
@@ -311,12 +313,11 @@ class Writer:
     def _failed(self, error: Exception) -> None:
         with self._lock:
             self._failures += 1
-            self._first_failure = self._first_failure or type(error).__name__
+            self._first_failure = self._first_failure or _kind(error)
             was_up, self._down = not self._down, True
         if was_up:
-            logger.warning(
-                "the log store cannot be written (%s); up to %d rows wait for it", type(error).__name__, self._max_rows
-            )
+            said = str(error) if isinstance(error, NotOpen) else type(error).__name__
+            logger.warning("the log store cannot be written (%s); up to %d rows wait for it", said, self._max_rows)
 
     def _set_aside(self, held: deque[_Item]) -> None:
         """Let another row try first; one that fails again after others succeeded is the fault of the row, not of the store."""
@@ -337,6 +338,10 @@ class Writer:
             self._hurry.get(timeout=seconds)
 
 
+class NotOpen(Exception):
+    """A store that cannot be opened, and why."""
+
+
 class _Sink:
     """The store, opened when it is first needed, and anew after it failed."""
 
@@ -346,7 +351,10 @@ class _Sink:
 
     def write(self, table: Table, rows: list[Row]) -> None:
         if self._store is None:
-            self._store = self._opened()
+            try:
+                self._store = self._opened()
+            except BadInput as error:  # a text of ours, about an address or what is there
+                raise NotOpen(f"{type(error).__name__}: {redactor()(str(error))}") from None
         try:
             self._store.write(table, rows)
         except Exception:
@@ -358,6 +366,10 @@ class _Sink:
         if store is not None:
             with suppress(Exception):
                 store.close()
+
+
+def _kind(error: Exception) -> str:
+    return str(error).partition(":")[0] if isinstance(error, NotOpen) else type(error).__name__
 
 
 def _batch(held: deque[_Item], most: int) -> list[_Item]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from scripted_endpoint import ScriptedEndpoint, scripted_endpoint
 
-from evalbench.monitor import Log, logged
+from evalbench.monitor import CallLog, logged
 
 
 class Kept:
@@ -17,7 +17,7 @@ class Kept:
 
     def __init__(self) -> None:
         self.tables: dict[str, list[dict[str, Any]]] = defaultdict(list)
-        self.log: Log = logged(
+        self.log: CallLog = logged(
             lambda table, rows: self.tables[table].extend(rows), key=b"a key of sixteen", linger=0.01
         )
 
