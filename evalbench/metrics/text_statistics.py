@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 N_FREQUENT = 100
-"""How many of the reference's tokens stand in for a list of stop-words."""
+"""How many tokens stand in for a list of stop-words."""
 HALVINGS = 8
 """In how many ways the reference is cut in two."""
 NAMED = 20
@@ -119,7 +119,7 @@ def text_statistics(
     ids : (n,) sequence of str
         Decide which half of the reference a row is in, so that the order of rows changes nothing.
     languages : sequence of str
-        ISO 639-1 codes whose lists of stop-words count together; none: the :data:`N_FREQUENT` most frequent tokens of the reference.
+        ISO 639-1 codes whose lists of stop-words count together; none: the :data:`N_FREQUENT` most frequent tokens of both sides.
     stop : StopWords, optional
         Instead of ``languages``.
     seed : int
@@ -154,7 +154,7 @@ def text_statistics(
     rows, k = tokens.rows, len(tokens.vocabulary)
     reference = np.bincount(tokens.ids[~side[rows]], minlength=k)
     now = np.bincount(tokens.ids[side[rows]], minlength=k)
-    stop = stop or stop_words_of(tokens.vocabulary, reference, languages)
+    stop = stop or stop_words_of(tokens.vocabulary, reference + now, languages)
     lengths = tokens.lengths.astype(float)
     stopping = per_row(tokens, is_stop(tokens.vocabulary, stop))
     fresh = reference == 0
@@ -212,15 +212,18 @@ def sorted_tokens(texts: list[str]) -> TokenIds:
     return TokenIds(place[found.ids], found.offsets, tuple(found.vocabulary[i] for i in order))
 
 
-def stop_words_of(vocabulary: Sequence[str], reference: Ints, languages: Sequence[str] = ()) -> StopWords:
-    """Listed stop-words of some languages, or the reference's most frequent tokens (of equal ones the first by code point).
+def stop_words_of(vocabulary: Sequence[str], counts: Ints, languages: Sequence[str] = ()) -> StopWords:
+    """Listed stop-words of some languages, or the most frequent tokens (of equal ones the first by code point).
+
+    Where they are to be compared between two sides, the counts are of both: chosen on one side, tokens that are frequent there by
+    chance would make the other side's share lower without any drift.
 
     Parameters
     ----------
     vocabulary : sequence of str
         Sorted.
-    reference : (k,) array of int
-        How often the reference has each.
+    counts : (k,) array of int
+        How often each occurs.
     languages : sequence of str
 
     Raises
@@ -233,13 +236,13 @@ def stop_words_of(vocabulary: Sequence[str], reference: Ints, languages: Sequenc
     >>> stop_words_of(["cat", "the"], np.array([1, 5]), ["en"]).source
     'lists of stop-words: en'
     >>> stop_words_of(["cat", "the"], np.array([1, 5])).source
-    'the 2 most frequent tokens of the reference'
+    'the 2 most frequent tokens'
     """
     if languages:
         listed = frozenset[str]().union(*(stop_words(code) for code in languages))
         return StopWords(listed, f"lists of stop-words: {', '.join(languages)}")
-    most = frozenset(token for token, _ in _most_frequent(vocabulary, reference, N_FREQUENT))
-    return StopWords(most, f"the {len(most)} most frequent tokens of the reference")
+    most = frozenset(token for token, _ in _most_frequent(vocabulary, counts, N_FREQUENT))
+    return StopWords(most, f"the {len(most)} most frequent tokens")
 
 
 def is_stop(vocabulary: Sequence[str], stop: StopWords) -> Bools:

@@ -122,13 +122,26 @@ def test_nothing_at_all() -> None:
     found = text_statistics([], [], [])
     assert found.counts.shape == (0, 0)
     assert math.isnan(found.new.share)
-    assert found.stop_words.source == "the 0 most frequent tokens of the reference"
+    assert found.stop_words.source == "the 0 most frequent tokens"
 
 
 def test_lists_of_stop_words_and_the_most_frequent_tokens() -> None:
     texts, current, ids = ["The cat и кот", "the the dog"], [False, True], ["1", "2"]
     assert text_statistics(texts, current, ids, languages=["en", "ru"]).stop_share.tolist() == [0.5, 2 / 3]
-    assert text_statistics(texts, current, ids).stop_share.tolist() == [1, 2 / 3]
+    frequent = " ".join(f"w{i:03}" for i in range(100))
+    texts = [f"{frequent} {frequent} once", f"{frequent} rare"]
+    found = text_statistics(texts, current, ids)
+    assert found.stop_share.tolist() == [200 / 201, 100 / 101]
+    assert found.stop_words.source == "the 100 most frequent tokens"
+
+
+def test_frequent_tokens_are_chosen_on_both_sides() -> None:
+    """Chosen on the reference, they would be rarer on the other side by chance alone."""
+    rng = np.random.default_rng(0)
+    words = np.array([f"w{i}" for i in range(3000)])
+    texts = [" ".join(rng.choice(words, 10)) for _ in range(400)]
+    share = text_statistics(texts, np.arange(400) % 2 == 1, [str(i) for i in range(400)]).stop_share
+    assert abs(share[::2].mean() - share[1::2].mean()) < 0.02
 
 
 def test_what_is_refused() -> None:
