@@ -26,6 +26,7 @@ _COMMANDS = {
     "label": "evalbench.commands.label:label",
     "criteria": "evalbench.commands.criteria:criteria",
     "models": "evalbench.commands.models:models",
+    "monitor": "evalbench.commands.monitor:monitor",
 }
 
 

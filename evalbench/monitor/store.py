@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,7 +16,7 @@ from evalbench.monitor.rows import as_kept
 from evalbench.readers.log_store.faults import faults_told
 from evalbench.readers.log_store.log import Log, version_of
 from evalbench.readers.log_store.tables import VERSION, tables
-from evalbench.readers.log_store.texts import restored
+from evalbench.readers.log_store.texts import kept, restored
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
@@ -74,6 +74,20 @@ class LogStore(Log):
         with faults_told(self.address), self._engine(writes=True).begin() as connection:
             yield connection
 
+    def outside(self, statement: str) -> list[tuple[Any, ...]]:
+        """The rows of a statement that no transaction may be around."""
+        engine = self._engine(writes=True)
+        with faults_told(self.address):
+            if not self.address.path:
+                with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+                    connection.exec_driver_sql(statement)
+                return []
+            pooled = engine.raw_connection()
+            try:
+                return list(pooled.cursor().execute(statement))
+            finally:
+                pooled.close()
+
     def append(self, rows: Sequence[Mapping[str, Any]], *, places: Sequence[str] = ()) -> Appended:
         """Keep interactions.
 
@@ -116,10 +130,7 @@ class LogStore(Log):
         """
         made = as_kept("feedback", rows, places)
         if not orphans:
-            known = self._known({row["interaction"] for row in made})
-            unknown = sorted({row["interaction"] for row in made} - known)
-            if unknown:
-                raise BadInput.listing("feedback on interactions that are not in the log:", map(restored, unknown))
+            self.refuse_orphans(restored(row["interaction"]) for row in made)
         return self._append("feedback", made)
 
     def append_losses(self, rows: Sequence[Mapping[str, Any]]) -> Appended:
@@ -134,19 +145,34 @@ class LogStore(Log):
             new = connection.execute(insert, rows, execution_options={"preserve_rowcount": True}).rowcount
         return Appended(new, len(rows) - new)
 
-    def _known(self, ids: set[str]) -> set[str]:
+    def refuse_orphans(self, interactions: Iterable[str]) -> None:
+        """Refuse ids of interactions that are not in the store.
+
+        Raises
+        ------
+        BadInput
+            Names them.
+        """
         import sqlalchemy as sa
 
         column = tables().interactions.c.id
-        asked, found = sorted(ids), set()
+        asked = sorted({kept(id) for id in interactions})
+        unknown = set(asked)
         with self.reading() as connection:
             for start in range(0, len(asked), _IN_ONE_QUERY):
                 part = asked[start : start + _IN_ONE_QUERY]
-                found |= set(connection.execute(sa.select(column).where(column.in_(part))).scalars())
-        return found
+                unknown -= set(connection.execute(sa.select(column).where(column.in_(part))).scalars())
+        if unknown:
+            raise BadInput.listing("feedback on interactions that are not in the log:", map(restored, sorted(unknown)))
 
-    def use_key(self, key: bytes) -> None:
+    def use_key(self, key: bytes, *, known: bool = False) -> None:
         """Hold the store to one key: that of the first call.
+
+        Parameters
+        ----------
+        key : bytes
+        known : bool
+            Whether a store that has none yet is refused, since no client is found in it.
 
         Raises
         ------
@@ -159,6 +185,8 @@ class LogStore(Log):
         query = sa.select(about.c.value).where(about.c.name == "client_key")
         with self.reading() as connection:
             found = connection.execute(query).scalar()
+        if found is None and known:
+            raise BadInput(f"{self.address}: no client id was ever hashed here, so no client can be found")
         if found is None:
             with self.writing() as connection:
                 connection.execute(_insert(about.name, connection.dialect.name), [{"name": "client_key", "value": own}])
