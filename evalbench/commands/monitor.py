@@ -67,7 +67,7 @@ def init(store: str) -> None:
     with _store(store) as log:
         made = create(log)
         log.count()
-    click.echo(f"{log.address}: {'made' if made else 'is there already'}")
+    click.echo(f"{log.address}: {'made' if made else 'exists already'}")
 
 
 @monitor.command()

@@ -34,7 +34,7 @@ def run(*words, stdin=None):
 def test_the_life_of_a_store(place):
     log, rows, marks, out = place / "log.sqlite", place / "rows.jsonl", place / "marks.csv", place / "out"
     assert run("init", log) == f"{log}: made\n"
-    assert run("init", log) == f"{log}: is there already\n"
+    assert run("init", log) == f"{log}: exists already\n"
     assert run("append", log, rows) == f"{rows}: 2 appended\n"
     assert run("append", log, rows) == f"{rows}: 0 appended, 2 were there already\n"
     given = ("--source", "annotator", "--judge", "ann", "--at", "2026-06-03T00:00:00Z")
