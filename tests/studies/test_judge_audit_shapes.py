@@ -48,6 +48,15 @@ def test_question_id_rater_score_alone(tmp_path):
     page("judge_audit", result)
 
 
+@pytest.mark.parametrize("names", [("answer_a", "answer_b"), ("model_a", "model_b"), ("A", "B")])
+def test_the_winner_of_a_pair(tmp_path, names):
+    first, second = names
+    frame = pd.DataFrame({"question_id": range(100, 140), "judge": "oak", "winner": [first, first, second, "tie"] * 10})
+    frame[f"answer_{first[-1].lower()}"], frame[f"answer_{second[-1].lower()}"] = "Bonn.", "Berlin."
+    items = audited(load(file_of(tmp_path, frame), study="judge_audit")["verdicts"]).items
+    assert items["mark"].tolist() == [1.0, 1.0, 0.0, 0.5] * 10
+
+
 def test_people_among_the_raters_are_named(tmp_path):
     ids, mark, people = rows()
     said = {"oak": mark, **dict(zip(("ada", "bo", "cy"), people, strict=True))}

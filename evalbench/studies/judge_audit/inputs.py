@@ -134,7 +134,11 @@ _MARKS = (
     "judgement",
     "judgment",
     "value",
+    "winner",
     "оценка",
+)
+_FIRST, _SECOND = (
+    tuple(f"{kind}{side}" for kind in ("", "answer_", "response_", "output_", "model_")) for side in "ab"
 )
 _PEOPLE = ("rater", "worker", "worker_id", "labeller", "labeler", "evaluator", "judge", "assessor", "асессор")
 _SHARED = {"model": ("system", "model_name", "модель"), CRITERION: ("criteria", "dimension", "aspect", "критерий")}
@@ -144,8 +148,10 @@ ALSO: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "judge": ("rater", "evaluator", "grader", "judge_model", "judge_name", "scorer", "судья"),
         "mark": _MARKS,
         **_SHARED,
+        "model": (*_SHARED["model"], "model_a"),
         "repeat": ("attempt", "iteration", "round"),
-        "output": ("response", "answer", "completion", "prediction", "ответ"),
+        "output": ("response", "answer", "completion", "prediction", "ответ", *_FIRST[1:4]),
+        "output_other": _SECOND[1:4],
         "reason": ("explanation", "rationale", "justification", "reasoning"),
         "tokens": ("total_tokens", "n_tokens"),
         "seconds": ("latency", "duration"),
@@ -162,9 +168,11 @@ ALSO: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 }
 """Names that tables of others have for our columns, the likeliest first."""
 WORDS: Mapping[str, float] = {
-    **dict.fromkeys(("pass", "passed", "true", "yes", "correct", "good", "a", "win", "да", "верно"), 1.0),
-    **dict.fromkeys(("fail", "failed", "false", "no", "incorrect", "wrong", "bad", "b", "loss", "нет", "неверно"), 0.0),
-    **dict.fromkeys(("tie", "ничья"), 0.5),
+    **dict.fromkeys(("pass", "passed", "true", "yes", "correct", "good", "win", "да", "верно", *_FIRST), 1.0),
+    **dict.fromkeys(
+        ("fail", "failed", "false", "no", "incorrect", "wrong", "bad", "loss", "нет", "неверно", *_SECOND), 0.0
+    ),
+    **dict.fromkeys(("tie", "tie (bothbad)", "draw", "both", "ничья"), 0.5),
 }
 """Verdicts in words, where every mark of a table is one of these."""
 
