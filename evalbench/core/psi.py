@@ -83,7 +83,8 @@ def psi(reference: npt.ArrayLike, current: npt.ArrayLike, epsilon: float = EPSIL
             np.maximum(c / c.sum(axis=-1, keepdims=True), epsilon)
             for c in (np.asarray(side, dtype=float) for side in (reference, current))
         )
-        return np.asarray(((q - p) * np.log(q / p)).sum(axis=-1))
+        found = np.asarray(((q - p) * np.log(q / p)).sum(axis=-1))
+        return found if p.shape[-1] else np.full(found.shape, np.nan)
 
 
 def inner_edges(values: npt.ArrayLike, n_bins: int = N_BINS) -> Floats:

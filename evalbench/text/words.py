@@ -14,10 +14,14 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import regex
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}[\p{Line_Break=SA}&&\p{L}]ーｰ"
 _ALNUM = rf"[[\p{{L}}\p{{N}}]--[{UNSPACED}]]"
@@ -165,7 +169,7 @@ def token_ids(
     [0, 1, 2, 2, 1]
     """
     if between_blanks:
-        return _in_tokens(_between_blanks(list(texts)), tokenize)
+        return _in_tokens(cut_at_blanks(list(texts)), tokenize)
     index: defaultdict[str, int] = defaultdict()
     index.default_factory = index.__len__
     number = index.__getitem__
@@ -191,19 +195,20 @@ def word_counts(texts: Sequence[str]) -> npt.NDArray[np.int64]:
     """
     counts = [np.zeros(0, np.int64)]
     for start in range(0, len(texts), _TEXTS_AT_ONCE):
-        runs = _between_blanks(list(texts[start : start + _TEXTS_AT_ONCE]))
+        runs = cut_at_blanks(list(texts[start : start + _TEXTS_AT_ONCE]))
         sizes = np.fromiter((len(words(run)) for run in runs.vocabulary), np.int64, len(runs.vocabulary))
         counts.append(np.diff(np.concatenate([[0], np.cumsum(sizes[runs.ids])])[runs.offsets]))
     return np.concatenate(counts)
 
 
-def _between_blanks(texts: list[str]) -> TokenIds:
+def cut_at_blanks(texts: list[str] | pa.Array) -> TokenIds:
     """What is between blanks, by Arrow; a text may begin or end with an empty run."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     try:
-        runs = pc.utf8_split_whitespace(pa.array(texts, pa.large_string()))
+        whole = pa.array(texts, pa.large_string()) if isinstance(texts, list) else texts.cast(pa.large_string())
+        runs = pc.utf8_split_whitespace(whole)
     except UnicodeEncodeError:  # half a character
         return token_ids(texts, str.split)
     found = runs.flatten().dictionary_encode()

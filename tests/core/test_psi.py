@@ -44,6 +44,7 @@ def test_published_edges_counts_and_index(external_data, name: str, feature: str
         ([50, 50], [90, 10], 0.87889),
         ([1, 1], [1, 0], (0.5 - 1e-4) * math.log(0.5 / 1e-4) + 0.5 * math.log(2)),
         ([0, 0], [1, 1], math.nan),
+        ([], [], math.nan),
     ],
 )
 def test_tables_in_closed_form(before: list[int], after: list[int], value: float) -> None:

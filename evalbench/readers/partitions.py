@@ -1,0 +1,293 @@
+"""Tables that are larger than what is read at once: Parquet files and folders of them, batch by batch, and a sample of their rows."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from evalbench.core.seeds import keys
+from evalbench.errors import BadInput
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+STREAM = "stream"
+"""Where a frame that is a sample says what it is a sample of, in its ``attrs``: a :class:`Large`."""
+BATCH_ROWS = 50_000
+BATCH_BYTES = 64_000_000
+PART_ROWS = 1_000_000
+_HASHED = 1 << 20
+
+
+class Part(Protocol):
+    """Some of the rows; it can be sent to another process."""
+
+    def batches(self, columns: Sequence[str]) -> Iterator[tuple[str, pa.RecordBatch]]:
+        """The columns in batches, each with where it is from, for messages."""
+        ...
+
+
+@dataclass(frozen=True)
+class ParquetPart:
+    """Row groups of a Parquet file, of which ``first`` is the first and ``last`` is behind the last one."""
+
+    path: str
+    first: int
+    last: int
+    rows: int
+
+    def batches(self, columns: Sequence[str]) -> Iterator[tuple[str, pa.RecordBatch]]:
+        """See :class:`Part`.
+
+        Raises
+        ------
+        BadInput
+            For a damaged file, and columns that it lacks.
+        """
+        file = _opened(self.path)
+        lacking = [name for name in columns if name not in file.schema_arrow.names]
+        if lacking:
+            raise BadInput(f"{self.path}: column {', '.join(lacking)} is missing; there are {_named(file)}")
+        start = 1 + sum(file.metadata.row_group(i).num_rows for i in range(self.first))
+        batches = file.iter_batches(BATCH_ROWS, row_groups=range(self.first, self.last), columns=[*columns])
+        while (batch := _next(batches, self.path)) is not None:
+            pieces = max(1, -(-batch.nbytes // BATCH_BYTES))
+            size = max(1, -(-len(batch) // pieces))
+            for at in range(0, len(batch), size):
+                yield f"{self.path}: row {start + at}", batch.slice(at, size).select([*columns])
+            start += len(batch)
+
+
+@dataclass(frozen=True)
+class Large:
+    """A table of which only a sample was read.
+
+    Attributes
+    ----------
+    name : str
+        Of the file, folder or database.
+    parts : tuple of Part
+    rows : int
+    sampled : int
+    renamed : mapping of str to str
+        Column as the study calls it → as the parts call it; others have one name.
+    """
+
+    name: str
+    parts: tuple[Part, ...] = field(repr=False)
+    rows: int
+    sampled: int
+    renamed: Mapping[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.name}: {self.sampled} of {self.rows} rows were read, those whose hash of the id is smallest (seed 0); "
+            "only statistics that are said to be of all rows are of all rows"
+        )
+
+
+def parquet_files(path: Path) -> list[Path]:
+    """A Parquet file, or those of a folder and its folders, in the order of their names; empty where there are none."""
+    if path.is_dir():
+        inside = (p for p in path.rglob("*.parquet") if p.is_file())
+        return sorted(p for p in inside if not any(part.startswith((".", "_")) for part in p.relative_to(path).parts))
+    return [path] if path.suffix == ".parquet" and path.is_file() else []
+
+
+def parquet_parts(files: Sequence[Path]) -> tuple[ParquetPart, ...]:
+    """Parts of about a million rows, never less than a row group.
+
+    Raises
+    ------
+    BadInput
+        For files that are not Parquet, or whose columns differ: all of them.
+    """
+    parts, faults, first = [], [], None
+    for path in files:
+        try:
+            file = _opened(str(path))
+        except BadInput as error:
+            faults.append(str(error))
+            continue
+        names = sorted(file.schema_arrow.names)
+        first = first or (path, names)
+        if names != first[1]:
+            apart = sorted({*names} ^ {*first[1]})
+            faults.append(f"{path}: other columns than {first[0].name} has ({', '.join(apart)})")
+        sizes = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
+        start = 0
+        for i in range(len(sizes)):
+            if sum(sizes[start : i + 1]) >= PART_ROWS or i + 1 == len(sizes):
+                parts.append(ParquetPart(str(path), start, i + 1, sum(sizes[start : i + 1])))
+                start = i + 1
+    if faults:
+        raise BadInput.listing("Parquet files:", faults)
+    return tuple(parts)
+
+
+def sample_rows(parts: Sequence[Part], n: int, columns: Sequence[str], id_column: str = "id") -> pa.Table:
+    """The n rows whose ids have the smallest hash, in the order of these: the same in any order of rows and parts.
+
+    Raises
+    ------
+    BadInput
+        For ids that are missing or are neither texts nor whole numbers.
+    """
+    import pyarrow as pa
+
+    kept: list[pa.Table] = []
+    own: list[Any] = []
+    bound = np.uint64(2**64 - 1)
+    for part in parts:
+        for where, batch in part.batches(columns):
+            key = keys(0, "rows", ids_of(where, batch.column(columns.index(id_column)), id_column))
+            small = key <= bound
+            if small.any():
+                kept.append(pa.Table.from_batches([batch.filter(pa.array(small))]))
+                own.append(key[small])
+            if sum(map(len, own)) > 2 * n:
+                kept, own = _smallest(kept, own, n)
+                bound = own[0][-1]
+    kept, own = _smallest(kept, own, n)
+    if not kept:
+        raise BadInput("no rows")
+    return kept[0]
+
+
+def _smallest(tables: list[pa.Table], own: list[Any], n: int) -> tuple[list[pa.Table], list[Any]]:
+    import pyarrow as pa
+
+    if not tables:
+        return [], []
+    key = np.concatenate(own)
+    order = np.argsort(key, kind="stable")[:n]
+    return [pa.concat_tables(tables).take(order).combine_chunks()], [key[order]]
+
+
+def ids_of(where: str, column: pa.Array, name: str) -> list[str]:
+    """A batch's ids as texts.
+
+    Raises
+    ------
+    BadInput
+        For ids that are missing or are neither texts nor whole numbers.
+    """
+    import pyarrow.types as types
+
+    column = plain(where, column, name)
+    if column.null_count:
+        row = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
+        raise BadInput(f"{where} + {row}: column {name}: an id is missing")
+    if types.is_integer(column.type):
+        return list(map(str, column.to_pylist()))
+    found: list[str] = column.to_pylist()
+    return found
+
+
+def plain(where: str, column: Any, name: str) -> Any:
+    """A batch's cells as an Arrow array of texts, or of whole numbers; nulls stay.
+
+    Raises
+    ------
+    BadInput
+        For cells of other types, and texts that are not UTF-8.
+    """
+    import pyarrow as pa
+    import pyarrow.types as types
+
+    if types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if types.is_null(column.type):
+        return column.cast(pa.string())
+    if types.is_integer(column.type):
+        return column
+    if not (types.is_string(column.type) or types.is_large_string(column.type)):
+        raise BadInput(f"{where}: column {name}: expected texts, found {column.type}; write them as texts")
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid as error:
+        raise BadInput(f"{where}: column {name}: a text is not UTF-8; write the file with UTF-8 texts") from error
+    return column
+
+
+def texts_of(where: str, column: Any, name: str) -> Any:
+    """A batch's cells as an Arrow array of texts; whole numbers as they are written."""
+    import pyarrow as pa
+    import pyarrow.types as types
+
+    found = plain(where, column, name)
+    return found.cast(pa.string()) if types.is_integer(found.type) else found
+
+
+def times_of(where: str, column: Any, name: str = "ts") -> pd.Series:
+    """A batch's times in UTC, those without a zone taken as UTC; NaT where there is none.
+
+    Raises
+    ------
+    BadInput
+        For texts that are no times, and cells of other types.
+    """
+    import pandas as pd
+    import pyarrow as pa
+    import pyarrow.types as types
+
+    if types.is_timestamp(column.type) or types.is_date(column.type) or types.is_null(column.type):
+        return pd.to_datetime(
+            pd.Series(column.cast(pa.timestamp("us", getattr(column.type, "tz", None))).to_pandas()), utc=True
+        )
+    cells = pd.Series(plain(where, column, name).to_pylist(), dtype=object)
+    cells = cells.where(cells != "", None)
+    times = pd.to_datetime(cells, errors="coerce", utc=True, format="ISO8601")
+    wrong = np.flatnonzero((times.isna() & cells.notna()).to_numpy())
+    if len(wrong):
+        raise BadInput(
+            f"{where} + {wrong[0]}: column {name}: expected a time (ISO 8601), found {cells[wrong[0]]!r:.60}"
+        )
+    return times
+
+
+def digest_of(files: Sequence[Path], folder: Path) -> dict[str, str]:
+    """SHA-256 of each file, read piece by piece."""
+    found = {}
+    for path in files:
+        sha = hashlib.sha256()
+        with path.open("rb") as file:
+            while piece := file.read(_HASHED):
+                sha.update(piece)
+        found[path.relative_to(folder).as_posix() if path != folder else path.name] = sha.hexdigest()
+    return found
+
+
+def _opened(path: str) -> Any:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.ParquetFile(path, pre_buffer=False, buffer_size=1 << 20)
+    except FileNotFoundError as error:
+        raise BadInput(f"{path}: no such file") from error
+    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, OverflowError, MemoryError) as error:
+        raise BadInput(f"{path}: not a Parquet file ({_first_line(error)})") from error
+
+
+def _next(batches: Iterator[Any], path: str) -> Any:
+    import pyarrow as pa
+
+    try:
+        return next(batches, None)
+    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, OverflowError, MemoryError) as error:
+        raise BadInput(f"{path}: the Parquet file is damaged ({_first_line(error)})") from error
+
+
+def _named(file: Any) -> str:
+    return ", ".join(file.schema_arrow.names[:30])
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
