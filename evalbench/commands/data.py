@@ -75,7 +75,7 @@ def check(path: str, study: str, renames: tuple[str, ...], pairs: tuple[str, ...
     tables = {name: value for name, value in given.items() if name in file_names(own.SCHEMA)}
     further = {name: value for name, value in given.items() if name not in tables}
     options = checked_values(known_parameters(study, root), further, study) if further else {}
-    raw = read(table_source(path), own.SCHEMA, root=root, **tables)
+    raw = read(table_source(path), own.SCHEMA, root=root, columns=columns, **tables)
     frames, left = adapted(raw.frames, columns, own.adapt)
     frames, without_ids = numbered(frames, own.SCHEMA, left)
     for line in understood(frames, own.SCHEMA, raw.sources, columns, without_ids):

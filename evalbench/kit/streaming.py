@@ -13,7 +13,8 @@ from evalbench.core.psi import EPSILON, N_BINS
 from evalbench.core.seeds import keys
 from evalbench.errors import BadInput
 from evalbench.metrics.text_streams import MOST_TOKENS, Known, StreamedStatistics, TextCounts, known_from
-from evalbench.readers.partitions import STREAM, Large, ids_of, texts_of, times_of
+from evalbench.readers.large import STREAM, Large
+from evalbench.readers.partitions import ids_of, texts_of, times_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -179,7 +180,7 @@ def on_cluster(client: Any) -> Mapped:
 
         futures = client.map(work, list(tasks), pure=False)
         try:
-            for done in as_completed(futures):
+            for done in as_completed(futures, loop=client.loop):
                 yield done.result()
                 done.release()
         except BadInput as error:

@@ -167,7 +167,9 @@ def text_statistics(
         counts=_matrix(tokens),
         vocabulary=tokens.vocabulary,
         stop_words=stop,
-        new=new_tokens(reference, now, halves, _most_frequent(tokens.vocabulary, np.where(fresh & reference.any(), now, 0))),
+        new=new_tokens(
+            reference, now, halves, _most_frequent(tokens.vocabulary, np.where(fresh & reference.any(), now, 0))
+        ),
     )
 
 

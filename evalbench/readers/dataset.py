@@ -15,16 +15,18 @@ from evalbench.readers import catalog
 from evalbench.readers.cards import card_of, says_synthetic
 from evalbench.readers.decoded import ending
 from evalbench.readers.excel import tables_of_sheets
-from evalbench.readers.files import ENDINGS, WRITTEN, digest, raw_table, read_bytes, sha256
-from evalbench.readers.folder import folder_frame, row_files
+from evalbench.readers.files import ENDINGS, WRITTEN, digest
+from evalbench.readers.folder import row_files
 from evalbench.readers.frames import frame_hash, raw_frames
 from evalbench.readers.grouping import UNGROUPED, Grouping, grouping_of, keys_of, unused_clusters
+from evalbench.readers.large import STREAM, large_files
 from evalbench.readers.nested import unnested
+from evalbench.readers.one_table import one_table
 from evalbench.readers.renames import adapted, all_at_once, unknown_renames, usual
 from evalbench.readers.schema import SYSTEMS, TRIAL, Table
 from evalbench.readers.tables import FAULTS_SHOWN, check
 from evalbench.readers.tools.direct import taken
-from evalbench.readers.trec import trec_files, trec_frames
+from evalbench.readers.trec import trec_files
 from evalbench.readers.written import as_meant, empty_answers, has_numbers, numbered
 
 if TYPE_CHECKING:
@@ -174,7 +176,7 @@ def load(
     BadInput
         All faults of all tables in one message, with file, column and rows.
     """
-    raw = read(data, schema, root=root, **files)
+    raw = read(data, schema, root=root, columns=columns, **files)
     grouping = {"cluster": cluster, "slices": slices}
     return checked_tables(raw, schema, columns=columns, adapt=adapt, further=further, **grouping)
 
@@ -209,7 +211,7 @@ def checked_tables(
             frame, guessed = as_meant(frame, table, columns or {})
             remarks += [f"{sources[name]}: {note}" for note in guessed]
         tables[name], found = check(frame, table, columns)
-        tables[name].attrs |= {SYSTEMS: systems} if (systems := frames[name].attrs.get(SYSTEMS)) else {}
+        tables[name].attrs |= {key: frame.attrs[key] for key in (SYSTEMS, STREAM) if key in frame.attrs}
         faults += [f"{sources[name]}: {fault}" for fault in found]
         if table.no_trials and TRIAL in tables[name]:
             tables[name] = tables[name].drop(columns=TRIAL)
@@ -288,7 +290,14 @@ def _further_faults(
     return ()
 
 
-def read(data: Any, schema: Schema, *, root: Path | None = None, **files: str | Path) -> Raw:
+def read(
+    data: Any,
+    schema: Schema,
+    *,
+    root: Path | None = None,
+    columns: Mapping[str, str] | None = None,
+    **files: str | Path,
+) -> Raw:
     """The raw frames of a data set, and its label; see :func:`load`."""
     alone = {table.alone: name for name, table in schema.items() if table.alone}
     unknown = [name for name in files if name not in schema and name not in alone]
@@ -298,7 +307,8 @@ def read(data: Any, schema: Schema, *, root: Path | None = None, **files: str | 
         return _of_frames(data, schema)
     given = {name: Path(path).expanduser() for name, path in files.items() if str(path)}
     instead = " + ".join(path.name for name, path in given.items() if name in alone)
-    other = None if instead else taken(data, schema)
+    large = large_files(Path(data).expanduser(), next(iter(schema.values())).sampled)
+    other = None if instead or large else taken(data, schema)
     paths: dict[str, Path] = {}
     name, version, synthetic = instead or Path(data).expanduser().resolve().name, "", False
     if not instead and other is None:
@@ -311,16 +321,7 @@ def read(data: Any, schema: Schema, *, root: Path | None = None, **files: str | 
     notes: list[str] = [f"{name}: {note}" for note in other.notes] if other else []
     sources = dict.fromkeys(frames, name) | {table: paths[table].name for table in paths}
     for table, path in paths.items():
-        if path.is_dir() and (several := trec_files(path, table, schema[table].trec)):
-            frames[table], found, parts = trec_frames(several, schema[table].trec)
-            digests[table] = digest(parts)
-        elif path.is_dir() and row_files(path):
-            frames[table], found, parts = folder_frame(path)
-            digests[table] = digest(parts)
-        else:
-            raw = read_bytes(path)
-            frames[table], found = raw_table(path, raw, schema[table].trec)
-            digests[table] = sha256(raw)
+        frames[table], found, digests[table] = one_table(path, table, schema[table], columns or {})
         notes += [f"{sources[table]}: {note}" for note in found]
     written = frozenset(
         table for table, path in paths.items() if ending(path) in WRITTEN and not has_numbers(frames[table])

@@ -1,4 +1,4 @@
-"""A folder whose files make up one table: a JSON file per row, brat's annotations, or a CoNLL file per model."""
+"""A folder whose files make up one table: a JSON file per row, brat's annotations, a CoNLL file per model, or Parquet files of its rows."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from evalbench.errors import BadInput
 from evalbench.readers.brat import brat_files, brat_frame
 from evalbench.readers.decoded import decoded
 from evalbench.readers.files import parsed_json, raw_table, read_bytes, records_frame, sha256
+from evalbench.readers.parquet import MOST_CELLS
+from evalbench.readers.partitions import parquet_files, parquet_parts
 from evalbench.readers.tagged import TAGGED
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
 def row_files(folder: Path) -> list[Path]:
     """The files of a folder that make up a table, in the order of their names."""
-    return _json_files(folder) or brat_files(folder) or _tagged_files(folder)
+    return _json_files(folder) or brat_files(folder) or _tagged_files(folder) or parquet_files(folder)
 
 
 def _json_files(folder: Path) -> list[Path]:
@@ -31,7 +33,8 @@ def _tagged_files(folder: Path) -> list[Path]:
 def folder_frame(folder: Path) -> tuple[pd.DataFrame, list[str], dict[str, str]]:
     """The table of a folder, notes on how it was read, and SHA-256 values by file.
 
-    A row per JSON file; else a row per document of brat; else the tokens of CoNLL files, each with its file's name as ``model``.
+    A row per JSON file; else a row per document of brat; else the tokens of CoNLL files, each with its file's name as ``model``;
+    else the rows of all Parquet files.
 
     Raises
     ------
@@ -40,7 +43,9 @@ def folder_frame(folder: Path) -> tuple[pd.DataFrame, list[str], dict[str, str]]
     """
     if _json_files(folder):
         return _json_rows(folder)
-    return brat_frame(folder) if brat_files(folder) else _tagged_models(folder)
+    if brat_files(folder):
+        return brat_frame(folder)
+    return _tagged_models(folder) if _tagged_files(folder) else _partitions(folder)
 
 
 def _tagged_models(folder: Path) -> tuple[pd.DataFrame, list[str], dict[str, str]]:
@@ -60,6 +65,34 @@ def _tagged_models(folder: Path) -> tuple[pd.DataFrame, list[str], dict[str, str
     if faults:
         raise BadInput.listing(f"{folder}: expected tokens with tags:", faults)
     return pd.concat(frames), [f"its {len(frames)} files were read as a model each", *notes], digests
+
+
+def _partitions(folder: Path) -> tuple[pd.DataFrame, list[str], dict[str, str]]:
+    import pandas as pd
+
+    files = parquet_files(folder)
+    parts = parquet_parts(files)
+    if (cells := sum(part.rows * len(part.columns()) for part in parts)) > MOST_CELLS:
+        raise BadInput(
+            f"{folder}: {cells} cells in {len(files)} Parquet files, at most {MOST_CELLS} are read: take a sample of the rows"
+        )
+    frames, faults, digests = [], [], {}
+    for file in files:
+        name = file.relative_to(folder).as_posix()
+        try:
+            raw = read_bytes(file)
+            digests[name] = sha256(raw)
+            frame = raw_table(file, raw)[0]
+        except BadInput as error:
+            faults.append(str(error).removeprefix(f"{folder}/"))
+            continue
+        frames.append(frame.set_axis([f"{name}:{row}" for row in frame.index]))
+    if faults:
+        raise BadInput.listing(f"{folder}: expected Parquet files:", faults)
+    notes = [f"its {len(files)} Parquet files were read as one table"] if len(files) > 1 else []
+    if any("=" in part for file in files for part in file.relative_to(folder).parts[:-1]):
+        notes.append("columns that are in the names of folders (month=…) are not read")
+    return pd.concat(frames), notes, digests
 
 
 def _json_rows(folder: Path) -> tuple[pd.DataFrame, list[str], dict[str, str]]:

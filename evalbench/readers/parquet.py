@@ -11,6 +11,7 @@ from evalbench.readers.frames import more_than_once, raw_cells, rows_text
 
 if TYPE_CHECKING:
     import pandas as pd
+    import pyarrow as pa
 
 MOST_CELLS = 20_000_000
 """A file of a few megabytes can hold any number of equal cells; so many take some seconds and some gigabytes."""
@@ -25,7 +26,6 @@ def parquet_frame(path: Path, raw: bytes) -> pd.DataFrame:
         For what is no Parquet file, more than :data:`MOST_CELLS` cells, columns that are doubled, and cells that no text,
         number or date can hold: invalid UTF-8, an unknown time zone, a date beyond the calendar, bytes.
     """
-    import pandas as pd
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -50,14 +50,27 @@ def parquet_frame(path: Path, raw: bytes) -> pd.DataFrame:
         table = file.read()
     except damaged as error:
         raise BadInput(f"{path}: the Parquet file is damaged ({_first_line(error)})") from error
+    return cells_of(str(path), table)
+
+
+def cells_of(source: str, table: pa.Table) -> pd.DataFrame:
+    """The cells of a table as JSON would have them; rows are counted from 1.
+
+    Raises
+    ------
+    BadInput
+        For cells that no text, number or date can hold: invalid UTF-8, an unknown time zone, a date beyond the calendar, bytes.
+    """
+    import pandas as pd
+
     index = pd.RangeIndex(1, table.num_rows + 1)
     columns, faults = {}, []
-    for name in names:
+    for name in table.column_names:
         values, unreadable = _values(table.column(name))
         columns[name], found = raw_cells(values.set_axis(index))
         faults += [f"column {name}: {fault}" for fault in [*unreadable, *found]]
     if faults:
-        raise BadInput.listing(f"{path}: the Parquet file cannot be read:", faults)
+        raise BadInput.listing(f"{source}: the Parquet file cannot be read:", faults)
     return pd.DataFrame(columns, index=index)
 
 

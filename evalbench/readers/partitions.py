@@ -1,35 +1,48 @@
-"""Tables that are larger than what is read at once: Parquet files and folders of them, batch by batch, and a sample of their rows."""
+"""Parquet files, and folders of them, batch by batch."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from evalbench.core.seeds import keys
 from evalbench.errors import BadInput
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-STREAM = "stream"
-"""Where a frame that is a sample says what it is a sample of, in its ``attrs``: a :class:`Large`."""
 BATCH_ROWS = 50_000
 BATCH_BYTES = 64_000_000
 PART_ROWS = 1_000_000
-_HASHED = 1 << 20
+
+
+class Where(NamedTuple):
+    """Where a batch is from: a file and the number of its first row there, from 1."""
+
+    source: str
+    row: int
+
+    def at(self, place: int) -> str:
+        """A row of the batch, for a message."""
+        return f"{self.source}: row {self.row + place}"
 
 
 class Part(Protocol):
     """Some of the rows; it can be sent to another process."""
 
-    def batches(self, columns: Sequence[str]) -> Iterator[tuple[str, pa.RecordBatch]]:
-        """The columns in batches, each with where it is from, for messages."""
+    @property
+    def rows(self) -> int: ...
+
+    def columns(self) -> list[str]:
+        """The names of its columns."""
+        ...
+
+    def batches(self, columns: Sequence[str]) -> Iterator[tuple[Where, pa.RecordBatch]]:
+        """The columns in batches, in the same order every time."""
         ...
 
 
@@ -42,7 +55,11 @@ class ParquetPart:
     last: int
     rows: int
 
-    def batches(self, columns: Sequence[str]) -> Iterator[tuple[str, pa.RecordBatch]]:
+    def columns(self) -> list[str]:
+        """The names of its columns."""
+        return list(_opened(self.path).schema_arrow.names)
+
+    def batches(self, columns: Sequence[str]) -> Iterator[tuple[Where, pa.RecordBatch]]:
         """See :class:`Part`.
 
         Raises
@@ -60,36 +77,8 @@ class ParquetPart:
             pieces = max(1, -(-batch.nbytes // BATCH_BYTES))
             size = max(1, -(-len(batch) // pieces))
             for at in range(0, len(batch), size):
-                yield f"{self.path}: row {start + at}", batch.slice(at, size).select([*columns])
+                yield Where(self.path, start + at), batch.slice(at, size).select([*columns])
             start += len(batch)
-
-
-@dataclass(frozen=True)
-class Large:
-    """A table of which only a sample was read.
-
-    Attributes
-    ----------
-    name : str
-        Of the file, folder or database.
-    parts : tuple of Part
-    rows : int
-    sampled : int
-    renamed : mapping of str to str
-        Column as the study calls it → as the parts call it; others have one name.
-    """
-
-    name: str
-    parts: tuple[Part, ...] = field(repr=False)
-    rows: int
-    sampled: int
-    renamed: Mapping[str, str] = field(default_factory=dict)
-
-    def __str__(self) -> str:
-        return (
-            f"{self.name}: {self.sampled} of {self.rows} rows were read, those whose hash of the id is smallest (seed 0); "
-            "only statistics that are said to be of all rows are of all rows"
-        )
 
 
 def parquet_files(path: Path) -> list[Path]:
@@ -131,46 +120,7 @@ def parquet_parts(files: Sequence[Path]) -> tuple[ParquetPart, ...]:
     return tuple(parts)
 
 
-def sample_rows(parts: Sequence[Part], n: int, columns: Sequence[str], id_column: str = "id") -> pa.Table:
-    """The n rows whose ids have the smallest hash, in the order of these: the same in any order of rows and parts.
-
-    Raises
-    ------
-    BadInput
-        For ids that are missing or are neither texts nor whole numbers.
-    """
-    import pyarrow as pa
-
-    kept: list[pa.Table] = []
-    own: list[Any] = []
-    bound = np.uint64(2**64 - 1)
-    for part in parts:
-        for where, batch in part.batches(columns):
-            key = keys(0, "rows", ids_of(where, batch.column(columns.index(id_column)), id_column))
-            small = key <= bound
-            if small.any():
-                kept.append(pa.Table.from_batches([batch.filter(pa.array(small))]))
-                own.append(key[small])
-            if sum(map(len, own)) > 2 * n:
-                kept, own = _smallest(kept, own, n)
-                bound = own[0][-1]
-    kept, own = _smallest(kept, own, n)
-    if not kept:
-        raise BadInput("no rows")
-    return kept[0]
-
-
-def _smallest(tables: list[pa.Table], own: list[Any], n: int) -> tuple[list[pa.Table], list[Any]]:
-    import pyarrow as pa
-
-    if not tables:
-        return [], []
-    key = np.concatenate(own)
-    order = np.argsort(key, kind="stable")[:n]
-    return [pa.concat_tables(tables).take(order).combine_chunks()], [key[order]]
-
-
-def ids_of(where: str, column: pa.Array, name: str) -> list[str]:
+def ids_of(where: Where, column: pa.Array, name: str) -> list[str]:
     """A batch's ids as texts.
 
     Raises
@@ -181,16 +131,14 @@ def ids_of(where: str, column: pa.Array, name: str) -> list[str]:
     import pyarrow.types as types
 
     column = plain(where, column, name)
-    if column.null_count:
-        row = int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
-        raise BadInput(f"{where} + {row}: column {name}: an id is missing")
-    if types.is_integer(column.type):
-        return list(map(str, column.to_pylist()))
-    found: list[str] = column.to_pylist()
-    return found
+    cells = column.to_pylist()
+    missing = next((i for i, cell in enumerate(cells) if cell is None or cell == ""), None)
+    if missing is not None:
+        raise BadInput(f"{where.at(missing)}: column {name}: an id is missing")
+    return list(map(str, cells)) if types.is_integer(column.type) else cells
 
 
-def plain(where: str, column: Any, name: str) -> Any:
+def plain(where: Where, column: Any, name: str) -> Any:
     """A batch's cells as an Arrow array of texts, or of whole numbers; nulls stay.
 
     Raises
@@ -208,15 +156,17 @@ def plain(where: str, column: Any, name: str) -> Any:
     if types.is_integer(column.type):
         return column
     if not (types.is_string(column.type) or types.is_large_string(column.type)):
-        raise BadInput(f"{where}: column {name}: expected texts, found {column.type}; write them as texts")
+        raise BadInput(f"{where.source}: column {name}: expected texts, found {column.type}; write them as texts")
     try:
         column.validate(full=True)
     except pa.ArrowInvalid as error:
-        raise BadInput(f"{where}: column {name}: a text is not UTF-8; write the file with UTF-8 texts") from error
+        raise BadInput(
+            f"{where.source}: column {name}: a text is not UTF-8 (rows {where.row} to {where.row + len(column) - 1}); write UTF-8"
+        ) from error
     return column
 
 
-def texts_of(where: str, column: Any, name: str) -> Any:
+def texts_of(where: Where, column: Any, name: str) -> Any:
     """A batch's cells as an Arrow array of texts; whole numbers as they are written."""
     import pyarrow as pa
     import pyarrow.types as types
@@ -225,7 +175,7 @@ def texts_of(where: str, column: Any, name: str) -> Any:
     return found.cast(pa.string()) if types.is_integer(found.type) else found
 
 
-def times_of(where: str, column: Any, name: str = "ts") -> pd.Series:
+def times_of(where: Where, column: Any, name: str = "ts") -> pd.Series:
     """A batch's times in UTC, those without a zone taken as UTC; NaT where there is none.
 
     Raises
@@ -247,21 +197,9 @@ def times_of(where: str, column: Any, name: str = "ts") -> pd.Series:
     wrong = np.flatnonzero((times.isna() & cells.notna()).to_numpy())
     if len(wrong):
         raise BadInput(
-            f"{where} + {wrong[0]}: column {name}: expected a time (ISO 8601), found {cells[wrong[0]]!r:.60}"
+            f"{where.at(int(wrong[0]))}: column {name}: expected a time (ISO 8601), found {cells[wrong[0]]!r:.60}"
         )
     return times
-
-
-def digest_of(files: Sequence[Path], folder: Path) -> dict[str, str]:
-    """SHA-256 of each file, read piece by piece."""
-    found = {}
-    for path in files:
-        sha = hashlib.sha256()
-        with path.open("rb") as file:
-            while piece := file.read(_HASHED):
-                sha.update(piece)
-        found[path.relative_to(folder).as_posix() if path != folder else path.name] = sha.hexdigest()
-    return found
 
 
 def _opened(path: str) -> Any:

@@ -116,6 +116,9 @@ class Table:
         rows are unique together with it.
     lists : bool
         Whether a trial is a run over all items, of which the table holds what was found: rows are not answers.
+    sampled : int
+        How many rows are read of a table of more than :data:`evalbench.readers.large.LARGE_ROWS`, whose statistics the study streams;
+        0: all rows, of any table.
     no_trials : str
         Why a column ``trial`` means nothing in this study, a sentence; it is a note where the table has one.
     help : str
@@ -132,6 +135,7 @@ class Table:
     trec: tuple[str, ...] = ()
     trials: str = ""
     lists: bool = False
+    sampled: int = 0
     no_trials: str = ""
     help: str = ""
 

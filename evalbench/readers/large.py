@@ -1,0 +1,159 @@
+"""Tables of which only a sample is read, since all of their rows would not fit: the sample does not depend on the order of rows."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalbench.core.seeds import keys
+from evalbench.errors import BadInput
+from evalbench.readers.frames import more_than_once
+from evalbench.readers.parquet import cells_of
+from evalbench.readers.partitions import Part, ids_of, parquet_files, parquet_parts
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+STREAM = "stream"
+"""Where a frame that is a sample says what it is a sample of, in its ``attrs``: a :class:`Large`."""
+LARGE_ROWS = 200_000
+"""Above so many rows a table is sampled, in studies that can stream it."""
+_HASHED = 1 << 20
+
+
+@dataclass(frozen=True)
+class Large:
+    """A table of which only a sample was read.
+
+    Attributes
+    ----------
+    name : str
+        Of the file, folder or database.
+    parts : tuple of Part
+    rows : int
+    sampled : int
+    renamed : mapping of str to str
+        Column as the study calls it → as the parts call it; others have one name.
+    """
+
+    name: str
+    parts: tuple[Part, ...] = field(repr=False)
+    rows: int
+    sampled: int
+    renamed: Mapping[str, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.name}: {self.sampled} of {self.rows} rows were read, those whose hash of the id is smallest (seed 0); "
+            "only statistics that are said to be of all rows are of all rows"
+        )
+
+
+def large_files(path: Path, sampled: int) -> list[Path]:
+    """The Parquet files of a table that is sampled; empty where it is small, or the study has no use for a sample."""
+    files = parquet_files(path) if sampled else []
+    return files if sum(part.rows for part in parquet_parts(files)) > max(LARGE_ROWS, sampled) else []
+
+
+def large_frame(
+    path: Path, files: Sequence[Path], sampled: int, columns: Mapping[str, str]
+) -> tuple[pd.DataFrame, list[str], dict[str, str]]:
+    """The sample of a large table, a note on it, and SHA-256 values by file.
+
+    Parameters
+    ----------
+    path : Path
+        The file, or the folder of the files.
+    files : sequence of Path
+    sampled : int
+        How many rows.
+    columns : mapping of str to str
+        Column in the files → column that the study expects.
+
+    Raises
+    ------
+    BadInput
+        See :func:`sample_of`, and for damaged files.
+    """
+    frame = sample_of(path.name, parquet_parts(files), sampled, columns)
+    return frame, [str(frame.attrs[STREAM])], digests_of(path, files)
+
+
+def sample_of(name: str, parts: Sequence[Part], sampled: int, columns: Mapping[str, str]) -> pd.DataFrame:
+    """A sample of a table's rows as a raw frame that says in its ``attrs`` what it is a sample of.
+
+    Raises
+    ------
+    BadInput
+        For columns that are doubled, ids that are missing or are neither texts nor whole numbers, cells that no text, number or
+        date can hold.
+    """
+    renamed = {expected: own for own, expected in columns.items()}
+    names = parts[0].columns()
+    if doubled := more_than_once(names):
+        raise BadInput(f"{name}: column {', '.join(doubled)} appears more than once")
+    if (key := renamed.get("id", "id")) not in names:
+        raise BadInput(
+            f"{name}: column {key} is missing: a table of more than {LARGE_ROWS} rows is sampled by its ids; there are {', '.join(names[:30])}"
+        )
+    table, rows = sample_rows(parts, sampled, names, key)
+    frame = cells_of(name, table).set_axis(rows)
+    frame.attrs[STREAM] = Large(name, tuple(parts), sum(part.rows for part in parts), len(frame), renamed)
+    return frame
+
+
+def sample_rows(
+    parts: Sequence[Part], n: int, columns: Sequence[str], id_column: str = "id"
+) -> tuple[pa.Table, list[str]]:
+    """The n rows whose ids have the smallest hash, in the order of these, and where they are: the same in any order of rows and parts.
+
+    Raises
+    ------
+    BadInput
+        For ids that are missing or are neither texts nor whole numbers, and where there are no rows.
+    """
+    import pyarrow as pa
+
+    kept: list[tuple[pa.Table, Any, Any]] = []
+    bound = np.uint64(2**64 - 1)
+    for part in parts:
+        for where, batch in part.batches(columns):
+            key = keys(0, "rows", ids_of(where, batch.column(columns.index(id_column)), id_column))
+            small = np.flatnonzero(key <= bound)
+            if len(small):
+                named = np.array([f"{Path(where.source).name}:{where.row + i}" for i in small], dtype=object)
+                kept.append((pa.Table.from_batches([batch]).take(small), key[small], named))
+            if sum(len(own) for _, own, _ in kept) > 2 * n:
+                kept = [_smallest(kept, n)]
+                bound = kept[0][1][-1]
+    if not kept:
+        raise BadInput("no rows")
+    table, _, rows = _smallest(kept, n)
+    return table, rows.tolist()
+
+
+def _smallest(kept: Sequence[tuple[pa.Table, Any, Any]], n: int) -> tuple[pa.Table, Any, Any]:
+    import pyarrow as pa
+
+    tables, own, named = zip(*kept, strict=True)
+    key = np.concatenate(own)
+    order = np.argsort(key, kind="stable")[:n]
+    return pa.concat_tables(tables).take(order).combine_chunks(), key[order], np.concatenate(named)[order]
+
+
+def digests_of(path: Path, files: Sequence[Path]) -> dict[str, str]:
+    """SHA-256 of each file, read piece by piece."""
+    found = {}
+    for file_path in files:
+        sha = hashlib.sha256()
+        with file_path.open("rb") as file:
+            while piece := file.read(_HASHED):
+                sha.update(piece)
+        found[file_path.relative_to(path).as_posix() if file_path != path else path.name] = sha.hexdigest()
+    return found
