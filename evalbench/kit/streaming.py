@@ -105,9 +105,8 @@ def streamed(
         For columns that a part lacks, and cells of other types, with file and row.
     """
     ends = dict(windows or {})
-    current = (sample["side"] == "oot").to_numpy()
     known = {
-        name: known_from([text if isinstance(text, str) else "" for text in sample[name]], current, languages)
+        name: known_from([text if isinstance(text, str) else "" for text in sample[name]], languages)
         for name in columns
     }
     one = len(tables) == 1

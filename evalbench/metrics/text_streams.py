@@ -107,18 +107,18 @@ class StreamedStatistics:
     vocabulary: Vocabulary
 
 
-def known_from(texts: Sequence[str], current: Bools, languages: Sequence[str] = ()) -> Known:
-    """Stop-words, and the tokens that are always counted, from a sample.
+def known_from(texts: Sequence[str], languages: Sequence[str] = ()) -> Known:
+    """Stop-words, and the tokens that are always counted, from a sample of both sides.
 
     Examples
     --------
-    >>> known = known_from(["the cat", "a dog"], np.array([False, True]))
+    >>> known = known_from(["the cat", "a dog"])
     >>> known.tokens, known.stop.source
-    (('a', 'cat', 'dog', 'the'), 'the 2 most frequent tokens of the reference')
+    (('a', 'cat', 'dog', 'the'), 'the 4 most frequent tokens')
     """
     tokens = sorted_tokens(list(texts))
-    reference = np.bincount(tokens.ids[~current[tokens.rows]], minlength=len(tokens.vocabulary))
-    return Known(stop_words_of(tokens.vocabulary, reference, languages), hashes(tokens.vocabulary), tokens.vocabulary)
+    counts = np.bincount(tokens.ids, minlength=len(tokens.vocabulary))
+    return Known(stop_words_of(tokens.vocabulary, counts, languages), hashes(tokens.vocabulary), tokens.vocabulary)
 
 
 def hashes(tokens: Sequence[str]) -> npt.NDArray[np.uint64]:
@@ -141,7 +141,7 @@ class TextCounts:
     --------
     >>> import pyarrow as pa
     >>> current = np.array([False, False, True])
-    >>> counts = TextCounts(known_from(["where is it", "it is here", "refund it"], current))
+    >>> counts = TextCounts(known_from(["where is it", "it is here", "refund it"]))
     >>> counts.add(pa.array(["where is it", "it is here", "refund it"]), current, np.arange(3, dtype=np.uint64))
     >>> found = counts.statistics()
     >>> found.tokens, found.new.share, found.new.examples
