@@ -124,6 +124,42 @@ def nearest(
     return places, similarity
 
 
+def labels_near(among: npt.ArrayLike, right: npt.ArrayLike, places: npt.ArrayLike, *, itself: bool = False) -> Floats:
+    """The labels of neighbours; of several with one vector, each has the mean of theirs.
+
+    A request that many users send has more copies than there are neighbours: which of them come first must not matter.
+
+    Parameters
+    ----------
+    among : (n, d) array
+        What the neighbours were looked for among; vectors that agree to five decimals are one.
+    right : (n,) array of float
+        Their labels.
+    places : (m, k) array of int
+        Of :func:`nearest`.
+    itself : bool
+        Whether the requests are these rows themselves: the mean is then without the request's own label.
+
+    Returns
+    -------
+    (m, k) array of float
+
+    Examples
+    --------
+    >>> labels_near([[1.0, 0.0]] * 4 + [[0.0, 1.0]], [1, 0, 1, 1, 0], [[0, 1, 4]]).tolist()
+    [[0.75, 0.75, 0.0]]
+    """
+    known, labels = np.asarray(among, dtype=np.float32).round(5) + np.float32(0), np.asarray(right, dtype=float)
+    found = np.asarray(places, dtype=np.int64)
+    rows = np.ascontiguousarray(known).view(np.dtype((np.void, known.itemsize * known.shape[1]))).ravel()
+    _, group = np.unique(rows, return_inverse=True)
+    total, size = np.bincount(group, weights=labels), np.bincount(group).astype(float)
+    theirs = group[found]
+    own = (theirs == group[: len(found), None]) if itself else np.zeros(found.shape, dtype=bool)
+    less = np.where(own, labels[: len(found), None], 0.0) if itself else 0.0
+    return np.asarray((total[theirs] - less) / (size[theirs] - own))
+
+
 def local_drift(
     vectors: npt.ArrayLike,
     right: npt.ArrayLike,
@@ -171,9 +207,9 @@ def local_drift(
     if len(known) < 2 or not len(new):
         raise ValueError("local drift needs two labelled requests and a new one")
     around, close = nearest(known, known, k, itself=True)
-    own = expected_quality(close, labels[around], formula)
+    own = expected_quality(close, labels_near(known, labels, around, itself=True), formula)
     places, similarity = nearest(new, known, k)
-    each = expected_quality(similarity, labels[places], formula)
+    each = expected_quality(similarity, labels_near(known, labels, places), formula)
     own, there = own[np.isfinite(own)], each[np.isfinite(each)]
     reliability = float(similarity.mean())
     if not len(own) or not len(there):

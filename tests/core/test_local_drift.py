@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evalbench.core.local_drift import expected_quality, local_drift, nearest
+from evalbench.core.local_drift import expected_quality, labels_near, local_drift, nearest
 
 
 def unit(rng: np.random.Generator, n: int, d: int = 8) -> np.ndarray:
@@ -55,3 +55,23 @@ def test_a_move_to_where_answers_are_wrong_is_a_drop() -> None:
     found = local_drift(vectors, right, bad, n_resamples=200)
     assert found.drop.ci_low > 0.25
     assert found.baseline == pytest.approx(right.mean(), abs=0.1)
+
+
+def test_of_many_copies_of_a_request_each_counts() -> None:
+    rng = np.random.default_rng(6)
+    vectors = np.repeat([[1.0, 0.0], [0.0, 1.0]], [60, 20], axis=0)
+    right = np.concatenate([np.sort(rng.permutation(60) < 45), np.arange(20) < 5]).astype(float)
+    found = local_drift(vectors, right, np.array([[1.0, 0.0]] * 30), n_resamples=50)
+    assert np.allclose(found.each, 0.75)
+    assert found.baseline == pytest.approx(right.mean())
+    around, _ = nearest(vectors, vectors, 5, itself=True)
+    loo = labels_near(vectors, right, around, itself=True)
+    assert loo[:60, 0].tolist() == pytest.approx([(45 - y) / 59 for y in right[:60]])
+
+
+def test_labels_of_distinct_requests_are_their_own() -> None:
+    rng = np.random.default_rng(7)
+    vectors, right = unit(rng, 50), rng.random(50)
+    for itself in (False, True):
+        places, _ = nearest(vectors, vectors, 4, itself=itself)
+        assert (labels_near(vectors, right, places, itself=itself) == right[places]).all()
