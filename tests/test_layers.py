@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -141,6 +142,17 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 def test_heavy_libraries_are_imported_where_they_are_used(path: Path) -> None:
     at_top = {name.split(".")[0] for name in imports(path, top_level_only=True)}
     assert not at_top & HEAVY, f"{path}: import {', '.join(at_top & HEAVY)} inside the function that uses it"
+
+
+@pytest.mark.parametrize("floor", ["core", "readers", "draw", "kit"])
+def test_a_floor_has_the_names_that_type_checkers_see(floor: str) -> None:
+    path = PACKAGE / floor / "__init__.py"
+    package = importlib.import_module(f"evalbench.{floor}")
+    seen = [name for name in imports(path) - imports(path, top_level_only=True) if name.startswith("evalbench.")]
+    assert len(seen) > 15
+    for name in seen:
+        where, _, last = name.rpartition(".")
+        assert getattr(package, last) is (sys.modules.get(name) or getattr(importlib.import_module(where), last))
 
 
 def test_core_knows_only_numpy_and_scipy() -> None:

@@ -1,12 +1,16 @@
 """What a study offers: the public names of its module that the rest of the house asks for, and nothing else.
 
 A study is a module, or a package, of plain functions; :func:`study_of` finds its hooks by name and refuses a module that
-lacks one, offers one of the wrong kind, or misspells one (which would otherwise be ignored in silence).
+lacks one, offers one of the wrong kind, or misspells one (which would otherwise be ignored in silence).  In a package they are
+found in the files of fixed names, see :func:`offered`.
 """
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import pkgutil
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
@@ -104,6 +108,49 @@ FUNCTIONS = ("evaluate", "summarise", "measures", "with_sums", "weighted", "adap
 REQUIRED = ("QUESTION", "SCHEMA", "evaluate", "summarise")
 
 
+HOOKS_IN, SHOWN_IN = ("inputs", "summary", "weighted"), ("pictures", "shown")
+"""Files of a study: those with hooks, and those whose every public function is for its notebook."""
+
+
+def offered(package: str) -> dict[str, Any]:
+    """What a study's files offer: hooks of ``inputs``, ``summary`` and ``weighted``, public functions of ``pictures`` and ``shown``.
+
+    The last line of its ``__init__`` is ``globals().update(offered(__name__))``; what it defines or imports itself stays.
+
+    Examples
+    --------
+    >>> list(offered("evalbench.studies.cot_levels"))
+    []
+    >>> from evalbench.studies import cot_levels
+    >>> cot_levels.worst.__module__
+    'evalbench.studies.cot_levels.pictures'
+    """
+    known = vars(sys.modules[package])
+    return {
+        name: value
+        for file in own_files(package)
+        for name, value in own_names(file).items()
+        if name in FUNCTIONS or name in VALUES or file.__name__.endswith(SHOWN_IN)
+        if name not in known or isinstance(known[name], ModuleType)
+    }
+
+
+def own_files(package: str) -> list[ModuleType]:
+    """The files of fixed names that a study has; none where it is one module."""
+    present = {found.name for found in pkgutil.iter_modules(getattr(sys.modules.get(package), "__path__", ()))}
+    return [importlib.import_module(f"{package}.{file}") for file in (*HOOKS_IN, *SHOWN_IN) if file in present]
+
+
+def own_names(module: ModuleType) -> dict[str, Any]:
+    """Public functions that a module defines, and values that have a hook's name."""
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if not name.startswith("_")
+        if (inspect.isfunction(value) and value.__module__ == module.__name__) or name in VALUES
+    }
+
+
 def study_of(module: ModuleType) -> Study:
     """The hooks of a study's module.
 
@@ -140,7 +187,8 @@ def study_of(module: ModuleType) -> Study:
 def misspelt(module: ModuleType) -> list[str]:
     """Public names one edit (a letter more, less, other, or two swapped) away from a hook that the module lacks."""
     found = []
-    for name, value in vars(module).items():
+    files = [own_names(file) for file in own_files(module.__name__)]
+    for name, value in {**{name: value for file in files for name, value in file.items()}, **vars(module)}.items():
         if name.startswith("_") or name in VALUES or name in FUNCTIONS:
             continue
         if inspect.isfunction(value):

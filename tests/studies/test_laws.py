@@ -78,15 +78,19 @@ def test_every_default_is_written_once(name: str) -> None:
 
 
 NOTHING = ("None", "()", "''", "{}")  # an option that is left out has no value to keep in step
-SHARED = {f"{place}{constant}" for place in ("", "verdicts.") for constant in ("SEED", "N_RESAMPLES", "MAX_UNSCORED")}
+SHARED = {"SEED", "N_RESAMPLES", "MAX_UNSCORED"}
 
 
 def defaults_of(function: Callable[..., Any]) -> dict[str, str]:
-    """Its keyword-only parameters and the defaults of these as the source has them."""
+    """Its keyword-only parameters and the defaults of these as the source has them, constants without their module."""
     (definition,) = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function)))).body
     assert isinstance(definition, ast.FunctionDef)
     pairs = zip(definition.args.kwonlyargs, definition.args.kw_defaults, strict=True)
-    return {parameter.arg: ast.unparse(default) for parameter, default in pairs if default}
+    return {
+        parameter.arg: re.sub(r"^[\w.]+\.(?=[A-Z_]+$)", "", ast.unparse(default))
+        for parameter, default in pairs
+        if default
+    }
 
 
 # -- options are refused --------------------------------------------------------------------------

@@ -15,70 +15,33 @@ import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from evalbench.core.progress import at
-from evalbench.core.result import Result
-from evalbench.core.stats import Measured
+import pandas as pd
+
+from evalbench import core, kit, readers
 from evalbench.judge.dag import read_dag
 from evalbench.judge.entail import BASELINE
-from evalbench.kit.grouping import carried
-from evalbench.kit.options import Checks, stated, taken
-from evalbench.kit.stopping import BATCH, METHOD, PLAN, plan_bytes, written
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
+from evalbench.judge.verdicts import InProcess
 from evalbench.models.accounting import embeddings_counted, merged
-from evalbench.readers.dataset import Dataset
 from evalbench.studies.cascade import alike, bases, cost, early, stages
 from evalbench.studies.cascade.every_pair import beside
-from evalbench.studies.cascade.inputs import (
-    SCHEMA,
-    adapt,
-    cases_of,
-    check,
-    judge_of,
-    judged_in_words,
-    models_of,
-    returned_of,
-)
+from evalbench.studies.cascade.inputs import cases_of, check, judge_of, judged_in_words, models_of, returned_of
 from evalbench.studies.cascade.items import contradictions_table, items_of, stages_table, texts_of
 from evalbench.studies.cascade.method import method, notes
 from evalbench.studies.cascade.naive import checked_pattern
 from evalbench.studies.cascade.people import TO_LABEL, agreement, scale_of, to_label
-from evalbench.studies.cascade.pictures import (
-    bases_shown,
-    beside_every_pair,
-    contradictions,
-    criteria_shown,
-    decided,
-    escalation_shown,
-    picture_bounds,
-    picture_evidence,
-    picture_flow,
-    picture_quality,
-    plan_shown,
-    stages_shown,
-    undecided,
-)
 from evalbench.studies.cascade.state import By, Desk
-from evalbench.studies.cascade.summary import MARGIN, MIN_AGREEMENT, measures, summarise
+from evalbench.studies.cascade.summary import MARGIN, MIN_AGREEMENT, summarise
 from evalbench.studies.cascade.truth import TRUTH_BY
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evalbench.judge.verdicts import InProcess
-
-__all__ = [
-    "QUESTION", "SCHEMA", "adapt", "bases_shown", "beside_every_pair", "check", "contradictions", "criteria_shown", "decided", "escalation_shown", "evaluate", "measures",
-    "picture_bounds", "picture_evidence", "picture_flow", "picture_quality", "plan", "plan_shown", "stages_shown", "summarise", "undecided",
-]  # fmt: skip
+from evalbench.studies.contract import offered
 
 QUESTION = "Is model A better than model B, worse, or the same, at the least cost?"
 NAIVE = ("decide", "filter")
 
 
 def evaluate(
-    data: Dataset,
+    data: readers.Dataset,
     *,
     judge: str | Callable[[dict[str, Any]], object] = "",
     strong: str | Callable[[dict[str, Any]], object] = "",
@@ -106,17 +69,17 @@ def evaluate(
     min_agreement: float = MIN_AGREEMENT,
     agreement_as_truth: float = 0.8,
     stop_early: bool = False,
-    stop_batch: int = BATCH,
+    stop_batch: int = kit.stopping.BATCH,
     promise: float = 0.0,
     promise_delta: float = 0.1,
     annotators: bool = True,
     margin: float = MARGIN,
     basis_quality: Mapping[str, str] = {},
     origin: str = "not stated",
-    max_unscored: float = MAX_UNSCORED,
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Result:
+    max_unscored: float = kit.MAX_UNSCORED,
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Result:
     """Compare two models question by question, at the least cost.
 
     Parameters
@@ -215,17 +178,17 @@ def evaluate(
     >>> result.items[["outcome", "stage"]].values.tolist()
     [['a', 5], ['tie', 2]]
     """
-    options = stated(evaluate, locals())
+    options = kit.stated(evaluate, locals())
     setting, agreed, models, options = _set(data, options, judge, strong, answerer)
     cases = list(setting.every.values())
     with embeddings_counted() as spent:
         planned = cost.planned(setting)
         content = {"options": json.loads(json.dumps(options, default=str)), "stages": planned.to_dict("records")}
         setting = replace(setting, beside=content)
-        written(setting.stop_plan, content)
+        kit.stopping.written(setting.stop_plan, content)
         course = stages.run(setting)
-    at(f"intervals, {n_resamples} resamples")
-    items = carried(items_of(data["items"], course, setting.every, models, annotators), data)
+    core.progress.at(f"intervals, {n_resamples} resamples")
+    items = kit.grouping.carried(items_of(data["items"], course, setting.every, models, annotators), data)
     judged = setting.desk.strong is not None or setting.desk.answerer is not None
     hand = bases.at_hand(data, cases, options, labels_agree=setting.labels_agree, judged=judged)
     marks = data.get("labels")
@@ -249,7 +212,7 @@ def evaluate(
         **_calls(course),
     }
     files = {TO_LABEL: to_label([case for case in cases if case.id in left], models)} if left else {}
-    return Result(
+    return core.Result(
         study="cascade",
         question=QUESTION,
         judged=judged_in_words(models),
@@ -257,17 +220,17 @@ def evaluate(
         data=data.label,
         id="id",
         items=items,
-        summary=summarise(items, **taken(summarise, options)),
+        summary=summarise(items, **kit.taken(summarise, options)),
         tables=tables,
         notes=(*data.notes, *notes(items, cases, course, hand, options, agreed)),
-        method=(*method(options), *([METHOD] if course.stopped else [])),
+        method=(*method(options), *([kit.stopping.METHOD] if course.stopped else [])),
         accounting=merged([*(one.accounting for one in course.asked), *spent]),
         stopping=early.to_json(course.stopped, items) if course.stopped else {},
-        files={**files, PLAN: plan_bytes(setting.stop_plan, content)},
+        files={**files, kit.stopping.PLAN: kit.stopping.plan_bytes(setting.stop_plan, content)},
     )
 
 
-def plan(data: Dataset, **options: Any) -> pd.DataFrame:
+def plan(data: readers.Dataset, **options: Any) -> pd.DataFrame:
     """What the stages could decide and would cost, before any call; options as of :func:`evaluate`.
 
     Returns
@@ -288,7 +251,7 @@ def plan(data: Dataset, **options: Any) -> pd.DataFrame:
     known = {name: parameter.default for name, parameter in _parameters().items()}
     given = {**known, **options}
     asked = {name: given[name] for name in ("judge", "strong", "answerer")}
-    setting, *_ = _set(data, stated(evaluate, {"data": data, **given}), **asked)
+    setting, *_ = _set(data, kit.stated(evaluate, {"data": data, **given}), **asked)
     return cost.priced(cost.planned(setting), setting)
 
 
@@ -300,10 +263,14 @@ plan.__signature__ = inspect.signature(evaluate)  # type: ignore[attr-defined]  
 
 
 def _set(
-    data: Dataset, options: dict[str, Any], judge: str | InProcess, strong: str | InProcess, answerer: str | InProcess
-) -> tuple[stages.Setting, Measured, dict[str, str], dict[str, Any]]:
+    data: readers.Dataset,
+    options: dict[str, Any],
+    judge: str | InProcess,
+    strong: str | InProcess,
+    answerer: str | InProcess,
+) -> tuple[stages.Setting, core.stats.Measured, dict[str, str], dict[str, Any]]:
     """Options checked, and everything the stages need."""
-    checks = Checks(options)
+    checks = kit.Checks(options)
     checks.choice("truth_by", options["truth_by"], TRUTH_BY)
     checks.choice("task", options["task"], bases.TASKS)
     checks.choice("naive", options["naive"], NAIVE)
@@ -348,7 +315,9 @@ def _set(
     desk = Desk(by["judge"], by["strong"] or by["judge"], by["answerer"], options["judge_prompt"], settings, options)
     check(data)
     cases, models, labels = cases_of(data), models_of(data), data.get("labels")
-    agreed = Measured(None) if labels is None else agreement(labels, models, seed=options["seed"], n_resamples=0)
+    agreed = (
+        core.stats.Measured(None) if labels is None else agreement(labels, models, seed=options["seed"], n_resamples=0)
+    )
     allowed = frozenset(options["run_stages"] or stages.TITLES)
     setting = stages.Setting(
         desk=desk,
@@ -367,7 +336,8 @@ def _set(
 
 
 def _calls(course: stages.Course) -> dict[str, Any]:
-    import pandas as pd
-
     found = [one.calls for one in course.asked if len(one.calls)]
     return {"calls": pd.concat(found, ignore_index=True)} if found else {}
+
+
+globals().update(offered(__name__))

@@ -5,17 +5,15 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pandas as pd
+
+from evalbench import kit, readers
 from evalbench.errors import BadInput
 from evalbench.judge.criteria import Criterion, read_criteria
 from evalbench.judge.criteria_lint import handbook_criteria
-from evalbench.kit.options import Checks
-from evalbench.readers.dataset import Dataset
 from evalbench.studies.cascade.state import Case
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 AUTO = "auto"
 GOOD, AMBIGUOUS, BAD = "good", "ambiguous", "bad"
@@ -87,7 +85,7 @@ def criteria_of(task: str, criteria: Sequence[str] | str, file: str) -> list[Cri
     return [known[name] for name in wanted]
 
 
-def check_quality(checks: Checks, given: Mapping[str, Any]) -> None:
+def check_quality(checks: kit.Checks, given: Mapping[str, Any]) -> None:
     """Gather what is wrong with ``basis_quality``."""
     for name, value in given.items():
         checks.that(name in BASES, f"basis_quality must be of {', '.join(BASES)}; got {name!r}")
@@ -95,7 +93,7 @@ def check_quality(checks: Checks, given: Mapping[str, Any]) -> None:
 
 
 def at_hand(
-    data: Dataset, cases: Sequence[Case], options: Mapping[str, Any], *, labels_agree: bool, judged: bool
+    data: readers.Dataset, cases: Sequence[Case], options: Mapping[str, Any], *, labels_agree: bool, judged: bool
 ) -> dict[str, str]:
     """Basis → its option at hand, empty where it is missing."""
     rows = data["items"]
@@ -129,8 +127,6 @@ COUNTED = {"ground_truth": "truth", "dictionary": "dictionary", "facts": "facts"
 
 def bases_table(hand: Mapping[str, str], cases: Sequence[Case], quality: Mapping[str, str]) -> pd.DataFrame:
     """The method document's table of bases: what is at hand, for how many questions, and which must-haves are missing."""
-    import pandas as pd
-
     n_of = {name: sum(bool(getattr(case, attribute)) for case in cases) for name, attribute in COUNTED.items()}
     n_of |= {"chunks": sum(bool(case.relevant or case.chunks) for case in cases), "answers": len(cases)}
     must = {row["basis"] for row in bases() if row["wanted"] == "must"}
@@ -170,8 +166,6 @@ def missing(hand: Mapping[str, str]) -> list[str]:
 
 def tasks_table(task: str, chosen: Sequence[Criterion]) -> pd.DataFrame:
     """The method document's table of tasks × criteria, with the criteria of this run."""
-    import pandas as pd
-
     names = {criterion.name for criterion in chosen}
     rows = [
         {

@@ -6,7 +6,9 @@ import functools
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import pandas as pd
 
 from evalbench.judge.criteria import task_of_criterion
 from evalbench.judge.ranking import orders_of
@@ -16,13 +18,9 @@ from evalbench.models.llm import is_model_name
 from evalbench.models.prompts import load_prompt, prompt_language
 from evalbench.models.tokens import estimated
 from evalbench.studies.cascade import marked, pairs, stages
+from evalbench.studies.cascade.stages import Setting
 from evalbench.studies.cascade.state import SIDES, By, Case
 from evalbench.text.sentences import sentences
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evalbench.studies.cascade.stages import Setting
 
 LEAST_REPLY = 5
 """Tokens of the shortest reply."""
@@ -56,8 +54,6 @@ def planned(setting: Setting) -> pd.DataFrame:
     Stages that ask nobody are run, so that the first one that asks has its exact number of questions; of those after it any number
     from none to all of these may be left.
     """
-    import pandas as pd
-
     course = stages.run(setting, free_only=True)
     done = {account.number: account for account in course.accounts}
     left, first, rows = course.left, True, []
@@ -93,8 +89,6 @@ def priced(plan: pd.DataFrame, setting: Setting) -> pd.DataFrame:
     Where a stage may ask two models, its range is from the cheaper one's least to the dearer one's most.  Recorded verdicts, and
     functions, cost nothing.
     """
-    import pandas as pd
-
     low: list[float] = []
     high: list[float] = []
     rows = []

@@ -8,21 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.compared import Comparison
-from evalbench.core.result import Estimate
-from evalbench.core.wording import count, counted
-from evalbench.kit.early import PLACE, sequenced
+from evalbench import core, kit
 from evalbench.kit.stopping import NOT_ASKED, Plan, Stopped, ask_until_decided, stopped_at
 from evalbench.studies.cascade.state import SCORES, Case, Decision, Found
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evalbench.core.measures import Measure
 
 SIGNED = ("advantage", "low", "high")
 
@@ -73,7 +66,7 @@ def until_decided(
 
 def stopped_of(items: pd.DataFrame, stop_batch: int) -> Stopped | None:
     """The evidence out of the items; None where the cascade did not stop early."""
-    if PLACE not in items:
+    if kit.early.PLACE not in items:
         return None
     known = until_stop(items)
     return stopped_at(Plan(tuple(known["id"].astype(str)), batch=stop_batch), known["preference"].to_numpy(float))
@@ -81,7 +74,11 @@ def stopped_of(items: pd.DataFrame, stop_batch: int) -> Stopped | None:
 
 def until_stop(items: pd.DataFrame) -> pd.DataFrame:
     """The questions up to the stop, in the order of the plan: a random part of all."""
-    return items[items[PLACE].notna()].sort_values([PLACE, "id"], kind="stable") if PLACE in items else items
+    return (
+        items[items[kit.early.PLACE].notna()].sort_values([kit.early.PLACE, "id"], kind="stable")
+        if kit.early.PLACE in items
+        else items
+    )
 
 
 def n_not_asked(items: pd.DataFrame) -> int:
@@ -90,10 +87,10 @@ def n_not_asked(items: pd.DataFrame) -> int:
 
 
 def estimates_of(
-    found: Sequence[Estimate], items: pd.DataFrame, measures: Sequence[Measure], stopped: Stopped
-) -> tuple[Estimate, ...]:
+    found: Sequence[core.Estimate], items: pd.DataFrame, measures: Sequence[core.Measure], stopped: Stopped
+) -> tuple[core.Estimate, ...]:
     """Estimates over the questions up to the stop, with confidence sequences; the advantage is that of the evidence."""
-    first, *others = sequenced(found, until_stop(items), measures, ends=dict.fromkeys(SIGNED, (-1.0, 1.0)))
+    first, *others = kit.early.sequenced(found, until_stop(items), measures, ends=dict.fromkeys(SIGNED, (-1.0, 1.0)))
     value, low, high = stopped.interval
     if value is None:
         return (first, *others)
@@ -119,7 +116,7 @@ def outcome_of(low: float | None, high: float | None, margin: float) -> Any:
     return "better" if low >= 0 < high else "worse" if high <= 0 > low else "no difference shown"
 
 
-def as_stopped(compared: Comparison, e: Estimate, margin: float) -> Comparison:
+def as_stopped(compared: core.compared.Comparison, e: core.Estimate, margin: float) -> core.compared.Comparison:
     """A comparison whose outcome is that of the confidence sequence; p-values of a fixed number do not hold."""
     return replace(
         compared,
@@ -133,11 +130,11 @@ def as_stopped(compared: Comparison, e: Estimate, margin: float) -> Comparison:
     )
 
 
-def by_evidence(compared: Comparison, stopped: Stopped, margin: float) -> Comparison:
+def by_evidence(compared: core.compared.Comparison, stopped: Stopped, margin: float) -> core.compared.Comparison:
     """A comparison of the whole as the evidence has it."""
     value, low, high = stopped.interval
     ends = None if value is None else (2 * value - 1, 2 * low - 1, 2 * high - 1)
-    e = Estimate(metric="advantage", value=None, note="no outcome")
+    e = core.Estimate(metric="advantage", value=None, note="no outcome")
     return as_stopped(compared, replace(e, value=ends[0], ci_low=ends[1], ci_high=ends[2]) if ends else e, margin)
 
 
@@ -145,8 +142,8 @@ def said(items: pd.DataFrame, stopped: Stopped) -> str:
     """After how many questions it was decided, a sentence."""
     head = "Decided" if stopped.decided else "Not decided"
     return (
-        f"{head} after {count(len(stopped.outcomes))} of {counted(len(items), 'question')} in the order of the seed; "
-        f"{count(n_not_asked(items))} not asked. Advantage and figures are of the questions up to there, a random part of all."
+        f"{head} after {core.wording.count(len(stopped.outcomes))} of {core.counted(len(items), 'question')} in the order of the seed; "
+        f"{core.wording.count(n_not_asked(items))} not asked. Advantage and figures are of the questions up to there, a random part of all."
     )
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from evalbench.core.escalation import Escalation, asked_of, routes, thresholds_with_promise
 from evalbench.core.wording import count, counted, percent
@@ -20,9 +21,6 @@ from evalbench.judge.rows import Judgement, Judgements
 from evalbench.judge.verdicts import judge_name
 from evalbench.studies.cascade.pairs import in_order, item_of, task_of
 from evalbench.studies.cascade.state import By, Case, Decision, Desk, Found, Outcome, by_language
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PEOPLE = "people"
 LIKELIEST = 10
@@ -73,8 +71,6 @@ class Escalated(NamedTuple):
 
     def table(self) -> pd.DataFrame:
         """One row a judge, and last people: the confidence needed, pairs asked about and decided, calls, cost."""
-        import pandas as pd
-
         needed = self.found.thresholds or (math.nan,) * len(self.judges)
         return pd.DataFrame(
             {
@@ -89,8 +85,6 @@ class Escalated(NamedTuple):
 
     def steps(self) -> pd.DataFrame:
         """One row a confidence that was tried: labelled pairs decided there, disagreements, the bound; which was chosen."""
-        import pandas as pd
-
         levels = {f"confidence_{i}": column for i, column in enumerate(self.found.level.T, 1)}
         table = pd.DataFrame(
             {**levels, "labelled": self.found.n, "errors": self.found.errors, "disagreement_at_most": self.found.upper}

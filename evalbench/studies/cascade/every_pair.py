@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from evalbench.judge.verdicts import Recording
 from evalbench.studies.cascade.early import by_evidence, stopped_of
 from evalbench.studies.cascade.pairs import by_pairs
+from evalbench.studies.cascade.stages import Setting
 from evalbench.studies.cascade.state import SCORES, Case
 from evalbench.studies.cascade.summary import names_of, outcome_words, tested
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evalbench.studies.cascade.stages import Setting
 
 CASCADE, ALL = "the cascade", "every pair, both orders"
 
@@ -30,8 +27,6 @@ def beside(
     DataFrame or None
         Two rows; None where the judge of pairs is not recorded, or lacks a pair: asking would cost what the cascade spares.
     """
-    import pandas as pd
-
     if not isinstance(setting.desk.strong, Recording) or not cases:
         return None
     found = by_pairs(cases, setting.desk, setting.criteria)

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pandas as pd
+
+from evalbench import kit, readers
 from evalbench.errors import BadInput
 from evalbench.judge.verdicts import Recording
-from evalbench.kit.collecting import several
-from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Column, Table
 from evalbench.studies.cascade.people import WINNERS, mean_marks, preferences
 from evalbench.studies.cascade.state import By, Case, Preference
 from evalbench.text.numbers import is_cyrillic
 from evalbench.text.words import words
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 RECORDED = "recorded"
 _TEXT: Any = {"required": False, "empty_ok": True}
@@ -197,7 +195,7 @@ def side_by_side(rows: pd.DataFrame) -> pd.DataFrame:
     return out
 
 
-def check(data: Dataset) -> None:
+def check(data: readers.Dataset) -> None:
     """Refuse what the schema cannot express: several names of a model, flags that do not fit the chunks, unknown winners."""
     faults = []
     rows = data["items"]
@@ -242,7 +240,7 @@ def _winner(cell: Any) -> str:
     return text.casefold() if text.casefold() in WINNERS else text
 
 
-def models_of(data: Dataset) -> dict[str, str]:
+def models_of(data: readers.Dataset) -> dict[str, str]:
     """Side → the name of its model; A and B where the table has none."""
     rows = data["items"]
     return {
@@ -252,13 +250,11 @@ def models_of(data: Dataset) -> dict[str, str]:
 
 
 def judged_in_words(models: Mapping[str, str]) -> str:
-    return several("model", models.values())
+    return kit.collecting.several("model", models.values())
 
 
-def returned_of(data: Dataset, models: Mapping[str, str]) -> dict[str, Preference]:
+def returned_of(data: readers.Dataset, models: Mapping[str, str]) -> dict[str, Preference]:
     """What annotators said in the table that came back, by question."""
-    import pandas as pd
-
     table = data.get("annotated")
     if table is None or "winner" not in table or table.empty:
         return {}
@@ -286,7 +282,7 @@ def returned_of(data: Dataset, models: Mapping[str, str]) -> dict[str, Preferenc
     return preferences(pd.concat(halves, ignore_index=True), names)
 
 
-def cases_of(data: Dataset) -> list[Case]:
+def cases_of(data: readers.Dataset) -> list[Case]:
     """Every question with two answers, in the order of the ids."""
     rows = data["items"].sort_values("id", kind="stable", ignore_index=True)
     labels, models = data.get("labels"), models_of(data)
@@ -321,7 +317,7 @@ def cases_of(data: Dataset) -> list[Case]:
     return found
 
 
-def _entries(data: Dataset) -> list[tuple[tuple[str, ...], str]]:
+def _entries(data: readers.Dataset) -> list[tuple[tuple[str, ...], str]]:
     table = data.get("dictionary")
     if table is None:
         return []
@@ -344,7 +340,7 @@ def _list(cell: Any) -> list[Any]:
     return list(cell) if isinstance(cell, list | tuple) else [cell] if isinstance(cell, str) and cell else []
 
 
-def judge_of(name: str, data: Dataset) -> By:
+def judge_of(name: str, data: readers.Dataset) -> By:
     """A judge that the data set's table of verdicts names, or ``recorded`` for all of that table; any other as it is.
 
     Raises

@@ -5,16 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from evalbench.kit.answers import why_unscored
-from evalbench.kit.early import placed
-from evalbench.kit.stopping import NOT_ASKED
+import pandas as pd
+
+from evalbench import kit
 from evalbench.studies.cascade.stages import PER_PAIR, STAGES, TITLES, Course
 from evalbench.studies.cascade.state import SCORES, Case, Decision
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 UNDECIDED = "undecided"
 SET_ASIDE = "set aside"
@@ -31,20 +28,18 @@ def items_of(
     marks failed answers alone, which would make a model look worse the less is known of it.  A question that only stages without a verdict looked at is unscored.  Without
     ``annotators`` one that a judge found equal is a tie.
     """
-    import pandas as pd
-
     answered = {str(i): (a, b) for i, a, b in zip(rows["id"], rows["output_a"], rows["output_b"], strict=True)}
     found = []
     for name in sorted(answered):
         pair = answered[name]
-        lost = next((str(reason) for reason in why_unscored(pair) if reason), "")
+        lost = next((str(reason) for reason in kit.answers.why_unscored(pair) if reason), "")
         number, decision = course.decided.get(name, (0, None))
         if decision is None and not lost and not annotators and name in course.equal:
             number, decision = _last(course), Decision("tie", EQUAL, course.equal[name])
         found.append(_row(name, lost, number, decision, course, cases.get(name)))
     items = pd.DataFrame(found)
     if course.stopped is not None:
-        items = placed(items, course.stopped)
+        items = kit.early.placed(items, course.stopped)
         items["preference"] = items["id"].map(dict(zip(course.stopped.asked, course.stopped.outcomes, strict=True)))
     return items.assign(model_a=models["a"], model_b=models["b"])
 
@@ -90,22 +85,24 @@ def _row(
         "suspect": ", ".join(side.upper() for side in case.suspect) if case else "",
         "evidence": evidence,
         "unscored": lost or (failed[0] if failed else ""),
-        "undefined": NOT_ASKED if spared else SET_ASIDE if aside else UNDECIDED if open_ and not failed else "",
+        "undefined": kit.stopping.NOT_ASKED
+        if spared
+        else SET_ASIDE
+        if aside
+        else UNDECIDED
+        if open_ and not failed
+        else "",
     }
 
 
 def stages_table(course: Course) -> pd.DataFrame:
     """One row a stage: questions that came, that it looked at, that it decided, that went on; calls made and saved."""
-    import pandas as pd
-
     table = pd.DataFrame([asdict(account) for account in course.accounts])
     return table.astype({"agreement": float}).rename(columns={"number": "stage"})
 
 
 def contradictions_table(course: Course, cases: Sequence[Case], marks_high: float) -> pd.DataFrame:
     """What contradicts what: labels of duplicates, labels and stages, and answers that people call right after a wrong query class."""
-    import pandas as pd
-
     rows = [(name, stage, said) for name, stage, said in course.contradictions]
     for case in cases:
         for side in case.suspect:
@@ -131,8 +128,6 @@ def contradictions_table(course: Course, cases: Sequence[Case], marks_high: floa
 
 def texts_of(cases: Sequence[Case]) -> pd.DataFrame:
     """Questions with their answers and ground truth."""
-    import pandas as pd
-
     columns = ["id", "question", "output_a", "output_b", "truth", "lang"]
     rows = [
         (case.id, case.question, case.a, case.b, case.truth, case.lang) for case in sorted(cases, key=lambda c: c.id)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from evalbench.core.stats import Measured
-from evalbench.core.wording import counted, percent
-from evalbench.kit.answers import remarks
+import pandas as pd
+
+from evalbench import core, kit
 from evalbench.studies.cascade.bases import missing
 from evalbench.studies.cascade.facts import LEAST_GAP
 from evalbench.studies.cascade.items import UNDECIDED, saved_in_all
@@ -17,9 +17,6 @@ from evalbench.studies.cascade.people import TO_LABEL
 from evalbench.studies.cascade.stages import LEAST_LABELLED, NO_STRONG, Course
 from evalbench.studies.cascade.state import Case
 from evalbench.studies.cascade.summary import names_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def method(options: Mapping[str, Any]) -> tuple[str, ...]:
@@ -32,10 +29,10 @@ def method(options: Mapping[str, Any]) -> tuple[str, ...]:
         f"1: an answer fails that is empty, a refusal, in another script than its question, repeats itself (more than {REPEATED:.0%} of its runs of "
         f"four words, from {LEAST_REPEATED} words on), or misses the length, pattern or form that was set; one that fails {one_fails}.",
         f"2: answers of equal words, or with a similarity of {options['same_from']:g} or more ({options['embed']}) and the same numbers, are ties. If fewer than "
-        f"{percent(options['margin'])} of all questions are left without a tie by then, parity is declared and nobody is asked.",
+        f"{core.percent(options['margin'])} of all questions are left without a tie by then, parity is declared and nobody is asked.",
         f"3: questions with a similarity of {options['duplicates_from']:g} or more are duplicates; people's marks of an answer hold for an answer to a duplicate that says "
         "the same. Duplicates whose labels differ go on.",
-        f"4 and 8: criteria {criteria}; G-Eval (Liu et al. 2023), marks weighted by probability, or the mean of {counted(options['geval_samples'], 'sample')} where the endpoint has none; or a decision "
+        f"4 and 8: criteria {criteria}; G-Eval (Liu et al. 2023), marks weighted by probability, or the mean of {core.counted(options['geval_samples'], 'sample')} where the endpoint has none; or a decision "
         "graph. An answer is better that has a higher mark by one criterion and by none a lower one; equal marks go on.",
         f"5 to 7: each answer is right, partly right or wrong, by {options['truth_by']}; one right and one wrong decides, two of a kind are a tie, partly right goes on.",
         "9: both orders of showing; a winner is one that both orders name, anything else goes on (Zheng et al. 2023).",
@@ -43,7 +40,7 @@ def method(options: Mapping[str, Any]) -> tuple[str, ...]:
         "11: an answer without a must-have fact is incomplete, one with a claim beside them unreliable; fewer of both is better, and two answers that are neither are a tie.",
         f"12: up to {options['n_questions']} closed questions to each answer, answered by another model; decided from a difference of {LEAST_GAP:g} in agreement on.",
         f"13: what annotators said in the table that came back, else the labels at hand. The rest is in {TO_LABEL}.",
-        f"From stage 5 to 12 a stage that agrees with people's labels on less than {percent(options['min_agreement'])} of {LEAST_LABELLED} or more labelled questions hands all its questions on. Labels with an alpha of "
+        f"From stage 5 to 12 a stage that agrees with people's labels on less than {core.percent(options['min_agreement'])} of {LEAST_LABELLED} or more labelled questions hands all its questions on. Labels with an alpha of "
         f"{options['agreement_as_truth']:g} or more serve as ground truth at 5.",
         "p: permutation test that swaps the two answers of a question; intervals resample questions. Light stability uses the test's normal approximation. Calls saved: two a decided question, "
         "less those that the stage made.",
@@ -57,10 +54,10 @@ def notes(
     course: Course,
     hand: Mapping[str, str],
     options: Mapping[str, Any],
-    agreed: Measured,
+    agreed: core.stats.Measured,
 ) -> list[str]:
     """What was missing, contradicted, handed on or left open."""
-    out = remarks(items)
+    out = kit.answers.remarks(items)
     a, b = names_of(items)
     if (a, b) != ("A", "B"):
         out.append(f"A is {a}, B is {b}.")
@@ -73,13 +70,13 @@ def notes(
             else "check the stages and decide last"
         )
         out.append(
-            f"Annotators agree with alpha {agreed.value:.2f} over {counted(agreed.n, 'question')}: their labels {use}."
+            f"Annotators agree with alpha {agreed.value:.2f} over {core.counted(agreed.n, 'question')}: their labels {use}."
         )
     if course.escalated:
         out.append(course.escalated.sentence())
     if course.parity:
         out.append(
-            f"Parity after stage 2: the answers differ on fewer than {percent(options['margin'])} of the questions."
+            f"Parity after stage 2: the answers differ on fewer than {core.percent(options['margin'])} of the questions."
         )
     out += [f"Stage {a.number}, {a.title}: {a.why}." for a in course.accounts if a.looked and a.why]
     suspects = sum(bool(case.suspect) for case in cases)

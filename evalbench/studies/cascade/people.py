@@ -5,16 +5,13 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.agreement import krippendorff_alpha
-from evalbench.core.stats import Measured
+from evalbench import core
 from evalbench.studies.cascade.state import SCORES, SIDES, Case, Decision, Desk, Found, Preference, compared
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 TO_LABEL = "to_label.csv"
 COLUMNS = (
@@ -44,8 +41,6 @@ def signs_of(labels: pd.DataFrame, models: Mapping[str, str]) -> pd.DataFrame:
     models : mapping of str to str
         Side → the name of its model.
     """
-    import pandas as pd
-
     keys = [name for name in ("criterion", "annotator") if name in labels]
     known = labels.assign(**{name: labels[name].fillna("").astype(str) for name in keys}).dropna(subset=["mark"])
     known = known.assign(annotator=known.get("annotator", ""), criterion=known.get("criterion", ""))
@@ -70,12 +65,12 @@ def preferences(labels: pd.DataFrame, models: Mapping[str, str]) -> dict[str, Pr
     return found
 
 
-def agreement(labels: pd.DataFrame, models: Mapping[str, str], *, seed: int, n_resamples: int) -> Measured:
+def agreement(labels: pd.DataFrame, models: Mapping[str, str], *, seed: int, n_resamples: int) -> core.stats.Measured:
     """Krippendorff's alpha (interval) of which answer is better."""
     signs = signs_of(labels, models)
     if signs["annotator"].nunique() < 2:
-        return Measured(None, note="fewer than two annotators")
-    return krippendorff_alpha(
+        return core.stats.Measured(None, note="fewer than two annotators")
+    return core.agreement.krippendorff_alpha(
         signs["id"].to_numpy(), signs["sign"].to_numpy(float), "interval", seed=seed, n_resamples=n_resamples
     )
 

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.wording import counted, difference_parts, p_text
-from evalbench.draw.html import Html, escape
-from evalbench.draw.pictures import ACCENT, GRID, INK, MUTED, PAPER, SERIES, estimate_bars, new_figure
-from evalbench.draw.style import FONT_SIZE, shortened
-from evalbench.draw.tables import text_block
+from evalbench import core, draw, kit
 from evalbench.kit.cases import Show, shown
-from evalbench.kit.early import picture_of_evidence
 from evalbench.studies.cascade.stages import TITLES
 from evalbench.studies.cascade.summary import names_of
 
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure as Picture
-
-    from evalbench.core.result import Result
-
-COLOURS = {"a": ACCENT, "tie": MUTED, "b": SERIES[1], "aside": SERIES[3], "spared": SERIES[4]}
+COLOURS = {
+    "a": draw.pictures.ACCENT,
+    "tie": draw.pictures.MUTED,
+    "b": draw.pictures.SERIES[1],
+    "aside": draw.pictures.SERIES[3],
+    "spared": draw.pictures.SERIES[4],
+}
 _ROW, _BAR = 0.46, 0.6
 
 
-def picture_flow(result: Result) -> tuple[Picture, str] | None:
+def picture_flow(result: core.Result) -> draw.Drawn | None:
     """How the questions flow through the stages: at each, those decided for A, tied, decided for B, and those that go on."""
     stages = result.tables["stages"]
     ran = stages[(stages["looked"] > 0) & (stages["came"] > 0)]
@@ -36,7 +32,7 @@ def picture_flow(result: Result) -> tuple[Picture, str] | None:
     a, b = names_of(items)
     names = {"a": f"{a} better", "tie": "tie", "b": f"{b} better", "aside": "set aside", "spared": "not asked"}
     height = 1.3 + _ROW * len(ran)
-    figure, ax = new_figure(7.2, height)
+    figure, ax = draw.pictures.new_figure(7.2, height)
     previous, said = total, []
     for y, row in enumerate(ran.to_dict("records")):
         own = items[items["stage"] == row["stage"]]
@@ -47,18 +43,18 @@ def picture_flow(result: Result) -> tuple[Picture, str] | None:
             ax.fill(
                 [0, previous, previous, 0],
                 [y - 1 + _BAR / 2] * 2 + [y - _BAR / 2] * 2,
-                color=GRID,
+                color=draw.pictures.GRID,
                 alpha=0.55,
                 linewidth=0,
             )
         left = int(row["came"]) - sum(parts.values())
-        ax.barh(y, left, height=_BAR, color=GRID, linewidth=0)
-        _label(ax, left / 2, y, left, total, INK)
+        ax.barh(y, left, height=_BAR, color=draw.pictures.GRID, linewidth=0)
+        _label(ax, left / 2, y, left, total, draw.pictures.INK)
         start = left
         for key, n in parts.items():
             if n:
                 ax.barh(y, n, left=start, height=_BAR, color=COLOURS[key], linewidth=0)
-                _label(ax, start + n / 2, y, n, total, PAPER)
+                _label(ax, start + n / 2, y, n, total, draw.pictures.PAPER)
                 start += n
         calls = f"{row['calls']} calls" if row["calls"] else "no call"
         ax.annotate(
@@ -68,8 +64,8 @@ def picture_flow(result: Result) -> tuple[Picture, str] | None:
             xytext=(6, 0),
             textcoords="offset points",
             va="center",
-            fontsize=FONT_SIZE,
-            color=MUTED,
+            fontsize=draw.style.FONT_SIZE,
+            color=draw.pictures.MUTED,
             annotation_clip=False,
         )
         previous = left
@@ -81,39 +77,41 @@ def picture_flow(result: Result) -> tuple[Picture, str] | None:
     ax.grid(visible=False)
     ax.set_xlabel("questions")
     found = int((items["outcome"] != "").sum())
-    title = f"{found} of {counted(total, 'question')} decided, stage by stage"
-    ax.set_title(title, loc="left", pad=24, fontsize=FONT_SIZE + 1.5, fontweight="bold", color=INK)
+    title = f"{found} of {core.counted(total, 'question')} decided, stage by stage"
+    ax.set_title(
+        title, loc="left", pad=24, fontsize=draw.style.FONT_SIZE + 1.5, fontweight="bold", color=draw.pictures.INK
+    )
     aside = bool(((items["outcome"] == "") & (items["stage"] > 0)).any())
     shown_only = {"aside": aside, "spared": bool(ran["not_asked"].any())}
     keys = [key for key in names if shown_only.get(key, True)]
-    _key(ax, [("goes on", GRID), *((names[key], COLOURS[key]) for key in keys)])
+    _key(ax, [("goes on", draw.pictures.GRID), *((names[key], COLOURS[key]) for key in keys)])
     return figure, f"Questions by stage and outcome. {'. '.join(said)}."
 
 
 def _label(ax: Any, x: float, y: float, n: int, total: int, colour: str) -> None:
     if n >= 0.025 * total:
-        ax.text(x, y, f"{n}", ha="center", va="center", fontsize=FONT_SIZE - 0.5, color=colour)
+        ax.text(x, y, f"{n}", ha="center", va="center", fontsize=draw.style.FONT_SIZE - 0.5, color=colour)
 
 
 def _key(ax: Any, entries: list[tuple[str, str]]) -> None:
     """What the colours mean, in a row above the bars."""
     from matplotlib.patches import Patch
 
-    handles = [Patch(facecolor=colour, label=shortened(name)) for name, colour in entries]
+    handles = [Patch(facecolor=colour, label=draw.style.shortened(name)) for name, colour in entries]
     ax.legend(
-        handles=handles, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=len(handles), frameon=False, fontsize=FONT_SIZE - 0.5,
-        handlelength=1.0, handleheight=0.9, columnspacing=1.2, borderaxespad=0.2, labelcolor=INK,
+        handles=handles, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=len(handles), frameon=False, fontsize=draw.style.FONT_SIZE - 0.5,
+        handlelength=1.0, handleheight=0.9, columnspacing=1.2, borderaxespad=0.2, labelcolor=draw.pictures.INK,
     )  # fmt: skip
 
 
-def picture_bounds(result: Result) -> tuple[Picture, str] | None:
+def picture_bounds(result: core.Result) -> draw.Drawn | None:
     """The advantage over the decided questions, and with all open ones counted for one model or the other."""
     a, b = names_of(result.items)
     labels = {"advantage": "decided questions", "low": f"all open ones for {b}", "high": f"all open ones for {a}"}
     rows = [e for e in result.summary.estimates if e.metric in labels]
     if all(e.value is None for e in rows):
         return None
-    return estimate_bars(
+    return draw.pictures.estimate_bars(
         [labels[e.metric] for e in rows],
         rows,
         title=f"Advantage of {a} over {b}",
@@ -128,18 +126,18 @@ def _domain(rows: Any) -> tuple[float, float]:
     return -reach, reach
 
 
-def picture_evidence(result: Result) -> tuple[Picture, str] | None:
+def picture_evidence(result: core.Result) -> draw.Drawn | None:
     """The path of the evidence, where asking stopped early."""
-    return picture_of_evidence(result)
+    return kit.early.picture_of_evidence(result)
 
 
-def picture_quality(result: Result) -> tuple[Picture, str] | None:
+def picture_quality(result: core.Result) -> draw.Drawn | None:
     """What the stages say of each model's answers by themselves."""
     names = dict(zip(("quality_a", "quality_b"), names_of(result.items), strict=True))
     rows = [e for e in result.summary.estimates if e.metric in names]
     if all(e.value is None for e in rows):
         return None
-    return estimate_bars(
+    return draw.pictures.estimate_bars(
         [f"{names[e.metric]} ({e.n} answers)" for e in rows],
         rows,
         title="Quality of each model by itself",
@@ -148,7 +146,7 @@ def picture_quality(result: Result) -> tuple[Picture, str] | None:
     )
 
 
-def stages_shown(result: Result) -> pd.DataFrame:
+def stages_shown(result: core.Result) -> pd.DataFrame:
     """The stages in their order: questions that came, that they decided, that went on; calls made and saved."""
     rows = result.tables["stages"]
     show: Show = {
@@ -166,7 +164,7 @@ def stages_shown(result: Result) -> pd.DataFrame:
     return shown(rows, show)
 
 
-def beside_every_pair(result: Result) -> pd.DataFrame | None:
+def beside_every_pair(result: core.Result) -> pd.DataFrame | None:
     """The cascade beside a strong judge who compares every pair in both orders; None where that is not recorded."""
     rows = result.tables.get("every_pair")
     if rows is None:
@@ -177,9 +175,9 @@ def beside_every_pair(result: Result) -> pd.DataFrame | None:
         "advantage": lambda row: (
             "–"
             if row["advantage"] != row["advantage"]
-            else " ".join(difference_parts(row["advantage"], row["ci_low"], row["ci_high"]))
+            else " ".join(core.wording.difference_parts(row["advantage"], row["ci_low"], row["ci_high"]))
         ),
-        "p": lambda row: p_text(row["p"]) if row["p"] == row["p"] else "–",
+        "p": lambda row: core.wording.p_text(row["p"]) if row["p"] == row["p"] else "–",
         "won": "a_won",
         "lost": "b_won",
         "tied": "ties",
@@ -188,7 +186,7 @@ def beside_every_pair(result: Result) -> pd.DataFrame | None:
     return shown(rows, show)
 
 
-def escalation_shown(result: Result) -> pd.DataFrame | None:
+def escalation_shown(result: core.Result) -> pd.DataFrame | None:
     """What each judge needed to be sure enough, what it decided and what it cost; None where nothing was promised."""
     table = result.tables.get("escalation")
     if table is None:
@@ -198,7 +196,7 @@ def escalation_shown(result: Result) -> pd.DataFrame | None:
     return table if table["cost"].notna().any() and table["cost"].sum() else table.drop(columns="cost")
 
 
-def plan_shown(result: Result) -> pd.DataFrame:
+def plan_shown(result: core.Result) -> pd.DataFrame:
     """What was planned before the first call."""
     show: Show = {
         "stage": lambda row: f"{row['stage']} {row['name']}",
@@ -217,7 +215,7 @@ def _range(row: Any, name: str) -> str:
     return f"{low:,}" if low == high else f"{low:,} – {high:,}"
 
 
-def bases_shown(result: Result) -> pd.DataFrame:
+def bases_shown(result: core.Result) -> pd.DataFrame:
     """The method document's bases, and which are at hand."""
     rows = result.tables["bases"]
     show: Show = {
@@ -233,10 +231,8 @@ def bases_shown(result: Result) -> pd.DataFrame:
     return shown(rows, show)
 
 
-def criteria_shown(result: Result) -> pd.DataFrame:
+def criteria_shown(result: core.Result) -> pd.DataFrame:
     """The method document's table of tasks and criteria, what a criterion is asked as, and which are asked here."""
-    import pandas as pd
-
     rows = result.tables["criteria"]
     heads = ("criterion", "asked as", "this run")
     tasks = [name for name in rows.columns if name not in heads]
@@ -247,7 +243,7 @@ def criteria_shown(result: Result) -> pd.DataFrame:
     return pd.DataFrame(cells)
 
 
-def decided(result: Result, rows: int = 30) -> pd.DataFrame:
+def decided(result: core.Result, rows: int = 30) -> pd.DataFrame:
     """Questions with both answers, what decided them and why; lost ones first, a stage after another."""
     a, b = names_of(result.items)
     items = result.items[result.items["outcome"] != ""]
@@ -257,32 +253,32 @@ def decided(result: Result, rows: int = 30) -> pd.DataFrame:
     )
 
 
-def undecided(result: Result, rows: int = 30) -> pd.DataFrame:
+def undecided(result: core.Result, rows: int = 30) -> pd.DataFrame:
     """Questions that no stage decided, with both answers."""
     a, b = names_of(result.items)
     return _with_texts(result, result.items[result.items["open"] == 1].head(rows), a, b)
 
 
-def _with_texts(result: Result, items: pd.DataFrame, a: str, b: str) -> pd.DataFrame:
+def _with_texts(result: core.Result, items: pd.DataFrame, a: str, b: str) -> pd.DataFrame:
     joined = items.merge(result.tables["texts"], on="id", how="left")
     said = {"a": f"{a} better", "b": f"{b} better", "tie": "tie", "": "open"}
     show: Show = {
         "id": "id",
-        "question": lambda row: Html(text_block(row["question"], 160)),
-        a if a != b else "A": lambda row: Html(text_block(row["output_a"], 220)),
-        b if a != b else "B": lambda row: Html(text_block(row["output_b"], 220)),
+        "question": lambda row: draw.Html(draw.tables.text_block(row["question"], 160)),
+        a if a != b else "A": lambda row: draw.Html(draw.tables.text_block(row["output_a"], 220)),
+        b if a != b else "B": lambda row: draw.Html(draw.tables.text_block(row["output_b"], 220)),
         "outcome": lambda row: said[row["outcome"]],
         "by": lambda row: f"{row['stage']} {TITLES[row['stage']]}" if row["stage"] else "–",
-        "evidence": lambda row: Html(
-            f"{escape(row['label'])}<br>{text_block(row['evidence'], 160)}"
+        "evidence": lambda row: draw.Html(
+            f"{draw.escape(row['label'])}<br>{draw.tables.text_block(row['evidence'], 160)}"
             if row["label"]
-            else text_block(row["evidence"] or "–", 160)
+            else draw.tables.text_block(row["evidence"] or "–", 160)
         ),
     }
     return shown(joined, show)
 
 
-def contradictions(result: Result) -> pd.DataFrame | None:
+def contradictions(result: core.Result) -> pd.DataFrame | None:
     """What contradicts what: labels, stages, classes of queries."""
     rows = result.tables.get("contradictions")
     if rows is None:

@@ -7,11 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from evalbench.core.progress import at
+from evalbench import core, kit
 from evalbench.judge.criteria import Criterion
 from evalbench.judge.dag import Dag
 from evalbench.judge.entail import BASELINE
-from evalbench.kit.stopping import Plan, Stopped
 from evalbench.studies.cascade import alike, early, escalate, facts, marked, naive, pairs, people, truth
 from evalbench.studies.cascade.bases import AMBIGUOUS, BAD
 from evalbench.studies.cascade.state import Case, Decision, Desk, Found, Preference
@@ -88,7 +87,7 @@ class Setting:
     returned: Mapping[str, Preference]
     labels_agree: bool
     chosen: frozenset[int]
-    stop_plan: Plan | None = None
+    stop_plan: kit.stopping.Plan | None = None
     beside: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -285,7 +284,7 @@ class Course:
     parity: bool = False
     left: list[Case] = field(default_factory=list)
     handed_on: dict[str, tuple[int, Decision]] = field(default_factory=dict)
-    stopped: Stopped | None = None
+    stopped: kit.stopping.Stopped | None = None
     not_asked: set[str] = field(default_factory=set)
     escalated: escalate.Escalated | None = None
 
@@ -320,7 +319,7 @@ def _step(stage: Stage, came: list[Case], setting: Setting, course: Course, why:
         why = why or ("no question is left" if not came else "no question that is left has what it needs")
         course.accounts.append(Account(stage.number, stage.title, len(came), 0, 0, len(came), why=why))
         return came
-    at(f"stage {stage.number}, {stage.title}", len(course.decided), len(setting.every))
+    core.progress.at(f"stage {stage.number}, {stage.title}", len(course.decided), len(setting.every))
     found = found_by(stage.number, cases, setting, course.decided)
     found.counted(cases)
     share, labelled = _agreement(stage.number, cases, found)

@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
-from evalbench.core.clusters import drawn_together
-from evalbench.core.compared import ALPHA, Comparison, held_back
-from evalbench.core.comparison import compare_measures
-from evalbench.core.measures import Measure, estimate, mean_of, share_of, unit_sums
-from evalbench.core.result import Estimate, Summary
-from evalbench.core.seeds import rng
-from evalbench.core.stats import bootstrap_sums, wilson
+from evalbench import core, kit
 from evalbench.core.verdict import Light, Verdict
-from evalbench.core.wording import counted, estimate_text, p_equals, percent
-from evalbench.kit.slicing import sliced
-from evalbench.kit.stopping import BATCH, Stopped
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, left_out
 from evalbench.studies.cascade import early
 from evalbench.studies.cascade.stages import PER_PAIR
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MARGIN, MIN_AGREEMENT = 0.05, 0.6
 NONE_DECIDED = "no question was decided"
@@ -40,20 +28,22 @@ RULE = (
 )
 
 
-def measures() -> tuple[Measure, ...]:
+def measures() -> tuple[core.Measure, ...]:
     """The headline figures of a comparison of A with B."""
     more: dict[str, Any] = {"undefined": NONE_DECIDED}
     ends: dict[str, Any] = {"unit": "−1 to 1", "worst": -1.0}
     return (
-        mean_of("advantage", title="advantage of A", **ends, **more),
-        share_of("won_a", title="A is better", **more),
-        share_of("won_b", title="B is better", higher_is_better=False, **more),
-        share_of("tied", title="ties", higher_is_better=None, worst=None, **more),
-        mean_of("low", title="advantage, all open ones for B", **ends, undefined="no question has two answers"),
-        mean_of("high", title="advantage, all open ones for A", **ends, undefined="no question has two answers"),
-        share_of("open", title="open questions", higher_is_better=False, undefined="no question has two answers"),
-        mean_of("quality_a", title="quality of A", undefined="no stage marked both answers of a question", worst=None),
-        mean_of(
+        core.mean_of("advantage", title="advantage of A", **ends, **more),
+        core.share_of("won_a", title="A is better", **more),
+        core.share_of("won_b", title="B is better", higher_is_better=False, **more),
+        core.share_of("tied", title="ties", higher_is_better=None, worst=None, **more),
+        core.mean_of("low", title="advantage, all open ones for B", **ends, undefined="no question has two answers"),
+        core.mean_of("high", title="advantage, all open ones for A", **ends, undefined="no question has two answers"),
+        core.share_of("open", title="open questions", higher_is_better=False, undefined="no question has two answers"),
+        core.mean_of(
+            "quality_a", title="quality of A", undefined="no stage marked both answers of a question", worst=None
+        ),
+        core.mean_of(
             "quality_b",
             title="quality of B",
             undefined="no stage marked both answers of a question",
@@ -63,20 +53,20 @@ def measures() -> tuple[Measure, ...]:
     )
 
 
-@sliced(measures=measures)
+@kit.slicing.sliced(measures=measures)
 def summarise(
     items: pd.DataFrame,
     *,
     margin: float = MARGIN,
     min_agreement: float = MIN_AGREEMENT,
-    stop_batch: int = BATCH,
-    max_unscored: float = MAX_UNSCORED,
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Summary:
+    stop_batch: int = kit.stopping.BATCH,
+    max_unscored: float = kit.MAX_UNSCORED,
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Summary:
     """The figures and the verdict; options as of ``evaluate``."""
     stopped, known = early.stopped_of(items, stop_batch), early.until_stop(items)
-    found = estimate(known, measures(), units=known["id"], seed=seed, n_resamples=n_resamples).estimates
+    found = core.measures.estimate(known, measures(), units=known["id"], seed=seed, n_resamples=n_resamples).estimates
     told = {
         column: tested(known, column, margin=margin, seed=seed, n_resamples=n_resamples)
         for column in ("advantage", "low", "high")
@@ -91,7 +81,7 @@ def summarise(
     unscored = int((items["unscored"] != "").sum())
     reasons = []
     if unscored > max_unscored * len(items):
-        reasons.append(f"More than {percent(max_unscored, [max_unscored])} are unscored")
+        reasons.append(f"More than {core.percent(max_unscored, [max_unscored])} are unscored")
     if n_open and turned and alone != "grey":
         reasons.append("The open questions could change this")
     if by_words := _unconfirmed(items, min_agreement):
@@ -106,18 +96,18 @@ def summarise(
         would_be=alone if reasons and alone != "grey" else None,
         decided_by={"metric": "advantage"},
     )
-    return Summary(estimates, verdict)
+    return core.Summary(estimates, verdict)
 
 
-def tested(items: pd.DataFrame, column: str, *, margin: float, seed: int, n_resamples: int) -> Comparison:
+def tested(items: pd.DataFrame, column: str, *, margin: float, seed: int, n_resamples: int) -> core.compared.Comparison:
     """A against B over a column of −1, 0 and 1: paired test by swapping the two, interval, smallest difference that could be shown."""
     score = items[column].to_numpy(float)
     more = {name: items[name] for name in ("cluster",) if name in items}
     a, b = ({"score": sign * score / 2, **more} for sign in (1, -1))
-    compared = compare_measures(
+    compared = core.comparison.compare_measures(
         a,
         b,
-        [mean_of("score", title="advantage", unit="−1 to 1")],
+        [core.mean_of("score", title="advantage", unit="−1 to 1")],
         units_a=items["id"],
         units_b=items["id"],
         seed=seed,
@@ -133,7 +123,7 @@ def on_a_par(items: pd.DataFrame, margin: float) -> bool:
     return bool(len(known) and not early.n_not_asked(items) and ((known["advantage"] != 0).mean() < margin))
 
 
-def _lit(e: Estimate, light: Light, reasons: list[str]) -> Estimate:
+def _lit(e: core.Estimate, light: Light, reasons: list[str]) -> core.Estimate:
     from dataclasses import replace
 
     note = "; ".join(filter(None, [e.note, *(reasons if e.value is not None else [])]))
@@ -147,11 +137,13 @@ def _unconfirmed(items: pd.DataFrame, min_agreement: float) -> str:
         return ""
     checked = own[own["people"].notna()]
     agreed = int((checked["people"] == checked["advantage"]).sum())
-    low = float(wilson(agreed, len(checked))[0]) if len(checked) else 0.0
+    low = float(core.stats.wilson(agreed, len(checked))[0]) if len(checked) else 0.0
     if len(checked) >= LEAST_CHECKED and low >= min_agreement:
         return ""
     said = f"labels agree on {agreed} of {len(checked)}" if len(checked) else "no label checks them"
-    return f"The outcome of {counted(len(own), 'question')} rests on baseline/lexical, which compares words ({said})"
+    return (
+        f"The outcome of {core.counted(len(own), 'question')} rests on baseline/lexical, which compares words ({said})"
+    )
 
 
 class Names(NamedTuple):
@@ -167,21 +159,21 @@ def names_of(items: pd.DataFrame) -> Names:
 
 def sentence(
     items: pd.DataFrame,
-    main: Comparison,
-    told: Mapping[str, Comparison],
-    estimates: tuple[Estimate, ...],
+    main: core.compared.Comparison,
+    told: Mapping[str, core.compared.Comparison],
+    estimates: tuple[core.Estimate, ...],
     reasons: list[str],
     alone: Light,
     margin: float,
-    stopped: Stopped | None = None,
+    stopped: kit.stopping.Stopped | None = None,
 ) -> str:
     """The verdict in words, with its figures."""
     a, b = names_of(items)
-    lost = left_out(items)
+    lost = kit.verdicts.left_out(items)
     decided = items[items["advantage"].notna()]
     if decided.empty:
         waiting = int(np.nansum(items["open"]))
-        left = f" {counted(waiting, 'question')} {'is' if waiting == 1 else 'are'} open." if waiting else ""
+        left = f" {core.counted(waiting, 'question')} {'is' if waiting == 1 else 'are'} open." if waiting else ""
         return f"No question was decided, so nothing can be said of {a} and {b}.{left}{lost}"
     won, beaten, ties = (int((decided["outcome"] == outcome).sum()) for outcome in ("a", "b", "tie"))
     what = {
@@ -191,18 +183,18 @@ def sentence(
         "same": f"{a} and {b} are the same",
     }.get(main.outcome, f"No difference is shown between {a} and {b}")
     if on_a_par(items, margin):
-        what = f"{a} and {b} are on a par, since they differ on fewer than {percent(margin, [margin])} of all questions"
-    advantage = f", advantage {estimate_text(estimates[0], estimates)}"
-    p = f", p {p_equals(main.p)}" if main.p is not None else ""
+        what = f"{a} and {b} are on a par, since they differ on fewer than {core.percent(margin, [margin])} of all questions"
+    advantage = f", advantage {core.wording.estimate_text(estimates[0], estimates)}"
+    p = f", p {core.wording.p_equals(main.p)}" if main.p is not None else ""
     shown = _could_show(main)
-    out = f"{what}: {won} won, {beaten} lost, {ties} tied of {counted(len(decided), 'decided question')}{advantage}{p}{shown}."
+    out = f"{what}: {won} won, {beaten} lost, {ties} tied of {core.counted(len(decided), 'decided question')}{advantage}{p}{shown}."
     n_open = int(np.nansum(items["open"]))
     if n_open:
         low, high = (outcome_words(told[side].outcome, a, b) for side in ("low", "high"))
-        out += f" {counted(n_open, 'question')} {'is' if n_open == 1 else 'are'} open: with all for {b}, {low}; with all for {a}, {high}."
+        out += f" {core.counted(n_open, 'question')} {'is' if n_open == 1 else 'are'} open: with all for {b}, {low}; with all for {a}, {high}."
     free = int((decided["calls"] == 0).sum())
     calls = int(np.nansum(items["calls"]))
-    out += f" {free} of {len(decided)} were decided without a call; {counted(calls, 'call')} where every pair in both orders takes {PER_PAIR * int(items['calls'].notna().sum())}."
+    out += f" {free} of {len(decided)} were decided without a call; {core.counted(calls, 'call')} where every pair in both orders takes {PER_PAIR * int(items['calls'].notna().sum())}."
     held = (
         f" {'. '.join(reasons)}, so the light stays grey{'' if alone == 'grey' else f'; the figures alone would give {alone}'}."
         if reasons
@@ -228,9 +220,9 @@ def outcome_words(outcome: str, a: str, b: str) -> str:
     }.get(outcome, "no difference is shown")
 
 
-def _could_show(main: Comparison) -> str:
+def _could_show(main: core.compared.Comparison) -> str:
     """What held a difference back, and the smallest one that so many questions could have shown."""
-    why = f"; {held}" if (held := held_back(main)) else ""
+    why = f"; {held}" if (held := core.compared.held_back(main)) else ""
     if main.outcome in ("better", "worse", "same") or not main.smallest:
         return why
     return f"{why}; an advantage of {main.smallest:.2g} would have been shown with 80 % power"
@@ -242,13 +234,13 @@ def _stability(items: pd.DataFrame, light: Light, margin: float, *, seed: int, n
     counted_ones = items.assign(
         known=known.astype(float), differs=(known & (items["advantage"] != 0).to_numpy()).astype(float)
     )
-    sums, _ = unit_sums(
-        counted_ones, ["advantage", "#advantage", "known", "differs"], drawn_together(items, items["id"])
+    sums, _ = core.measures.unit_sums(
+        counted_ones, ["advantage", "#advantage", "known", "differs"], core.clusters.drawn_together(items, items["id"])
     )
     if len(sums) < 2:
         return None
     table = np.column_stack([sums, sums[:, 0] ** 2])
-    drawn = bootstrap_sums(table, lambda s: s, rng(seed, "bootstrap/light"), n_resamples)
+    drawn = core.stats.bootstrap_sums(table, lambda s: s, core.seeds.rng(seed, "bootstrap/light"), n_resamples)
     return float(np.mean(_lights(drawn, margin) == light))
 
 
@@ -256,7 +248,7 @@ def _lights(sums: npt.NDArray[np.float64], margin: float) -> npt.NDArray[np.str_
     from scipy.special import ndtri
 
     total, n, known, differs, squares = sums.T
-    z = float(ndtri(1 - ALPHA / 2))
+    z = float(ndtri(1 - core.compared.ALPHA / 2))
     with np.errstate(all="ignore"):
         mean, spread = total / n, np.sqrt(squares)
         shown = np.abs(total) >= z * spread

@@ -13,48 +13,19 @@ supplied source, and interpretability is support.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from evalbench.core.result import Result
+import pandas as pd
+
+from evalbench import core, kit, readers
 from evalbench.judge.entail import BASELINE
-from evalbench.kit.collecting import accounting_of, calls_of, several
-from evalbench.kit.grouping import carried
-from evalbench.kit.judging import Docket
-from evalbench.kit.labelled import given
-from evalbench.kit.options import Checks, stated, taken
-from evalbench.kit.sampling import sampled
-from evalbench.kit.trials import spread
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
-from evalbench.readers.credibility import read_credibility
-from evalbench.readers.dataset import Dataset
-from evalbench.readers.nq import questions
 from evalbench.readers.schema import Column, Table
-from evalbench.studies.citation.inputs import answers_of, needs
+from evalbench.studies.citation.inputs import answers_of
 from evalbench.studies.citation.items import CONSISTENCY, FINAL_WEIGHTS, TEXTS, WEIGHTS, items_of, judged
 from evalbench.studies.citation.method import method, notes
-from evalbench.studies.citation.pictures import annotated, faulty_citations, picture_labels, picture_scores, worst
 from evalbench.studies.citation.sources import Shelf, check, evidence_of, fetched, pages_table
 from evalbench.studies.citation.summary import THRESHOLD, judged_measures, measures, summarise, with_sums
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = [
-    "QUESTION",
-    "SCHEMA",
-    "adapt",
-    "annotated",
-    "check",
-    "evaluate",
-    "faulty_citations",
-    "measures",
-    "needs",
-    "picture_labels",
-    "picture_scores",
-    "summarise",
-    "with_sums",
-    "worst",
-]
+from evalbench.studies.contract import offered
 
 QUESTION = "Are the sources that the model cites real, do they support what it says, and is the answer right?"
 
@@ -93,11 +64,11 @@ SCHEMA: Mapping[str, Table] = {
 
 def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     """Natural Questions' published files as our tables; see :mod:`evalbench.readers.nq`."""
-    return questions(frames)
+    return readers.nq.questions(frames)
 
 
 def evaluate(
-    data: Dataset,
+    data: readers.Dataset,
     *,
     model: str = "",
     prompt: str = "",
@@ -123,10 +94,10 @@ def evaluate(
     labels_drawn: str = "random",
     correction: str = "",
     threshold: float = THRESHOLD,
-    max_unscored: float = MAX_UNSCORED,
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Result:
+    max_unscored: float = kit.MAX_UNSCORED,
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Result:
     """Judge cited answers.
 
     Parameters
@@ -180,47 +151,52 @@ def evaluate(
     BadInput
         For faults of the options or of lists of citations, all at once.
     """
-    parameters = stated(evaluate, locals())
-    checks = Checks(parameters)
+    parameters = kit.stated(evaluate, locals())
+    checks = kit.Checks(parameters)
     checks.choice("support_on", support_on, ("support", CONSISTENCY))
     checks.weights("weights", weights, WEIGHTS)
     checks.weights("final_weights", final_weights, FINAL_WEIGHTS)
     checks.share(quote_threshold=quote_threshold)
     checks.refuse("citation")
     check(data)
-    credibility = read_credibility(credibility_file)
-    humans = given(judged_measures(threshold), data["answers"], **taken(given, parameters))
-    data, trials = spread(data, SCHEMA)
-    rows, supplied = sampled(data["answers"], sample_method, n_samples, random_state), data.get("sources")
+    credibility = readers.credibility.read_credibility(credibility_file)
+    humans = kit.labelled.given(
+        judged_measures(threshold), data["answers"], **kit.taken(kit.labelled.given, parameters)
+    )
+    data, trials = kit.trials.spread(data, SCHEMA)
+    rows, supplied = kit.sampling.sampled(data["answers"], sample_method, n_samples, random_state), data.get("sources")
     settings = {"prompt": prompt, "temperature": temperature, "max_tokens": max_tokens, "seed": seed}
     answers, replies = answers_of(rows, supplied, model, **settings)
     shelf = Shelf(supplied)
     pages = fetched(answers, shelf, allow_hosts) if check_urls else {}
     evidence = evidence_of(answers, shelf, pages, sources_complete=sources_complete, quote_threshold=quote_threshold)
-    docket = Docket(judge, prompt=judge_prompt, seed=seed, max_tokens=judge_max_tokens)
+    docket = kit.judging.Docket(judge, prompt=judge_prompt, seed=seed, max_tokens=judge_max_tokens)
     found = judged(evidence, docket, credibility)
     heard = docket.heard()
     items, of_trials = trials.averaged(items_of(evidence, found, parameters), "id")
-    items, fit, said = humans.on(carried(items, data), heard, seed=seed, n_resamples=n_resamples)
-    result = Result(
+    items, fit, said = humans.on(kit.grouping.carried(items, data), heard, seed=seed, n_resamples=n_resamples)
+    result = core.Result(
         study="citation",
         question=QUESTION,
-        judged=several("model", items["model"]),
+        judged=kit.collecting.several("model", items["model"]),
         parameters=parameters | fit,
         data=data.label,
         id="id",
         by=("model",),
         items=items,
-        summary=summarise(items, **taken(summarise, parameters | fit)),
+        summary=summarise(items, **kit.taken(summarise, parameters | fit)),
         tables={
             "citations": found.citations,
             "statements": found.statements,
             "answers": found.answers[TEXTS],
-            **calls_of(replies, [heard]),
+            **kit.collecting.calls_of(replies, [heard]),
             **pages_table(pages),
         },
         notes=(*data.notes, *notes(items, found.citations, model=model, check_urls=check_urls), *said),
         method=method(parameters),
-        accounting=accounting_of(replies, [heard]),
+        accounting=kit.collecting.accounting_of(replies, [heard]),
     )
     return trials.reported(result, of_trials, measures(threshold), with_sums)
+
+
+globals().update(offered(__name__))

@@ -7,20 +7,16 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pandas as pd
+from pydantic import BaseModel
+
+from evalbench import kit, readers
 from evalbench.errors import BadInput
-from evalbench.kit.answers import why_unscored
-from evalbench.kit.collecting import asked, given
+from evalbench.models.exchange import Reply
 from evalbench.text.citation_marks import Statement, statements
 from evalbench.text.quotations import long_enough
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from pydantic import BaseModel
-
-    from evalbench.models.exchange import Reply
-    from evalbench.readers.dataset import Dataset
 
 _NUMBER = re.compile(r"[0-9]{1,6}")
 ENTRY = ("claim", "url", "title", "quote")
@@ -101,11 +97,11 @@ def answers_of(
     return _collected(rows, sources, model, **settings) if model else (_given(rows), [])
 
 
-def needs(data: Dataset, *, model: str, n_samples: int) -> None:
+def needs(data: readers.Dataset, *, model: str, n_samples: int) -> None:
     """Refuse a table without answers where no model is asked, and faulty lists of citations."""
     if model:
         return
-    rows = given(data["answers"], "model_answer", "answers")
+    rows = kit.collecting.given(data["answers"], "model_answer", "answers")
     if "citations" in rows and not n_samples:
         _refuse([fault for row in rows.to_dict("records") for fault in _citations(row["citations"], str(row["id"]))[1]])
 
@@ -116,9 +112,9 @@ def _refuse(faults: list[str]) -> None:
 
 
 def _given(rows: pd.DataFrame) -> list[Answer]:
-    rows = given(rows, "model_answer", "answers")
+    rows = kit.collecting.given(rows, "model_answer", "answers")
     answers, faults = [], []
-    for row, reason in zip(rows.to_dict("records"), why_unscored(rows["model_answer"]), strict=True):
+    for row, reason in zip(rows.to_dict("records"), kit.answers.why_unscored(rows["model_answer"]), strict=True):
         citations, found = _citations(row.get("citations"), str(row["id"]))
         faults += found
         text = None if reason else row["model_answer"]
@@ -200,7 +196,7 @@ def _collected(
         return {"question": row["question"], "sources": supplied.get(str(row["id"]), [])}
 
     about = {"purpose": "cited answer", "schema": reply_schema(), **settings}
-    replies = asked(questions, model, "cited_answer", shown, **about)
+    replies = kit.collecting.asked(questions, model, "cited_answer", shown, **about)
     answers = []
     for row, reply in zip(questions.to_dict("records"), replies, strict=True):
         value: Any = reply.value

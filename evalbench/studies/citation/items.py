@@ -5,22 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
+from evalbench import kit, readers
 from evalbench.judge.verdicts import Judgement
-from evalbench.kit.answers import NO_REFERENCE
-from evalbench.kit.judging import Docket, Question
 from evalbench.metrics import citation as metrics
 from evalbench.metrics.reasoning import weighted_mean
-from evalbench.readers.credibility import Credibility
 from evalbench.studies.citation.inputs import Answer, Citation
 from evalbench.studies.citation.sources import Evidence, Found, Source
 from evalbench.text.quotations import SHORTEST
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 KEYS = ["id", "model"]
 TEXTS = [*KEYS, "lang", "question", "gold_answer", "answer", "correctness", "reason"]
@@ -58,16 +54,16 @@ class Judged(NamedTuple):
     answers: pd.DataFrame
 
 
-def judged(evidence: Evidence, docket: Docket, credibility: Credibility) -> Judged:
+def judged(evidence: Evidence, docket: kit.judging.Docket, credibility: readers.credibility.Credibility) -> Judged:
     """Ask the judge about every citation, statement and answer."""
     citations = _citations(evidence, docket, credibility)
     statements, scores = _statements(evidence, docket)
     return Judged(citations, statements, _answers(evidence.answers, docket).assign(**scores))
 
 
-def _citations(evidence: Evidence, docket: Docket, credibility: Credibility) -> pd.DataFrame:
-    import pandas as pd
-
+def _citations(
+    evidence: Evidence, docket: kit.judging.Docket, credibility: readers.credibility.Credibility
+) -> pd.DataFrame:
     entries = {(a.id, a.model, c.n): (a, c) for a in evidence.answers for c in a.citations}
     readable = {key: evidence.found[key].passage for key in entries if evidence.sources[key].text}
     shown = [(passage, *entries[key]) for key, passage in readable.items()]
@@ -109,8 +105,8 @@ def _citations(evidence: Evidence, docket: Docket, credibility: Credibility) -> 
     return pd.DataFrame(rows, columns=None if rows else list(types)).astype(types)
 
 
-def _entails(premise: str, hypothesis: str, answer: Answer) -> Question:
-    return Question({"premise": premise, "hypothesis": hypothesis}, answer.lang, unit=answer.id)
+def _entails(premise: str, hypothesis: str, answer: Answer) -> kit.judging.Question:
+    return kit.judging.Question({"premise": premise, "hypothesis": hypothesis}, answer.lang, unit=answer.id)
 
 
 def _verified(citation: Citation, source: Source, found: Found, says: Judgement) -> tuple[str, str]:
@@ -130,10 +126,8 @@ def _verified(citation: Citation, source: Source, found: Found, says: Judgement)
     return metrics.source_verdict(located=found.location is not None, judged=says.label)
 
 
-def _statements(evidence: Evidence, docket: Docket) -> tuple[pd.DataFrame, dict[str, pd.Series]]:
+def _statements(evidence: Evidence, docket: kit.judging.Docket) -> tuple[pd.DataFrame, dict[str, pd.Series]]:
     """Every statement with what it cites, its recall and how many of its citations are precise; each answer's figures."""
-    import pandas as pd
-
     units = [(place, i, s) for place, a in enumerate(evidence.answers) for i, s in enumerate(a.statements, 1)]
     failures: dict[int, str] = {}
 
@@ -183,13 +177,13 @@ def _statements(evidence: Evidence, docket: Docket) -> tuple[pd.DataFrame, dict[
     return table, scores
 
 
-def _answers(answers: Sequence[Answer], docket: Docket) -> pd.DataFrame:
+def _answers(answers: Sequence[Answer], docket: kit.judging.Docket) -> pd.DataFrame:
     """Every answer with its correctness; without words it is wrong, and without a right one it has no value."""
-    import pandas as pd
-
     spoken = [i for i, a in enumerate(answers) if a.gold and a.plain.strip() and not a.unscored]
     fields = [{"question": a.question, "gold": list(a.gold), "answer": a.plain} for a in answers]
-    asked = docket.ask("correctness", [Question(fields[i], answers[i].lang, unit=answers[i].id) for i in spoken])
+    asked = docket.ask(
+        "correctness", [kit.judging.Question(fields[i], answers[i].lang, unit=answers[i].id) for i in spoken]
+    )
     says = dict(zip(spoken, asked, strict=True))
     rows = []
     for i, a in enumerate(answers):
@@ -203,8 +197,6 @@ def _answers(answers: Sequence[Answer], docket: Docket) -> pd.DataFrame:
 
 def items_of(evidence: Evidence, found: Judged, options: Mapping[str, Any]) -> pd.DataFrame:
     """One row per answer, sorted by id and model."""
-    import pandas as pd
-
     answers, said = evidence.answers, found.answers
     keys = pd.MultiIndex.from_tuples([(a.id, a.model) for a in answers], names=KEYS)
     citations = found.citations
@@ -263,7 +255,7 @@ def items_of(evidence: Evidence, found: Judged, options: Mapping[str, Any]) -> p
 def _undefined(item: Mapping[Any, Any], answer: Answer) -> list[str]:
     """Why parts of a scored answer have no value."""
     lacking = [why for name, why in _NO_VALUE.items() if math.isnan(item[name])]
-    return lacking if answer.gold else [NO_REFERENCE, *lacking]
+    return lacking if answer.gold else [kit.answers.NO_REFERENCE, *lacking]
 
 
 def _unscored(answers: Sequence[Answer], found: Judged, keys: pd.MultiIndex) -> np.ndarray:

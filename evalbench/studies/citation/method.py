@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from evalbench.judge.entail import holds_back
 from evalbench.kit.answers import remarks
 from evalbench.studies.citation.items import CONSISTENCY, FINAL_WEIGHTS, NO_QUOTE, WEIGHTS
 from evalbench.studies.citation.sources import MAX_PASSAGE
 from evalbench.text.quotations import SHORTEST
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def notes(items: pd.DataFrame, citations: pd.DataFrame, *, model: str, check_urls: bool) -> list[str]:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
+import pandas as pd
+
 from evalbench.errors import BadInput
+from evalbench.readers.dataset import Dataset
 from evalbench.studies.citation.inputs import Answer, Citation
 from evalbench.text.locate import Location, likeliest_place
 from evalbench.text.quotations import locate_quotation
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evalbench.readers.dataset import Dataset
-    from evalbench.web.fetch import Page
+from evalbench.web.fetch import Page
 
 MAX_PASSAGE = 6000
 """Characters of a source that the judge reads at most."""
@@ -205,8 +203,6 @@ def fetched(answers: Sequence[Answer], shelf: Shelf, allow_hosts: Sequence[str])
 
 def pages_table(pages: Mapping[str, Page]) -> dict[str, pd.DataFrame]:
     """The table ``pages``; none where nothing was fetched."""
-    import pandas as pd
-
     columns = ["url", "outcome", "detail", "hops", "characters"]
     shown = [(p.url, p.outcome, p.detail, " → ".join(p.hops), len(p.text)) for p in pages.values()]
     return {"pages": pd.DataFrame(shown, columns=columns)} if pages else {}

@@ -3,61 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.measures import Measure, mean_of, ratio, share_of
-from evalbench.core.result import Summary
-from evalbench.core.wording import counted
+from evalbench import core, kit
 from evalbench.judge.entail import BASELINE
-from evalbench.kit.slicing import sliced
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, held_back_by, pass_mark, reaches, worst_group
 from evalbench.studies.citation.items import CONSISTENCY
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 THRESHOLD = 0.8
 
 
-def measures(threshold: float) -> tuple[Measure, ...]:
+def measures(threshold: float) -> tuple[core.Measure, ...]:
     """The measures of one model."""
     uncited = "nothing was cited"
     return (
-        mean_of("final", bands=pass_mark(threshold)),
-        share_of("passed"),
-        mean_of("interpretability"),
-        mean_of("correctness", undefined="there is no right answer to compare with"),
-        mean_of("support", undefined="no text of any source is at hand"),
-        mean_of("verification", undefined="no citation has a quote to look for in a supplied source"),
-        mean_of("citation_recall", title="citation recall (ALCE)", undefined="no statement"),
-        mean_of("citation_precision", title="citation precision (ALCE)", undefined=uncited),
-        Measure(
+        core.mean_of("final", bands=kit.verdicts.pass_mark(threshold)),
+        core.share_of("passed"),
+        core.mean_of("interpretability"),
+        core.mean_of("correctness", undefined="there is no right answer to compare with"),
+        core.mean_of("support", undefined="no text of any source is at hand"),
+        core.mean_of("verification", undefined="no citation has a quote to look for in a supplied source"),
+        core.mean_of("citation_recall", title="citation recall (ALCE)", undefined="no statement"),
+        core.mean_of("citation_precision", title="citation precision (ALCE)", undefined=uncited),
+        core.Measure(
             "fabricated_citations",
             ("n_fabricated", "n_checked"),
-            ratio,
+            core.ratio,
             title="fabricated citations",
             higher_is_better=False,
             undefined="no source or quote could be checked",
         ),
-        mean_of(CONSISTENCY, title="claim consistency (explainability)", worst=None, undefined=uncited),
-        mean_of("source_credibility", title="source credibility", worst=None, undefined=uncited),
-        share_of("uncited", "answers_without_a_citation", title="answers without a citation", higher_is_better=False),
+        core.mean_of(CONSISTENCY, title="claim consistency (explainability)", worst=None, undefined=uncited),
+        core.mean_of("source_credibility", title="source credibility", worst=None, undefined=uncited),
+        core.share_of(
+            "uncited", "answers_without_a_citation", title="answers without a citation", higher_is_better=False
+        ),
         _count("marks_without_an_entry", "n_dangling", "marks"),
         _count("entries_never_cited", "n_unmarked", "entries"),
     )
 
 
-def judged_measures(threshold: float) -> tuple[Measure, ...]:
+def judged_measures(threshold: float) -> tuple[core.Measure, ...]:
     """Those that rest on the judge; verification, credibility and counts do not."""
     own = ("final", "interpretability", "correctness", "support", "citation_recall", "citation_precision", CONSISTENCY)
     return tuple(m for m in measures(threshold) if m.metric in own)
 
 
-def _count(metric: str, column: str, unit: str) -> Measure:
+def _count(metric: str, column: str, unit: str) -> core.Measure:
     title = metric.replace("_", " ")
-    return Measure(metric, (column,), np.asarray, title=title, unit=unit, higher_is_better=False)
+    return core.Measure(metric, (column,), np.asarray, title=title, unit=unit, higher_is_better=False)
 
 
 def with_sums(items: pd.DataFrame, *, threshold: float = THRESHOLD) -> pd.DataFrame:
@@ -67,20 +63,20 @@ def with_sums(items: pd.DataFrame, *, threshold: float = THRESHOLD) -> pd.DataFr
     """
     uncited = (items["n_citations"] == 0).astype(float).where(items["unscored"] == "")
     checked = items["n_checked"].where(items["n_checked"] > 0)
-    return items.assign(passed=reaches(items["final"], threshold), uncited=uncited, n_checked=checked)
+    return items.assign(passed=kit.verdicts.reaches(items["final"], threshold), uncited=uncited, n_checked=checked)
 
 
-@sliced(measures=measures, with_sums=with_sums)
+@kit.slicing.sliced(measures=measures, with_sums=with_sums)
 def summarise(
     items: pd.DataFrame,
     *,
     threshold: float = THRESHOLD,
-    max_unscored: float = MAX_UNSCORED,
+    max_unscored: float = kit.MAX_UNSCORED,
     judge: str = BASELINE,
     correction_fit: Mapping[str, Any] | None = None,
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Summary:
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Summary:
     """Estimates per model and the verdict: a model passes if its mean final score reaches the threshold.
 
     Parameters
@@ -94,14 +90,14 @@ def summarise(
     correction_fit : mapping, optional
         See :func:`evalbench.kit.verdicts.worst_group`.
     """
-    return worst_group(
+    return kit.worst_group(
         with_sums(items, threshold=threshold),
         measures(threshold),
         "model",
         what="Mean final score",
-        over=counted(items["id"].nunique(), "answer"),
+        over=core.counted(items["id"].nunique(), "answer"),
         share="passed",
-        held_back=held_back_by(judge),
+        held_back=kit.verdicts.held_back_by(judge),
         max_unscored=max_unscored,
         remark=_without_gold(items),
         fit=correction_fit,

@@ -14,57 +14,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from evalbench.core.result import Result
-from evalbench.kit.collecting import accounting_of, calls_of, several
-from evalbench.kit.comparing import in_words
-from evalbench.kit.grouping import carried
-from evalbench.kit.judging import Docket
-from evalbench.kit.options import Checks, stated, taken
-from evalbench.kit.sampling import sampled
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
+from evalbench import core, kit, readers
 from evalbench.metrics.confidence import NORMALISE
-from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Column, Table
 from evalbench.studies.confidence.by_topic import CONFIDENT_FROM, topics_of
 from evalbench.studies.confidence.clusters import CLUSTERS, EXACT
-from evalbench.studies.confidence.inputs import (
-    METRIC,
-    SAMPLE_TEMPERATURE,
-    SAMPLES_PER_ITEM,
-    adapt,
-    answered,
-    check,
-    metrics,
-    needs,
-)
+from evalbench.studies.confidence.inputs import METRIC, SAMPLE_TEMPERATURE, SAMPLES_PER_ITEM, answered, metrics, needs
 from evalbench.studies.confidence.items import MATCH, P_BY, SIMILARITY, items_of
 from evalbench.studies.confidence.joint import compared
 from evalbench.studies.confidence.method import method, notes
-from evalbench.studies.confidence.pictures import (
-    comparisons,
-    picture_auroc,
-    picture_binary_entropy,
-    picture_cluster_entropy,
-    picture_dissimilarity,
-    picture_neg_p_log_p,
-    picture_reliability,
-    picture_risk_coverage,
-    picture_uncertainty,
-    reliability,
-    scores,
-    thresholds,
-    topics,
-    worst,
-)
 from evalbench.studies.confidence.summary import COVERAGE, light_of, measures, summarise
-from evalbench.studies.confidence.weighted import weighted
+from evalbench.studies.contract import offered
 from evalbench.text.normalise import tokenizer
-
-__all__ = [
-    "QUESTION", "SCHEMA", "adapt", "check", "comparisons", "evaluate", "measures", "needs", "picture_auroc", "picture_binary_entropy",
-    "picture_cluster_entropy", "picture_dissimilarity", "picture_neg_p_log_p", "picture_reliability", "picture_risk_coverage",
-    "picture_uncertainty", "reliability", "scores", "summarise", "thresholds", "topics", "weighted", "worst",
-]  # fmt: skip
 
 QUESTION = "Can right answers be told from wrong ones by the model's own confidence?"
 SCHEMA: Mapping[str, Table] = {
@@ -91,7 +52,7 @@ SCHEMA: Mapping[str, Table] = {
 
 
 def evaluate(
-    data: Dataset,
+    data: readers.Dataset,
     *,
     model: str = "",
     prompt: str = "",
@@ -115,10 +76,10 @@ def evaluate(
     confident_from: float = CONFIDENT_FROM,
     green_from: float | None = None,
     yellow_from: float | None = None,
-    max_unscored: float = MAX_UNSCORED,
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Result:
+    max_unscored: float = kit.MAX_UNSCORED,
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Result:
     """Score how well confidence tells right answers from wrong ones.
 
     Parameters
@@ -173,8 +134,8 @@ def evaluate(
     BadInput
         For faults of the options, and where answers, samples or correctness are missing, all at once.
     """
-    options = stated(evaluate, locals())
-    checks = Checks(options)
+    options = kit.stated(evaluate, locals())
+    checks = kit.Checks(options)
     checks.choice("p_by", p_by, P_BY)
     checks.choice("clusters", clusters, CLUSTERS)
     checks.choice("metric", metric, metrics())
@@ -190,41 +151,46 @@ def evaluate(
     checks.refuse("confidence")
     needs(data, model=model)
     found = answered(
-        sampled(data["items"], sample_method, n_samples, random_state), options=options, **_own(answered, options)
+        kit.sampling.sampled(data["items"], sample_method, n_samples, random_state),
+        options=options,
+        **_own(answered, options),
     )
-    docket = Docket(judge, prompt=judge_prompt, seed=seed) if clusters != EXACT else None
+    docket = kit.judging.Docket(judge, prompt=judge_prompt, seed=seed) if clusters != EXACT else None
     scored = items_of(found.rows, docket=docket, **_own(items_of, options))
-    items = carried(scored.items, data)
-    summary = summarise(items, **taken(summarise, options))
+    items = kit.grouping.carried(scored.items, data)
+    summary = summarise(items, **kit.taken(summarise, options))
     models = sorted(set(items["model"]))
     pairs = compared(items, measures(p_by)[:1], seed=seed, n_resamples=n_resamples)
     heard = [docket.heard()] if docket else []
     texts = [c for c in ("id", "model", "question", "answer", "samples", "reference") if c in found.rows]
     some = {"topics": topics_of(items, confident_from), "comparisons": pairs}
-    return Result(
+    return core.Result(
         study="confidence",
         question=QUESTION,
-        judged=several("model", models),
+        judged=kit.collecting.several("model", models),
         parameters=options,
         data=data.label,
         id="id",
         by=("model",),
         items=items,
         summary=summary,
-        tables={"answers": found.rows[texts]} | {n: t for n, t in some.items() if len(t)} | calls_of(found.replies, heard),
+        tables={"answers": found.rows[texts]} | {n: t for n, t in some.items() if len(t)} | kit.collecting.calls_of(found.replies, heard),
         notes=(
-            *in_words(pairs, "model", "auroc_uncertainty", len(models)), *data.notes, *found.notes, *scored.notes,
+            *kit.comparing.in_words(pairs, "model", "auroc_uncertainty", len(models)), *data.notes, *found.notes, *scored.notes,
             *notes(items, summary, options),
         ),
         method=method(options, items, len(models) > 1),
-        accounting=accounting_of(found.replies, heard),
+        accounting=kit.collecting.accounting_of(found.replies, heard),
     )  # fmt: skip
 
 
 def _own(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
     """Those of the options that a function takes, but for its own ``options`` and ``docket``."""
-    return {name: value for name, value in taken(function, options).items() if name not in ("options", "docket")}
+    return {name: value for name, value in kit.taken(function, options).items() if name not in ("options", "docket")}
 
 
 def _is_finite(value: object) -> bool:
     return isinstance(value, int | float) and abs(value) < float("inf")
+
+
+globals().update(offered(__name__))

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import pandas as pd
 
-from evalbench.core.compared import ALPHA
-from evalbench.core.significance import holm
-from evalbench.core.wording import percent
-
-if TYPE_CHECKING:
-    import pandas as pd
+from evalbench import core
 
 CONFIDENT_FROM = 0.8
 _NAMED = 3
@@ -27,7 +21,6 @@ def topics_of(items: pd.DataFrame, confident_from: float) -> pd.DataFrame:
     ``share`` (of the confident ones), ``elsewhere`` (the same share over the model's other topics), ``p`` (Fisher's exact test,
     that the share is higher), ``p_holm`` (over all rows), ``shown``.  Empty without topics.
     """
-    import pandas as pd
     from scipy.stats import hypergeom
 
     if "topic" not in items or not (items["topic"].astype(str) != "").any():
@@ -56,8 +49,8 @@ def topics_of(items: pd.DataFrame, confident_from: float) -> pd.DataFrame:
         ),
         np.nan,
     )
-    table["p_holm"] = holm(table["p"].to_numpy(float))
-    table["shown"] = (table["p_holm"] <= ALPHA).to_numpy()
+    table["p_holm"] = core.significance.holm(table["p"].to_numpy(float))
+    table["shown"] = (table["p_holm"] <= core.compared.ALPHA).to_numpy()
     return table[list(COLUMNS)]
 
 
@@ -73,7 +66,7 @@ def remark_of(items: pd.DataFrame, confident_from: float) -> str:
         return ""
     parts = [
         f"{row['model']} on {row['topic']} ({row['confidently_wrong']} of its {row['confident']} answers with p from "
-        f"{confident_from:g} on are wrong, {percent(row['elsewhere'])} elsewhere)"
+        f"{confident_from:g} on are wrong, {core.percent(row['elsewhere'])} elsewhere)"
         for row in shown.head(_NAMED).to_dict("records")
     ]
     more = f"; and {len(shown) - _NAMED} more" if len(shown) > _NAMED else ""

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from evalbench.core.arrays import Ints
-from evalbench.kit.judging import Question
-
-if TYPE_CHECKING:
-    from evalbench.kit.judging import Docket
+from evalbench import core, kit
 
 EXACT, ENTAILMENT = "exact", "entailment"
 CLUSTERS = (EXACT, ENTAILMENT)
@@ -20,12 +16,17 @@ CLUSTERS = (EXACT, ENTAILMENT)
 class Grouped(NamedTuple):
     """The group of every text, and why an item's groups are not known (empty where they are)."""
 
-    group: Ints
+    group: core.arrays.Ints
     unscored: np.ndarray[Any, Any]
 
 
 def by_entailment(
-    item: Ints, code: Ints, texts: Sequence[str], questions: Sequence[str], langs: Sequence[str], docket: Docket
+    item: core.arrays.Ints,
+    code: core.arrays.Ints,
+    texts: Sequence[str],
+    questions: Sequence[str],
+    langs: Sequence[str],
+    docket: kit.judging.Docket,
 ) -> Grouped:
     """Texts of one item that entail each other in both directions are one group.
 
@@ -63,7 +64,7 @@ def by_entailment(
             for head in heads[i]
         ]
         asked = [
-            Question({"premise": said(a), "hypothesis": said(b)}, langs[item[a]] or "en", unit=str(item[a]))
+            kit.judging.Question({"premise": said(a), "hypothesis": said(b)}, langs[item[a]] or "en", unit=str(item[a]))
             for one, head in pairs
             for a, b in ((one, head), (head, one))
         ]

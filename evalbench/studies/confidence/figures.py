@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from evalbench.core.arrays import Floats, Indices
 from evalbench.metrics.discrimination import (
@@ -18,9 +19,6 @@ from evalbench.metrics.discrimination import (
 )
 from evalbench.studies.confidence.items import MATCH, SCORES, column_of
 from evalbench.studies.confidence.resampled import Column, Counts, Patterns, coarse, column_and_values, counts_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 FIRST = "uncertainty"
 AREAS = {"auroc": auroc_kernel, "auprc": auprc_kernel, "risk_area": risk_area_kernel}

@@ -5,23 +5,16 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
+from evalbench import kit, readers
 from evalbench.errors import BadInput
-from evalbench.kit.answers import answer_of
-from evalbench.kit.collecting import asked, collected, given
-from evalbench.kit.options import taken
 from evalbench.metrics.registry import cards
-from evalbench.readers.dataset import Dataset
-from evalbench.readers.files import parsed_json
+from evalbench.models.exchange import Reply
 from evalbench.readers.renames import usual
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evalbench.models.exchange import Reply
 
 SAMPLES_PER_ITEM, SAMPLE_TEMPERATURE = 10, 1.0
 METRIC = "normalized_exact_match"
@@ -96,15 +89,13 @@ def _as_texts(values: Sequence[Any]) -> list[Any]:
 
 
 def _listed(frame: pd.DataFrame, name: Any) -> pd.DataFrame:
-    import pandas as pd
-
     cells: list[Any] = []
     gone = 0
     for cell in frame[name]:
         value = cell
         if isinstance(cell, str) and cell.lstrip().startswith("["):
             try:
-                value = parsed_json(cell)
+                value = readers.files.parsed_json(cell)
             except ValueError:
                 value = cell
         if isinstance(value, list):
@@ -117,8 +108,6 @@ def _listed(frame: pd.DataFrame, name: Any) -> pd.DataFrame:
 
 
 def _numbered_as_lists(frame: pd.DataFrame, columns: Sequence[Any]) -> pd.DataFrame:
-    import pandas as pd
-
     rows = [[v for v in row if v != ""] for row in zip(*(frame[c] for c in columns), strict=True)]
     lists = [_as_texts(row) for row in rows]
     out = frame.drop(columns=list(columns)).assign(samples=pd.Series(lists, index=frame.index, dtype=object))
@@ -133,8 +122,6 @@ def _numbered_as_lists(frame: pd.DataFrame, columns: Sequence[Any]) -> pd.DataFr
 
 def _folded(frame: pd.DataFrame, names: Mapping[str, Any]) -> pd.DataFrame:
     """One row per answer out of one row per sample."""
-    import pandas as pd
-
     keys = [names[key] for key in KEYS if key in names]
     sample = names["sample"]
     index = pd.MultiIndex.from_arrays([frame[key].map(str) for key in keys])
@@ -166,7 +153,7 @@ def _folded(frame: pd.DataFrame, names: Mapping[str, Any]) -> pd.DataFrame:
 # -- which answers are right ----------------------------------------------------------------------
 
 
-def check(data: Dataset) -> None:
+def check(data: readers.Dataset) -> None:
     """Refuse values of ``correct`` that are neither a number nor right or wrong in words."""
     frame = data["items"]
     if "correct" in frame:
@@ -239,7 +226,7 @@ def right_or_wrong(marks: np.ndarray[Any, Any], correct_from: float | None, what
 # -- answers and samples --------------------------------------------------------------------------
 
 
-def needs(data: Dataset, *, model: str = "") -> None:
+def needs(data: readers.Dataset, *, model: str = "") -> None:
     """Refuse a table without answers, samples or correctness where no model is asked, and one without questions where one is."""
     frame = data["items"]
     own = list(map(str, frame.columns))
@@ -270,10 +257,8 @@ def answered(
     rows: pd.DataFrame, *, model: str, samples_per_item: int, sample_temperature: float, options: Mapping[str, Any]
 ) -> Answers:
     """The table's answers and samples, or a model's: its answer at ``temperature``, its samples at ``sample_temperature``."""
-    import pandas as pd
-
     if not model:
-        own, _ = collected(given(rows, "answer", "answers"), "answer", PROMPT, dict)
+        own, _ = kit.collecting.collected(kit.collecting.given(rows, "answer", "answers"), "answer", PROMPT, dict)
         own = own.sort_values([*KEYS], kind="stable", ignore_index=True)
         unscored = own["unscored"].to_numpy(object)
         without = (own["samples"].map(len).to_numpy() == 0) & (unscored == "")
@@ -281,16 +266,16 @@ def answered(
         return Answers(own.assign(unscored=np.where(without, "no-output", unscored)), [], tuple(notes))
     own = rows.drop(columns=[c for c in ("model", "answer", "samples", "correct") if c in rows]).drop_duplicates("id")
     own = own.sort_values("id", kind="stable", ignore_index=True)
-    settings = {key: value for key, value in taken(asked, options).items() if key != "model"}
+    settings = {key: value for key, value in kit.taken(kit.collecting.asked, options).items() if key != "model"}
 
     def question(row: Mapping[str, Any]) -> Mapping[str, Any]:
         return {"question": row["question"]}
 
-    found, replies = collected(own, "answer", PROMPT, question, model=model, **settings)
+    found, replies = kit.collecting.collected(own, "answer", PROMPT, question, model=model, **settings)
     heated = {**settings, "temperature": sample_temperature}
-    drawn = asked(own, model, PROMPT, question, purpose="sample", samples=samples_per_item, **heated)
+    drawn = kit.collecting.asked(own, model, PROMPT, question, purpose="sample", samples=samples_per_item, **heated)
     groups = [drawn[i : i + samples_per_item] for i in range(0, len(drawn), samples_per_item)]
-    lists = [[text for text in map(answer_of, group) if text is not None] for group in groups]
+    lists = [[text for text in map(kit.answers.answer_of, group) if text is not None] for group in groups]
     found["samples"] = pd.Series(lists, index=found.index, dtype=object)
     lost = sum(samples_per_item - len(texts) for texts in lists)
     # An item none of whose samples came has the reason of the first.

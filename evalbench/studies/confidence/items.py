@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.wording import counted
+from evalbench import core, kit
 from evalbench.errors import ModelUnavailable
-from evalbench.kit.answers import NO_REFERENCE
 from evalbench.metrics.confidence import (
     Drawn,
     binary_entropy,
@@ -22,11 +22,6 @@ from evalbench.metrics.confidence import mean_cosine as cosine_of
 from evalbench.metrics.text import Unavailable, score
 from evalbench.studies.confidence.clusters import EXACT, by_entailment
 from evalbench.studies.confidence.inputs import KEYS, marks_of, right_or_wrong
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evalbench.kit.judging import Docket
 
 MATCH, SIMILARITY = "match", "similarity"
 P_BY = (MATCH, SIMILARITY)
@@ -64,15 +59,13 @@ def items_of(
     embed: str,
     metric: str,
     correct_from: float | None,
-    docket: Docket | None,
+    docket: kit.judging.Docket | None,
 ) -> Scored:
     """One row per answer; options as of ``evaluate``.
 
     Columns: ``n_samples``, ``p``, the scores, ``cosine``, ``similarity01``, ``n_clusters``, ``correct``, ``wrong``, ``gap``
     (p − correct), ``mark`` (what ``correct`` comes from) and why there is no value.
     """
-    import pandas as pd
-
     items = rows[[*KEYS, *(["topic"] if "topic" in rows else [])]].reset_index(drop=True)
     scored = (rows["unscored"] == "").to_numpy()
     own = rows[scored].reset_index(drop=True)
@@ -107,7 +100,7 @@ def items_of(
             found[name] = np.where(known, values, np.nan)
     right = np.where(known, right, np.nan)
     found |= {"correct": right, "wrong": 1 - right, "gap": found["p"] - right, "mark": np.where(known, mark, np.nan)}
-    undefined = np.where(known & np.isnan(right), NO_REFERENCE, "")
+    undefined = np.where(known & np.isnan(right), kit.answers.NO_REFERENCE, "")
     out = pd.DataFrame({**items, **found, "unscored": why, "undefined": undefined})
     return Scored(out, (*notes, *_sizes(out), *_never_repeated(out)))
 
@@ -119,7 +112,7 @@ def _uncertainty(
     normalise: str,
     language: str,
     embed: str,
-    docket: Docket | None,
+    docket: kit.judging.Docket | None,
     notes: list[str],
 ) -> dict[str, Any]:
     """The columns of answers that are there."""
@@ -203,6 +196,6 @@ def _never_repeated(items: pd.DataFrame) -> list[str]:
     if not never:
         return []
     return [
-        f"{counted(never, 'answer')} of {len(items)} {'has' if never == 1 else 'have'} p = 0: −p · ln p and the binary entropy are 0 there, "
+        f"{core.counted(never, 'answer')} of {len(items)} {'has' if never == 1 else 'have'} p = 0: −p · ln p and the binary entropy are 0 there, "
         "as at p = 1, so that they call the least certain answers certain."
     ]

@@ -4,25 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from evalbench import core
 from evalbench.core.arrays import Floats, Indices
-from evalbench.core.clusters import CLUSTER
-from evalbench.core.compared import ALPHA, Comparison, best_compared, held_back
-from evalbench.core.comparison import adjusted_together, compare_measures
-from evalbench.core.measures import Measure
-from evalbench.core.planning import least_p, smallest_difference
-from evalbench.core.seeds import rng
-from evalbench.core.stats import bootstrap_cautions, percentile_interval
-from evalbench.core.verdict import Bands, Light, worst_lights
 from evalbench.metrics.discrimination import auroc_kernel
 from evalbench.studies.confidence.figures import FIRST
 from evalbench.studies.confidence.resampled import Column, Patterns, coarse, column, counts_of, units_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 METRIC = f"auroc_{FIRST}"
 ONE_CLASS = "all answers are right or all are wrong"
@@ -31,9 +22,9 @@ N_PERMUTATIONS = 10_000
 
 def stability_of(
     items: pd.DataFrame,
-    bands: Bands,
+    bands: core.verdict.Bands,
     held: Sequence[str],
-    light: Light,
+    light: core.verdict.Light,
     *,
     seed: int,
     n_resamples: int,
@@ -52,9 +43,7 @@ def stability_of(
     seed, n_resamples : int
     units : str
     """
-    import pandas as pd
-
-    drawn_by = items[CLUSTER if CLUSTER in items else units]
+    drawn_by = items[core.clusters.CLUSTER if core.clusters.CLUSTER in items else units]
     codes, names = pd.factorize(drawn_by)
     if len(names) < 2:
         return None
@@ -71,14 +60,14 @@ def stability_of(
     patterns = Patterns.of([coarse(of)[0] for of in columns], unit)
     times = patterns.fewer(n_resamples)
     found: list[Floats] = []
-    for weights in patterns.drawn(rng(seed, "bootstrap/light"), times):
+    for weights in patterns.drawn(core.seeds.rng(seed, "bootstrap/light"), times):
         lights = [
             np.full(len(weights), "grey", dtype="<U6")
             if model in held
             else bands.lights(auroc_kernel(*counts_of(weights, of)))
             for model, of in zip(models, patterns.columns, strict=True)
         ]
-        found.append(worst_lights(lights) == light)
+        found.append(core.verdict.worst_lights(lights) == light)
     return float(np.mean(np.concatenate(found)))
 
 
@@ -90,7 +79,7 @@ def _placed(at: Indices, scores: Floats, wrong: Floats, n: int) -> Column:
 
 
 def compared(
-    items: pd.DataFrame, measures: Sequence[Measure], *, seed: int, n_resamples: int, units: str = "id"
+    items: pd.DataFrame, measures: Sequence[core.Measure], *, seed: int, n_resamples: int, units: str = "id"
 ) -> pd.DataFrame:
     """Every pair of models, or of the best of many, on the AUROC of 1 − p and on these measures; a table as of
     :func:`evalbench.kit.comparing.compare_groups`.
@@ -98,24 +87,27 @@ def compared(
     AUROC is compared on the questions that both models have a score for: paired bootstrap of the difference, and a p-value by
     swapping the models' answers within questions.
     """
-    import pandas as pd
-
     rows = {str(model): own for model, own in items.groupby("model", sort=True)}
     areas = {model: _area(own) for model, own in rows.items()}
     order = sorted(rows, key=lambda model: (np.nan_to_num(-areas[model], nan=np.inf), model))
-    found: list[tuple[tuple[str, str], Comparison]] = []
-    for pair in combinations(best_compared(order), 2):
+    found: list[tuple[tuple[str, str], core.compared.Comparison]] = []
+    for pair in combinations(core.compared.best_compared(order), 2):
         a, b = (rows[model] for model in pair)
-        options = {"seed": seed, "n_resamples": n_resamples}
-        sums = compare_measures(a, b, measures, units_a=a[units], units_b=b[units], names=pair, **options)  # type: ignore[arg-type]
+        options: dict[str, Any] = {"seed": seed, "n_resamples": n_resamples}
+        sums = core.comparison.compare_measures(
+            a, b, measures, units_a=a[units], units_b=b[units], names=pair, **options
+        )
         found += [(pair, one) for one in (_pair(a, b, units, **options), *sums.comparisons)]
     metrics = [METRIC, *(m.metric for m in measures)]
     found.sort(key=lambda one: metrics.index(one[1].metric))
     pairs = [pair for pair, _ in found]
-    adjusted = adjusted_together([one for _, one in found], pairs)
+    adjusted = core.comparison.adjusted_together([one for _, one in found], pairs)
     named = [{"model_a": a, "model_b": b} for a, b in pairs]
     return pd.DataFrame(
-        [{**names, **c.row(), "held_back": held_back(c)} for names, c in zip(named, adjusted, strict=True)]
+        [
+            {**names, **c.row(), "held_back": core.compared.held_back(c)}
+            for names, c in zip(named, adjusted, strict=True)
+        ]
     )
 
 
@@ -124,7 +116,7 @@ def _area(own: pd.DataFrame) -> float:
     return float(auroc_kernel(*counts_of(np.ones((1, len(own))), of))[0]) if of.n_levels else float("nan")
 
 
-def _pair(a: pd.DataFrame, b: pd.DataFrame, units: str, *, seed: int, n_resamples: int) -> Comparison:
+def _pair(a: pd.DataFrame, b: pd.DataFrame, units: str, *, seed: int, n_resamples: int) -> core.compared.Comparison:
     both = a.merge(b, on=units, suffixes=("_a", "_b"))
     known = both[[f"{name}_{side}" for name in (FIRST, "wrong") for side in "ab"]].notna().all(axis=1)
     left_out, both = int((~known).sum()), both[known].sort_values(units, kind="stable")
@@ -147,24 +139,24 @@ def _pair(a: pd.DataFrame, b: pd.DataFrame, units: str, *, seed: int, n_resample
         drawn = np.concatenate(
             [
                 _difference(weights, weights, patterns)
-                for weights in patterns.drawn(rng(seed, "comparison/bootstrap"), times)
+                for weights in patterns.drawn(core.seeds.rng(seed, "comparison/bootstrap"), times)
             ]
         )
-        lows, highs = percentile_interval(drawn)
+        lows, highs = core.stats.percentile_interval(drawn)
         low, high = (float(end) if np.isfinite(end) else None for end in (lows, highs))
         same = bool((both[f"{FIRST}_a"] == both[f"{FIRST}_b"]).all() and (both["wrong_a"] == both["wrong_b"]).all())
         usable = drawn[np.isfinite(drawn)]
         spread = float(np.std(usable, ddof=1)) if len(usable) > 1 else 0.0
         swaps = _swapped(patterns, permuted, seed)
         p = float((1 + (~(np.abs(swaps) < abs(difference) - 1e-12)).sum()) / (1 + permuted))
-        note = "; ".join(bootstrap_cautions(float(lows), float(highs), float(np.isnan(drawn).mean()), n))
-        if CLUSTER in a:
+        note = "; ".join(core.stats.bootstrap_cautions(float(lows), float(highs), float(np.isnan(drawn).mean()), n))
+        if core.clusters.CLUSTER in a:
             note = "; ".join(filter(None, [note, "questions are drawn one by one here, not in their clusters"]))
         method = f"paired percentile bootstrap, {times} resamples; {permuted} swaps within units"
     tested = p is not None and low is not None
-    least = least_p(n, n, paired=True) if tested else None
+    least = core.planning.least_p(n, n, paired=True) if tested else None
     differ = (both[f"{FIRST}_a"] != both[f"{FIRST}_b"]) | (both["wrong_a"] != both["wrong_b"])
-    return Comparison(
+    return core.compared.Comparison(
         metric=METRIC,
         title="AUROC of 1 − p",
         unit="0–1",
@@ -177,7 +169,9 @@ def _pair(a: pd.DataFrame, b: pd.DataFrame, units: str, *, seed: int, n_resample
         p=p if tested else None,
         p_holm=p if tested else None,
         p_mcnemar=None,
-        smallest=smallest_difference(spread) if spread and least is not None and least <= ALPHA else None,
+        smallest=core.planning.smallest_difference(spread)
+        if spread and least is not None and least <= core.compared.ALPHA
+        else None,
         least_p=least,
         n_differ=int(differ.sum()) if tested else None,
         margin=None,
@@ -202,7 +196,7 @@ def _difference(a: Floats, b: Floats, patterns: Patterns) -> Floats:
 
 def _swapped(patterns: Patterns, times: int, seed: int) -> Floats:
     """Differences where each question's two answers change sides with probability ½."""
-    generator = rng(seed, "comparison/swap")
+    generator = core.seeds.rng(seed, "comparison/swap")
     first, second = patterns.columns
     step = max(1, (1 << 21) // max(len(patterns.times), first.n_levels))
     found = []

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from evalbench.core.wording import percent
+import pandas as pd
+
+from evalbench import core, kit
 from evalbench.judge.entail import BASELINE
-from evalbench.kit.answers import remarks
 from evalbench.studies.confidence.clusters import EXACT
 from evalbench.studies.confidence.items import MATCH
 from evalbench.studies.confidence.resampled import MOST_LEVELS, RUNS
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evalbench.core.result import Summary
-
 _SOURCE = "handbook (docs/methods.md), «Качество прогноза: уверенность LLM в ошибочных ответах»"
 
 
-def notes(items: pd.DataFrame, summary: Summary, options: Mapping[str, Any]) -> list[str]:
+def notes(items: pd.DataFrame, summary: core.Summary, options: Mapping[str, Any]) -> list[str]:
     """What could mislead a reader of these very figures."""
     out = []
     if options["p_by"] != MATCH:
@@ -39,10 +35,10 @@ def notes(items: pd.DataFrame, summary: Summary, options: Mapping[str, Any]) -> 
             out.append("baseline/lexical compares words: what is said in other words is another group to it.")
     if not options["embed"]:
         out.append("No embedding model was named (embed), so that there is no similarity.")
-    return [*out, *remarks(items)]
+    return [*out, *kit.answers.remarks(items)]
 
 
-def _apart(summary: Summary) -> list[str]:
+def _apart(summary: core.Summary) -> list[str]:
     """Models that tell right from wrong and are badly calibrated, and those that are well calibrated and do not."""
     at = {(e.metric, e.group["model"]): e for e in summary.estimates}
     unlike, alike = [], []
@@ -71,7 +67,7 @@ def _apart(summary: Summary) -> list[str]:
 def method(options: Mapping[str, Any], items: pd.DataFrame, several: bool) -> tuple[str, ...]:
     """The scores, the figures and their sources."""
     match = options["p_by"] == MATCH
-    at = percent(options["coverage"])
+    at = core.percent(options["coverage"])
     by = f"normalise={options['normalise']}"
     lines = [
         f"p by match: the share of an answer's samples that equal it after normalising ({by}). A sample without text is left out, an "

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.stats import wilson
+from evalbench import core, draw, kit
 from evalbench.core.wording import estimate_text, percent
-from evalbench.draw.html import Html
-from evalbench.draw.pictures import MUTED, Line, distribution, estimate_bars, lines
-from evalbench.draw.tables import text_block
 from evalbench.kit import comparing
-from evalbench.kit.cases import in_turn, worst_cases
 from evalbench.metrics.confidence import equal_codes
 from evalbench.metrics.discrimination import risk_area_kernel, risk_at
 from evalbench.studies.confidence.figures import FIRST
@@ -21,34 +18,28 @@ from evalbench.studies.confidence.inputs import KEYS
 from evalbench.studies.confidence.items import MATCH, SCORES
 from evalbench.studies.confidence.resampled import column, counts_of
 
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure as Picture
-
-    from evalbench.core.result import Estimate, Result
-
 MOST_MODELS = 4
 """So many models at most are drawn in one picture, those with the most answers."""
 _POINTS = 100
 _SAMPLES_SHOWN = 12
 
 
-def _models(result: Result) -> list[str]:
+def _models(result: core.Result) -> list[str]:
     counts = result.items.groupby("model", sort=True)["wrong"].count()
     busiest = counts.sort_values(ascending=False, kind="stable").head(MOST_MODELS).index
     return sorted(str(model) for model in busiest)
 
 
-def _own(result: Result, model: str) -> pd.DataFrame:
+def _own(result: core.Result, model: str) -> pd.DataFrame:
     return result.items[result.items["model"].astype(str) == model]
 
 
-def _scores(result: Result) -> list[str]:
+def _scores(result: core.Result) -> list[str]:
     there = {e.metric.removeprefix("auroc_") for e in result.summary.estimates if e.metric.startswith("auroc_")}
     return [name for name in SCORES if name in there]
 
 
-def _distribution(result: Result, score: str) -> tuple[Picture, str] | None:
+def _distribution(result: core.Result, score: str) -> draw.Drawn | None:
     groups = {}
     for model in _models(result):
         own = _own(result, model)
@@ -61,7 +52,7 @@ def _distribution(result: Result, score: str) -> tuple[Picture, str] | None:
     words, highest = SCORES[score], max(float(values.max()) for values in groups.values())
     nats = "entropy" in score or "log" in score
     end = max(highest, 1e-9) if nats else 1.0
-    return distribution(
+    return draw.pictures.distribution(
         groups,
         title=f"{words[:1].upper()}{words[1:]} of right and of wrong answers",
         xlabel=f"{words} ({'nats' if nats else '0–1'})",
@@ -70,39 +61,39 @@ def _distribution(result: Result, score: str) -> tuple[Picture, str] | None:
     )
 
 
-def picture_uncertainty(result: Result) -> tuple[Picture, str] | None:
+def picture_uncertainty(result: core.Result) -> draw.Drawn | None:
     """1 − p of right and of wrong answers."""
     return _distribution(result, FIRST)
 
 
-def picture_neg_p_log_p(result: Result) -> tuple[Picture, str] | None:
+def picture_neg_p_log_p(result: core.Result) -> draw.Drawn | None:
     """The document's entropy of right and of wrong answers."""
     return _distribution(result, "neg_p_log_p_handbook")
 
 
-def picture_binary_entropy(result: Result) -> tuple[Picture, str] | None:
+def picture_binary_entropy(result: core.Result) -> draw.Drawn | None:
     """The binary entropy of right and of wrong answers."""
     return _distribution(result, "binary_entropy")
 
 
-def picture_cluster_entropy(result: Result) -> tuple[Picture, str] | None:
+def picture_cluster_entropy(result: core.Result) -> draw.Drawn | None:
     """The cluster entropy of right and of wrong answers."""
     return _distribution(result, "cluster_entropy")
 
 
-def picture_dissimilarity(result: Result) -> tuple[Picture, str] | None:
+def picture_dissimilarity(result: core.Result) -> draw.Drawn | None:
     """1 − similarity of right and of wrong answers; None without an embedding model."""
     return _distribution(result, "dissimilarity") if "dissimilarity" in _scores(result) else None
 
 
-def picture_auroc(result: Result) -> tuple[Picture, str] | None:
+def picture_auroc(result: core.Result) -> draw.Drawn | None:
     """AUROC of every score."""
     models = _models(result)
     rows = [result.estimate(f"auroc_{score}", model=model) for model in models for score in _scores(result)]
     if not rows:
         return None
     names = [f"{e.group['model']}, {_words(e)}" if len(models) > 1 else _words(e) for e in rows]
-    return estimate_bars(
+    return draw.pictures.estimate_bars(
         names,
         rows,
         title="How well each score tells wrong answers from right ones",
@@ -111,11 +102,11 @@ def picture_auroc(result: Result) -> tuple[Picture, str] | None:
     )
 
 
-def _words(e: Estimate) -> str:
+def _words(e: core.Estimate) -> str:
     return SCORES[e.metric.partition("_")[2]]
 
 
-def picture_risk_coverage(result: Result) -> tuple[Picture, str] | None:
+def picture_risk_coverage(result: core.Result) -> draw.Drawn | None:
     """Errors among the answers that are given, as the least sure ones are held back."""
     series = {}
     for model in _models(result):
@@ -124,10 +115,10 @@ def picture_risk_coverage(result: Result) -> tuple[Picture, str] | None:
         if of.n_levels:
             right, wrong = (each[0] for each in counts_of(np.ones((1, len(own))), of))
             at = np.unique(np.maximum(1, np.rint(np.linspace(0, 1, _POINTS + 1) * of.there.sum()))) / of.there.sum()
-            series[model] = Line(at, risk_at(right, wrong, at))
+            series[model] = draw.pictures.Line(at, risk_at(right, wrong, at))
     if not series:
         return None
-    return lines(
+    return draw.pictures.lines(
         series,
         title="Errors that are left when the least sure answers are held back",
         xlabel="answered share of the questions (0–1), the surest first",
@@ -137,15 +128,13 @@ def picture_risk_coverage(result: Result) -> tuple[Picture, str] | None:
     )
 
 
-def reliability(result: Result) -> pd.DataFrame:
+def reliability(result: core.Result) -> pd.DataFrame:
     """Share of right answers by the value of p, with Wilson's interval; empty where p is a similarity."""
-    import pandas as pd
-
     columns = ["model", "p", "answers", "right", "95 % interval"]
     if result.parameters["p_by"] != MATCH:
         return pd.DataFrame(columns=columns)
     table = _reliability(result)
-    low, high = wilson(table["right"], table["n"])
+    low, high = core.stats.wilson(table["right"], table["n"])
     return pd.DataFrame(
         {
             "model": table["model"],
@@ -158,41 +147,39 @@ def reliability(result: Result) -> pd.DataFrame:
     )
 
 
-def _reliability(result: Result) -> pd.DataFrame:
+def _reliability(result: core.Result) -> pd.DataFrame:
     known = result.items[result.items["correct"].notna() & result.items["p"].notna()]
     most = float(known["n_samples"].max()) if len(known) else 1.0
     bins = known.assign(p=(known["p"] * most).round() / most, n=1, right=known["correct"].astype(int))
     return bins.groupby(["model", "p"], sort=True)[["n", "right"]].sum().reset_index()
 
 
-def picture_reliability(result: Result) -> tuple[Picture, str] | None:
+def picture_reliability(result: core.Result) -> draw.Drawn | None:
     """The share of right answers at each p, beside p itself; None where p is a similarity."""
     if result.parameters["p_by"] != MATCH:
         return None
     table = _reliability(result)
-    series: dict[str, Line] = {}
+    series: dict[str, draw.pictures.Line] = {}
     for model in _models(result):
         own = table[table["model"].astype(str) == model]
         if len(own):
-            low, high = wilson(own["right"], own["n"])
-            series[model] = Line(own["p"].to_numpy(), (own["right"] / own["n"]).to_numpy(), low, high)
+            low, high = core.stats.wilson(own["right"], own["n"])
+            series[model] = draw.pictures.Line(own["p"].to_numpy(), (own["right"] / own["n"]).to_numpy(), low, high)
     if not series:
         return None
-    figure, alt = lines(
+    figure, alt = draw.pictures.lines(
         series,
         title="Share of right answers by confidence p",
         xlabel="p, the share of samples that repeat the answer",
         ylabel="share of right answers (0–1)",
         domain=(-0.02, 1.02),
     )
-    figure.axes[0].plot([0, 1], [0, 1], color=MUTED, linewidth=1, linestyle="--", zorder=0)
+    figure.axes[0].plot([0, 1], [0, 1], color=draw.pictures.MUTED, linewidth=1, linestyle="--", zorder=0)
     return figure, f"{alt} A dashed diagonal is where p is the share of right answers."
 
 
-def scores(result: Result) -> pd.DataFrame:
+def scores(result: core.Result) -> pd.DataFrame:
     """Every score of every model: AUROC, AUPRC and risk–coverage area beside what chance and a perfect score would have."""
-    import pandas as pd
-
     models = sorted({e.group["model"] for e in result.summary.estimates})
     rows = []
     for model in models:
@@ -215,10 +202,8 @@ def scores(result: Result) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def thresholds(result: Result) -> pd.DataFrame:
+def thresholds(result: core.Result) -> pd.DataFrame:
     """Of every model: the p from which so many questions are answered, how many are, and how many of these are wrong."""
-    import pandas as pd
-
     rows = []
     for model in sorted({e.group["model"] for e in result.summary.estimates}):
         at = {
@@ -237,9 +222,8 @@ def thresholds(result: Result) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def topics(result: Result) -> pd.DataFrame:
+def topics(result: core.Result) -> pd.DataFrame:
     """Topics by how often confident answers are wrong; empty without topics."""
-    import pandas as pd
 
     from evalbench.core.wording import p_text
 
@@ -261,35 +245,37 @@ def topics(result: Result) -> pd.DataFrame:
     )
 
 
-def comparisons(result: Result) -> pd.DataFrame:
+def comparisons(result: core.Result) -> pd.DataFrame:
     """Every pair of models; empty for one model."""
     return comparing.shown(result.tables.get("comparisons"), "model")
 
 
-def worst(result: Result, rows: int = 10) -> pd.DataFrame:
+def worst(result: core.Result, rows: int = 10) -> pd.DataFrame:
     """Wrong answers that the model is surest of, the models in turn, with their samples."""
     wrong = result.items[result.items["wrong"] == 1]
-    cases = worst_cases(wrong, FIRST, keys=KEYS, n=None)
-    chosen = in_turn(cases, "model", rows) if len(cases) else cases
+    cases = kit.cases.worst_cases(wrong, FIRST, keys=KEYS, n=None)
+    chosen = kit.cases.in_turn(cases, "model", rows) if len(cases) else cases
     reading = {name: str(result.parameters[name]) for name in ("normalise", "language")}
     show: dict[str, Any] = {
         "id": "id",
         "model": "model",
         **({"topic": "topic"} if "topic" in result.items else {}),
         "p": lambda case: f"{case['p']:.2f}",
-        "the question": lambda case: Html(text_block(str(case.get("question") or "–"), 200)),
-        "the answer": lambda case: Html(text_block(case["answer"], 200)) if case["answer"] else Html("<i>empty</i>"),
+        "the question": lambda case: draw.Html(draw.tables.text_block(str(case.get("question") or "–"), 200)),
+        "the answer": lambda case: (
+            draw.Html(draw.tables.text_block(case["answer"], 200)) if case["answer"] else draw.Html("<i>empty</i>")
+        ),
         **({"reference": _reference} if "reference" in result.tables["answers"] else {}),
         "samples": lambda case: _samples(case["samples"], **reading),
     }
-    return worst_cases(chosen, FIRST, keys=KEYS, n=rows, texts=result.tables["answers"], show=show)
+    return kit.cases.worst_cases(chosen, FIRST, keys=KEYS, n=rows, texts=result.tables["answers"], show=show)
 
 
-def _reference(case: dict[str, Any]) -> Html:
-    return Html(text_block(" / ".join(case["reference"]) or "–", 120))
+def _reference(case: dict[str, Any]) -> draw.Html:
+    return draw.Html(draw.tables.text_block(" / ".join(case["reference"]) or "–", 120))
 
 
-def _samples(samples: Sequence[str], **reading: str) -> Html:
+def _samples(samples: Sequence[str], **reading: str) -> draw.Html:
     """The samples, equal ones once with their number, the most frequent first."""
     counts: dict[int, int] = {}
     first: dict[int, str] = {}
@@ -299,4 +285,4 @@ def _samples(samples: Sequence[str], **reading: str) -> Html:
     ordered = sorted(counts, key=lambda code: (-counts[code], first[code]))
     said = [f"{counts[code]} × {first[code] or '(empty)'}" for code in ordered[:_SAMPLES_SHOWN]]
     more = len(ordered) - _SAMPLES_SHOWN
-    return Html(text_block("; ".join([*said, *([f"{more} others"] if more > 0 else [])]), 300))
+    return draw.Html(draw.tables.text_block("; ".join([*said, *([f"{more} others"] if more > 0 else [])]), 300))

@@ -8,15 +8,13 @@ than :data:`MOST_LEVELS` distinct values is cut into :data:`RUNS` runs of neighb
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from evalbench.core.arrays import Bools, Floats, Indices, Ints
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MOST_LEVELS, RUNS = 1000, 250
 _CELLS_AT_ONCE = 1 << 21

@@ -4,22 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.arrays import Floats
-from evalbench.core.clusters import CLUSTER, is_clustered
-from evalbench.core.measures import Measure, estimate, mean_of, share_of
-from evalbench.core.result import Estimate, Summary
-from evalbench.core.seeds import rng
-from evalbench.core.stats import FEW_UNITS, with_interval
-from evalbench.core.unscored import counted as counted_reasons
-from evalbench.core.verdict import Bands, worst
-from evalbench.core.wording import counted, percent
-from evalbench.kit.rules import rule_of
-from evalbench.kit.slicing import sliced
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, bands_of, crowded, worst_group
+from evalbench import core, kit
 from evalbench.studies.confidence.by_topic import CONFIDENT_FROM, remark_of
 from evalbench.studies.confidence.figures import (
     AREAS,
@@ -39,9 +29,6 @@ from evalbench.studies.confidence.joint import METRIC as HEADLINE
 from evalbench.studies.confidence.joint import stability_of
 from evalbench.studies.confidence.resampled import units_of
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 COVERAGE = 0.8
 NO_WRONG, NO_RIGHT = "every answer is right, so that there is nothing to tell apart", "every answer is wrong, so that there is nothing to tell apart"  # fmt: skip
 _WORDS = {"auroc": "AUROC", "auprc": "AUPRC", "risk_area": "risk–coverage area"}
@@ -49,27 +36,29 @@ _BETTER = {"auroc": True, "auprc": True, "risk_area": False}
 _NOISE_DRAWS = 1000
 
 
-def measures(p_by: str = MATCH) -> tuple[Measure, ...]:
+def measures(p_by: str = MATCH) -> tuple[core.Measure, ...]:
     """The figures that are means of items: wrong answers and, where p may be a probability, how far p exceeds the share right."""
-    wrong = share_of(
+    wrong = core.share_of(
         "wrong",
         "error_rate",
         title="wrong answers",
         higher_is_better=False,
         undefined="it is not known which answers are right",
     )
-    gap = mean_of(
+    gap = core.mean_of(
         "gap", "overconfidence", title="mean p − share right", unit="difference", higher_is_better=None, worst=None
     )
     return (wrong, gap) if p_by == MATCH else (wrong,)
 
 
-def light_of(green_from: float | None, yellow_from: float | None) -> Bands | None:
+def light_of(green_from: float | None, yellow_from: float | None) -> core.verdict.Bands | None:
     """The light of the AUROC of 1 − p; none without thresholds."""
-    return bands_of(rule_of({"green_from": green_from, "yellow_from": yellow_from}, within=(0, 1)))
+    return kit.verdicts.bands_of(
+        kit.rules.rule_of({"green_from": green_from, "yellow_from": yellow_from}, within=(0, 1))
+    )
 
 
-@sliced(measures=measures)
+@kit.slicing.sliced(measures=measures)
 def summarise(
     items: pd.DataFrame,
     *,
@@ -78,27 +67,29 @@ def summarise(
     confident_from: float = CONFIDENT_FROM,
     green_from: float | None = None,
     yellow_from: float | None = None,
-    max_unscored: float = MAX_UNSCORED,
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Summary:
+    max_unscored: float = kit.MAX_UNSCORED,
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Summary:
     """The figures of every model and the verdict; options as of ``evaluate``."""
     bands, scores = light_of(green_from, yellow_from), scores_of(items)
-    found: list[Estimate] = []
+    found: list[core.Estimate] = []
     for model, rows in items.groupby("model", sort=True):
         found += _of_model(str(model), rows, scores, p_by, coverage, bands, seed, n_resamples)
-    headline = Measure(
+    headline = core.Measure(
         HEADLINE, (FIRST, "wrong"), lambda a, b: a * np.nan, bands=bands, title=f"AUROC of {SCORES[FIRST]}"
     )
     lit = [e for e in found if e.metric == HEADLINE]
-    crowd = [e.group["model"] for e in lit if crowded(e, max_unscored)]
+    crowd = [e.group["model"] for e in lit if kit.verdicts.crowded(e, max_unscored)]
     # Where missing evidence makes the whole light grey, the stability is that of the figures alone.
-    held = () if worst(["grey" if e.group["model"] in crowd else e.light for e in lit]) == "grey" else crowd
-    return worst_group(
+    held = (
+        () if core.verdict.worst(["grey" if e.group["model"] in crowd else e.light for e in lit]) == "grey" else crowd
+    )
+    return kit.worst_group(
         items,
         [headline],
         "model",
-        over=counted(items["id"].nunique(), "question"),
+        over=core.counted(items["id"].nunique(), "question"),
         max_unscored=max_unscored,
         remark=" ".join(filter(None, [_errors(found), remark_of(items, confident_from)])),
         estimates=found,
@@ -110,15 +101,15 @@ def summarise(
     )
 
 
-def _errors(found: Sequence[Estimate]) -> str:
+def _errors(found: Sequence[core.Estimate]) -> str:
     """How many answers are wrong: what no AUROC says."""
     known = [(e.group["model"], e.value) for e in found if e.metric == "error_rate" and e.value is not None]
     if not known:
         return ""
     if len(known) > 3:
         ends = sorted(value for _, value in known)
-        return f"Wrong answers: {percent(ends[0])} to {percent(ends[-1])}."
-    return f"Wrong answers: {', '.join(f'{percent(v)} ({m})' if len(known) > 1 else percent(v) for m, v in known)}."
+        return f"Wrong answers: {core.percent(ends[0])} to {core.percent(ends[-1])}."
+    return f"Wrong answers: {', '.join(f'{core.percent(v)} ({m})' if len(known) > 1 else core.percent(v) for m, v in known)}."
 
 
 class _Model(NamedTuple):
@@ -128,7 +119,7 @@ class _Model(NamedTuple):
     group: Mapping[str, str]
     shape: Shape
     point: Mapping[str, float]
-    drawn: Mapping[str, Floats]
+    drawn: Mapping[str, core.arrays.Floats]
     clustered: bool
 
 
@@ -138,16 +129,16 @@ def _of_model(
     scores: Sequence[str],
     p_by: str,
     coverage: float,
-    bands: Bands | None,
+    bands: core.verdict.Bands | None,
     seed: int,
     n_resamples: int,
-) -> list[Estimate]:
-    units = units_of(rows[CLUSTER] if is_clustered(rows) else rows["id"])
+) -> list[core.Estimate]:
+    units = units_of(rows[core.clusters.CLUSTER] if core.clusters.is_clustered(rows) else rows["id"])
     shape = shape_of(rows, scores, p_by, coverage)
     clustered = int(units.max()) + 1 < len(units)
-    drawn = replicates_of(shape, units, rng(seed, "bootstrap"), n_resamples)
+    drawn = replicates_of(shape, units, core.seeds.rng(seed, "bootstrap"), n_resamples)
     one = _Model(rows, {"model": model}, shape, point_of(shape), drawn, clustered)
-    sums = estimate(
+    sums = core.measures.estimate(
         rows, measures(p_by), units=rows["id"], seed=seed, group=one.group, n_resamples=n_resamples
     ).estimates
     base = sums[0].value
@@ -158,7 +149,9 @@ def _of_model(
     found = [first, sums[0], areas.pop(("auprc", FIRST)), areas.pop(("risk_area", FIRST)), *_at_coverage(one)]
     if shape.n_bins:
         noise = (
-            noise_of_calibration(shape, rng(seed, "confidence/noise"), _NOISE_DRAWS) if len(shape.values[0]) else None
+            noise_of_calibration(shape, core.seeds.rng(seed, "confidence/noise"), _NOISE_DRAWS)
+            if len(shape.values[0])
+            else None
         )
         found.append(_calibration(one, noise))
     return [*found, *sums[1:], *areas.values()]
@@ -178,17 +171,17 @@ def _counts(one: _Model, score: str) -> dict[str, Any]:
 def _estimate(
     one: _Model, metric: str, title: str, score: str, *, unit: str = "0–1", better: bool | None, notes: Sequence[str] = (),
     undefined: str = "", few: Sequence[tuple[int, str]] = (),
-) -> Estimate:  # fmt: skip
+) -> core.Estimate:  # fmt: skip
     sizes, value = _counts(one, score), one.point[metric]
     lost = one.rows["unscored"][one.rows["unscored"] != ""]
     if not np.isfinite(value):
         gone = sizes["n_unscored"] == len(one.rows)
         why = (
-            f"every item is unscored: {counted_reasons(lost)}"
+            f"every item is unscored: {core.unscored.counted(lost)}"
             if gone and len(lost)
             else undefined or "no item has a value"
         )
-        return Estimate(
+        return core.Estimate(
             metric=metric,
             title=title,
             value=None,
@@ -198,21 +191,25 @@ def _estimate(
             group=one.group,
             **sizes,
         )
-    n_units, clusters = sizes["n"], is_clustered(one.rows)
+    n_units, clusters = sizes["n"], core.clusters.is_clustered(one.rows)
     if clusters:
-        n_units = int(one.rows.loc[one.rows[column_of(score)].notna() & one.rows["wrong"].notna(), CLUSTER].nunique())
-    measured = with_interval(
+        n_units = int(
+            one.rows.loc[
+                one.rows[column_of(score)].notna() & one.rows["wrong"].notna(), core.clusters.CLUSTER
+            ].nunique()
+        )
+    measured = core.stats.with_interval(
         value, one.drawn[metric], n=sizes["n"], n_units=n_units, clustered=one.clustered, clusters=clusters
     )
-    scarce = [f"only {words}: the interval is too narrow" for n, words in few if n < FEW_UNITS <= sizes["n"]]
+    scarce = [f"only {words}: the interval is too narrow" for n, words in few if n < core.stats.FEW_UNITS <= sizes["n"]]
     note = "; ".join(filter(None, [*notes, measured.note, *scarce]))
-    return Estimate(
+    return core.Estimate(
         metric=metric, title=title, unit=unit, higher_is_better=better, group=one.group,
         **{**measured._asdict(), "note": note, **sizes},
     )  # fmt: skip
 
 
-def _area(one: _Model, area: str, score: str, base: float | None) -> Estimate:
+def _area(one: _Model, area: str, score: str, base: float | None) -> core.Estimate:
     title = f"{_WORDS[area]} of {SCORES[score]}"
     known = one.rows[column_of(score)].notna() & one.rows["wrong"].notna()
     n_wrong = int(one.rows.loc[known, "wrong"].sum())
@@ -222,7 +219,7 @@ def _area(one: _Model, area: str, score: str, base: float | None) -> Estimate:
     few = (
         []
         if area == "risk_area"
-        else [(n_wrong, counted(n_wrong, "wrong answer")), (n_right, counted(n_right, "right answer"))]
+        else [(n_wrong, core.counted(n_wrong, "wrong answer")), (n_right, core.counted(n_right, "right answer"))]
     )
     return _estimate(
         one,
@@ -243,9 +240,9 @@ def _reason(one: _Model, score: str) -> str:
     return "no answer has this score"
 
 
-def _at_coverage(one: _Model) -> list[Estimate]:
+def _at_coverage(one: _Model) -> list[core.Estimate]:
     """The threshold that answers a share of the questions, what it really answers, and the errors that it leaves."""
-    at = percent(one.shape.coverage)
+    at = core.percent(one.shape.coverage)
     titles = {
         "error_at_coverage": "wrong answers from that p on",
         "threshold": f"p from which {at} are answered",
@@ -264,7 +261,7 @@ def _at_coverage(one: _Model) -> list[Estimate]:
     ]
 
 
-def _calibration(one: _Model, noise: Noise | None) -> Estimate:
+def _calibration(one: _Model, noise: Noise | None) -> core.Estimate:
     found = _estimate(
         one, CALIBRATION, "calibration error (ECE) of p", FIRST, better=False, undefined=_reason(one, FIRST),
         notes=[f"right probabilities would have {noise.mean:.2g} on so many answers, at most {noise.high:.2g}"] if noise else [],

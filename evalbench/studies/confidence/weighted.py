@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from evalbench.core.arrays import Floats
 from evalbench.studies.confidence.figures import figures, scores_of, shape_of
 from evalbench.studies.confidence.items import MATCH
 from evalbench.studies.confidence.resampled import counts_of
 from evalbench.studies.confidence.summary import COVERAGE, measures
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Key = tuple[str, tuple[tuple[str, str], ...]]
 _CELLS_AT_ONCE = 1 << 21

@@ -11,59 +11,34 @@ days a week), its ceiling.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
-from evalbench.core.result import Result
-from evalbench.kit.collecting import accounting_of, asked, calls_of, collected, given, several
-from evalbench.kit.early import collected_until, placed
-from evalbench.kit.grouping import carried
-from evalbench.kit.options import Checks, stated, taken
-from evalbench.kit.sampling import sampled
-from evalbench.kit.stopping import BATCH, METHOD, Plan
-from evalbench.kit.trials import spread
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
+import pandas as pd
+
+from evalbench import core, kit, readers
 from evalbench.metrics.coherence import constants_of
 from evalbench.metrics.reasoning import LEVELS, WEIGHTS, four_levels
-from evalbench.readers.dataset import Dataset
-from evalbench.readers.gsm8k import WORD_PROBLEMS, adapt
-from evalbench.readers.schema import Table
+from evalbench.models.exchange import Reply
+from evalbench.readers.gsm8k import adapt as adapt
+from evalbench.studies.contract import offered
 from evalbench.studies.cot_levels.items import check_references, items_of
-from evalbench.studies.cot_levels.pictures import (
-    annotated,
-    picture_evidence,
-    picture_levels,
-    picture_scores,
-    reasons,
-    worst,
-)
 from evalbench.studies.cot_levels.summary import STRICT, THRESHOLD, measures, method, notes, summarise, with_sums
 from evalbench.text.final_answers import MARKERS
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evalbench.models.exchange import Reply
-
-__all__ = [
-    "DEFAULT_WEIGHTS", "QUESTION", "SCHEMA", "adapt", "annotated", "evaluate", "measures", "needs", "picture_evidence",
-    "picture_levels", "picture_scores", "reasons", "summarise", "with_sums", "worst",
-]  # fmt: skip
-
 QUESTION = "Does the model's chain of thought hold: is the answer right, and do the steps lead to it?"
 DEFAULT_WEIGHTS: Mapping[str, float] = dict(zip(LEVELS, WEIGHTS, strict=True))
-SCHEMA: Mapping[str, Table] = {"items": WORD_PROBLEMS}
+SCHEMA: Mapping[str, readers.Table] = {"items": readers.gsm8k.WORD_PROBLEMS}
 
 
-def needs(data: Dataset, *, model: str, n_samples: int, answer_markers: Sequence[str]) -> None:
+def needs(data: readers.Dataset, *, model: str, n_samples: int, answer_markers: Sequence[str]) -> None:
     """Refuse a table without responses where no model is asked, and references without an answer."""
     if not model:
-        given(data["items"], "response", "responses")
+        kit.collecting.given(data["items"], "response", "responses")
     if not n_samples:
         check_references(data["items"], tuple(answer_markers))
 
 
 def evaluate(
-    data: Dataset,
+    data: readers.Dataset,
     *,
     model: str = "",
     prompt: str = "",
@@ -80,11 +55,11 @@ def evaluate(
     relative_tolerance: float = 0.0,
     threshold: float = THRESHOLD,
     stop_early: bool = False,
-    stop_batch: int = BATCH,
-    max_unscored: float = MAX_UNSCORED,
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Result:
+    stop_batch: int = kit.stopping.BATCH,
+    max_unscored: float = kit.MAX_UNSCORED,
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Result:
     """Score chains of thought on four levels.
 
     Parameters
@@ -128,8 +103,8 @@ def evaluate(
     BadInput
         For faults of the options or references without an answer, all at once.
     """
-    options = stated(evaluate, locals())
-    checks = Checks(options)
+    options = kit.stated(evaluate, locals())
+    checks = kit.Checks(options)
     checks.choice("answer_extractor", answer_extractor, (STRICT, "flexible"))
     checks.texts("answer_markers", answer_markers)
     checks.weights("weights", weights, LEVELS)
@@ -143,41 +118,44 @@ def evaluate(
         "stop_early: problems that are drawn together (cluster) are not asked one by one",
     )
     checks.refuse("cot_levels")
-    data, trials = spread(data, SCHEMA)
-    rows = sampled(data["items"], sample_method, n_samples, random_state)
-    reading = taken(four_levels, options) | {"markers": tuple(answer_markers), "common_constants": constants}
-    shown = {"fields": lambda row: {"question": row["question"]}, **taken(asked, options)}
+    data, trials = kit.trials.spread(data, SCHEMA)
+    rows = kit.sampling.sampled(data["items"], sample_method, n_samples, random_state)
+    reading = kit.taken(four_levels, options) | {"markers": tuple(answer_markers), "common_constants": constants}
+    shown = {"fields": lambda row: {"question": row["question"]}, **kit.taken(kit.collecting.asked, options)}
 
     def ask(some: pd.DataFrame) -> tuple[pd.DataFrame, list[Reply]]:
-        return collected(some, "response", "word_problem", **shown)
+        return kit.collecting.collected(some, "response", "word_problem", **shown)
 
     def score(answered: pd.DataFrame) -> pd.Series:
         return items_of(answered, answer_extractor, weights, **reading)[0].set_index("id")["final"]
 
     stopped = None
     if stop_early:
-        plan = Plan.drawn(rows["id"].unique(), seed=seed, batch=stop_batch, null=threshold)
-        responses, replies, stopped = collected_until(rows, plan, ask, score)
+        plan = kit.stopping.Plan.drawn(rows["id"].unique(), seed=seed, batch=stop_batch, null=threshold)
+        responses, replies, stopped = kit.early.collected_until(rows, plan, ask, score)
     else:
         responses, replies = ask(rows)
     each, tables = items_of(responses, answer_extractor, weights, **reading)
     items, of_trials = trials.averaged(each, "id")
-    items = carried(items if stopped is None else placed(items, stopped), data)
-    result = Result(
+    items = kit.grouping.carried(items if stopped is None else kit.early.placed(items, stopped), data)
+    result = core.Result(
         study="cot_levels",
         question=QUESTION,
-        judged=several("model", items["model"]),
+        judged=kit.collecting.several("model", items["model"]),
         parameters=options,
         data=data.label,
         id="id",
         by=("model",),
         items=items,
-        summary=summarise(items, **taken(summarise, options)),
-        tables={**tables, **calls_of(replies), **(stopped.tables() if stopped else {})},
+        summary=summarise(items, **kit.taken(summarise, options)),
+        tables={**tables, **kit.collecting.calls_of(replies), **(stopped.tables() if stopped else {})},
         notes=(*data.notes, *notes(items, tables["faults"], model, answer_extractor, answer_markers)),
-        method=(*method(weights, threshold, **reading), *([METHOD] if stopped else [])),
+        method=(*method(weights, threshold, **reading), *([kit.stopping.METHOD] if stopped else [])),
         stopping=stopped.to_json("problem", "mean final score") if stopped else {},
         files=stopped.files() if stopped else {},
-        accounting=accounting_of(replies),
+        accounting=kit.collecting.accounting_of(replies),
     )
     return trials.reported(result, of_trials, measures(threshold), with_sums)
+
+
+globals().update(offered(__name__))

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from evalbench.errors import BadInput
 from evalbench.kit.answers import NO_REFERENCE
 from evalbench.metrics.coherence import Fault, StepCheck
 from evalbench.metrics.reasoning import LEVELS, Levels, four_levels, weighted_mean
 from evalbench.text.solutions import parse_solution
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 KEYS = ("id", "model")
 NO_EQUATION = "no equation, level 4 has no value"
@@ -38,8 +36,6 @@ def items_of(
     BadInput
         If references have no answer behind a marker; lists them.  An empty reference is none.
     """
-    import pandas as pd
-
     levels: Callable[..., Levels] = functools.partial(four_levels, **reading)
     ceiling = functools.cache(lambda question, reference: levels(reference, reference, question).coherence)
     rows = rows.sort_values([*KEYS], kind="stable", ignore_index=True)

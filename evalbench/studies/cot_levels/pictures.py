@@ -3,36 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.draw.html import Html, escape
-from evalbench.draw.pictures import distribution, heat_map
-from evalbench.draw.spans import Span, highlight
-from evalbench.draw.tables import clamped, folded, html_table, text_block
-from evalbench.kit.cases import Show, in_turn, rows_of, score_text, sheet, shown, worst_cases, yes_no
-from evalbench.kit.early import picture_of_evidence
-from evalbench.kit.trials import each_trial
+from evalbench import core, draw, kit
 from evalbench.metrics.coherence import in_words
 from evalbench.metrics.reasoning import LEVELS
 from evalbench.studies.cot_levels.items import KEYS
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure as Picture
-
-    from evalbench.core.result import Result
 
 LONGEST_STEP = 1000
 RESPONSE = "the response and its levels"
 
 
-def picture_levels(result: Result) -> tuple[Picture, str]:
+def picture_levels(result: core.Result) -> draw.Drawn:
     """Mean of every level per model, the references' level 4 beside them."""
     means = result.items.groupby("model", sort=True)[[*LEVELS, "final"]].mean()
     ceiling = result.items.drop_duplicates("id")["reference_coherence"].mean()
-    return heat_map(
+    return draw.pictures.heat_map(
         np.vstack([means.to_numpy(), [np.nan, np.nan, np.nan, ceiling, np.nan]]),
         [*map(str, means.index), "the references"],
         [*(f"{number} {level}" for number, level in enumerate(LEVELS, 1)), "final"],
@@ -43,14 +32,14 @@ def picture_levels(result: Result) -> tuple[Picture, str]:
     )
 
 
-def picture_evidence(result: Result) -> tuple[Picture, str] | None:
+def picture_evidence(result: core.Result) -> draw.Drawn | None:
     """The path of the evidence, where asking stopped early."""
-    return picture_of_evidence(result)
+    return kit.early.picture_of_evidence(result)
 
 
-def picture_scores(result: Result) -> tuple[Picture, str]:
+def picture_scores(result: core.Result) -> draw.Drawn:
     """How the final scores are spread."""
-    return distribution(
+    return draw.pictures.distribution(
         {str(m): rows["final"].to_numpy() for m, rows in result.items.groupby("model", sort=True)},
         title=f"Final scores of the responses (a score from {result.parameters['threshold']:g} on passes)",
         xlabel="Final score (0–1)",
@@ -58,7 +47,7 @@ def picture_scores(result: Result) -> tuple[Picture, str]:
     )
 
 
-def reasons(result: Result, rows: int = 20) -> pd.DataFrame:
+def reasons(result: core.Result, rows: int = 20) -> pd.DataFrame:
     """The most frequent faults of steps: how many steps of each model, and of all."""
     faults = result.tables["faults"]
     kinds = {"wrong": "an equation is wrong", "unread": "an equation cannot be read"}
@@ -70,57 +59,67 @@ def reasons(result: Result, rows: int = 20) -> pd.DataFrame:
     return table.sort_values(["steps", "what is wrong"], ascending=[False, True]).head(rows)
 
 
-@each_trial
-def worst(result: Result, rows: int = 10) -> pd.DataFrame:
+@kit.trials.each_trial
+def worst(result: core.Result, rows: int = 10) -> pd.DataFrame:
     """The responses with the lowest final score, beside their problems."""
-    show: Show = {"id": "id", "model": "model", "final": "final", "the problem": _problem, RESPONSE: _response}
-    return worst_cases(result.items, "final", keys=KEYS, n=rows, texts=result.tables["solutions"], show=show)
+    show: kit.cases.Show = {
+        "id": "id",
+        "model": "model",
+        "final": "final",
+        "the problem": _problem,
+        RESPONSE: _response,
+    }
+    return kit.cases.worst_cases(result.items, "final", keys=KEYS, n=rows, texts=result.tables["solutions"], show=show)
 
 
-def _problem(case: dict[str, Any]) -> Html:
-    return Html(text_block(case["question"], 300) + folded("reference solution", case["reference"]))
+def _problem(case: dict[str, Any]) -> draw.Html:
+    return draw.Html(
+        draw.tables.text_block(case["question"], 300) + draw.tables.folded("reference solution", case["reference"])
+    )
 
 
-def _response(case: dict[str, Any]) -> Html:
-    levels = ", ".join(f"{level} {score_text(case[level])}" for level in LEVELS)
-    return Html(f"{text_block(case['response'])}<strong>{escape(levels)}</strong>")
+def _response(case: dict[str, Any]) -> draw.Html:
+    levels = ", ".join(f"{level} {kit.cases.score_text(case[level])}" for level in LEVELS)
+    return draw.Html(f"{draw.tables.text_block(case['response'])}<strong>{draw.escape(levels)}</strong>")
 
 
-@each_trial
-def annotated(result: Result, n: int = 4) -> Html:
+@kit.trials.each_trial
+def annotated(result: core.Result, n: int = 4) -> draw.Html:
     """Annotated solutions: for every step whether its equations are right and its numbers have a source, and why not.
 
     Responses with faulty steps, lowest level 4 first, the models in turn.
     """
     faulty = result.items[(result.items["coherence"] < 1) & (result.items["n_equations"] > 0)]
-    cases = worst_cases(faulty, "coherence", keys=KEYS, n=None, texts=result.tables["solutions"])
+    cases = kit.cases.worst_cases(faulty, "coherence", keys=KEYS, n=None, texts=result.tables["solutions"])
     if cases.empty:
-        return Html('<p class="eb-small">Every step of every response is right and sourced.</p>')
-    return Html("".join(_annotated_one(result, case) for case in in_turn(cases, "model", n).to_dict("records")))
+        return draw.Html('<p class="eb-small">Every step of every response is right and sourced.</p>')
+    return draw.Html(
+        "".join(_annotated_one(result, case) for case in kit.cases.in_turn(cases, "model", n).to_dict("records"))
+    )
 
 
-def _annotated_one(result: Result, case: Mapping[Any, Any]) -> Html:
-    steps, faults = (rows_of(result.tables[name], case, KEYS) for name in ("steps", "faults"))
+def _annotated_one(result: core.Result, case: Mapping[Any, Any]) -> draw.Html:
+    steps, faults = (kit.cases.rows_of(result.tables[name], case, KEYS) for name in ("steps", "faults"))
     own = {step: faults[faults["step"] == step] for step in steps["step"]}
-    table = shown(
+    table = kit.cases.shown(
         steps.assign(unknown=np.where(steps["equations"] == "", "no equation", "cannot be read")),
         {
             "step": "step",
             "what the response says": lambda step: _said(step["text"], own[step["step"]]),
-            "equations right": lambda step: yes_no(step["accurate"], step["unknown"]),
-            "numbers sourced": lambda step: yes_no(step["coherent"], step["unknown"]),
+            "equations right": lambda step: kit.cases.yes_no(step["accurate"], step["unknown"]),
+            "numbers sourced": lambda step: kit.cases.yes_no(step["coherent"], step["unknown"]),
             "what is wrong": lambda step: in_words(own[step["step"]].itertuples()),
         },
     )
     title = f"{case['id']}, {case['model']}: level 4 {case['coherence']:.2f}, final {case['final']:.2f}"
     caption = f"Steps of {case['model']} on {case['id']}"
-    return sheet(title, case["question"], html_table(table, caption=caption, rows=40))
+    return kit.cases.sheet(title, case["question"], draw.tables.html_table(table, caption=caption, rows=40))
 
 
-def _said(text: str, faults: pd.DataFrame) -> Html:
+def _said(text: str, faults: pd.DataFrame) -> draw.Html:
     """A step with its unsourced numbers marked; of a very long one the beginning, until it is opened."""
     if len(text) > LONGEST_STEP:
-        return clamped(text, LONGEST_STEP)
+        return draw.tables.clamped(text, LONGEST_STEP)
     unsourced = faults[(faults["kind"] == "unsourced") & (faults["end"] > faults["start"])]
     places = unsourced[["start", "end"]].to_numpy(dtype=int).tolist()
-    return highlight(text, [Span(start, end, "unsourced", "no source") for start, end in places])
+    return draw.spans.highlight(text, [draw.spans.Span(start, end, "unsourced", "no source") for start, end in places])

@@ -4,60 +4,53 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from evalbench.core.measures import Measure, estimate, mean_of, share_of
-from evalbench.core.result import Summary
-from evalbench.core.wording import counted
+import pandas as pd
+
+from evalbench import core, kit
 from evalbench.kit import extraction
-from evalbench.kit.answers import remarks
-from evalbench.kit.early import PLACE, sequenced
-from evalbench.kit.slicing import sliced
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, by_group, pass_mark, reaches, worst_group
 from evalbench.metrics.reasoning import LEVELS, formulas
 from evalbench.studies.cot_levels.items import NO_EQUATION
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 THRESHOLD, STRICT = 0.8, "strict"
 NO_EQUATIONS, UNREADABLE = "no response has an equation", "no reference has an equation"
 
 
-def measures(threshold: float) -> tuple[Measure, ...]:
+def measures(threshold: float) -> tuple[core.Measure, ...]:
     """The measures of one model, and last the references' ceiling."""
     return (
-        mean_of("final", bands=pass_mark(threshold)),
-        share_of("passed"),
-        share_of("answer", title="level 1 answer"),
-        mean_of("steps", title="level 2 steps", undefined="no reference has a step"),
-        mean_of("similarity", title="level 3 similarity"),
-        mean_of("coherence", title="level 4 coherence", undefined=NO_EQUATIONS),
-        share_of("answer_strict", title="answer, strict"),
-        share_of("answer_flexible", title="answer, flexible"),
-        share_of("marked", "answer_marked", title="answer marked", undefined="no response has a text", worst=None),
-        mean_of("accuracy", "right_equations", title="right equations", undefined=NO_EQUATIONS),
-        mean_of("sourced", "sourced_steps", title="sourced steps", undefined=NO_EQUATIONS),
-        mean_of("reference_coherence", title="level 4 of the references", undefined=UNREADABLE, worst=None),
+        core.mean_of("final", bands=kit.verdicts.pass_mark(threshold)),
+        core.share_of("passed"),
+        core.share_of("answer", title="level 1 answer"),
+        core.mean_of("steps", title="level 2 steps", undefined="no reference has a step"),
+        core.mean_of("similarity", title="level 3 similarity"),
+        core.mean_of("coherence", title="level 4 coherence", undefined=NO_EQUATIONS),
+        core.share_of("answer_strict", title="answer, strict"),
+        core.share_of("answer_flexible", title="answer, flexible"),
+        core.share_of("marked", "answer_marked", title="answer marked", undefined="no response has a text", worst=None),
+        core.mean_of("accuracy", "right_equations", title="right equations", undefined=NO_EQUATIONS),
+        core.mean_of("sourced", "sourced_steps", title="sourced steps", undefined=NO_EQUATIONS),
+        core.mean_of("reference_coherence", title="level 4 of the references", undefined=UNREADABLE, worst=None),
     )
 
 
 def with_sums(items: pd.DataFrame, *, threshold: float = THRESHOLD) -> pd.DataFrame:
     """The items with what the measures sum: who passed, and the level 4 of each problem's reference once."""
     once = items["reference_coherence"].mask(items.duplicated("id"))
-    return items.assign(passed=reaches(items["final"], threshold), reference_coherence=once)
+    return items.assign(passed=kit.verdicts.reaches(items["final"], threshold), reference_coherence=once)
 
 
-@sliced(measures=measures, with_sums=with_sums)
+@kit.slicing.sliced(measures=measures, with_sums=with_sums)
 def summarise(
     items: pd.DataFrame,
     *,
     answer_extractor: str = STRICT,
     threshold: float = THRESHOLD,
-    max_unscored: float = MAX_UNSCORED,
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Summary:
+    max_unscored: float = kit.MAX_UNSCORED,
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Summary:
     """Measures of every model, the ceiling of the references, and the verdict; options as of ``evaluate``.
 
     With ``strict``, a model whose responses mostly lack a marker of the answer makes the light grey.
@@ -66,15 +59,15 @@ def summarise(
     lost = {str(model): said for model, own in rows.groupby("model") if (said := extraction.unmarked(own))}
     *of_model, ceiling = measures(threshold)
     early: dict[str, Any] = {}
-    if PLACE in rows:  # resamples of what stopped early say nothing of how sure the light is
-        found = by_group(rows, of_model, "model", seed=seed, n_resamples=n_resamples)
-        early = {"estimates": sequenced(found, rows, of_model), "stable": lambda light: None}
-    summary = worst_group(
+    if kit.early.PLACE in rows:  # resamples of what stopped early say nothing of how sure the light is
+        found = kit.verdicts.by_group(rows, of_model, "model", seed=seed, n_resamples=n_resamples)
+        early = {"estimates": kit.early.sequenced(found, rows, of_model), "stable": lambda light: None}
+    summary = kit.worst_group(
         rows,
         of_model,
         "model",
         what="Mean final score",
-        over=counted(rows["id"].nunique(), "problem"),
+        over=core.counted(rows["id"].nunique(), "problem"),
         share="passed",
         held_back=lost if answer_extractor == STRICT else {},
         max_unscored=max_unscored,
@@ -83,7 +76,9 @@ def summarise(
         **early,
     )
     problems = rows.drop_duplicates("id").assign(unscored="", undefined="")
-    of_references = estimate(problems, [ceiling], units=problems["id"], seed=seed, n_resamples=n_resamples)
+    of_references = core.measures.estimate(
+        problems, [ceiling], units=problems["id"], seed=seed, n_resamples=n_resamples
+    )
     return replace(summary, estimates=(*summary.estimates, *of_references.estimates))
 
 
@@ -92,7 +87,7 @@ def notes(
 ) -> list[str]:
     """What was collected, what has no score, and how the answers were found."""
     out = [f"Responses of {model} were collected with the prompt word_problem."] if model else []
-    out += remarks(items)
+    out += kit.answers.remarks(items)
     if renormalised := int((items["undefined"] == NO_EQUATION).sum()):
         out.append(f"Responses without an equation, whose final score is the mean of the other levels: {renormalised}.")
     if unread := int(items["n_unread"].sum()):

@@ -11,33 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from evalbench.core.result import Result
-from evalbench.kit.collecting import several
-from evalbench.kit.comparing import compare_groups, in_words
-from evalbench.kit.grouping import carried
-from evalbench.kit.options import Checks, stated, taken
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
-from evalbench.readers.dataset import Dataset
+from evalbench import core, kit, readers
 from evalbench.readers.schema import Column, Table
-from evalbench.studies.dialogue.inputs import adapt, check_repeats, check_times, check_zone, prepared, roles_of
-from evalbench.studies.dialogue.items import items_of, lengths
+from evalbench.studies.contract import offered
+from evalbench.studies.dialogue.inputs import check_repeats, check_times, check_zone, prepared, roles_of
+from evalbench.studies.dialogue.items import items_of
+from evalbench.studies.dialogue.items import lengths as lengths
 from evalbench.studies.dialogue.method import method, notes
-from evalbench.studies.dialogue.pictures import (
-    comparisons,
-    outcomes,
-    picture_lengths,
-    picture_weeks,
-    roles,
-    weeks,
-    worst,
-)
 from evalbench.studies.dialogue.summary import ORIENTATION, ORIENTATIONS, measures, rules_of, summarise
 from evalbench.studies.dialogue.weeks import weeks_of
-
-__all__ = [
-    "QUESTION", "SCHEMA", "adapt", "check", "comparisons", "evaluate", "lengths", "measures", "needs", "outcomes",
-    "picture_lengths", "picture_weeks", "roles", "summarise", "weeks", "weeks_of", "worst",
-]  # fmt: skip
 
 QUESTION = "How many answers of the model does a session take?"
 SCHEMA: Mapping[str, Table] = {
@@ -59,7 +41,7 @@ SCHEMA: Mapping[str, Table] = {
 }  # fmt: skip
 
 
-def check(data: Dataset) -> None:
+def check(data: readers.Dataset) -> None:
     """Refuse different rows at one place of a session, and times that no calendar has.
 
     Raises
@@ -70,23 +52,23 @@ def check(data: Dataset) -> None:
     check_times(data["turns"])
 
 
-def needs(data: Dataset, *, model_roles: Sequence[str] = (), user_roles: Sequence[str] = ()) -> None:
+def needs(data: readers.Dataset, *, model_roles: Sequence[str] = (), user_roles: Sequence[str] = ()) -> None:
     """Refuse a table in which no role is known as the model's."""
     roles_of(data["turns"]["role"], model_roles, user_roles)
 
 
 def evaluate(
-    data: Dataset,
+    data: readers.Dataset,
     *,
     orientation: str = ORIENTATION,
     model_roles: Sequence[str] = (),
     user_roles: Sequence[str] = (),
     time_zone: str = "UTC",
     lights: Mapping[str, Mapping[str, float]] = {},
-    max_unscored: float = MAX_UNSCORED,
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Result:
+    max_unscored: float = kit.MAX_UNSCORED,
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Result:
     """Count the model's answers in every session.
 
     Parameters
@@ -118,29 +100,29 @@ def evaluate(
     BadInput
         For faults of the options, or a table in which no role is known as the model's.
     """
-    options = stated(evaluate, locals())
-    checks = Checks(options)
+    options = kit.stated(evaluate, locals())
+    checks = kit.Checks(options)
     checks.choice("orientation", orientation, ORIENTATIONS)
     checks.tried(lambda: check_zone(time_zone))
     if orientation in ORIENTATIONS:
         checks.tried(lambda: rules_of(orientation, lights))
     checks.refuse("dialogue")
     found = prepared(data["turns"], model_roles, user_roles)
-    items = carried(items_of(found, time_zone), data, unit="session_id")
-    summary = summarise(items, **taken(summarise, options))
+    items = kit.grouping.carried(items_of(found, time_zone), data, unit="session_id")
+    summary = summarise(items, **kit.taken(summarise, options))
     by_week = weeks_of(items, orientation, lights)
     paired = items["session_id"].duplicated(keep=False).mean() > 0.5
-    compared = compare_groups(
+    compared = kit.comparing.compare_groups(
         items, measures(orientation)[:1], "model", units="session_id", rank_by="answers", paired=bool(paired), seed=seed,
         n_resamples=n_resamples,
     )  # fmt: skip
     tables = {"turns": found.turns, "roles": found.roles}
     some = {"weeks": by_week, "comparisons": compared}
     models = sorted(set(items["model"]))
-    return Result(
+    return core.Result(
         study="dialogue",
         question=QUESTION,
-        judged=several("model", models),
+        judged=kit.collecting.several("model", models),
         parameters=options,
         data=data.label,
         id="session_id",
@@ -148,6 +130,13 @@ def evaluate(
         items=items,
         summary=summary,
         tables=tables | {name: table for name, table in some.items() if len(table)},
-        notes=(*in_words(compared, "model", "answers", len(models)), *data.notes, *notes(found, items, by_week)),
+        notes=(
+            *kit.comparing.in_words(compared, "model", "answers", len(models)),
+            *data.notes,
+            *notes(found, items, by_week),
+        ),
         method=method(orientation, lights, time_zone, bool(paired)),
     )
+
+
+globals().update(offered(__name__))

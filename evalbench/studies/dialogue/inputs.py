@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from evalbench.errors import BadInput
 from evalbench.kit.collecting import UNNAMED
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MODEL_ROLES = ("assistant", "ai", "bot", "chatbot", "gpt", "llm", "model", "ассистент", "бот", "модель", "助手")
 USER_ROLES = ("user", "human", "client", "customer", "клиент", "пользователь", "用户")
@@ -74,8 +72,6 @@ def _is_messages(cell: Any) -> bool:
 
 
 def _unfolded(frame: pd.DataFrame, listed: str) -> pd.DataFrame:
-    import pandas as pd
-
     first = next((name for name in ("session_id", "id", "conversation_id") if name in frame), None)
     rows = []
     for number, (_, row) in enumerate(frame.iterrows(), 1):
@@ -147,8 +143,6 @@ def roles_of(column: Iterable[str], model_roles: Sequence[str], user_roles: Sequ
     >>> roles_of(["User", "assistant", "system"], [], [])
     {'User': 'user', 'assistant': 'model', 'system': 'other'}
     """
-    import pandas as pd
-
     counts = pd.Series(column, dtype=object).value_counts()
     names = sorted(map(str, counts.index))
     present = {name.casefold() for name in names}
@@ -169,8 +163,6 @@ def roles_of(column: Iterable[str], model_roles: Sequence[str], user_roles: Sequ
 
 def prepared(table: pd.DataFrame, model_roles: Sequence[str], user_roles: Sequence[str]) -> Turns:
     """The turns in their order, each with its speaker and its session's model; rows that were written twice once."""
-    import pandas as pd
-
     check_repeats(table)
     check_times(table)
     known = [name for name in (*KEY, "ts", "resolved", "model", "text") if name in table]
@@ -212,8 +204,6 @@ def prepared(table: pd.DataFrame, model_roles: Sequence[str], user_roles: Sequen
 
 def _models(turns: pd.DataFrame) -> tuple[pd.Series, int]:
     """Each turn's model, a turn that names none in the only one of its session; and how many sessions have several."""
-    import pandas as pd
-
     if "model" not in turns:
         return pd.Series(UNNAMED, turns.index, dtype=object), 0
     model = turns["model"].astype(object).where(turns["model"].notna(), "")

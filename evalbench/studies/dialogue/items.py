@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
-from evalbench.core.arrays import Ints
-from evalbench.kit.answers import NO_OUTPUT
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evalbench.studies.dialogue.inputs import Turns
+from evalbench import core, kit
+from evalbench.studies.dialogue.inputs import Turns
 
 KEYS = ("session_id", "model")
 
 
-def lengths(sessions: npt.ArrayLike, answers: npt.ArrayLike) -> tuple[npt.NDArray[np.str_], Ints]:
+def lengths(sessions: npt.ArrayLike, answers: npt.ArrayLike) -> tuple[npt.NDArray[np.str_], core.arrays.Ints]:
     """How many answers each session has.
 
     Parameters
@@ -52,8 +46,6 @@ def items_of(found: Turns, time_zone: str) -> pd.DataFrame:
     Columns: ``answers`` (none where the session has no answer: unscored, ``no-output``), ``turns``, ``resolved`` (1, 0 or
     unknown), ``answers_resolved`` and ``answers_abandoned``, ``started`` and ``week`` (ISO 8601, empty where undated).
     """
-    import pandas as pd
-
     turns = found.turns
     own = turns[turns["model"] != ""]
     groups = own.groupby([*KEYS], sort=True)
@@ -76,6 +68,6 @@ def items_of(found: Turns, time_zone: str) -> pd.DataFrame:
         weeks = [f"{year}-W{week:02}" for year, week in zip(calendar["year"], calendar["week"], strict=True)]
         items.loc[dated, "started"] = pd.Series(local.strftime("%Y-%m-%dT%H:%M:%S%z"), items.index[dated])
         items.loc[dated, "week"] = pd.Series(weeks, items.index[dated])
-    items["unscored"] = np.where(scored, "", NO_OUTPUT)
+    items["unscored"] = np.where(scored, "", kit.answers.NO_OUTPUT)
     items["undefined"] = ""
     return items

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from evalbench.core.wording import counted, p_equals
-from evalbench.kit.answers import remarks
+import pandas as pd
+
+from evalbench import core, kit
+from evalbench.studies.dialogue.inputs import Turns
 from evalbench.studies.dialogue.summary import measures
 from evalbench.studies.dialogue.weeks import ALPHA
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evalbench.studies.dialogue.inputs import Turns
 
 _LISTED = 8
 
@@ -55,9 +52,9 @@ def notes(found: Turns, items: pd.DataFrame, by_week: pd.DataFrame) -> list[str]
             way = "longer" if row.difference > 0 else "shorter"
             out.append(
                 f"{row.week}, {row.model}: sessions are {way} than in the other weeks by {abs(row.difference):.1f} answers "
-                f"({row.mean:.1f}, {counted(row.n, 'session')}; p {p_equals(row.p_holm)}, Holm over {len(by_week)} weeks)."
+                f"({row.mean:.1f}, {core.counted(row.n, 'session')}; p {core.wording.p_equals(row.p_holm)}, Holm over {len(by_week)} weeks)."
             )
-    return [*out, *(line for line in remarks(items) if not lost or not line.startswith("Unscored"))]
+    return [*out, *(line for line in kit.answers.remarks(items) if not lost or not line.startswith("Unscored"))]
 
 
 def method(

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.wording import counted, p_text
-from evalbench.draw.html import Html
-from evalbench.draw.pictures import Line, distribution, lines
-from evalbench.draw.tables import html_table, text_block
+from evalbench import core, draw, kit
 from evalbench.kit import comparing
-from evalbench.kit.cases import cells, in_turn, sheet, worst_cases
 from evalbench.studies.dialogue.items import KEYS
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure as Picture
-
-    from evalbench.core.result import Result
 
 MOST_LINES = 6
 MOST_BARS = 60
@@ -26,7 +17,7 @@ TURNS_SHOWN = 30
 ENDS = {1.0: "resolved", 0.0: "abandoned"}
 
 
-def picture_lengths(result: Result) -> tuple[Picture, str] | None:
+def picture_lengths(result: core.Result) -> draw.Drawn | None:
     """How the lengths of sessions are spread, resolved and abandoned ones apart."""
     items = result.items
     if items["answers"].isna().all():
@@ -42,7 +33,7 @@ def picture_lengths(result: Result) -> tuple[Picture, str] | None:
     if not groups:
         return None
     longest = max(float(values.max()) for values in groups.values())
-    return distribution(
+    return draw.pictures.distribution(
         groups,
         title="How many answers the sessions have",
         xlabel="answers of the model per session",
@@ -51,10 +42,8 @@ def picture_lengths(result: Result) -> tuple[Picture, str] | None:
     )
 
 
-def picture_weeks(result: Result) -> tuple[Picture, str] | None:
+def picture_weeks(result: core.Result) -> draw.Drawn | None:
     """The mean length by week; None where fewer than two weeks are known."""
-    import pandas as pd
-
     table = result.tables.get("weeks")
     if table is None or table["week"].nunique() < 2:
         return None
@@ -66,8 +55,10 @@ def picture_weeks(result: Result) -> tuple[Picture, str] | None:
     for model in sorted(busiest):
         own = (table["model"] == model).to_numpy()
         rows, at = table[own], number[own]
-        series[str(model)] = Line(at, rows["mean"].to_numpy(), rows["low"].to_numpy(), rows["high"].to_numpy())
-    return lines(
+        series[str(model)] = draw.pictures.Line(
+            at, rows["mean"].to_numpy(), rows["low"].to_numpy(), rows["high"].to_numpy()
+        )
+    return draw.pictures.lines(
         series,
         title="Mean length of sessions by the week in which they began",
         xlabel=f"weeks since {first}",
@@ -75,15 +66,13 @@ def picture_weeks(result: Result) -> tuple[Picture, str] | None:
     )
 
 
-def roles(result: Result) -> pd.DataFrame:
+def roles(result: core.Result) -> pd.DataFrame:
     """How each role was read."""
     return result.tables["roles"]
 
 
-def outcomes(result: Result) -> pd.DataFrame:
+def outcomes(result: core.Result) -> pd.DataFrame:
     """Sessions of every model by how they ended: how many, mean, median, and the longest."""
-    import pandas as pd
-
     items = result.items
     end = items["resolved"].map(ENDS).fillna("unknown").where(items["unscored"] == "", "no answer of the model")
     rows = []
@@ -102,10 +91,8 @@ def outcomes(result: Result) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def weeks(result: Result) -> pd.DataFrame:
+def weeks(result: core.Result) -> pd.DataFrame:
     """The weeks as a notebook shows them."""
-    import pandas as pd
-
     table = result.tables.get("weeks")
     if table is None:
         return pd.DataFrame(columns=["model", "week", "sessions", "mean", "light"])
@@ -121,41 +108,40 @@ def weeks(result: Result) -> pd.DataFrame:
             "95 % interval": interval,
             "light": table["light"],
             "from the other weeks": table["difference"].round(2),
-            "p, Holm": table["p_holm"].map(p_text),
+            "p, Holm": table["p_holm"].map(core.wording.p_text),
         }
     )
 
 
-def comparisons(result: Result) -> pd.DataFrame:
+def comparisons(result: core.Result) -> pd.DataFrame:
     """Every pair of models; empty for one model."""
     return comparing.shown(result.tables.get("comparisons"), "model")
 
 
-def worst(result: Result, n: int = 4) -> Html:
+def worst(result: core.Result, n: int = 4) -> draw.Html:
     """The longest sessions (in discussions the shortest) with their turns, the models in turn."""
     longest = result.parameters["orientation"] != "discussion"
-    cases = worst_cases(result.items, "answers", keys=KEYS, n=None, highest=["answers"] * longest)
+    cases = kit.cases.worst_cases(result.items, "answers", keys=KEYS, n=None, highest=["answers"] * longest)
     if cases.empty:
-        return Html('<p class="eb-small">No session has an answer of the model.</p>')
-    shown = in_turn(cases, "model", n)
+        return draw.Html('<p class="eb-small">No session has an answer of the model.</p>')
+    shown = kit.cases.in_turn(cases, "model", n)
     turns = result.tables["turns"]
     some = turns[turns["session_id"].isin(shown["session_id"])]
-    return Html("".join(_session(case, some) for case in shown.to_dict("records")))
+    return draw.Html("".join(_session(case, some) for case in shown.to_dict("records")))
 
 
-def _session(case: dict[Any, Any], turns: pd.DataFrame) -> Html:
-    import pandas as pd
-
+def _session(case: dict[Any, Any], turns: pd.DataFrame) -> draw.Html:
     own = turns[(turns["session_id"] == case["session_id"]) & turns["model"].isin([case["model"], ""])]
     table = pd.DataFrame({"turn": own["turn"], "role": own["role"]})
     if "ts" in own:
         table["time"] = own["ts"].dt.strftime("%Y-%m-%d %H:%M:%S UTC").fillna("–")
     if "text" in own:
-        table["text"] = cells(
-            [Html(text_block(t, 400)) if isinstance(t, str) else "– no text" for t in own["text"]], own.index
+        table["text"] = kit.cases.cells(
+            [draw.Html(draw.tables.text_block(t, 400)) if isinstance(t, str) else "– no text" for t in own["text"]],
+            own.index,
         )
     table["an answer"] = own["answer"].map({True: "✓", False: ""})
     end = ENDS.get(case["resolved"], "unknown end")
-    title = f"{case['session_id']}, {case['model']}: {counted(int(case['answers']), 'answer')}, {end}"
+    title = f"{case['session_id']}, {case['model']}: {core.counted(int(case['answers']), 'answer')}, {end}"
     caption = f"Turns of {case['session_id']}"
-    return sheet(title, case["started"], html_table(table, caption=caption, rows=TURNS_SHOWN))
+    return kit.cases.sheet(title, case["started"], draw.tables.html_table(table, caption=caption, rows=TURNS_SHOWN))

@@ -6,30 +6,26 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from evalbench.core.measures import Measure, mean_of, share_of
-from evalbench.core.result import Estimate, Summary
-from evalbench.core.verdict import Band, Bands
-from evalbench.core.wording import counted, percent
-from evalbench.kit.options import Checks
-from evalbench.kit.rules import rule_of
-from evalbench.kit.slicing import sliced
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, bands_of, worst_group
+import pandas as pd
 
-if TYPE_CHECKING:
-    import pandas as pd
+from evalbench import core, kit
 
 ORIENTATIONS = ("goal", "discussion")
 ORIENTATION = "goal"
 SHORT, LONG = 3.0, 5.0
 LEAST_RESOLVED = 10
 """Of fewer resolved sessions their mean has no light."""
-_BETWEEN = Band("yellow", SHORT, LONG, high_closed=True)
+_BETWEEN = core.verdict.Band("yellow", SHORT, LONG, high_closed=True)
 # As the document prints them: 3 and 5 themselves are yellow, whatever the sessions are for.
-DOCUMENT: Mapping[str, Bands] = {
-    "goal": Bands((Band("green", high=SHORT), _BETWEEN, Band("red", LONG, low_closed=False))),
-    "discussion": Bands((Band("red", high=SHORT), _BETWEEN, Band("green", LONG, low_closed=False))),
+DOCUMENT: Mapping[str, core.verdict.Bands] = {
+    "goal": core.verdict.Bands(
+        (core.verdict.Band("green", high=SHORT), _BETWEEN, core.verdict.Band("red", LONG, low_closed=False))
+    ),
+    "discussion": core.verdict.Bands(
+        (core.verdict.Band("red", high=SHORT), _BETWEEN, core.verdict.Band("green", LONG, low_closed=False))
+    ),
 }
 
 
@@ -46,7 +42,7 @@ def rules_of(orientation: str, lights: Mapping[str, Mapping[str, float]]) -> dic
     >>> rules_of("goal", {"answers": {"green_to": 4, "yellow_to": 6}})
     {'answers': {'green_to': 4, 'yellow_to': 6}}
     """
-    known, checks = {m.metric: m for m in _figures(orientation)}, Checks()
+    known, checks = {m.metric: m for m in _figures(orientation)}, kit.Checks()
     found: dict[str, dict[str, float]] = {}
     for name, rule in lights.items():
         if name not in known:
@@ -57,29 +53,31 @@ def rules_of(orientation: str, lights: Mapping[str, Mapping[str, float]]) -> dic
             "within": (0, 1 if name == "resolved" else math.inf),
             "of": name,
         }
-        found[name] = checks.tried(lambda rule=rule, more=more: rule_of(rule, **more)) or {}  # type: ignore[misc]
+        found[name] = checks.tried(lambda rule=rule, more=more: kit.rules.rule_of(rule, **more)) or {}  # type: ignore[misc]
     checks.refuse("dialogue")
     return found
 
 
-def _figures(orientation: str) -> tuple[Measure, ...]:
+def _figures(orientation: str) -> tuple[core.Measure, ...]:
     longer = orientation == "discussion"
     answers: dict[str, Any] = {"unit": "answers", "worst": 0.0 if longer else None}
     return (
-        mean_of("answers", title="answers per session", higher_is_better=longer, undefined="no session has an answer", **answers),
-        share_of("resolved", title="resolved sessions", undefined="it is not known how any session ended"),
-        mean_of(
+        core.mean_of("answers", title="answers per session", higher_is_better=longer, undefined="no session has an answer", **answers),
+        core.share_of("resolved", title="resolved sessions", undefined="it is not known how any session ended"),
+        core.mean_of(
             "answers_resolved", title="answers per resolved session", higher_is_better=longer,
             undefined="no session was resolved", **answers,
         ),
-        mean_of(
+        core.mean_of(
             "answers_abandoned", title="answers per abandoned session", higher_is_better=None, unit="answers", worst=None,
             undefined="no session was abandoned",
         ),
     )  # fmt: skip
 
 
-def measures(orientation: str = ORIENTATION, lights: Mapping[str, Mapping[str, float]] = {}) -> tuple[Measure, ...]:
+def measures(
+    orientation: str = ORIENTATION, lights: Mapping[str, Mapping[str, float]] = {}
+) -> tuple[core.Measure, ...]:
     """The headline figures with their lights.
 
     Of sessions with a goal the rule of all sessions holds for the resolved ones too: those that were given up make the mean
@@ -91,29 +89,29 @@ def measures(orientation: str = ORIENTATION, lights: Mapping[str, Mapping[str, f
     for measure in _figures(orientation):
         name = measure.metric
         rule = rules.get(name) or (rules.get("answers", {}) if name in lit else {})
-        bands = bands_of(rule, higher_is_better=measure.higher_is_better is not False)
+        bands = kit.verdicts.bands_of(rule, higher_is_better=measure.higher_is_better is not False)
         found.append(replace(measure, bands=bands or (DOCUMENT[orientation] if name in lit else None)))
     return tuple(found)
 
 
-@sliced("session_id", measures=measures)
+@kit.slicing.sliced("session_id", measures=measures)
 def summarise(
     items: pd.DataFrame,
     *,
     orientation: str = ORIENTATION,
     lights: Mapping[str, Mapping[str, float]] = {},
-    max_unscored: float = MAX_UNSCORED,
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Summary:
+    max_unscored: float = kit.MAX_UNSCORED,
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Summary:
     """The figures of every model and the verdict; options as of ``evaluate``."""
     known = bool(items["resolved"].notna().any())
     own = measures(orientation, lights)
-    found = worst_group(
+    found = kit.worst_group(
         items,
         own if known else own[:1],
         "model",
-        over=counted(items["session_id"].nunique(), "session"),
+        over=core.counted(items["session_id"].nunique(), "session"),
         remark=f"{outcome(items) if known else NO_OUTCOME[orientation]} {ASSUMED[orientation]}",
         held_back=_few_resolved,
         max_unscored=max_unscored,
@@ -127,7 +125,7 @@ def summarise(
     return replace(found, verdict=replace(found.verdict, sentence=f"{said[:1].upper()}{said[1:]}"))
 
 
-def _few_resolved(e: Estimate) -> str:
+def _few_resolved(e: core.Estimate) -> str:
     """Why the light of resolved sessions is held back: a few that were resolved say little of how long it takes."""
     if e.metric != "answers_resolved" or e.value is None or e.n >= LEAST_RESOLVED:
         return ""
@@ -152,4 +150,4 @@ def outcome(items: pd.DataFrame) -> str:
     said = [f"{how} sessions {mean:.2f}" for how, mean in means.items() if mean == mean]
     unknown = int((items["resolved"].isna() & (items["unscored"] == "")).sum())
     beside = f", {unknown} of unknown end" if unknown else ""
-    return f"On average {', '.join(said)} ({percent(share)} resolved{beside})."
+    return f"On average {', '.join(said)} ({core.percent(share)} resolved{beside})."

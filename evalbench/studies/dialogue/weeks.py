@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from evalbench.core.significance import holm
 from evalbench.studies.dialogue.summary import measures
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ALPHA = 0.05
 FEWEST = 10
@@ -35,7 +32,6 @@ def weeks_of(items: pd.DataFrame, orientation: str, lights: Mapping[str, Mapping
         as large a difference under a random deal of the model's sessions to its weeks (normal approximation), Holm over all
         rows.  Intervals are Student's, of two sessions and more; weeks of fewer than ten sessions are not tested.
     """
-    import pandas as pd
     from scipy import stats
 
     known = items[(items["week"] != "") & items["answers"].notna()]

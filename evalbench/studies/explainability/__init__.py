@@ -13,50 +13,27 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from evalbench.core.result import Result
+import pandas as pd
+
+from evalbench import core, kit, readers
 from evalbench.judge.entail import BASELINE
-from evalbench.kit.grouping import carried
-from evalbench.kit.labelled import given
-from evalbench.kit.options import Checks, stated, taken
-from evalbench.kit.trials import Trials
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
 from evalbench.models.accounting import merged
-from evalbench.readers.dataset import Dataset
-from evalbench.readers.schema import Table
 from evalbench.studies import citation, cot_levels
-from evalbench.studies.explainability.inputs import halves_of, label_of, needs, parts_of, stated_halves, with_labels
+from evalbench.studies.citation import sources
+from evalbench.studies.contract import offered
+from evalbench.studies.explainability.inputs import halves_of, label_of, parts_of, stated_halves, with_labels
 from evalbench.studies.explainability.items import THRESHOLD, WEIGHT, calls_of, items_of, texts_of, trials_of, with_sums
 from evalbench.studies.explainability.method import method, notes
-from evalbench.studies.explainability.pictures import final_results_table, picture_halves, picture_scores, worst
 from evalbench.studies.explainability.summary import as_bytes, final_results, judged_measures, measures, summarise
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = [
-    "QUESTION",
-    "SCHEMA",
-    "adapt",
-    "check",
-    "evaluate",
-    "final_results_table",
-    "measures",
-    "needs",
-    "picture_halves",
-    "picture_scores",
-    "summarise",
-    "with_sums",
-    "worst",
-]
 
 QUESTION = (
     "Can the model explain its answers: by a chain of thought that holds, and by sources that are real and say so?"
 )
 
-SCHEMA: Mapping[str, Table] = {
-    "items": Table(
+SCHEMA: Mapping[str, readers.Table] = {
+    "items": readers.Table(
         cot_levels.SCHEMA["items"].columns,
         unique=cot_levels.SCHEMA["items"].unique,
         trials=cot_levels.SCHEMA["items"].trials,
@@ -65,7 +42,7 @@ SCHEMA: Mapping[str, Table] = {
         alone="cot_data",
         help="word problems and responses, as in cot_levels",
     ),
-    "answers": Table(
+    "answers": readers.Table(
         citation.SCHEMA["answers"].columns,
         unique=citation.SCHEMA["answers"].unique,
         trials=citation.SCHEMA["answers"].trials,
@@ -83,11 +60,11 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     return citation.adapt(cot_levels.adapt(frames))
 
 
-check = citation.check
+check = sources.check
 
 
 def evaluate(
-    data: Dataset,
+    data: readers.Dataset,
     *,
     cot_run: str = "",
     citation_run: str = "",
@@ -123,10 +100,10 @@ def evaluate(
     cot_threshold: float = THRESHOLD,
     citation_threshold: float = THRESHOLD,
     threshold: float = THRESHOLD,
-    max_unscored: float = MAX_UNSCORED,
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Result:
+    max_unscored: float = kit.MAX_UNSCORED,
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Result:
     """Combine both halves of explainability.
 
     Parameters
@@ -188,8 +165,8 @@ def evaluate(
     """
     options = dict(locals())
     del options["data"]
-    parameters = stated(evaluate, {**options, "data": data})
-    checks = Checks({name: value for name, value in parameters.items() if value is not None})
+    parameters = kit.stated(evaluate, {**options, "data": data})
+    checks = kit.Checks({name: value for name, value in parameters.items() if value is not None})
     checks.weights("cot_weights", cot_weights, cot_levels.DEFAULT_WEIGHTS)
     checks.weights("citation_weights", citation_weights, citation.DEFAULT_WEIGHTS)
     checks.weights("citation_final_weights", citation_final_weights, citation.DEFAULT_FINAL_WEIGHTS)
@@ -197,21 +174,23 @@ def evaluate(
     weights = {"weight_cot": weight_cot, "weight_citation": weight_citation}
     checks.weights("weight_cot, weight_citation", weights, weights)
     checks.refuse("explainability")
-    humans = given(judged_measures(), **taken(given, parameters))
+    humans = kit.labelled.given(judged_measures(), **kit.taken(kit.labelled.given, parameters))
     runs, judged_models = stated_halves(options)
     check(data)
     parts = parts_of(data, halves_of(data, runs, judged_models, options))
     items = items_of(parts)
     half = {"items": items["part"] == "cot", "answers": items["part"] == "citation"}
-    items, fit, of_labels = with_labels(humans, carried(items, data, where=half), parts["citation"], seed, n_resamples)
+    items, fit, of_labels = with_labels(
+        humans, kit.grouping.carried(items, data, where=half), parts["citation"], seed, n_resamples
+    )
     parameters |= {f"{name}_run": Path(folder).name for name, folder in runs.items()}
     parameters |= {f"{name}_threshold": float(part.source.parameters["threshold"]) for name, part in parts.items()}
     parameters |= {"judge": parts["citation"].judge, "cot_unmarked": parts["cot"].unmarked, **fit}
-    summary = summarise(items, **taken(summarise, parameters))
+    summary = summarise(items, **kit.taken(summarise, parameters))
     content = final_results(summary, parts, parameters)
     judged = dict.fromkeys(part.model for part in parts.values())
-    here = [part.source for part in parts.values() if isinstance(part.source, Result)]
-    result = Result(
+    here = [part.source for part in parts.values() if isinstance(part.source, core.Result)]
+    result = core.Result(
         study="explainability",
         question=QUESTION,
         judged=f"model {' and '.join(judged)}",
@@ -231,4 +210,7 @@ def evaluate(
         accounting=merged([result.accounting for result in here]),
         files={f"FINAL_RESULTS_{datetime.now(UTC):%Y%m%d}.json": as_bytes(content)},
     )
-    return Trials().reported(result, trials_of(parts), measures(), with_sums)
+    return kit.trials.Trials().reported(result, trials_of(parts), measures(), with_sums)
+
+
+globals().update(offered(__name__))

@@ -8,24 +8,14 @@ from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from evalbench.core.result import DataLabel, Result
+import pandas as pd
+
+from evalbench import core, kit, readers
 from evalbench.errors import BadInput
-from evalbench.kit.collecting import UNNAMED
 from evalbench.kit.extraction import unmarked
-from evalbench.kit.judging import Heard
-from evalbench.kit.labelled import OPTIONS, Given, Labelled
-from evalbench.kit.options import taken
-from evalbench.kit.trials import COUNTS as TRIAL_COUNTS
-from evalbench.kit.trials import ROWS as TRIAL_ROWS
-from evalbench.readers.dataset import Dataset
-from evalbench.readers.runs import read_items, read_results, read_table
-from evalbench.readers.schema import TRIAL
 from evalbench.studies import citation, cot_levels
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class Half(NamedTuple):
@@ -55,7 +45,7 @@ class Finished(NamedTuple):
 
     items: pd.DataFrame
     parameters: Mapping[str, Any]
-    data: DataLabel
+    data: core.result.DataLabel
     tables: Mapping[str, pd.DataFrame]
 
 
@@ -76,7 +66,7 @@ class Part(NamedTuple):
         ``id, trial, final, unscored, undefined``, where its answers were repeated.
     """
 
-    source: Result | Finished
+    source: core.Result | Finished
     model: str
     items: pd.DataFrame
     texts: pd.DataFrame
@@ -98,7 +88,7 @@ class Halves(NamedTuple):
 
 
 def halves_of(
-    data: Dataset, runs: Mapping[str, str], answered_by: Mapping[str, str], options: Mapping[str, Any]
+    data: readers.Dataset, runs: Mapping[str, str], answered_by: Mapping[str, str], options: Mapping[str, Any]
 ) -> Halves:
     """The halves before anything is asked or computed.
 
@@ -133,19 +123,19 @@ def halves_of(
     return Halves(read, _chosen(models, answered_by), own)
 
 
-def parts_of(data: Dataset, halves: Halves) -> dict[str, Part]:
+def parts_of(data: readers.Dataset, halves: Halves) -> dict[str, Part]:
     """Both halves: read from the folder of a run where one is named, else run on the tables."""
     parts = {}
     for name, half in HALVES.items():
         source = halves.read.get(name) or half.study.evaluate(
-            _only(data, half.table, halves.models[name]), **taken(half.study.evaluate, halves.options[name])
+            _only(data, half.table, halves.models[name]), **kit.taken(half.study.evaluate, halves.options[name])
         )
         parts[name] = _part(source, half, halves.models[name])
     return parts
 
 
 def needs(
-    data: Dataset,
+    data: readers.Dataset,
     *,
     cot_run: str = "",
     citation_run: str = "",
@@ -170,7 +160,7 @@ def needs(
     for name, half in HALVES.items():
         if name not in halves.read and half.study.needs is not None:
             known = {**defaults_of(half.study.evaluate), **halves.options[name]}
-            half.study.needs(_only(data, half.table, halves.models[name]), **taken(half.study.needs, known))
+            half.study.needs(_only(data, half.table, halves.models[name]), **kit.taken(half.study.needs, known))
 
 
 def stated_halves(options: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
@@ -189,28 +179,28 @@ def _options(name: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """Those of one half: its own before those of both; what is None is left to the study."""
     own = {key.removeprefix(f"{name}_"): value for key, value in options.items() if key.startswith(f"{name}_")}
     own["model"] = own["model"] or options["model"]
-    both = {key: value for key, value in options.items() if key not in OPTIONS}
+    both = {key: value for key, value in options.items() if key not in kit.labelled.OPTIONS}
     return {key: value for key, value in {**both, **own}.items() if value is not None}
 
 
 def _finished(folder: str, study: str) -> Finished:
     path = Path(folder).expanduser()
     try:
-        results, items = read_results(path), read_items(path)
+        results, items = readers.runs.read_results(path), readers.runs.read_items(path)
     except BadInput as error:
         raise BadInput(f"{folder}: no folder of a finished run of {study} ({error})") from error
     if results["study"] != study:
         raise BadInput(f"{folder}: a run of {results['study']}, expected one of {study}")
-    wanted = (TRIAL_ROWS, *(half.texts for half in HALVES.values()))
+    wanted = (kit.trials.ROWS, *(half.texts for half in HALVES.values()))
     names = [name for name in wanted if name in results["tables"]]
-    tables = {name: frame for name in names if (frame := read_table(path, name)) is not None}
-    return Finished(items, results["parameters"], DataLabel(**results["data"]), tables)
+    tables = {name: frame for name in names if (frame := readers.runs.read_table(path, name)) is not None}
+    return Finished(items, results["parameters"], core.result.DataLabel(**results["data"]), tables)
 
 
 def _models(frame: pd.DataFrame | None, options: Mapping[str, Any]) -> list[str]:
     """The models of a half that is run here: the one whose texts are collected, else those of the table's column."""
     if options["model"] or frame is None or "model" not in frame:
-        return [options["model"] or UNNAMED]
+        return [options["model"] or kit.collecting.UNNAMED]
     return sorted(frame["model"].unique())
 
 
@@ -234,7 +224,7 @@ def _chosen(models: Mapping[str, Sequence[str]], answered_by: Mapping[str, str])
     return chosen
 
 
-def _only(data: Dataset, table: str, model: str) -> Dataset:
+def _only(data: readers.Dataset, table: str, model: str) -> readers.Dataset:
     """The data with one model's rows in a table."""
     frame = data.get(table)
     if frame is None or "model" not in frame or model not in set(frame["model"]):
@@ -242,40 +232,40 @@ def _only(data: Dataset, table: str, model: str) -> Dataset:
     return replace(data, tables={**data.tables, table: frame[frame["model"] == model].reset_index(drop=True)})
 
 
-def _part(source: Result | Finished, half: Half, model: str) -> Part:
-    import pandas as pd
-
+def _part(source: core.Result | Finished, half: Half, model: str) -> Part:
     rows = source.items[source.items["model"] == model]
     strict = source.parameters.get("answer_extractor") == "strict" and "marked" in rows
     columns, final = ["id", "question", "right", "said"], ["final", "unscored", "undefined"]
-    each = source.tables.get(TRIAL_ROWS)
+    each = source.tables.get(kit.trials.ROWS)
     if each is not None:
-        each = each.loc[each["model"] == model, ["id", TRIAL, *final]]
+        each = each.loc[each["model"] == model, ["id", readers.schema.TRIAL, *final]]
     texts = source.tables.get(half.texts, pd.DataFrame(columns=["model", "id", *half.shown], dtype=str))
     return Part(
         source,
         model,
-        rows[["id", *final, *(name for name in TRIAL_COUNTS if name in rows)]],
+        rows[["id", *final, *(name for name in kit.trials.COUNTS if name in rows)]],
         texts[texts["model"] == model].drop_duplicates("id")[["id", *half.shown]].set_axis(columns, axis=1),
         unmarked(rows) if strict else "",
         each,
     )
 
 
-def label_of(data: Dataset, parts: Mapping[str, Part], *, finished: bool) -> DataLabel:
+def label_of(data: readers.Dataset, parts: Mapping[str, Part], *, finished: bool) -> core.result.DataLabel:
     """The data set's own label; of two finished runs that of their data."""
     if not finished:
         return data.label
     labels = [part.source.data for part in parts.values()]
     digest = sha256("\n".join(label.sha256 for label in labels).encode()).hexdigest()
-    return DataLabel(" + ".join(map(str, labels)), "", digest, any(label.synthetic for label in labels))
+    return core.result.DataLabel(" + ".join(map(str, labels)), "", digest, any(label.synthetic for label in labels))
 
 
-def with_labels(humans: Given, items: pd.DataFrame, part: Part, seed: int, n_resamples: int) -> Labelled:
+def with_labels(
+    humans: kit.labelled.Given, items: pd.DataFrame, part: Part, seed: int, n_resamples: int
+) -> kit.labelled.Labelled:
     """The items with what people said of the cited answers, whose ids and model the labels name."""
     own = items[items["part"] == "citation"].assign(model=part.model)
     calls = part.source.tables.get("calls")
-    heard = Heard(part.judge, (), () if calls is None else (calls,), {}) if part.judge else None
+    heard = kit.judging.Heard(part.judge, (), () if calls is None else (calls,), {}) if part.judge else None
     found = humans.on(own, heard, seed=seed, n_resamples=n_resamples)
     added = found.items[[name for name in found.items if name not in own]]
     return found._replace(items=items.join(added))

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
-from evalbench.kit.trials import COUNTS
-from evalbench.kit.verdicts import reaches
-from evalbench.readers.schema import TRIAL
+from evalbench import core, kit, readers
 from evalbench.studies.explainability.inputs import PARTS, Part
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evalbench.core.result import Result
 
 THRESHOLD = 0.8
 WEIGHT = 0.5
@@ -23,44 +16,36 @@ WEIGHT = 0.5
 
 def items_of(parts: Mapping[str, Part]) -> pd.DataFrame:
     """``id, part, score, unscored, undefined``, sorted by id and part."""
-    import pandas as pd
-
     frames = [part.items.rename(columns={"final": "score"}).assign(part=name) for name, part in parts.items()]
     items = pd.concat(frames)
-    repeated = [name for name in COUNTS if name in items]
-    items[repeated] = items[repeated].fillna({COUNTS[0]: 1, COUNTS[1]: 0}).astype(int)
+    repeated = [name for name in kit.trials.COUNTS if name in items]
+    items[repeated] = items[repeated].fillna({kit.trials.COUNTS[0]: 1, kit.trials.COUNTS[1]: 0}).astype(int)
     items = items[["id", "part", "score", "unscored", "undefined", *repeated]]
     return items.sort_values(["id", "part"], kind="stable", ignore_index=True)
 
 
 def trials_of(parts: Mapping[str, Part]) -> pd.DataFrame | None:
     """One row per trial of both halves, an answer that was not repeated being the only one; None where none was."""
-    import pandas as pd
-
     if all(part.trials is None for part in parts.values()):
         return None
     frames = [
-        (part.items.assign(**{TRIAL: "1"}) if part.trials is None else part.trials).assign(part=name)
+        (part.items.assign(**{readers.schema.TRIAL: "1"}) if part.trials is None else part.trials).assign(part=name)
         for name, part in parts.items()
     ]
     rows = pd.concat(frames).rename(columns={"final": "score"})
-    rows = rows[["id", "part", TRIAL, "score", "unscored", "undefined"]]
+    rows = rows[["id", "part", readers.schema.TRIAL, "score", "unscored", "undefined"]]
     return rows.sort_values(["id", "part"], kind="stable", ignore_index=True)
 
 
 def texts_of(parts: Mapping[str, Part]) -> pd.DataFrame:
     """Question, right answer and the model's answer of every item: ``id, part, question, right, said``."""
-    import pandas as pd
-
     found = pd.concat([part.texts.assign(part=name) for name, part in parts.items()])
     found = found[["id", "part", "question", "right", "said"]]
     return found.sort_values(["id", "part"], kind="stable", ignore_index=True)
 
 
-def calls_of(results: Sequence[Result]) -> dict[str, pd.DataFrame]:
+def calls_of(results: Sequence[core.Result]) -> dict[str, pd.DataFrame]:
     """The table ``calls`` of what models and judges were asked in the halves that are run here."""
-    import pandas as pd
-
     calls = [result.tables["calls"] for result in results if "calls" in result.tables]
     return {"calls": pd.concat(calls, ignore_index=True)} if calls else {}
 
@@ -89,4 +74,4 @@ def with_sums(
         columns[f"{name}_weighted"] = (weight * items["score"]).where(here, 0.0).where(scored)
         columns[f"{name}_n"] = (here | (weight == 0)).astype(float).where(scored)
     thresholds = items["part"].map({"cot": cot_threshold, "citation": citation_threshold})
-    return items.assign(passed=reaches(items["score"], thresholds), **columns)
+    return items.assign(passed=kit.verdicts.reaches(items["score"], thresholds), **columns)

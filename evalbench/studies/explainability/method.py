@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from evalbench.core.result import Result, Summary
-from evalbench.kit.answers import NO_REFERENCE
+from evalbench import core, kit
 from evalbench.studies.explainability.inputs import HALVES, Part
 
 
-def notes(summary: Summary, content: Mapping[str, Any], parts: Mapping[str, Part]) -> list[str]:
+def notes(summary: core.Summary, content: Mapping[str, Any], parts: Mapping[str, Part]) -> list[str]:
     """Those of the halves; what they do not share or lack, and why the file may say pass where the light does not."""
-    out = [note for part in parts.values() if isinstance(part.source, Result) for note in part.source.notes]
+    out = [note for part in parts.values() if isinstance(part.source, core.Result) for note in part.source.notes]
     cited = parts["citation"].items
-    without = int((cited["undefined"].str.split("; ").str[0] == NO_REFERENCE).sum())
+    without = int((cited["undefined"].str.split("; ").str[0] == kit.answers.NO_REFERENCE).sum())
     if len({part.model for part in parts.values()}) > 1:
         whose = ", ".join(f"the {HALVES[name].words} of {part.model}" for name, part in parts.items())
         out.append(f"The halves are of two models: {whose}.")

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from evalbench.draw.html import Html
-from evalbench.draw.pictures import distribution, estimate_bars
-from evalbench.draw.tables import folded, text_block
-from evalbench.kit.cases import shown, worst_cases
+import pandas as pd
+
+from evalbench import core, draw, kit
 from evalbench.studies.explainability.inputs import HALVES
 from evalbench.studies.explainability.summary import OVERALL
 
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure as Picture
 
-    from evalbench.core.result import Result
-
-
-def picture_halves(result: Result) -> tuple[Picture, str]:
+def picture_halves(result: core.Result) -> draw.Drawn:
     """The overall score and both halves with their intervals."""
     threshold = result.parameters["threshold"]
-    return estimate_bars(
+    return draw.pictures.estimate_bars(
         ["overall", *(half.words for half in HALVES.values())],
         [result.estimate(OVERALL), *(result.estimate("score", part=name) for name in HALVES)],
         title=f"Explainability and its two halves (the overall score passes from {threshold:g} on)",
@@ -31,36 +24,36 @@ def picture_halves(result: Result) -> tuple[Picture, str]:
     )
 
 
-def picture_scores(result: Result) -> tuple[Picture, str]:
+def picture_scores(result: core.Result) -> draw.Drawn:
     """How the scores of both halves are spread."""
     parts = result.items.groupby("part", sort=False)
     groups = {HALVES[str(part)].words: rows["score"].to_numpy() for part, rows in parts}
-    return distribution(groups, title="Final scores of both halves", xlabel="Final score (0–1)", domain=(0, 1))
+    return draw.pictures.distribution(
+        groups, title="Final scores of both halves", xlabel="Final score (0–1)", domain=(0, 1)
+    )
 
 
-def final_results_table(result: Result) -> pd.DataFrame:
+def final_results_table(result: core.Result) -> pd.DataFrame:
     """The keys of ``FINAL_RESULTS_YYYYMMDD.json`` and their values, one a row."""
-    import pandas as pd
-
     content = json.loads(next(iter(result.files.values())))
     flat = pd.json_normalize(content).to_dict("records")[0]
     values = [value if isinstance(value, str) else json.dumps(value) for value in flat.values()]
     return pd.DataFrame({"key": list(flat), "value": values})
 
 
-def worst(result: Result, rows: int = 10) -> pd.DataFrame:
+def worst(result: core.Result, rows: int = 10) -> pd.DataFrame:
     """The items with the lowest scores, with their texts and, where there are any, reasons."""
-    lowest = worst_cases(result.items, "score", keys=["part", "id"], n=rows, unscored=True)
+    lowest = kit.cases.worst_cases(result.items, "score", keys=["part", "id"], n=rows, unscored=True)
     reasons = [column for column in ("unscored", "undefined") if (lowest[column] != "").any()]
     columns = {name: name for name in ("id", "part", "score", *reasons)}
     texts = {"question": _asked, "the model's answer": lambda row: _text(row["said"])}
     found = lowest.merge(result.tables["texts"], on=["id", "part"], how="left")
-    return shown(found, columns if found["question"].isna().all() else {**columns, **texts})
+    return kit.cases.shown(found, columns if found["question"].isna().all() else {**columns, **texts})
 
 
-def _asked(row: dict[str, Any]) -> Html | None:
-    return _text(row["question"], folded("right answer", row["right"]) if row["right"] else "")
+def _asked(row: dict[str, Any]) -> draw.Html | None:
+    return _text(row["question"], draw.tables.folded("right answer", row["right"]) if row["right"] else "")
 
 
-def _text(text: Any, more: str = "") -> Html | None:
-    return Html(f"{text_block(text)}{more}") if isinstance(text, str) else None
+def _text(text: Any, more: str = "") -> draw.Html | None:
+    return draw.Html(f"{draw.tables.text_block(text)}{more}") if isinstance(text, str) else None

@@ -5,20 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.clusters import CLUSTER, widened
-from evalbench.core.measures import Estimated, Measure, estimate, mean_of, ratio, share_of
-from evalbench.core.result import Estimate, Summary
-from evalbench.core.seeds import rng
-from evalbench.core.stats import of_few, percentile_interval
-from evalbench.core.verdict import Verdict
-from evalbench.core.wording import estimate_text, percent
+from evalbench import core, kit
 from evalbench.judge.entail import BASELINE
-from evalbench.kit.correcting import CORRECTED, Fixed, fixed, stability, title_of
-from evalbench.kit.slicing import sliced
 from evalbench.kit.verdicts import (
     MAX_UNSCORED,
     N_RESAMPLES,
@@ -33,32 +26,29 @@ from evalbench.kit.verdicts import (
 from evalbench.studies.explainability.inputs import HALVES, PARTS, Part
 from evalbench.studies.explainability.items import THRESHOLD, WEIGHT, weights_of, with_sums
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 OVERALL = "XAI_overall_score"
 
 
-def measures() -> tuple[Measure, ...]:
+def measures() -> tuple[core.Measure, ...]:
     """The overall score as weighted sums over both halves, then the measures of one half."""
     sums = tuple(f"{name}_{what}" for name in PARTS for what in ("weighted", "n"))
     without = "a half has no value"
-    overall = Measure(
-        OVERALL, sums, lambda a, n, b, m: ratio(a, n) + ratio(b, m), title="overall score", undefined=without
+    overall = core.Measure(
+        OVERALL, sums, lambda a, n, b, m: core.ratio(a, n) + core.ratio(b, m), title="overall score", undefined=without
     )
     return (overall, *_of_half())
 
 
-def _of_half(threshold: float | None = None) -> tuple[Measure, ...]:
-    return mean_of("score", bands=None if threshold is None else pass_mark(threshold)), share_of("passed")
+def _of_half(threshold: float | None = None) -> tuple[core.Measure, ...]:
+    return core.mean_of("score", bands=None if threshold is None else pass_mark(threshold)), core.share_of("passed")
 
 
-def judged_measures() -> tuple[Measure, ...]:
+def judged_measures() -> tuple[core.Measure, ...]:
     """The figure that rests on the judge: the mean score of the cited answers."""
-    return (mean_of("score"),)
+    return (core.mean_of("score"),)
 
 
-@sliced(measures=measures, with_sums=with_sums)
+@kit.slicing.sliced(measures=measures, with_sums=with_sums)
 def summarise(
     items: pd.DataFrame,
     *,
@@ -73,7 +63,7 @@ def summarise(
     correction_fit: Mapping[str, Any] | None = None,
     seed: int = SEED,
     n_resamples: int = N_RESAMPLES,
-) -> Summary:
+) -> core.Summary:
     """The overall score, both halves, and the verdict.
 
     The halves are resampled apart: they are two samples, each of its own size.
@@ -96,9 +86,9 @@ def summarise(
     rows = with_sums(items, cot_threshold=cot_threshold, citation_threshold=citation_threshold)
     done = {name: _half(rows[rows["part"] == name], name, thresholds[name], seed, n_resamples) for name in PARTS}
     means = {name: half.estimates[0] for name, half in done.items()}
-    n_clusters = rows.groupby("part")[CLUSTER].nunique() if CLUSTER in rows else ()
+    n_clusters = rows.groupby("part")[core.clusters.CLUSTER].nunique() if core.clusters.CLUSTER in rows else ()
     overall, replicates = _overall(done, weights, threshold, [int(n) for n in n_clusters])
-    corrections = fixed(
+    corrections = kit.correcting.fixed(
         rows[rows["part"] == "citation"],
         done["citation"].estimates,
         _of_half(citation_threshold),
@@ -125,17 +115,17 @@ def summarise(
     )
     sentence = f"Overall explainability {_said(deciding)}, threshold {threshold:g}: {said}."
     sentence += corrections.sentence("score", corrected) if corrections else ""
-    sentence += of_few(e.n for e in means.values()) + left_out(items)
+    sentence += core.stats.of_few(e.n for e in means.values()) + left_out(items)
     if too_many:
-        share = percent(max_unscored, [max_unscored])
+        share = core.percent(max_unscored, [max_unscored])
         sentence += f" More than {share} of {' and '.join(too_many)} are unscored: not enough evidence for a light."
     sentence += stays_grey(held_back, deciding.light)
     lights = pass_mark(threshold).lights(replicates)
-    verdict = Verdict(
+    verdict = core.verdict.Verdict(
         light=whole.light,
         sentence=sentence,
         rule=f"overall score: {pass_mark(threshold)}",
-        stability=stability(
+        stability=kit.correcting.stability(
             [(corrected, pass_mark(threshold), False)], corrected.light, seed=seed, n_resamples=n_resamples
         )
         if corrected
@@ -146,12 +136,16 @@ def summarise(
         decided_by=deciding.place,
     )
     both = (replace(overall, light="unlit", cuts=()), whole) if corrected else (whole,)
-    return Summary((*both, *halves), verdict)
+    return core.Summary((*both, *halves), verdict)
 
 
 def _corrected(
-    overall: Estimate, cot: Estimated, corrections: Fixed, weights: Mapping[str, float], threshold: float
-) -> Estimate | None:
+    overall: core.Estimate,
+    cot: core.measures.Estimated,
+    corrections: kit.correcting.Fixed,
+    weights: Mapping[str, float],
+    threshold: float,
+) -> core.Estimate | None:
     """The overall score with the cited answers as labels correct them; None where these are too few."""
     own = next(e for e in corrections.estimates if e.corrects)
     first, drawn = cot.estimates[0], cot.replicates["score"]
@@ -166,8 +160,8 @@ def _corrected(
     bands = pass_mark(threshold)
     return replace(
         overall,
-        metric=f"{OVERALL}{CORRECTED}",
-        title=title_of(overall.title),
+        metric=f"{OVERALL}{kit.correcting.CORRECTED}",
+        title=kit.correcting.title_of(overall.title),
         value=value,
         ci_low=low,
         ci_high=high,
@@ -180,15 +174,20 @@ def _corrected(
     )
 
 
-def _half(rows: pd.DataFrame, name: str, threshold: float, seed: int, n_resamples: int) -> Estimated:
-    own = int(rng(seed, "explainability", name).integers(2**31))
+def _half(rows: pd.DataFrame, name: str, threshold: float, seed: int, n_resamples: int) -> core.measures.Estimated:
+    own = int(core.seeds.rng(seed, "explainability", name).integers(2**31))
     group = {"part": name}
-    return estimate(rows, _of_half(threshold), units=rows["id"], seed=own, group=group, n_resamples=n_resamples)
+    return core.measures.estimate(
+        rows, _of_half(threshold), units=rows["id"], seed=own, group=group, n_resamples=n_resamples
+    )
 
 
 def _overall(
-    done: Mapping[str, Estimated], weights: Mapping[str, float], threshold: float, n_clusters: Sequence[int] = ()
-) -> tuple[Estimate, np.ndarray[Any, Any]]:
+    done: Mapping[str, core.measures.Estimated],
+    weights: Mapping[str, float],
+    threshold: float,
+    n_clusters: Sequence[int] = (),
+) -> tuple[core.Estimate, np.ndarray[Any, Any]]:
     """The weighted mean of both halves and its replicates; a half without weight may have no value."""
     used = [
         (weight, done[name].estimates[0], done[name].replicates["score"])
@@ -200,11 +199,11 @@ def _overall(
     known = all(e.value is not None for _, e, _ in used)
     value = sum(w * (e.value or 0.0) for w, e, _ in used) if known else None
     note = "" if known and sized else "no interval: a half has fewer than two units" if known else "a half has no value"
-    level = widened(min(n_clusters)) if n_clusters else 0.95
-    low, high = map(float, percentile_interval(replicates, level)) if known and sized else (None, None)
+    level = core.clusters.widened(min(n_clusters)) if n_clusters else 0.95
+    low, high = map(float, core.stats.percentile_interval(replicates, level)) if known and sized else (None, None)
     of = "clusters of each half, widened by t" if n_clusters else "each half"
     bands = pass_mark(threshold)
-    overall = Estimate(
+    overall = core.Estimate(
         metric=OVERALL,
         title="overall score",
         value=value,
@@ -223,11 +222,11 @@ def _overall(
     return overall, replicates
 
 
-def _said(e: Estimate, rows: Sequence[Estimate] = ()) -> str:
-    return "has no value" if e.value is None else estimate_text(e, rows)
+def _said(e: core.Estimate, rows: Sequence[core.Estimate] = ()) -> str:
+    return "has no value" if e.value is None else core.wording.estimate_text(e, rows)
 
 
-def final_results(summary: Summary, parts: Mapping[str, Part], options: Mapping[str, Any]) -> dict[str, Any]:
+def final_results(summary: core.Summary, parts: Mapping[str, Part], options: Mapping[str, Any]) -> dict[str, Any]:
     """The content of ``FINAL_RESULTS_YYYYMMDD.json``: the method document's keys in its order, then the intervals."""
     overall = summary.estimate(OVERALL)
     halves = {name: summary.estimate("score", part=name) for name in PARTS}
@@ -252,13 +251,13 @@ def final_results(summary: Summary, parts: Mapping[str, Part], options: Mapping[
     }
 
 
-def _corrected_result(e: Estimate, threshold: float) -> dict[str, Any]:
+def _corrected_result(e: core.Estimate, threshold: float) -> dict[str, Any]:
     """The overall score as labels of the cited answers correct it, of which the light is."""
     passes = {OVERALL: _rounded(e.value, 3), "overall_pass": _passes(e, threshold)}
     return {**passes, "interval": _ends(e), "n_labels": e.n_labels}
 
 
-def _passes(e: Estimate, threshold: float) -> bool:
+def _passes(e: core.Estimate, threshold: float) -> bool:
     return pass_mark(threshold).light(e.value) == "green"
 
 
@@ -267,7 +266,7 @@ def _rounded(value: float | None, digits: int = 4) -> float | None:
     return None if value is None else float(np.floor(round(value * 10**digits, 6) + 0.5) / 10**digits)
 
 
-def _ends(e: Estimate) -> list[float | None]:
+def _ends(e: core.Estimate) -> list[float | None]:
     return [_rounded(e.ci_low), _rounded(e.ci_high)]
 
 

@@ -19,21 +19,13 @@ Fisher 1921 (sample size).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from evalbench.core.correlation_table import KINDS, LEVELS
-from evalbench.core.progress import at
-from evalbench.core.result import Result
+from evalbench import core, kit, readers
 from evalbench.errors import BadInput
-from evalbench.kit.choosing import AUTO
-from evalbench.kit.collecting import several
-from evalbench.kit.grouping import carried
-from evalbench.kit.metric_options import ways_of
-from evalbench.kit.options import Checks, stated, taken
-from evalbench.kit.scoring import accounting_of, calls_of
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
-from evalbench.readers.dataset import Dataset
-from evalbench.studies.human_correlation.inputs import SCHEMA, automatic, read, side_columns
+from evalbench.judge.verdicts import InProcess
+from evalbench.studies.contract import offered
+from evalbench.studies.human_correlation.inputs import automatic, read, side_columns
 from evalbench.studies.human_correlation.items import (
     check_metrics,
     computed,
@@ -44,25 +36,7 @@ from evalbench.studies.human_correlation.items import (
 )
 from evalbench.studies.human_correlation.method import method_of, remarks
 from evalbench.studies.human_correlation.panel import COEFFICIENT, LEVEL
-from evalbench.studies.human_correlation.pictures import (
-    picture_agreement,
-    picture_criterion,
-    picture_heat_map,
-    picture_scatter,
-)
-from evalbench.studies.human_correlation.shapes import adapt
-from evalbench.studies.human_correlation.shown import (
-    agreement,
-    best_comparisons,
-    disagreements,
-    documents_needed,
-    labels_needed,
-    matrix,
-    partials,
-    preferred,
-    uncompared,
-    undefined,
-)
+from evalbench.studies.human_correlation.shapes import adapt as adapt
 from evalbench.studies.human_correlation.summary import (
     GREEN_FROM,
     MAX_CI_WIDTH,
@@ -74,30 +48,20 @@ from evalbench.studies.human_correlation.summary import (
     thresholds,
 )
 from evalbench.studies.human_correlation.tables import tables_of
-from evalbench.studies.human_correlation.weighted import weighted
-
-if TYPE_CHECKING:
-    from evalbench.judge.verdicts import InProcess
-
-__all__ = [
-    "QUESTION", "SCHEMA", "adapt", "agreement", "best_comparisons", "disagreements", "documents_needed", "evaluate",
-    "labels_needed", "matrix", "needs", "partials", "picture_agreement", "picture_criterion", "picture_heat_map",
-    "picture_scatter", "preferred", "summarise", "uncompared", "undefined", "weighted",
-]  # fmt: skip
 
 QUESTION = "Can an automatic metric stand in for annotators?"
 
 
-def needs(data: Dataset, *, metrics: Sequence[str] | str, criteria: Sequence[str]) -> None:
+def needs(data: readers.Dataset, *, metrics: Sequence[str] | str, criteria: Sequence[str]) -> None:
     """Refuse tables without human scores, and columns of scores that are not numbers."""
     if not isinstance(criteria, str):
         read(data, () if isinstance(metrics, str) else metrics, criteria)
 
 
 def evaluate(
-    data: Dataset,
+    data: readers.Dataset,
     *,
-    metrics: Sequence[str] | str = AUTO,
+    metrics: Sequence[str] | str = kit.choosing.AUTO,
     criteria: Sequence[str] = (),
     judges: Sequence[str | InProcess] = (),
     judge_criteria: Mapping[str, Mapping[str, Any]] | None = None,
@@ -121,10 +85,10 @@ def evaluate(
     bert_model: str = "",
     bert_layers: int | None = None,
     judge: Any = "",
-    max_unscored: float = MAX_UNSCORED,
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Result:
+    max_unscored: float = kit.MAX_UNSCORED,
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Result:
     """Correlate metrics with human scores.
 
     Parameters
@@ -182,13 +146,14 @@ def evaluate(
         For faults of the tables or the options.
     """
     judge_criteria, own_criterion = judge_criteria or {}, own_criterion or {}
-    parameters = stated(evaluate, locals())
-    checks = Checks(parameters)
+    parameters = kit.stated(evaluate, locals())
+    checks = kit.Checks(parameters)
     checks.that(
-        not isinstance(metrics, str) or metrics == AUTO, f"metrics must be a list of names, such as [{metrics!r}]"
+        not isinstance(metrics, str) or metrics == kit.choosing.AUTO,
+        f"metrics must be a list of names, such as [{metrics!r}]",
     )
-    checks.choice("level", level, (LEVEL, *LEVELS))
-    checks.choice("coefficient", coefficient, KINDS)
+    checks.choice("level", level, (LEVEL, *core.correlation_table.LEVELS))
+    checks.choice("coefficient", coefficient, core.correlation_table.KINDS)
     checks.tried(lambda: thresholds(green_from, yellow_from))
     checks.at_least(-1, trust_from=trust_from)
     checks.at_least(0, max_ci_width=max_ci_width)
@@ -205,14 +170,14 @@ def evaluate(
         raise BadInput("\n".join([lone + left + way, *chosen]))
     names = sorted(found.unscored)
     check_metrics(own_criterion, lower_is_better, names, readings.criteria)
-    items = carried(items_of(readings, found, own_criterion), data, unit="doc_id")
-    at(f"correlations, {n_resamples} resamples")
+    items = kit.grouping.carried(items_of(readings, found, own_criterion), data, unit="doc_id")
+    core.progress.at(f"correlations, {n_resamples} resamples")
     panel, terms = settled(items, options)
     used = {*metrics, *readings.criteria, *side_columns(metrics)}
-    return Result(
+    return core.Result(
         study="human_correlation",
         question=QUESTION,
-        judged=several("metric", names) if names else "the annotators' agreement",
+        judged=kit.collecting.several("metric", names) if names else "the annotators' agreement",
         parameters={**parameters, "metrics": recorded(metrics, found), "criteria": list(readings.criteria)},
         data=data.label,
         id="doc_id",
@@ -221,13 +186,21 @@ def evaluate(
         + " × metrics" * bool(names)
         + " × criteria" * (not names or not set(names) <= {*own_criterion}),
         items=items,
-        summary=summarise(items, **taken(summarise, parameters)) if data.grouping.slices else summary_of(panel, terms),
+        summary=summarise(items, **kit.taken(summarise, parameters))
+        if data.grouping.slices
+        else summary_of(panel, terms),
         tables={
             **tables_of(panel, terms.trusted, readings.pairs, yellow_from),
             "texts": readings.frame,
-            **calls_of(found, heard=heard),
+            **kit.scoring.calls_of(found, heard=heard),
         },
         notes=(*data.notes_beside(used), *readings.notes, *found.notes, *chosen, *remarks(panel, terms)),
-        method=(*method_of(panel, terms), *ways_of(computed(readings.frame, recorded(metrics, found)), options)),
-        accounting=accounting_of(found, options, heard=heard),
+        method=(
+            *method_of(panel, terms),
+            *kit.metric_options.ways_of(computed(readings.frame, recorded(metrics, found)), options),
+        ),
+        accounting=kit.scoring.accounting_of(found, options, heard=heard),
     )
+
+
+globals().update(offered(__name__))

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
+from evalbench import kit, readers
 from evalbench.errors import BadInput
-from evalbench.kit.choosing import allowed
-from evalbench.readers.dataset import Dataset, counted_as
-from evalbench.readers.files import parsed_json
-from evalbench.readers.renames import nested_names, within
 from evalbench.readers.schema import Column, Table
 from evalbench.studies.human_correlation.panel import KEYS
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # With more annotators than this, the k-th rating of each output stands for annotator k.
 MANY_ANNOTATORS = 12
@@ -106,7 +101,9 @@ class Readings(NamedTuple):
     pairs: pd.DataFrame | None
 
 
-def automatic(data: Dataset, criteria: Sequence[str], options: Mapping[str, Any]) -> tuple[list[str], tuple[str, ...]]:
+def automatic(
+    data: readers.Dataset, criteria: Sequence[str], options: Mapping[str, Any]
+) -> tuple[list[str], tuple[str, ...]]:
     """The metrics of a table that names none: its columns of numbers that are not criteria, and those of the document.
 
     Parameters
@@ -127,7 +124,7 @@ def automatic(data: Dataset, criteria: Sequence[str], options: Mapping[str, Any]
         first, second = SIDES
         stems = [name.removesuffix(f"_{first}") for name in own if name.endswith(f"_{first}")]
         own = [stem for stem in stems if f"{stem}_{second}" in own]
-    found, notes = allowed(items.columns, options, among=[name for name in DOCUMENTED if name not in own])
+    found, notes = kit.choosing.allowed(items.columns, options, among=[name for name in DOCUMENTED if name not in own])
     if not {"output", *SIDES} & set(items.columns):
         found, notes = [], ()
     read = f"Columns of numbers that were read as metrics: {', '.join(own)}; metrics=[…] names others."
@@ -139,7 +136,7 @@ def automatic(data: Dataset, criteria: Sequence[str], options: Mapping[str, Any]
     return [*own, *found], (*([read] if own else []), *left, *notes)
 
 
-def read(data: Dataset, metrics: Sequence[str], criteria: Sequence[str]) -> Readings:
+def read(data: readers.Dataset, metrics: Sequence[str], criteria: Sequence[str]) -> Readings:
     """Bring any shape of human scores to one.
 
     Parameters
@@ -192,7 +189,7 @@ def read(data: Dataset, metrics: Sequence[str], criteria: Sequence[str]) -> Read
             f"table {tables}: {len(strangers)} documents and systems are not in items, first {min(strangers)}"
         )
     if faults:
-        raise BadInput.listing(f"human scores{counted_as(faults, data.sheets)}:", faults)
+        raise BadInput.listing(f"human scores{readers.dataset.counted_as(faults, data.sheets)}:", faults)
     ratings, notes = _few_annotators(ratings)
     return Readings(frame.sort_values(KEYS, kind="stable", ignore_index=True), ratings, used, notes, pairs)
 
@@ -203,11 +200,9 @@ def side_columns(metrics: Sequence[str]) -> list[str]:
 
 
 def _compared(
-    data: Dataset, metrics: Sequence[str], faults: list[str]
+    data: readers.Dataset, metrics: Sequence[str], faults: list[str]
 ) -> tuple[pd.DataFrame, pd.DataFrame | None]:  # fmt: skip
     """One row per output, and the pairs, of items that may hold the two texts of a pair, and of a table of pairs."""
-    import pandas as pd
-
     items, given = data["items"].copy(), data.get("pairs")
     items.index = data.rows.get("items", items.index + 1)
     if set(SIDES) <= set(items.columns):
@@ -241,8 +236,6 @@ def _ratings(
     faults: list[str],
 ) -> tuple[pd.DataFrame, bool]:
     """All human scores, and whether the items have several rows for an output."""
-    import pandas as pd
-
     scored = separate is not None or {"criterion", "score"} <= set(items.columns)
     if pairs is not None:
         won = _share_won(pairs)
@@ -282,16 +275,12 @@ def _ratings(
 
 def _share_won(pairs: pd.DataFrame) -> pd.DataFrame:
     """Human scores from pairs: the share of its comparisons that an output won, by criterion and annotator."""
-    import pandas as pd
-
     sides = [pairs.assign(system=pairs[side], score=float(side == "better")) for side in SIDES]
     return pd.concat(sides).groupby(_MARK[:-1], sort=True)["score"].mean().reset_index()
 
 
 def _numbers(column: pd.Series, name: str, faults: list[str]) -> np.ndarray:
     """A column as floats, NaN where empty; cells that are not numbers are a fault, and infinite."""
-    import pandas as pd
-
     text = column.astype(str).str.strip()
     empty = text.isin(["", "nan", "None"])
     values = pd.to_numeric(text.where(~empty), errors="coerce").to_numpy(dtype=float, na_value=np.nan)
@@ -305,14 +294,12 @@ def _numbers(column: pd.Series, name: str, faults: list[str]) -> np.ndarray:
 
 def within_objects(items: pd.DataFrame) -> dict[str, str]:
     """The numbers within objects of a table's further columns, and the name that each could have as a column."""
-    import pandas as pd
-
     found: dict[str, str] = {}
     for name in [str(c) for c in items if SCHEMA["items"].column(str(c)) is None]:
         cells = items[name].head(200).map(_object)
         own = pd.DataFrame({name: cells.astype(object)})
-        for path in nested_names(own):
-            if (values := within(own, path)) is not None and _is_numeric(values):
+        for path in readers.renames.nested_names(own):
+            if (values := readers.renames.within(own, path)) is not None and _is_numeric(values):
                 last = path.rpartition(".")[2]
                 found[path] = path.replace(".", "_") if last in items or last in found.values() else last
     return found
@@ -320,7 +307,7 @@ def within_objects(items: pd.DataFrame) -> dict[str, str]:
 
 def _object(cell: Any) -> Any:
     try:
-        return parsed_json(cell) if isinstance(cell, str) and cell.startswith("{") else None
+        return readers.files.parsed_json(cell) if isinstance(cell, str) and cell.startswith("{") else None
     except ValueError:
         return None
 

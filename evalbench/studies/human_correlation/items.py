@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
+from evalbench import kit
 from evalbench.errors import BadInput, ModelUnavailable
 from evalbench.judge.verdicts import BASELINE, InProcess, Task, judge_name, mark_task
-from evalbench.kit.answers import why_unscored
-from evalbench.kit.judging import Docket, Heard, Question
-from evalbench.kit.metric_options import metrics_of, unknown
-from evalbench.kit.options import Checks
 from evalbench.kit.scoring import Scored, score_all
 from evalbench.metrics.registry import MODULE
 from evalbench.studies.human_correlation.inputs import Readings
 from evalbench.studies.human_correlation.panel import KEYS, NO_METRIC
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Array = np.ndarray[Any, Any]
 BASES = ("reference", "context")
@@ -66,7 +61,7 @@ def criteria_of(
         With all faults at once: judges without criteria, criteria without a definition or with unknown keys, marks
         that are not whole numbers, a basis that the table lacks, a judge that gives no marks.
     """
-    checks = Checks()
+    checks = kit.Checks()
     checks.that(criteria or not judges, f"judges needs judge_criteria, for example {_FORM}")
     checks.that("output" in columns or not judges, "there is no column output to judge")
     checks.that(BASELINE not in judges, f"{BASELINE} compares texts and gives no marks: name a chat model")
@@ -103,7 +98,7 @@ def scores_of(
     judges: Sequence[str | InProcess],
     criteria: Sequence[Criterion],
     options: Mapping[str, Any],
-) -> tuple[Scored, list[Heard]]:
+) -> tuple[Scored, list[kit.judging.Heard]]:
     """Every metric's scores: read from the table, computed by the registry, or marked by a judge; what judges heard.
 
     Parameters
@@ -117,7 +112,7 @@ def scores_of(
         See :mod:`evalbench.kit.metric_options`; and ``seed``, of the judges.
     """
     asked = computed(frame, metrics)
-    if strange := unknown(asked):
+    if strange := kit.metric_options.unknown(asked):
         rest = json.dumps([name for name in metrics if name not in strange], ensure_ascii=False)
         ways = [
             f"it has the columns {', '.join(map(str, frame.columns))}; `evalbench metrics list` names the metrics",
@@ -125,13 +120,13 @@ def scores_of(
             'in a notebook metrics = "auto", above all where its data were changed and its metrics are still the sample\'s',
         ]
         raise BadInput.listing("metrics that are neither columns of the table nor known:", [*strange.values(), *ways])
-    entries = metrics_of(asked, options)
+    entries = kit.metric_options.metrics_of(asked, options)
     found, heard = score_all(frame, entries, options) if entries else Scored(), []
     for name in (name for name in metrics if name in frame.columns):
         values = frame[name].to_numpy(dtype=float)
         _put(found, name, values, np.where(np.isnan(values), "no-value", "").astype(object), _nothing(frame))
     for by in judges:
-        docket = Docket(by, seed=options["seed"])
+        docket = kit.judging.Docket(by, seed=options["seed"])
         for criterion in criteria:
             _mark(frame, docket, criterion, options["language"], found)
         heard.append(docket.heard())
@@ -146,10 +141,14 @@ def _put(found: Scored, name: str, values: Array, unscored: Array, undefined: Ar
     found.columns[name], found.unscored[name], found.undefined[name] = values, unscored, undefined
 
 
-def _mark(frame: pd.DataFrame, docket: Docket, criterion: Criterion, language: str, found: Scored) -> None:
+def _mark(frame: pd.DataFrame, docket: kit.judging.Docket, criterion: Criterion, language: str, found: Scored) -> None:
     """The marks of one judge by one criterion; a judge that is not available here leaves them unscored."""
     scorer = f"{judge_name(docket.by).removeprefix('function:')}: {criterion.name}"
-    values, unscored, undefined = np.full(len(frame), np.nan), why_unscored(frame["output"]), _nothing(frame)
+    values, unscored, undefined = (
+        np.full(len(frame), np.nan),
+        kit.answers.why_unscored(frame["output"]),
+        _nothing(frame),
+    )
     if criterion.basis:
         undefined[frame[criterion.basis].map(len).to_numpy() == 0] = f"no-{criterion.basis}"
     asked = np.flatnonzero((unscored == "") & (undefined == ""))
@@ -162,13 +161,13 @@ def _mark(frame: pd.DataFrame, docket: Docket, criterion: Criterion, language: s
     _put(found, scorer, values, unscored, undefined)
 
 
-def _questions(frame: pd.DataFrame, basis: str, language: str) -> list[Question]:
+def _questions(frame: pd.DataFrame, basis: str, language: str) -> list[kit.judging.Question]:
     """What the judge is shown of every output: its text, the request, and the basis; never who wrote it."""
     found = []
     for row in frame.to_dict("records"):
         fields = {"answer": row["output"], **({"question": row["prompt"]} if "prompt" in row else {})}
         fields |= {"basis": "\n\n".join(row[basis])} if basis else {}
-        found.append(Question(fields, language, "/".join(filter(None, (row["doc_id"], row["system"])))))
+        found.append(kit.judging.Question(fields, language, "/".join(filter(None, (row["doc_id"], row["system"])))))
     return found
 
 
@@ -176,7 +175,7 @@ def check_metrics(
     own: Mapping[str, str], lower_is_better: Sequence[str], scorers: Sequence[str], criteria: Sequence[str]
 ) -> None:
     """Refuse metrics and criteria of options that do not exist, all at once."""
-    checks = Checks()
+    checks = kit.Checks()
     if isinstance(own, Mapping):
         for name, criterion in own.items():
             checks.that(name in scorers, f"own_criterion: {name} is not a metric here; there are {', '.join(scorers)}")
@@ -199,8 +198,6 @@ def items_of(readings: Readings, scores: Scored, own: Mapping[str, str]) -> pd.D
     own : mapping
         Metric → the only criterion that it is compared with.
     """
-    import pandas as pd
-
     by_annotator = readings.ratings.pivot(index=[*KEYS, "criterion"], columns="annotator", values="score")
     by_annotator.columns = [f"rating_{name}" for name in by_annotator.columns]
     frame = readings.frame[KEYS]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from evalbench.core.compared import left_out_note
-from evalbench.core.correlation_table import is_linearised
+from evalbench import core
 from evalbench.studies.human_correlation.panel import Panel, Terms
 from evalbench.studies.human_correlation.tables import DEFINITIONS
 
@@ -23,7 +22,7 @@ def remarks(panel: Panel, terms: Terms) -> tuple[str, ...]:
         f"{n} metrics were tried: the best of many looks better than it is" if n > 1 else "",
         f"not trusted: {', '.join(untrusted)}" if untrusted else "",
         "" if panel.has_systems else "no column system: no system level, no partial correlation",
-        left_out_note(n, "metrics", "their agreement on each criterion"),
+        core.compared.left_out_note(n, "metrics", "their agreement on each criterion"),
     )
     return tuple(filter(None, said))
 
@@ -36,7 +35,7 @@ def method_of(panel: Panel, terms: Terms) -> tuple[str, ...]:
         f"Correlations are with {people}. Levels: summary, the correlation over systems within a document, mean over documents "
         "where both vary; dataset, over all rows pooled; system, over the systems' means (Deutsch, Dror & Roth 2021).",
         *(f"{name}: {said}." for name, said in DEFINITIONS.items() if panel.has_systems and "_" in name),
-        *([_LINEARISED] if is_linearised(len(panel.x), panel.n_documents) else []),
+        *([_LINEARISED] if core.correlation_table.is_linearised(len(panel.x), panel.n_documents) else []),
         "Comparisons: paired bootstrap over documents at summary and dataset level (p from Student's t); Williams' test "
         "(Pearson) at system level only, since pooled rows are not independent. Holm over the pairs of one criterion and level.",
         "Labels needed: ((z.975 + z.80) / (atanh r − atanh r0))² + 3 (Fisher 1921).",

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.clusters import CLUSTER
-from evalbench.core.measures import estimate, precision_of
+from evalbench import core
 from evalbench.studies.human_correlation.inputs import SIDES
 from evalbench.studies.human_correlation.panel import Array, Panel
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # What is counted of each pair: the metric prefers the better, the worse, neither; it lacks a score; people prefer neither.
 _COUNTS = 5
@@ -42,8 +39,6 @@ def pairs_table(panel: Panel, given: pd.DataFrame | None) -> pd.DataFrame:
     Ma et al. (2019), Results of the WMT19 metrics shared task, section 5 (daRR); Kocmi et al. (2021), To ship or not to
     ship, WMT, for pairwise accuracy of systems.
     """
-    import pandas as pd
-
     x = panel.x * panel.signs
     by_document = _of_documents(x, panel.y, panel.document_codes)
     if given is not None:
@@ -75,8 +70,6 @@ def _of_documents(x: Array, y: Array, document: Array) -> Array:
 
 def _of_given(panel: Panel, x: Array, given: pd.DataFrame) -> Array:
     """Counts (documents, p, q, 5) over pairs that people judged."""
-    import pandas as pd
-
     keys = pd.MultiIndex.from_arrays([panel.document, panel.system])
     better, worse = (keys.get_indexer(pd.MultiIndex.from_frame(given[["doc_id", c]])) for c in ("better", "worse"))
     document = panel.document_codes[better]
@@ -112,13 +105,15 @@ def _rows(panel: Panel, counts: Array, level: str) -> list[dict[str, Any]]:
         name, right = f"{i}/{j}", counts[:, i, j, 0]
         columns |= {f"right {name}": right, f"wrong {name}": counts[:, i, j, :3].sum(axis=1) - right}
         none = "no pair with a preference and two scores"
-        measures.append(precision_of(f"right {name}", f"wrong {name}", name, undefined=none))
+        measures.append(core.measures.precision_of(f"right {name}", f"wrong {name}", name, undefined=none))
     if panel.clusters is not None and level != "system":
-        columns[CLUSTER] = panel.clusters
+        columns[core.clusters.CLUSTER] = panel.clusters
     resampling: dict[str, Any] = {"seed": panel.seed, "n_resamples": panel.n_resamples}
     rows = []
     for (i, j), found in zip(
-        panel.cells, estimate(columns, measures, units=np.arange(len(counts)), **resampling).estimates, strict=True
+        panel.cells,
+        core.measures.estimate(columns, measures, units=np.arange(len(counts)), **resampling).estimates,
+        strict=True,
     ):
         good, bad, tied, unscored, undecided = counts[:, i, j].sum(axis=0).astype(int).tolist()
         pairs, decided = good + bad + tied, good + bad

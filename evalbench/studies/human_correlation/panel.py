@@ -6,26 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.agreement import Level, clustered_alpha, cohen_kappa, krippendorff_alpha
-from evalbench.core.clusters import CLUSTER
-from evalbench.core.correlation import FEWEST_ROWS
-from evalbench.core.correlation_table import Correlations, correlation_table
+from evalbench import core
 from evalbench.core.stats import FEW_UNITS, Measured, with_interval
-from evalbench.core.unscored import in_words
-from evalbench.core.verdict import Bands
 from evalbench.metrics.registry import card
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Array = np.ndarray[Any, Any]
 KEYS = ["doc_id", "system"]
 LEVEL, COEFFICIENT = "auto", "spearman"
-ALPHAS: tuple[Level, ...] = ("ordinal", "interval", "nominal")
+ALPHAS: tuple[core.agreement.Level, ...] = ("ordinal", "interval", "nominal")
 # What n counts at each level.
 UNITS = {"summary": "documents", "dataset": "outputs", "system": "systems"}
 # With fewer systems an interval spans nearly everything, or nothing: it would be read as more than it is.
@@ -59,7 +52,7 @@ class Terms(NamedTuple):
 
     trusted: tuple[str, ...]
     why: str
-    bands: Bands
+    bands: core.verdict.Bands
     max_ci_width: float
     max_unscored: float
 
@@ -156,28 +149,32 @@ class Panel:
         if not len(reasons):
             return ""
         commonest = str(reasons[times.argmax()])
-        return _REASONS.get(commonest, in_words(commonest))
+        return _REASONS.get(commonest, core.unscored.in_words(commonest))
 
     # Correlations ---------------------------------------------------------------------------------------------------
 
-    def correlated(self, x: Array, y: Array, **options: Any) -> Mapping[tuple[str, str], Correlations]:
+    def correlated(
+        self, x: Array, y: Array, **options: Any
+    ) -> Mapping[tuple[str, str], core.correlation_table.Correlations]:
         """Columns over the panel's rows, by (level, coefficient); options as of ``correlation_table``."""
         system = self.system if self.has_systems else None
         resampling: dict[str, Any] = {"seed": self.seed, "n_resamples": self.n_resamples, "clusters": self.clusters}
-        return correlation_table(x, y, document=self.document, system=system, **{**resampling, **options})
+        return core.correlation_table.correlation_table(
+            x, y, document=self.document, system=system, **{**resampling, **options}
+        )
 
-    def by_headline(self, x: Array, y: Array, **options: Any) -> Correlations:
+    def by_headline(self, x: Array, y: Array, **options: Any) -> core.correlation_table.Correlations:
         """The same at the headline's level by its coefficient alone."""
         wanted = {"levels": (self.level,), "kinds": (self.coefficient,)}
         return self.correlated(x, y, **wanted, **options)[self.level, self.coefficient]
 
     @cached_property
-    def correlations(self) -> Mapping[tuple[str, str], Correlations]:
+    def correlations(self) -> Mapping[tuple[str, str], core.correlation_table.Correlations]:
         """Every scorer with every criterion at every level by every coefficient."""
         return self.correlated(self.x, self.y, partial=True)
 
     @property
-    def headline(self) -> Correlations:
+    def headline(self) -> core.correlation_table.Correlations:
         return self.correlations[self.level, self.coefficient]
 
     @cached_property
@@ -229,7 +226,7 @@ class Panel:
             return f"unscored: {self.why_unscored(i)}" if self.n_unscored[i] else "no output has both scores"
         if both.sum() < 2:
             return "only one output has both scores"
-        if level == "dataset" and both.sum() < FEWEST_ROWS:
+        if level == "dataset" and both.sum() < core.correlation.FEWEST_ROWS:
             return "only two outputs have both scores, and two always correlate perfectly"
         if np.ptp(y[both]) == 0:
             return f"constant human score: every output got {y[both][0]:g}"
@@ -280,18 +277,20 @@ class Panel:
             return {f"alpha_{a}": Measured(None, note="one annotator only: nothing to agree with") for a in ALPHAS}
         units = np.repeat(np.arange(len(ratings)), ratings.shape[1])
         resampling = {"seed": self.seed, "n_resamples": self.n_resamples if self.cluster is None else 0}
-        found = {f"alpha_{a}": krippendorff_alpha(units, ratings.ravel(), a, **resampling) for a in ALPHAS}
+        found = {
+            f"alpha_{a}": core.agreement.krippendorff_alpha(units, ratings.ravel(), a, **resampling) for a in ALPHAS
+        }
         if self.cluster is None:
             return found
         return {
-            name: clustered_alpha(alpha, ratings, a, self.cluster, self.seed, self.n_resamples)
+            name: core.agreement.clustered_alpha(alpha, ratings, a, self.cluster, self.seed, self.n_resamples)
             for a, (name, alpha) in zip(ALPHAS, found.items(), strict=True)
         }
 
     def _kappa(self, j: int) -> Measured:
         ratings = self.ratings[:, j]
         pairs = [
-            cohen_kappa(ratings[:, a], ratings[:, b], seed=self.seed, n_resamples=1)
+            core.agreement.cohen_kappa(ratings[:, a], ratings[:, b], seed=self.seed, n_resamples=1)
             for a, b in combinations(range(ratings.shape[1]), 2)
         ]
         known = [k for k in pairs if k.value is not None]
@@ -300,7 +299,7 @@ class Panel:
         mean = float(np.mean([k.value for k in known]))
         return Measured(mean, n=sum(k.n for k in known), note=f"mean over {len(known)} pairs, no interval")
 
-    def one_against_others(self, **options: Any) -> list[Correlations]:
+    def one_against_others(self, **options: Any) -> list[core.correlation_table.Correlations]:
         """Each annotator against the mean of the others, by the headline's level and coefficient."""
         found = []
         for k in range(self.ratings.shape[2]):
@@ -340,8 +339,6 @@ def panel_of(
     n_resamples: int = 0,
 ) -> Panel:
     """The arrays of items in any order of rows; ``level="auto"``: summary where documents have several outputs, else dataset."""
-    import pandas as pd
-
     rows = pd.MultiIndex.from_frame(items[KEYS])
     keys = rows.unique().sort_values()
     at = keys.get_indexer(rows)
@@ -359,8 +356,8 @@ def panel_of(
     y[at, c], ratings[at, c] = items["human"], items[columns].to_numpy(dtype=float)
     document, system = (keys.get_level_values(k).to_numpy() for k in (0, 1))
     cluster = None
-    if CLUSTER in items:
-        cluster = items[CLUSTER].to_numpy()[np.unique(at, return_index=True)[1]]
+    if core.clusters.CLUSTER in items:
+        cluster = items[core.clusters.CLUSTER].to_numpy()[np.unique(at, return_index=True)[1]]
     if level == LEVEL:
         level = "summary" if len(np.unique(document)) < len(document) else "dataset"
     signs = np.array([-1.0 if _less_is_better(name, lower_is_better) else 1.0 for name in scorers])

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from evalbench.draw.pictures import ACCENT, GRID, INK, MUTED, estimate_bars, heat_map, new_figure, title_at_top
+from evalbench import core, draw
 from evalbench.studies.human_correlation.shown import (
     INTERVAL,
     best_metric,
@@ -19,16 +17,11 @@ from evalbench.studies.human_correlation.shown import (
 )
 from evalbench.studies.human_correlation.summary import NAMES
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    from evalbench.core.result import Result
-
 # More outputs than so many are drawn as cells: a page of dots would be megabytes.
 _MOST_DOTS = 2000
 
 
-def picture_heat_map(result: Result, level: str = "", coefficient: str = "") -> tuple[Figure, str] | None:
+def picture_heat_map(result: core.Result, level: str = "", coefficient: str = "") -> draw.Drawn | None:
     """Metric × criterion with intervals in the cells; the best metric on top.  None without a metric."""
     table = selected(result, level, coefficient)
     if table is None:
@@ -46,7 +39,7 @@ def picture_heat_map(result: Result, level: str = "", coefficient: str = "") -> 
     if (values.isna() & n.notna()).to_numpy().any():
         unit += "; a dash: undefined"
     kind = NAMES[coefficient or result.parameters["coefficient"]]
-    return heat_map(
+    return draw.pictures.heat_map(
         values.to_numpy(dtype=float),
         list(values.index),
         list(values.columns),
@@ -58,12 +51,12 @@ def picture_heat_map(result: Result, level: str = "", coefficient: str = "") -> 
     )
 
 
-def _human(result: Result) -> str:
+def _human(result: core.Result) -> str:
     """What the metrics are compared with, in words."""
     return "annotators' mean" if several_annotators(result) else "human score"
 
 
-def picture_criterion(result: Result, criterion: str = "") -> tuple[Figure, str] | None:
+def picture_criterion(result: core.Result, criterion: str = "") -> draw.Drawn | None:
     """All metrics on one criterion, by default the first trusted one, and the ceiling where there is one.
 
     The ceiling is how well one annotator agrees with the others.  None without a metric.
@@ -73,7 +66,7 @@ def picture_criterion(result: Result, criterion: str = "") -> tuple[Figure, str]
     criterion = criterion or first_trusted(result)
     rows = [e for e in headline(result) if e.group["criterion"] == criterion]
     rows.sort(key=lambda e: (-(e.value if e.value is not None else -9), e.group["scorer"]))
-    figure, alt = estimate_bars(
+    figure, alt = draw.pictures.estimate_bars(
         [e.group["scorer"] for e in rows],
         rows,
         title=f"{criterion}: how well each metric follows the {_human(result)}",
@@ -85,17 +78,17 @@ def picture_criterion(result: Result, criterion: str = "") -> tuple[Figure, str]
         return figure, alt
     ax = figure.axes[0]
     if ceiling.ci_low is not None and ceiling.ci_high is not None:
-        ax.axvspan(ceiling.ci_low, ceiling.ci_high, color=MUTED, alpha=0.13, linewidth=0, zorder=0)
-    ax.axvline(ceiling.value, color=INK, linewidth=1.2, linestyle="--", zorder=1)
-    ax.axvline(0, color=GRID, linewidth=1, zorder=0)
+        ax.axvspan(ceiling.ci_low, ceiling.ci_high, color=draw.pictures.MUTED, alpha=0.13, linewidth=0, zorder=0)
+    ax.axvline(ceiling.value, color=draw.pictures.INK, linewidth=1.2, linestyle="--", zorder=1)
+    ax.axvline(0, color=draw.pictures.GRID, linewidth=1, zorder=0)
     ax.annotate(
         f"one annotator {ceiling.value:.2f}", (ceiling.value, 1), xycoords=("data", "axes fraction"),
-        xytext=(0, 3), textcoords="offset points", ha="center", va="bottom", fontsize=8, color=MUTED,
+        xytext=(0, 3), textcoords="offset points", ha="center", va="bottom", fontsize=8, color=draw.pictures.MUTED,
     )  # fmt: skip
     return figure, f"{alt} Dashed line: one annotator against the mean of the others, {ceiling.value:.2f}."
 
 
-def picture_agreement(result: Result) -> tuple[Figure, str] | None:
+def picture_agreement(result: core.Result) -> draw.Drawn | None:
     """How far the annotators agree with each other, criterion by criterion: alpha, and the ceiling.
 
     None where neither has a value, as with one annotator.
@@ -110,7 +103,7 @@ def picture_agreement(result: Result) -> tuple[Figure, str] | None:
     if not rows:
         return None
     labels = sorted(rows)
-    return estimate_bars(
+    return draw.pictures.estimate_bars(
         labels,
         [rows[label] for label in labels],
         title="How far the annotators agree with each other",
@@ -119,7 +112,7 @@ def picture_agreement(result: Result) -> tuple[Figure, str] | None:
     )
 
 
-def picture_scatter(result: Result, scorer: str = "", criterion: str = "") -> tuple[Figure, str] | None:
+def picture_scatter(result: core.Result, scorer: str = "", criterion: str = "") -> draw.Drawn | None:
     """One metric against one criterion: every output, with the spread of its annotators.
 
     By default the metric of the headline and the first trusted criterion.  None without a metric.
@@ -131,20 +124,27 @@ def picture_scatter(result: Result, scorer: str = "", criterion: str = "") -> tu
     rows = items[(items["scorer"] == scorer) & (items["criterion"] == criterion)].dropna(subset=["score", "human"])
     several = several_annotators(result)
     ratings = rows[[c for c in rows.columns if str(c).startswith("rating_")]].to_numpy(dtype=float)
-    figure, ax = new_figure(7.2, 4.2)
+    figure, ax = draw.pictures.new_figure(7.2, 4.2)
     x, y = rows["score"].to_numpy(dtype=float), rows["human"].to_numpy(dtype=float)
     many = len(rows) > _MOST_DOTS
     if many:
         cells = ax.hexbin(x, y, gridsize=(48, 20), mincnt=1, linewidths=0)
         counts = np.log1p(np.asarray(cells.get_array(), dtype=float))
-        cells.set(array=None, facecolor=ACCENT, alpha=0.1 + 0.9 * counts / counts.max())
+        cells.set(array=None, facecolor=draw.pictures.ACCENT, alpha=0.1 + 0.9 * counts / counts.max())
     elif several and len(rows):
-        ax.vlines(x, np.nanmin(ratings, axis=1), np.nanmax(ratings, axis=1), color=ACCENT, alpha=0.18, linewidth=1)
+        ax.vlines(
+            x,
+            np.nanmin(ratings, axis=1),
+            np.nanmax(ratings, axis=1),
+            color=draw.pictures.ACCENT,
+            alpha=0.18,
+            linewidth=1,
+        )
     if not many:
-        ax.plot(x, y, "o", color=ACCENT, markersize=4, alpha=0.6, markeredgewidth=0)
+        ax.plot(x, y, "o", color=draw.pictures.ACCENT, markersize=4, alpha=0.6, markeredgewidth=0)
     spans = " (lines: lowest to highest)" if several and not many else ""
     ax.set(xlabel=f"{scorer}", ylabel=f"{criterion}, {_human(result)}{spans}")
-    title_at_top(figure, f"{scorer} against {criterion}")
+    draw.pictures.title_at_top(figure, f"{scorer} against {criterion}")
     level, kind = level_of(result), result.parameters["coefficient"]
     found = result.estimate(f"{kind}_{level}", scorer=scorer, criterion=criterion)
     value = f"{kind} {found.value:.2f} at {level} level" if found.value is not None else f"no correlation: {found.note}"

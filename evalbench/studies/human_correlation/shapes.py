@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from evalbench.readers.schema import TRIAL
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _NAMES = {"id": "doc_id", "model": "system", "mark": "score"}
 

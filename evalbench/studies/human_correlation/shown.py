@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.wording import p_text, rounded, signed
-from evalbench.kit.cases import worst_cases
+from evalbench import core, kit
 from evalbench.studies.human_correlation.panel import KEYS
 from evalbench.studies.human_correlation.summary import agreement_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evalbench.core.result import Estimate, Result
 
 INTERVAL = ("value", "ci_low", "ci_high")
 _PARTIALS = {
@@ -26,24 +21,24 @@ _PARTIALS = {
 }
 
 
-def headline(result: Result) -> list[Estimate]:
+def headline(result: core.Result) -> list[core.Estimate]:
     """The correlations of metrics with criteria at the headline's level; the best metric's is not the first."""
     return [e for e in result.summary.estimates if {"scorer", "criterion"} == set(e.group)]
 
 
-def level_of(result: Result) -> str:
+def level_of(result: core.Result) -> str:
     """The headline's level, as resolved."""
     return headline(result)[0].metric.removeprefix(f"{result.parameters['coefficient']}_")
 
 
-def best_metric(result: Result) -> str:
+def best_metric(result: core.Result) -> str:
     """The metric of the headline: of the highest mean over trusted criteria, else of the highest correlation."""
     means = [e for e in result.summary.estimates if e.metric == "trusted_mean"]
     best = max(means or headline(result), key=agreement_of)
     return str(result.items["scorer"].iloc[0] if best.value is None else best.group["scorer"])
 
 
-def first_trusted(result: Result, scorer: str = "") -> str:
+def first_trusted(result: core.Result, scorer: str = "") -> str:
     """The first trusted criterion that a metric is compared with, else the first."""
     items, table = result.items, result.tables["agreement"]
     asked = items.loc[items["scorer"] == scorer, "criterion"].unique() if scorer else table["criterion"]
@@ -57,11 +52,11 @@ def cell(value: float, low: float, high: float, *, sep: str = " ") -> str:
     if np.isnan(value):
         return "–"
     interval = f"{sep}[{_short(low)}, {_short(high)}]" if np.isfinite(low) else ""
-    return signed(f"{value:.2f}") + interval
+    return core.wording.signed(f"{value:.2f}") + interval
 
 
 def _short(value: float) -> str:
-    return signed(f"{value:.2f}").replace("0.", ".", 1)
+    return core.wording.signed(f"{value:.2f}").replace("0.", ".", 1)
 
 
 def _cells(table: pd.DataFrame, *names: str) -> list[str]:
@@ -72,7 +67,7 @@ def _words(column: str) -> str:
     return column.replace("_", " ")
 
 
-def selected(result: Result, level: str = "", coefficient: str = "") -> pd.DataFrame | None:
+def selected(result: core.Result, level: str = "", coefficient: str = "") -> pd.DataFrame | None:
     """The correlations at a level, by default the headline's; None without a metric."""
     table = result.tables.get("correlations")
     if table is None:
@@ -81,7 +76,7 @@ def selected(result: Result, level: str = "", coefficient: str = "") -> pd.DataF
     return table[wanted & (table["level"] == (level or level_of(result)))]
 
 
-def matrix(result: Result, level: str = "", coefficient: str = "") -> pd.DataFrame | None:
+def matrix(result: core.Result, level: str = "", coefficient: str = "") -> pd.DataFrame | None:
     """Metrics × criteria: value with interval as text, a dash with no reason hidden (see :func:`undefined`)."""
     table = selected(result, level, coefficient)
     if table is None or table["value"].isna().all():
@@ -90,7 +85,7 @@ def matrix(result: Result, level: str = "", coefficient: str = "") -> pd.DataFra
     return shown.fillna("").reset_index().rename_axis(columns=None)
 
 
-def partials(result: Result) -> pd.DataFrame | None:
+def partials(result: core.Result) -> pd.DataFrame | None:
     """Pooled correlations beside those with the system held fixed; None where there are no systems."""
     table = result.tables.get("correlations")
     if table is None or table.loc[table["coefficient"].str.contains("_"), "value"].isna().all():
@@ -102,7 +97,7 @@ def partials(result: Result) -> pd.DataFrame | None:
     return shown[list(_PARTIALS)].rename(columns=_PARTIALS).reset_index().rename_axis(columns=None)
 
 
-def undefined(result: Result) -> pd.DataFrame | None:
+def undefined(result: core.Result) -> pd.DataFrame | None:
     """Every correlation without a value, and why; None where all have one."""
     table = result.tables.get("correlations")
     if table is None or table["value"].notna().all():
@@ -111,10 +106,8 @@ def undefined(result: Result) -> pd.DataFrame | None:
     return counted.rename("metrics").reset_index().rename(columns={"note": "why"})
 
 
-def agreement(result: Result) -> pd.DataFrame | None:
+def agreement(result: core.Result) -> pd.DataFrame | None:
     """Agreement of the annotators with intervals, and whether each criterion is trusted; None with one annotator."""
-    import pandas as pd
-
     table = result.tables["agreement"]
     if not several_annotators(result):
         return None
@@ -132,11 +125,11 @@ def agreement(result: Result) -> pd.DataFrame | None:
     )
 
 
-def several_annotators(result: Result) -> bool:
+def several_annotators(result: core.Result) -> bool:
     return sum(str(c).startswith("rating_") for c in result.items.columns) > 1
 
 
-def disagreements(result: Result, scorer: str = "", criterion: str = "", rows: int = 10) -> pd.DataFrame | None:
+def disagreements(result: core.Result, scorer: str = "", criterion: str = "", rows: int = 10) -> pd.DataFrame | None:
     """The outputs that a metric and the annotators place farthest apart.
 
     Parameters
@@ -176,10 +169,10 @@ def disagreements(result: Result, scorer: str = "", criterion: str = "", rows: i
     if not (both["system"] != "").any():
         del named["system"]
     far = both.assign(**{"places apart": apart, "far": apart.abs()})
-    return worst_cases(far, "far", keys=KEYS, n=rows, highest=["far"], texts=texts, show=named)
+    return kit.cases.worst_cases(far, "far", keys=KEYS, n=rows, highest=["far"], texts=texts, show=named)
 
 
-def best_comparisons(result: Result, level: str = "", rows: int = 20) -> pd.DataFrame | None:
+def best_comparisons(result: core.Result, level: str = "", rows: int = 20) -> pd.DataFrame | None:
     """The largest differences between two metrics at one level, by default the headline's; None where there are none."""
     table = result.tables.get("comparisons")
     if table is None or not len(table):
@@ -190,16 +183,16 @@ def best_comparisons(result: Result, level: str = "", rows: int = 20) -> pd.Data
     columns: dict[str, Any] = {
         "far": table["difference"].abs(),
         "difference, A − B": _cells(table, "difference", "ci_low", "ci_high"),
-        "p, Holm": [p_text(p) for p in table["p_holm"]],
+        "p, Holm": [core.wording.p_text(p) for p in table["p_holm"]],
     }
     table = table.assign(**columns)
     first = {name: name for name in ("criterion", "level")} | {"A": "scorer_a", "B": "scorer_b"}
     rest = {name: name for name in ("difference, A − B", "verdict", "p, Holm")}
     keys = ["criterion", "scorer_a", "scorer_b"]
-    return worst_cases(table, "far", keys=keys, n=rows, highest=["far"], show=first | rest)
+    return kit.cases.worst_cases(table, "far", keys=keys, n=rows, highest=["far"], show=first | rest)
 
 
-def uncompared(result: Result) -> pd.DataFrame | None:
+def uncompared(result: core.Result) -> pd.DataFrame | None:
     """Why pairs of metrics have no comparison, level by level; None where all have one."""
     table = result.tables.get("comparisons")
     if table is None or table["difference"].notna().all():
@@ -208,7 +201,7 @@ def uncompared(result: Result) -> pd.DataFrame | None:
     return lost.groupby(["level", "why"], sort=True).size().rename("pairs of metrics × criteria").reset_index()
 
 
-def labels_needed(result: Result) -> pd.DataFrame | None:
+def labels_needed(result: core.Result) -> pd.DataFrame | None:
     """How many items tell a correlation of the size seen here from the threshold; None without a metric."""
     table = result.tables.get("label_plan")
     if table is None:
@@ -217,7 +210,7 @@ def labels_needed(result: Result) -> pd.DataFrame | None:
     return table.drop(columns=["against", "documents_here"]).assign(side=side).rename(columns=_words)
 
 
-def documents_needed(result: Result) -> pd.DataFrame | None:
+def documents_needed(result: core.Result) -> pd.DataFrame | None:
     """How many documents tell two neighbouring systems apart by a metric alone; None without systems or a metric.
 
     Metrics have scales of their own, so each row is rounded by itself.
@@ -230,16 +223,14 @@ def documents_needed(result: Result) -> pd.DataFrame | None:
 
 
 def _significant(value: float) -> str:
-    return "–" if np.isnan(value) else rounded(value, 0.0, abs(value) or None).partition(" ")[0]
+    return "–" if np.isnan(value) else core.wording.rounded(value, 0.0, abs(value) or None).partition(" ")[0]
 
 
-def preferred(result: Result, level: str = "document") -> pd.DataFrame | None:
+def preferred(result: core.Result, level: str = "document") -> pd.DataFrame | None:
     """How often each metric prefers what people prefer, the best first; None where there is no pair.
 
     ``level``: of two outputs of a document, or of two systems.
     """
-    import pandas as pd
-
     table = result.tables.get("pairs")
     if table is None:
         return None

@@ -5,19 +5,14 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.result import Estimate, Summary
-from evalbench.core.stats import FEW_UNITS, Measured, light_stability, no_width
+from evalbench import core, kit
 from evalbench.core.verdict import Bands, Light, Verdict
-from evalbench.core.wording import aligned, counted, estimate_text, percent, signed
 from evalbench.errors import BadInput
-from evalbench.kit.options import taken
-from evalbench.kit.rules import rule_of
-from evalbench.kit.slicing import sliced
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, bands_of
 from evalbench.studies.human_correlation.panel import (
     COEFFICIENT,
     FEWEST_SYSTEMS,
@@ -29,9 +24,6 @@ from evalbench.studies.human_correlation.panel import (
     Terms,
     panel_of,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # Defaults of the options that evaluate and summarise share.
 TRUST_FROM, GREEN_FROM, YELLOW_FROM, MAX_CI_WIDTH = 0.4, 0.7, 0.4, 0.5
@@ -47,7 +39,7 @@ NAMES = {"spearman": "Spearman", "kendall": "Kendall's tau-b", "pearson": "Pears
 LOWER = "lower is better: agreement is negative"
 
 
-@sliced("doc_id")
+@kit.slicing.sliced("doc_id")
 def summarise(
     items: pd.DataFrame,
     *,
@@ -59,10 +51,10 @@ def summarise(
     yellow_from: float = YELLOW_FROM,
     max_ci_width: float = MAX_CI_WIDTH,
     lower_is_better: Sequence[str] = (),
-    max_unscored: float = MAX_UNSCORED,
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Summary:
+    max_unscored: float = kit.MAX_UNSCORED,
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Summary:
     """Correlations of every metric with every criterion, the mean over trusted criteria, agreement, and the verdict.
 
     Parameters
@@ -78,8 +70,8 @@ def summarise(
 
 def settled(items: pd.DataFrame, options: Mapping[str, Any]) -> tuple[Panel, Terms]:
     """The panel of items and the terms of its lights, by the options of :func:`summarise`."""
-    panel = panel_of(**taken(panel_of, {**options, "items": items}))
-    bands = thresholds(**taken(thresholds, options))
+    panel = panel_of(**kit.taken(panel_of, {**options, "items": items}))
+    bands = thresholds(**kit.taken(thresholds, options))
     trusted = trusted_of(panel, options["trusted"], options["trust_from"])
     return panel, Terms(*trusted, bands, options["max_ci_width"], options["max_unscored"])
 
@@ -92,7 +84,9 @@ def thresholds(green_from: float, yellow_from: float) -> Bands:
     BadInput
         If the thresholds are not within −1 to 1, or do not ascend.
     """
-    bands = bands_of(rule_of({"green_from": green_from, "yellow_from": yellow_from}, within=(-1, 1)))
+    bands = kit.verdicts.bands_of(
+        kit.rules.rule_of({"green_from": green_from, "yellow_from": yellow_from}, within=(-1, 1))
+    )
     if bands is None:
         raise BadInput("green_from and yellow_from must be numbers, got None")
     return bands
@@ -122,7 +116,7 @@ def trusted_of(panel: Panel, named: Sequence[str], trust_from: float) -> tuple[t
     return good, f"ordinal alpha of the annotators ≥ {trust_from:g}"
 
 
-def summary_of(panel: Panel, terms: Terms) -> Summary:
+def summary_of(panel: Panel, terms: Terms) -> core.Summary:
     """The estimates and the verdict of a panel."""
     scorers = range(len(panel.scorers))
     # Where nothing is trusted there is no mean to open with: the correlations themselves do.
@@ -130,7 +124,7 @@ def summary_of(panel: Panel, terms: Terms) -> Summary:
     headline.sort(key=lambda e: (-agreement_of(e), e.group["scorer"]))
     pairs = [_pair(panel, terms, i, j) for i in scorers for j in np.flatnonzero(panel.compared[i]).tolist()]
     people = [
-        Estimate(
+        core.Estimate(
             metric=metric,
             title=title,
             group={"criterion": criterion},
@@ -145,10 +139,10 @@ def summary_of(panel: Panel, terms: Terms) -> Summary:
     # What people agree on comes before the pairs; the page folds the agreement that comes after them.
     first, rest = people[: 2 * len(panel.criteria)], people[2 * len(panel.criteria) :]
     middle = (*first, *pairs) if headline else (*pairs, *first)
-    return Summary((*headline, *middle, *rest), _verdict(panel, terms, headline, pairs))
+    return core.Summary((*headline, *middle, *rest), _verdict(panel, terms, headline, pairs))
 
 
-def _pair(panel: Panel, terms: Terms, i: int, j: int) -> Estimate:
+def _pair(panel: Panel, terms: Terms, i: int, j: int) -> core.Estimate:
     level, kind = panel.level, panel.coefficient
     gaps = f"no score for {panel.n_unscored[i]} of {len(panel.x)} outputs" if panel.n_unscored[i] else ""
     return _lit(
@@ -158,7 +152,7 @@ def _pair(panel: Panel, terms: Terms, i: int, j: int) -> Estimate:
     )  # fmt: skip
 
 
-def _trusted_mean(panel: Panel, terms: Terms, i: int) -> Estimate:
+def _trusted_mean(panel: Panel, terms: Terms, i: int) -> core.Estimate:
     level, kind = panel.level, panel.coefficient
     columns, asked = trusted_columns(panel, terms, i), asked_columns(panel, terms, i)
     basis = min(
@@ -169,7 +163,9 @@ def _trusted_mean(panel: Panel, terms: Terms, i: int) -> Estimate:
         value, replicates = mean_over(panel, columns, i)
         found = panel.with_interval(value, replicates, level, n=basis.n, n_units=n_units)
     else:
-        found = Measured(None, note=panel.reason(i, asked[0], level) if asked else "its own criterion is not trusted")
+        found = core.stats.Measured(
+            None, note=panel.reason(i, asked[0], level) if asked else "its own criterion is not trusted"
+        )
         basis = Counted(0, basis.n_unscored, basis.n_undefined + basis.n)
     over = f"over {', '.join(panel.criteria[j] for j in columns)}" if columns else ""
     named = {"metric": "trusted_mean", "title": "mean correlation over trusted criteria"}
@@ -177,21 +173,21 @@ def _trusted_mean(panel: Panel, terms: Terms, i: int) -> Estimate:
 
 
 def _lit(
-    panel: Panel, terms: Terms, i: int, found: Measured, basis: Counted, n_units: int, *, metric: str,
+    panel: Panel, terms: Terms, i: int, found: core.stats.Measured, basis: Counted, n_units: int, *, metric: str,
     title: str, group: dict[str, str], note: tuple[str, str],
-) -> Estimate:  # fmt: skip
+) -> core.Estimate:  # fmt: skip
     """An estimate of scorer i with its light; ``note``: what goes before and after the note of what was found."""
     sign = panel.signs[i]
     light = _lights(panel, terms, i, found, n_units)[0] if terms.trusted else "grey"
     notes = (note[0], found.note, note[1], LOWER if sign < 0 else "")
-    return Estimate(
+    return core.Estimate(
         metric=metric, title=title, group=group, unit="−1–1", higher_is_better=bool(sign > 0), light=light, n_of=UNITS[panel.level],
         cuts=tuple(sorted(float(sign) * cut for cut in terms.bands.cuts)),
         **{**found._asdict(), **basis._asdict(), "note": "; ".join(filter(None, notes))},
     )  # fmt: skip
 
 
-def _lights(panel: Panel, terms: Terms, i: int, found: Measured, n_units: int) -> tuple[Light, Light]:
+def _lights(panel: Panel, terms: Terms, i: int, found: core.stats.Measured, n_units: int) -> tuple[Light, Light]:
     """The light of scorer i, and what it would be where the evidence holds it back."""
     if found.value is None:
         return "grey", "grey"
@@ -199,7 +195,7 @@ def _lights(panel: Panel, terms: Terms, i: int, found: Measured, n_units: int) -
     low, high = found.ci_low, found.ci_high
     wide = low is None or high is None or high - low > terms.max_ci_width
     # A few documents that all agree look certain: two always correlate perfectly.
-    chance = not wide and n_units < FEW_UNITS and no_width(low, high)  # type: ignore[arg-type]
+    chance = not wide and n_units < core.stats.FEW_UNITS and core.stats.no_width(low, high)  # type: ignore[arg-type]
     held_back = wide or chance or panel.n_unscored[i] > terms.max_unscored * len(panel.x)
     return ("grey" if held_back else would_be), would_be
 
@@ -220,7 +216,7 @@ def mean_over(panel: Panel, columns: list[int], i: int) -> tuple[float, Array]:
     return float(found.values[i, columns].mean()), found.replicates[:, i, columns].mean(axis=1)
 
 
-def _verdict(panel: Panel, terms: Terms, headline: Sequence[Estimate], pairs: Sequence[Estimate]) -> Verdict:
+def _verdict(panel: Panel, terms: Terms, headline: Sequence[core.Estimate], pairs: Sequence[core.Estimate]) -> Verdict:
     """The light of the best metric over trusted criteria; grey, with the correlations, where none is trusted."""
     if not panel.scorers:
         return Verdict("unlit", _agreement_sentence(panel))
@@ -228,7 +224,7 @@ def _verdict(panel: Panel, terms: Terms, headline: Sequence[Estimate], pairs: Se
     rule = (
         f"{panel.coefficient} with the {people} at {panel.level} level, averaged over trusted criteria, "
         f"of the best metric: {terms.bands}; grey where its interval is wider than {terms.max_ci_width:g}, or "
-        f"has no width on fewer than {FEW_UNITS} documents"
+        f"has no width on fewer than {core.stats.FEW_UNITS} documents"
         + (f", or on fewer than {FEWEST_SYSTEMS} systems" if panel.level == "system" else "")
     )
     if not terms.trusted:
@@ -243,21 +239,21 @@ def _verdict(panel: Panel, terms: Terms, headline: Sequence[Estimate], pairs: Se
     n_units = min(panel.n_units(i, j, panel.level) for j in columns)
     said = _best_sentence(panel, terms, best, known, headline, columns, n_units)
     if best.light == "grey":
-        found = Measured(best.value, best.ci_low, best.ci_high)
+        found = core.stats.Measured(best.value, best.ci_low, best.ci_high)
         return Verdict("grey", said, rule, None, _lights(panel, terms, i, found, n_units)[1], best.place)
     # Each resample has a best metric of its own, as the light has that of all documents.
     each = [mean_over(panel, trusted_columns(panel, terms, k), k)[1] * panel.signs[k] for k in at.values()]
-    stability = light_stability(terms.bands, np.fmax.reduce(each), best.light)
+    stability = core.stats.light_stability(terms.bands, np.fmax.reduce(each), best.light)
     return Verdict(best.light, said, rule, stability, None, best.place)
 
 
-def agreement_of(e: Estimate) -> float:
+def agreement_of(e: core.Estimate) -> float:
     """The value with the sign that means agreement; below all where there is none."""
     return -2.0 if e.value is None else e.value if e.higher_is_better else -e.value
 
 
 def _best_sentence(
-    panel: Panel, terms: Terms, best: Estimate, known: Sequence[Estimate], headline: Sequence[Estimate],
+    panel: Panel, terms: Terms, best: core.Estimate, known: Sequence[core.Estimate], headline: Sequence[core.Estimate],
     columns: Sequence[int], n_units: int,
 ) -> str:  # fmt: skip
     """The best metric's mean over the trusted criteria that it has a value on."""
@@ -265,9 +261,11 @@ def _best_sentence(
     gone = [c for c in terms.trusted if c not in there]
     without = f", without {', '.join(gone)}, where it has no value" if gone else ""
     ceilings = [c.value for name in terms.trusted if (c := panel.agreement[name]["ceiling"]).value is not None]
-    ceiling = f"; one annotator against the others: {signed(f'{np.mean(ceilings):.2f}')}" if ceilings else ""
+    ceiling = (
+        f"; one annotator against the others: {core.wording.signed(f'{np.mean(ceilings):.2f}')}" if ceilings else ""
+    )
     return (
-        f"{_name(best, known)}: {panel.coefficient} {estimate_text(best, headline)} at {panel.level} level, "
+        f"{_name(best, known)}: {panel.coefficient} {core.wording.estimate_text(best, headline)} at {panel.level} level, "
         f"mean over {', '.join(there)} ({terms.why}{without}){ceiling}; "
         f"{_evidence(panel, terms.trusted, best, n_units)}.{_unscored(panel, terms, best)}"
     )
@@ -281,16 +279,16 @@ def _agreement_sentence(panel: Panel) -> str:
     """How far the annotators agree, of a study that no metric takes part in."""
     said = []
     alphas = [measures["alpha_ordinal"] for measures in panel.agreement.values()]
-    texts = aligned([a.value for a in alphas], [a.ci_low for a in alphas], [a.ci_high for a in alphas])
+    texts = core.wording.aligned([a.value for a in alphas], [a.ci_low for a in alphas], [a.ci_high for a in alphas])
     for (criterion, measures), alpha, text in zip(panel.agreement.items(), alphas, texts, strict=True):
         ceiling = measures["ceiling"].value
-        follows = f", one against the others {signed(f'{ceiling:.2f}')}" if ceiling is not None else ""
+        follows = f", one against the others {core.wording.signed(f'{ceiling:.2f}')}" if ceiling is not None else ""
         said.append(f"{criterion}: no alpha ({alpha.note})" if alpha.value is None else f"{criterion} {text}{follows}")
-    named = f"Ordinal alpha of {counted(len(panel.annotators), 'annotator')}, without a metric"
+    named = f"Ordinal alpha of {core.counted(len(panel.annotators), 'annotator')}, without a metric"
     return f"{named}: {'; '.join(said)}; {_evidence(panel, panel.criteria)}."
 
 
-def _untrusted_sentence(panel: Panel, terms: Terms, pairs: Sequence[Estimate]) -> str:
+def _untrusted_sentence(panel: Panel, terms: Terms, pairs: Sequence[core.Estimate]) -> str:
     """The best metric of each criterion, and the line that would make a headline of them."""
     option = "-p " + shlex.quote("trusted=" + json.dumps(list(panel.criteria), ensure_ascii=False))
     trusting = f"No light, because no criterion is trusted: {terms.why}. To trust what you know to be sound: {option}"
@@ -299,7 +297,7 @@ def _untrusted_sentence(panel: Panel, terms: Terms, pairs: Sequence[Estimate]) -
         known = [e for e in pairs if e.group["criterion"] == criterion and e.value is not None]
         if known:
             found.append(max(known, key=agreement_of))
-            said.append(f"{estimate_text(found[-1], pairs)} with {criterion} ({_name(found[-1], known)})")
+            said.append(f"{core.wording.estimate_text(found[-1], pairs)} with {criterion} ({_name(found[-1], known)})")
     if not found:
         return f"No metric has a correlation: {pairs[0].note}; {_evidence(panel, panel.criteria)}. {trusting}"
     places = [(panel.scorers.index(e.group["scorer"]), panel.criteria.index(e.group["criterion"])) for e in found]
@@ -311,15 +309,17 @@ def _untrusted_sentence(panel: Panel, terms: Terms, pairs: Sequence[Estimate]) -
     )
 
 
-def _name(best: Estimate, known: Sequence[Estimate]) -> str:
+def _name(best: core.Estimate, known: Sequence[core.Estimate]) -> str:
     return best.group["scorer"] + (f", the best of {len(known)}" if len(known) > 1 else "")
 
 
-def _evidence(panel: Panel, criteria: Sequence[str], best: Estimate | None = None, n_units: int = FEW_UNITS) -> str:
+def _evidence(
+    panel: Panel, criteria: Sequence[str], best: core.Estimate | None = None, n_units: int = core.stats.FEW_UNITS
+) -> str:
     """Documents and outputs, those with human marks where not all have them, and those that the estimate rests on."""
-    over = f"{counted(panel.n_documents, 'document')}, {counted(len(panel.x), 'output')}"
+    over = f"{core.counted(panel.n_documents, 'document')}, {core.counted(len(panel.x), 'output')}"
     if panel.level == "system" and panel.has_systems:
-        over = f"{counted(panel.n_systems, 'system')}, {over}"
+        over = f"{core.counted(panel.n_systems, 'system')}, {over}"
     marked = {c: int(np.isfinite(panel.y[:, panel.criteria.index(c)]).sum()) for c in criteria}
     if min(marked.values()) < len(panel.x):
         several = len(set(marked.values())) > 1
@@ -328,14 +328,14 @@ def _evidence(panel: Panel, criteria: Sequence[str], best: Estimate | None = Non
             f", with human marks: {by_criterion}" if several else f", {marked[criteria[0]]} of them with human marks"
         )
     if best is not None and best.n_undefined + best.n_unscored:
-        over += f", {counted(best.n, UNITS[panel.level].removesuffix('s'))} with a value"
-    if n_units >= (FEWEST_SYSTEMS if panel.level == "system" else FEW_UNITS):
+        over += f", {core.counted(best.n, UNITS[panel.level].removesuffix('s'))} with a value"
+    if n_units >= (FEWEST_SYSTEMS if panel.level == "system" else core.stats.FEW_UNITS):
         return over
     without = panel.level == "system" or (best is not None and best.ci_low is None)
     return over + (", too few for an interval" if without else ", too few documents for a reliable interval")
 
 
-def _unscored(panel: Panel, terms: Terms, best: Estimate) -> str:
+def _unscored(panel: Panel, terms: Terms, best: core.Estimate) -> str:
     i, total = panel.scorers.index(best.group["scorer"]), len(panel.x)
     n = int(panel.n_unscored[i])
     if not n:
@@ -343,4 +343,6 @@ def _unscored(panel: Panel, terms: Terms, best: Estimate) -> str:
     said = f" {panel.scorers[i]} has no score for {n} of {total} outputs ({panel.why_unscored(i)})"
     if n <= terms.max_unscored * total:
         return said + "."
-    return f"{said}: more than {percent(terms.max_unscored, [terms.max_unscored])}, not enough evidence for a light."
+    return (
+        f"{said}: more than {core.percent(terms.max_unscored, [terms.max_unscored])}, not enough evidence for a light."
+    )

@@ -5,25 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.special import stdtr
 
-from evalbench.core.clusters import widened
-from evalbench.core.compared import at_odds, best_compared
-from evalbench.core.correlation import williams
-from evalbench.core.correlation_table import KINDS, LEVELS, PARTIAL
-from evalbench.core.planning import units_for_correlation, units_for_difference
+from evalbench import core
 from evalbench.core.progress import at
-from evalbench.core.significance import holm
-from evalbench.core.stats import percentile_interval
 from evalbench.studies.human_correlation.pairs import pairs_table
 from evalbench.studies.human_correlation.panel import UNITS, Panel
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 DEFINITIONS = {
     "spearman": "Pearson's r of midranks",
@@ -90,10 +81,10 @@ def _floats(frame: pd.DataFrame, *names: str) -> pd.DataFrame:
 
 def correlation_frame(panel: Panel) -> pd.DataFrame:
     """Every metric × criterion × level × coefficient with its interval, or why it has no value."""
-    import pandas as pd
-
-    named: list[Any] = [(level, kind) for level in LEVELS for kind in KINDS]
-    named += [("dataset", kind) for kind in PARTIAL] if panel.has_systems else []
+    named: list[Any] = [
+        (level, kind) for level in core.correlation_table.LEVELS for kind in core.correlation_table.KINDS
+    ]
+    named += [("dataset", kind) for kind in core.correlation_table.PARTIAL] if panel.has_systems else []
     rows: list[dict[str, Any]] = []
     for i, j in panel.cells:
         for level, kind in named:
@@ -117,8 +108,6 @@ def comparison_table(panel: Panel) -> pd.DataFrame:
     Hesterberg (2015), What teachers should know about the bootstrap, American Statistician 69, 371–386: its standard
     error is too narrow in small samples.
     """
-    import pandas as pd
-
     rows = [
         {"scorer_a": panel.scorers[a], "scorer_b": panel.scorers[b], "criterion": criterion, **found}
         for j, criterion in enumerate(panel.criteria)
@@ -130,7 +119,7 @@ def comparison_table(panel: Panel) -> pd.DataFrame:
     ]
     frame = _floats(pd.DataFrame(rows, columns=[*_COMPARISON, "note"]), "difference", "ci_low", "ci_high", "p")
     families = frame.groupby(["criterion", "level"], sort=True)["p"]
-    frame["p_holm"] = families.transform(lambda p: holm(p.to_numpy())) if len(frame) else []
+    frame["p_holm"] = families.transform(lambda p: core.significance.holm(p.to_numpy())) if len(frame) else []
     tests = families.transform("count") if len(frame) else ()
     frame["verdict"] = [_said(row, n) for row, n in zip(frame.to_dict("records"), tests, strict=True)]
     return frame.drop(columns="note")
@@ -140,7 +129,7 @@ def _best(panel: Panel, j: int) -> list[int]:
     """The metrics that are compared on a criterion, in their order: of many, those that agree best with people."""
     found = np.flatnonzero(panel.compared[:, j])
     values = panel.signs[found] * panel.headline.values[found, j]
-    return sorted(best_compared(found[np.argsort(-values, kind="stable")].tolist()))
+    return sorted(core.compared.best_compared(found[np.argsort(-values, kind="stable")].tolist()))
 
 
 def _said(row: Mapping[Any, Any], tests: float) -> str:
@@ -149,7 +138,7 @@ def _said(row: Mapping[Any, Any], tests: float) -> str:
         return str(row["note"])
     if row["p_holm"] < 0.05:
         return f"{row['scorer_a'] if row['difference'] > 0 else row['scorer_b']} agrees better"
-    otherwise = at_odds(row["p"], row["ci_low"], row["ci_high"], int(tests))
+    otherwise = core.compared.at_odds(row["p"], row["ci_low"], row["ci_high"], int(tests))
     return ": ".join(filter(None, ["no difference shown", otherwise]))
 
 
@@ -169,8 +158,8 @@ def _bootstrapped(panel: Panel, a: int, b: int, j: int, level: str) -> dict[str,
     level_of = 0.95
     if level != "system" and panel.clusters is not None:
         n = min(n, len(set(panel.clusters)))
-        level_of = widened(n)
-    low, high = percentile_interval(replicates, level_of)
+        level_of = core.clusters.widened(n)
+    low, high = core.stats.percentile_interval(replicates, level_of)
     found = row | {"difference": difference, "ci_low": float(low), "ci_high": float(high)}
     # Counted replicates cannot give a p-value small enough to survive Holm over many pairs of metrics.
     error = float(replicates.std(ddof=1)) * math.sqrt(n / (n - 1)) if len(replicates) > 1 else 0.0
@@ -191,15 +180,13 @@ def _williams(panel: Panel, a: int, b: int, j: int) -> dict[str, Any]:
     if (np.ptp(columns, axis=1) <= _ROUNDING * np.abs(columns).max(axis=1)).any():
         return row | {"note": "no comparison: the systems' means do not vary"}
     r = np.clip(np.corrcoef(columns), -1, 1)
-    test = williams(float(r[0, 2]), float(r[1, 2]), float(r[0, 1]), columns.shape[1])
+    test = core.correlation.williams(float(r[0, 2]), float(r[1, 2]), float(r[0, 1]), columns.shape[1])
     note = f"no comparison: {test.note}" if test.p is None else ""
     return row | {"difference": float(r[0, 2] - r[1, 2]), "p": math.nan if test.p is None else test.p, "note": note}
 
 
 def agreement_table(panel: Panel, trusted: Sequence[str]) -> pd.DataFrame:
     """Per criterion: alphas, mean kappa, the ceiling with its interval, and whether it is trusted."""
-    import pandas as pd
-
     rows = []
     for criterion, measures in panel.agreement.items():
         alpha, ceiling = measures["alpha_ordinal"], measures["ceiling"]
@@ -221,8 +208,6 @@ def agreement_table(panel: Panel, trusted: Sequence[str]) -> pd.DataFrame:
 
 def label_plan(panel: Panel, against: float) -> pd.DataFrame:
     """How many independent labelled items tell each pooled correlation from ``against`` at 80 % power, or why none do."""
-    import pandas as pd
-
     found = panel.correlations["dataset", panel.coefficient]
     rows = []
     for i, j in panel.cells:
@@ -241,7 +226,7 @@ def label_plan(panel: Panel, against: float) -> pd.DataFrame:
                 "agreement": r,
                 "against": against,
                 "side": "" if np.isnan(r) else "above" if r > against else "below",
-                "items_needed": None if note else units_for_correlation(r, against=against),
+                "items_needed": None if note else core.planning.units_for_correlation(r, against=against),
                 "items_here": int(found.n[i, j]),
                 "documents_here": panel.n_documents,
                 "note": note,
@@ -256,8 +241,6 @@ def system_plan(panel: Panel) -> pd.DataFrame:
     For each metric: the two neighbours in its order of systems with the median gap, the spread of their difference over
     documents, and the documents at which a paired comparison shows that gap with 80 % power, or why none do.
     """
-    import pandas as pd
-
     means = panel.system_means
     rows = [] if means is None or len(means[0]) < 2 else [
         [scorer, *_neighbours(panel, panel.x[:, i], means[0][:, i])] for i, scorer in enumerate(panel.scorers)
@@ -280,4 +263,4 @@ def _neighbours(panel: Panel, x: np.ndarray, means: np.ndarray) -> list[Any]:
     mean, sd = (float(d.mean()) if len(d) else math.nan), (float(d.std(ddof=1)) if len(d) > 1 else math.nan)
     note = "the two do not differ" if abs(mean) < _ROUNDING else ""
     note = note if len(d) > 1 else "fewer than two documents have both systems"
-    return [a, b, mean, sd, None if note else units_for_difference(mean, sd), len(d), note]
+    return [a, b, mean, sd, None if note else core.planning.units_for_difference(mean, sd), len(d), note]

@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.agreement import weighted_alpha, weighted_kappa
-from evalbench.core.stats import resample_counts
+from evalbench import core
 from evalbench.studies.human_correlation.panel import ALPHAS, COEFFICIENT, LEVEL, Array, Panel, panel_of
 from evalbench.studies.human_correlation.summary import TRUST_FROM, trusted_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Key = tuple[str, tuple[tuple[str, str], ...]]
 _CELLS_AT_ONCE = 1 << 22
@@ -76,7 +72,9 @@ def drawn(
     panel = panel_of(items, level=level, coefficient=coefficient)
     both = {"counts": counts}
     if generator is not None and level == "system":
-        both["system_counts"] = np.concatenate(list(resample_counts(panel.n_systems, generator, len(counts))))
+        both["system_counts"] = np.concatenate(
+            list(core.stats.resample_counts(panel.n_systems, generator, len(counts)))
+        )
     return {**_correlations(panel, both, trusted), **_agreement(panel, both)}
 
 
@@ -112,7 +110,7 @@ def _agreement(panel: Panel, both: Mapping[str, Array]) -> dict[Key, Array]:
     for j, criterion in enumerate(panel.criteria):
         ratings, group = panel.ratings[:, j], (("criterion", criterion),)
         for level in ALPHAS:
-            found[f"alpha_{level}", group] = each(partial(weighted_alpha, ratings, level))
+            found[f"alpha_{level}", group] = each(partial(core.agreement.weighted_alpha, ratings, level))
         found["kappa", group] = each(partial(_mean_kappa, ratings))
         found["ceiling", group] = ceiling[:, j]
     return found
@@ -120,7 +118,7 @@ def _agreement(panel: Panel, both: Mapping[str, Array]) -> dict[Key, Array]:
 
 def _mean_kappa(ratings: Array, weights: Array) -> Array:
     pairs = combinations(range(ratings.shape[1]), 2)
-    each = [weighted_kappa(ratings[:, a], ratings[:, b], weights) for a, b in pairs]
+    each = [core.agreement.weighted_kappa(ratings[:, a], ratings[:, b], weights) for a, b in pairs]
     return _mean_of_known(each, (len(weights),))
 
 

@@ -14,38 +14,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from evalbench.core.compared import left_out_note
-from evalbench.core.progress import at
-from evalbench.core.result import Result
-from evalbench.kit.collecting import UNNAMED, several
-from evalbench.kit.comparing import compare_groups
-from evalbench.kit.grouping import carried
-from evalbench.kit.options import Checks, stated, taken
-from evalbench.kit.trials import Trials, spread
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
-from evalbench.readers.dataset import Dataset
-from evalbench.readers.schema import TRIAL
+from evalbench import core, kit, readers
+from evalbench.studies.contract import offered
 from evalbench.studies.imported.facts import facts_of
-from evalbench.studies.imported.inputs import SCHEMA, UNIT, Given, adapt, check, given, needs
+from evalbench.studies.imported.inputs import SCHEMA, UNIT, Given, given
 from evalbench.studies.imported.items import items_of, reasons_of, texts_of
 from evalbench.studies.imported.method import facts_table, method_of, remarks
-from evalbench.studies.imported.pictures import (
-    assumed,
-    comparison,
-    failed,
-    picture_metrics,
-    picture_spread,
-    theirs,
-    unscored,
-    worst,
-)
 from evalbench.studies.imported.summary import checked_directions, checked_scales, measures, rules_of, summarise
 from evalbench.studies.imported.theirs import theirs_of
-
-__all__ = [
-    "CONTENT_UNIT", "QUESTION", "SCHEMA", "adapt", "assumed", "check", "comparison", "evaluate", "failed", "measures", "needs",
-    "picture_metrics", "picture_spread", "summarise", "theirs", "unscored", "worst",
-]  # fmt: skip
 
 QUESTION = "What do the scores of another tool show, with intervals and honest counts?"
 CONTENT_UNIT = UNIT
@@ -53,16 +29,16 @@ _DIRECTION = ": assumed: direction of "  # said with the direction itself in a n
 
 
 def evaluate(
-    data: Dataset,
+    data: readers.Dataset,
     *,
     metrics: Sequence[str] = (),
     directions: Mapping[str, str] | None = None,
     scales: Mapping[str, Sequence[float]] | None = None,
     lights: Mapping[str, Mapping[str, float]] | None = None,
-    max_unscored: float = MAX_UNSCORED,
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Result:
+    max_unscored: float = kit.MAX_UNSCORED,
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Result:
     """Give the scores of another tool intervals, counts and comparisons.
 
     Parameters
@@ -103,8 +79,8 @@ def evaluate(
     >>> evaluate(data, n_resamples=100).estimate("faithfulness", model="model not named").value
     0.75
     """
-    options = stated(evaluate, locals())
-    checks = Checks(options)
+    options = kit.stated(evaluate, locals())
+    checks = kit.Checks(options)
     checked_directions(directions or {}, checks)
     checked_scales(scales or {}, checks)
     for name, rule in (lights or {}).items():
@@ -119,36 +95,38 @@ def evaluate(
     checks.refuse("imported")
     options |= {"metrics": list(names), "directions": facts.directions, "scales": facts.scales, "lights": rules}
     answered = replace(data, tables={**data.tables, "items": found.rows})
-    judged, trials = spread(answered, SCHEMA)
+    judged, trials = kit.trials.spread(answered, SCHEMA)
     trials = _by_unit(trials, found)
-    at(f"intervals, {n_resamples} resamples")
+    core.progress.at(f"intervals, {n_resamples} resamples")
     each = items_of(judged["items"], names)
     items, rows = trials.averaged(each.sort_values(["id", "model"], kind="stable", ignore_index=True), "id")
-    items = carried(items, replace(judged, given={**data.tables, "items": found.rows}), unit=UNIT)
+    items = kit.grouping.carried(items, replace(judged, given={**data.tables, "items": found.rows}), unit=UNIT)
     models = sorted(set(items["model"]))
-    listed = measures(**taken(measures, options))
+    listed = measures(**kit.taken(measures, options))
     beside = theirs_of(found, data.get("figures"), facts)
     repeated = bool(trials.groups)
     tables = {
-        "scores": found.scores if repeated else found.scores.drop(columns=TRIAL, errors="ignore"),
+        "scores": found.scores if repeated else found.scores.drop(columns=readers.schema.TRIAL, errors="ignore"),
         "texts": texts_of(judged["items"]),
         "metrics": facts_table(names, facts),
         "reasons": reasons_of(trials.named(each), found.scores, names),
         "theirs": beside,
         "judgements": _verdicts(data, repeated),
-        "comparison": compare_groups(items, listed, "model", units=UNIT, seed=seed, n_resamples=n_resamples),
+        "comparison": kit.comparing.compare_groups(
+            items, listed, "model", units=UNIT, seed=seed, n_resamples=n_resamples
+        ),
     }
     used = {c for c in data["items"] if c in names} | ({"answer", "passed"} if "scores" in data.tables else set())
-    result = Result(
+    result = core.Result(
         study="imported",
         question=QUESTION,
-        judged=several("model", models),
+        judged=kit.collecting.several("model", models),
         parameters=options,
         data=data.label,
         id=UNIT if found.hashed else "id",
         by=("model",),
         items=items,
-        summary=summarise(items, **taken(summarise, options)),
+        summary=summarise(items, **kit.taken(summarise, options)),
         tables={name: table for name, table in tables.items() if table is not None and len(table)},
         notes=tuple(
             filter(
@@ -156,7 +134,7 @@ def evaluate(
                 [
                     *remarks(found, facts, beside),
                     *(n for n in data.notes_beside(used) if _DIRECTION not in n),
-                    left_out_note(len(models), "models", "each metric"),
+                    core.compared.left_out_note(len(models), "models", "each metric"),
                 ],
             )
         ),
@@ -165,7 +143,7 @@ def evaluate(
     return trials.reported(result, rows, listed)
 
 
-def _by_unit(trials: Trials, found: Given) -> Trials:
+def _by_unit(trials: kit.trials.Trials, found: Given) -> kit.trials.Trials:
     """The answers of trials under the column that names an item of the result."""
     if trials.answers is None or not found.hashed:
         return trials
@@ -174,12 +152,19 @@ def _by_unit(trials: Trials, found: Given) -> Trials:
     return replace(trials, answers=answers)
 
 
-def _verdicts(data: Dataset, repeated: bool) -> Any:
+def _verdicts(data: readers.Dataset, repeated: bool) -> Any:
     """The verdicts of judges, named as the answers are."""
     table = data.get("judgements")
     if table is None:
         return None
-    named = table if "model" in table else table.assign(model=UNNAMED)
-    kept = named if repeated and TRIAL in named else named.drop(columns=TRIAL, errors="ignore")
+    named = table if "model" in table else table.assign(model=kit.collecting.UNNAMED)
+    kept = (
+        named
+        if repeated and readers.schema.TRIAL in named
+        else named.drop(columns=readers.schema.TRIAL, errors="ignore")
+    )
     words = kept[["id", "model", *(c for c in kept if c not in ("id", "model"))]].astype(str)
     return kept.loc[words.sort_values([str(c) for c in words], kind="stable").index].reset_index(drop=True)
+
+
+globals().update(offered(__name__))

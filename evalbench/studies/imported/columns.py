@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.wording import counted
-from evalbench.readers.dataset import Dataset
-from evalbench.readers.schema import TRIAL
+from evalbench import core, readers
 from evalbench.readers.tools.shapes import MOST
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 IMPORTED = "imported"
 MOST_METRICS = 200
@@ -32,10 +28,8 @@ def bounded(scores: pd.DataFrame) -> pd.DataFrame:
     return out.assign(value=scores["value"].mask(beyond))
 
 
-def melted(data: Dataset, metrics: Sequence[str], faults: list[str]) -> tuple[pd.DataFrame, list[str]]:
+def melted(data: readers.Dataset, metrics: Sequence[str], faults: list[str]) -> tuple[pd.DataFrame, list[str]]:
     """The columns of numbers of a table that has its scores beside the answers, as scores."""
-    import pandas as pd
-
     items = data["items"]
     free = [c for c in data.unused.get("items", ()) if c in items and c not in data.grouping.columns]
     wanted = [m for m in metrics if m in free] or [c for c in free if c not in _OWN]
@@ -47,8 +41,8 @@ def melted(data: Dataset, metrics: Sequence[str], faults: list[str]) -> tuple[pd
             continue
         values, words = numbers
         if lost := sum(map(bool, words)):
-            mixed.append(f"{name} ({counted(lost, 'cell')}, such as {next(filter(None, words)):.40})")
-        keys = items[[c for c in ("id", "model", TRIAL) if c in items]]
+            mixed.append(f"{name} ({core.counted(lost, 'cell')}, such as {next(filter(None, words)):.40})")
+        keys = items[[c for c in ("id", "model", readers.schema.TRIAL) if c in items]]
         why = np.where(words == "", "", IMPORTED)
         found.append(keys.assign(metric=name, value=values, unscored=why, detail=words))
     if not found:
@@ -63,8 +57,6 @@ def melted(data: Dataset, metrics: Sequence[str], faults: list[str]) -> tuple[pd
 
 def _numbers(column: pd.Series) -> Any:
     """A column's numbers, NaN elsewhere, and the words of the cells that hold others; None unless most cells are numbers."""
-    import pandas as pd
-
     text = column.astype(str).str.strip()
     text = text.mask(text.str.lower() == "true", "1").mask(text.str.lower() == "false", "0")
     empty = (text.isin(["", "nan", "None", "<NA>"]) | column.isna()).to_numpy()

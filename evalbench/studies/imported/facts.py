@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from evalbench.readers.tools.shapes import lower_by_name
 from evalbench.studies.imported.inputs import HIGHER, LOWER, Given
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class Facts(NamedTuple):

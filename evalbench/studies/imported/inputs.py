@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.unscored import REASONS
-from evalbench.core.wording import counted
+from evalbench import core, kit, readers
 from evalbench.errors import BadInput
-from evalbench.kit.collecting import UNNAMED
-from evalbench.readers.dataset import Dataset, counted_as
 from evalbench.readers.schema import TRIAL, Column, Table
 from evalbench.studies.imported.columns import IMPORTED, MOST_METRICS, bounded, melted
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 UNIT = "question"
 """The items' column of the resampling unit: a hash of the question, or the id where some rows have none."""
@@ -175,17 +170,17 @@ def metrics_in(items: pd.DataFrame) -> list[str]:
     return [name.removesuffix(_SCORE) for name in names]
 
 
-def check(data: Dataset) -> None:
+def check(data: readers.Dataset) -> None:
     """Refuse scores of answers that the table does not have, and scores that come twice."""
     given(data, ())
 
 
-def needs(data: Dataset, *, metrics: Sequence[str]) -> None:
+def needs(data: readers.Dataset, *, metrics: Sequence[str]) -> None:
     """Refuse metrics that the table does not have."""
     given(data, () if isinstance(metrics, str) else metrics)
 
 
-def given(data: Dataset, metrics: Sequence[str]) -> Given:
+def given(data: readers.Dataset, metrics: Sequence[str]) -> Given:
     """The answers of a data set with their scores.
 
     Parameters
@@ -199,8 +194,6 @@ def given(data: Dataset, metrics: Sequence[str]) -> Given:
     BadInput
         All faults at once.
     """
-    import pandas as pd
-
     faults: list[str] = []
     items = data["items"].reset_index(drop=True)
     scores, notes = data.get("scores"), list[str]()
@@ -219,11 +212,11 @@ def given(data: Dataset, metrics: Sequence[str]) -> Given:
             f"there are {len(names)} metrics; name at most {MOST_METRICS} of them: -p 'metrics=[\"{names[0]}\"]'"
         )
     if faults:
-        raise BadInput.listing(f"imported scores{counted_as(faults, data.sheets)}:", faults)
+        raise BadInput.listing(f"imported scores{readers.dataset.counted_as(faults, data.sheets)}:", faults)
     scores = bounded(scores[scores["metric"].isin(names)])
     items, scores = _joined(items, scores, faults)
     if faults:
-        raise BadInput.listing(f"imported scores{counted_as(faults, data.sheets)}:", faults)
+        raise BadInput.listing(f"imported scores{readers.dataset.counted_as(faults, data.sheets)}:", faults)
     items, hashed = _questions(items)
     keys = [c for c in ("id", "model", TRIAL) if c in items]
     scores = scores.assign(
@@ -244,7 +237,7 @@ def _joined(items: pd.DataFrame, scores: pd.DataFrame, faults: list[str]) -> tup
     if TRIAL in scores and (scores[TRIAL] == "").all():
         scores = scores.drop(columns=TRIAL)
     items, scores = _of_all_trials(items, scores)
-    for name, empty in (("model", UNNAMED), (TRIAL, "1")):
+    for name, empty in (("model", kit.collecting.UNNAMED), (TRIAL, "1")):
         if name in scores and name not in items:
             # Of questions without models or trials of their own each has the answers that are scored.
             shared = [c for c in ("id", "model") if c in items and c in scores]
@@ -258,20 +251,20 @@ def _joined(items: pd.DataFrame, scores: pd.DataFrame, faults: list[str]) -> tup
                 continue
             scores = scores.merge(items[["id", name]].drop_duplicates("id"), on="id", how="left")
             scores[name] = scores[name].fillna(empty)
-    items = items if "model" in items else items.assign(model=UNNAMED)
-    scores = scores if "model" in scores else scores.assign(model=UNNAMED)
+    items = items if "model" in items else items.assign(model=kit.collecting.UNNAMED)
+    scores = scores if "model" in scores else scores.assign(model=kit.collecting.UNNAMED)
     if faults:
         return items, scores
     keys = [c for c in ("id", "model", TRIAL) if c in items and c in scores]
     strangers = scores.loc[~among(scores, items, keys), keys].drop_duplicates().sort_values(keys)
     if len(strangers):
         more = f", first {', '.join(map(str, strangers.iloc[0]))}"
-        faults.append(f"table scores: {counted(len(strangers), 'answer')} not in items ({', '.join(keys)}){more}")
+        faults.append(f"table scores: {core.counted(len(strangers), 'answer')} not in items ({', '.join(keys)}){more}")
     twice = scores[scores.duplicated([*keys, "metric"])]
     if len(twice):
         first = ", ".join(map(str, twice.iloc[0][[*keys, "metric"]]))
         faults.append(
-            f"table scores: {counted(len(twice), 'score')} given twice ({', '.join(keys)}, metric), first {first}"
+            f"table scores: {core.counted(len(twice), 'score')} given twice ({', '.join(keys)}, metric), first {first}"
         )
     return items, scores
 
@@ -294,8 +287,6 @@ def _of_all_trials(items: pd.DataFrame, scores: pd.DataFrame) -> tuple[pd.DataFr
 
 def among(rows: pd.DataFrame, others: pd.DataFrame, keys: Sequence[str]) -> Any:
     """Whether the keys of each row are those of some other row."""
-    import pandas as pd
-
     return pd.MultiIndex.from_frame(rows[list(keys)]).isin(
         pd.MultiIndex.from_frame(others[list(keys)].drop_duplicates())
     )
@@ -334,7 +325,7 @@ def _why(scores: pd.DataFrame) -> Any:
         if "unscored" in scores
         else np.full(len(scores), "", object)
     )
-    known = [reason if reason in REASONS else IMPORTED if reason else NO_VALUE for reason in said]
+    known = [reason if reason in core.unscored.REASONS else IMPORTED if reason else NO_VALUE for reason in said]
     return np.where(without, np.array(known, dtype=object), "")
 
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from evalbench.readers.schema import TRIAL
 from evalbench.studies.imported.columns import IMPORTED
 from evalbench.studies.imported.inputs import NOT_APPLICABLE, UNIT, among, column_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 TEXTS = ("prompt", "output", "reference", "context", "error")
 
@@ -64,8 +61,6 @@ def reasons_of(items: pd.DataFrame, scores: pd.DataFrame, metrics: Sequence[str]
     scores : DataFrame
     metrics : sequence of str
     """
-    import pandas as pd
-
     keys = ["metric", "model", "kind", "reason", "detail"]
     lost = scores[scores["unscored"] != ""].assign(kind="unscored", reason=lambda f: f["unscored"])
     found = [lost.groupby(keys, sort=False).size().rename("n").reset_index()]

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from evalbench.core.unscored import counted as counted_reasons
-from evalbench.core.wording import counted
+import pandas as pd
+
+from evalbench import core
 from evalbench.studies.imported.facts import Facts
 from evalbench.studies.imported.inputs import Given
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _NAMED = 3
 METHOD = (
@@ -34,7 +32,7 @@ def remarks(found: Given, facts: Facts, theirs: pd.DataFrame) -> list[str]:
     lost = found.scores.loc[found.scores["unscored"] != "", "unscored"]
     n = len(found.scores)
     missing = (
-        [f"Scores that were asked for and are missing: {len(lost)} of {n} ({counted_reasons(lost)})."]
+        [f"Scores that were asked for and are missing: {len(lost)} of {n} ({core.unscored.counted(lost)})."]
         if len(lost)
         else []
     )
@@ -43,9 +41,11 @@ def remarks(found: Given, facts: Facts, theirs: pd.DataFrame) -> list[str]:
         f"{_place(row)}: {row['theirs']:.4g} there, {row['ours']:.4g} here ({row['why']})"
         for row in differ.to_dict("records")
     ]
-    more = f"; and {counted(len(said) - _NAMED, 'other')}" if len(said) > _NAMED else ""
+    more = f"; and {core.counted(len(said) - _NAMED, 'other')}" if len(said) > _NAMED else ""
     verb = "differs" if len(said) == 1 else "differ"
-    figures = [f"{counted(len(said), 'figure')} of the tool's own {verb} from ours: {'; '.join(said[:_NAMED])}{more}."]
+    figures = [
+        f"{core.counted(len(said), 'figure')} of the tool's own {verb} from ours: {'; '.join(said[:_NAMED])}{more}."
+    ]
     return [*(figures if said else ()), *missing, *facts.notes, *found.notes]
 
 
@@ -55,8 +55,6 @@ def _place(row: Any) -> str:
 
 def facts_table(names: Sequence[str], facts: Facts) -> pd.DataFrame:
     """Direction and scale of every metric, and where they are from."""
-    import pandas as pd
-
     nan = [float("nan")] * 2
     ends = [facts.scales.get(name, nan) for name in names]
     return pd.DataFrame(

@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from evalbench.core.unscored import in_words
-from evalbench.core.wording import aligned, signed
-from evalbench.draw.html import Html
-from evalbench.draw.panels import estimate_panels
-from evalbench.draw.pictures import distribution
-from evalbench.draw.tables import folded, text_block
+import pandas as pd
+
+from evalbench import core, draw, kit
 from evalbench.kit import comparing
-from evalbench.kit.cases import cells, shown, worst_cases
-from evalbench.kit.trials import each_trial
 from evalbench.studies.imported.inputs import LOWER, UNIT, column_of
 from evalbench.studies.imported.theirs import SAME
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure as Picture
-
-    from evalbench.core.result import Result
 
 MOST_PANELS = 16
 MOST_SPREADS = 8
 
 
-def picture_metrics(result: Result) -> tuple[Picture, str] | None:
+def picture_metrics(result: core.Result) -> draw.Drawn | None:
     """The mean of every metric of each model with its interval, a panel per metric; hollow: the tool's figure where it differs."""
     names = [m for m in result.parameters["metrics"] if any(_of(result, m))][:MOST_PANELS]
     if not names:
@@ -36,7 +25,7 @@ def picture_metrics(result: Result) -> tuple[Picture, str] | None:
     for row in () if table is None else table[(table["agrees"] == "no") & (table["part"] == "")].to_dict("records"):
         marks[row["metric"], row["model"]] = row["theirs"]
     scales = result.parameters["scales"]
-    return estimate_panels(
+    return draw.panels.estimate_panels(
         {m: [e for e in result.summary.estimates if e.metric == m] for m in names},
         "model",
         {m: tuple(scales[m]) for m in names if m in scales},
@@ -47,15 +36,15 @@ def picture_metrics(result: Result) -> tuple[Picture, str] | None:
     )
 
 
-def _of(result: Result, metric: str) -> list[bool]:
+def _of(result: core.Result, metric: str) -> list[bool]:
     return [e.value is not None for e in result.summary.estimates if e.metric == metric]
 
 
-def _several(result: Result) -> bool:
+def _several(result: core.Result) -> bool:
     return result.items["model"].nunique() > 1
 
 
-def picture_spread(result: Result, metric: str = "") -> tuple[Picture, str] | None:
+def picture_spread(result: core.Result, metric: str = "") -> draw.Drawn | None:
     """How the scores of a metric are spread over the answers of each model; by default the first that is more than 0 and 1."""
     graded = [m for m in result.parameters["metrics"] if result.items[column_of(m)].nunique() > 2]
     name = metric or next(iter(graded), "")
@@ -65,7 +54,7 @@ def picture_spread(result: Result, metric: str = "") -> tuple[Picture, str] | No
     groups = {m: result.items.loc[result.items["model"] == m, column_of(name)].to_numpy(float) for m in models}
     scale = result.parameters["scales"].get(name)
     repeated = "n_trials" in result.items
-    return distribution(
+    return draw.pictures.distribution(
         groups,
         title=f"{name} of the single questions" if repeated else f"{name} of the single answers",
         xlabel=f"{name} of a question, the mean of its trials" if repeated else f"{name} of an answer",
@@ -73,15 +62,13 @@ def picture_spread(result: Result, metric: str = "") -> tuple[Picture, str] | No
     )
 
 
-def comparison(result: Result) -> pd.DataFrame:
+def comparison(result: core.Result) -> pd.DataFrame:
     """Every two models on every metric; empty where there is one model."""
     return comparing.shown(result.tables.get("comparison"), "model")
 
 
-def theirs(result: Result) -> pd.DataFrame:
+def theirs(result: core.Result) -> pd.DataFrame:
     """The tool's own figures beside ours, and why they differ; those that differ first."""
-    import pandas as pd
-
     table = result.tables.get("theirs")
     if table is None:
         return pd.DataFrame({"note": ["The file holds no figures of the tool's own"]})
@@ -112,14 +99,12 @@ def _figure(value: Any, low: Any = None, high: Any = None) -> str:
     if value is None or value != value:
         return "–"
     if low is None:
-        return signed(f"{value:.4g}" if abs(value) > 1e-9 else "0")
-    return aligned([value], [low], [high])[0]
+        return core.wording.signed(f"{value:.4g}" if abs(value) > 1e-9 else "0")
+    return core.wording.aligned([value], [low], [high])[0]
 
 
-def unscored(result: Result) -> pd.DataFrame:
+def unscored(result: core.Result) -> pd.DataFrame:
     """How many scores are missing, by metric, model, reason and the tool's own words."""
-    import pandas as pd
-
     table = result.tables.get("reasons")
     if table is None:
         return pd.DataFrame({"note": ["Every answer has every score"]})
@@ -129,10 +114,12 @@ def unscored(result: Result) -> pd.DataFrame:
 
 
 def _reason(reason: str) -> str:
-    return "never asked for: neither scored nor unscored" if reason == "not-applicable" else in_words(reason)
+    return (
+        "never asked for: neither scored nor unscored" if reason == "not-applicable" else core.unscored.in_words(reason)
+    )
 
 
-def assumed(result: Result) -> pd.DataFrame:
+def assumed(result: core.Result) -> pd.DataFrame:
     """Direction and scale of every metric, and where they are from."""
     table = result.tables["metrics"]
     said = table.assign(
@@ -146,25 +133,25 @@ def assumed(result: Result) -> pd.DataFrame:
         "scale": "scale",
         "scale_from": "scale from",
     }
-    return shown(said, {head: name for name, head in heads.items()})
+    return kit.cases.shown(said, {head: name for name, head in heads.items()})
 
 
-@each_trial
-def worst(result: Result, metric: str = "", rows: int = 10) -> pd.DataFrame:
+@kit.trials.each_trial
+def worst(result: core.Result, metric: str = "", rows: int = 10) -> pd.DataFrame:
     """The answers with the worst scores of one metric, by default the first, with texts, verdicts and reasons."""
     name = metric or result.parameters["metrics"][0]
     column = column_of(name)
     highest = [column] if result.parameters["directions"].get(name) == LOWER else ()
-    found = worst_cases(result.items, column, keys=["id", "model"], n=rows, highest=highest)
+    found = kit.cases.worst_cases(result.items, column, keys=["id", "model"], n=rows, highest=highest)
     return _cases(result, found, {name: column})
 
 
-@each_trial
-def failed(result: Result, rows: int = 10) -> pd.DataFrame:
+@kit.trials.each_trial
+def failed(result: core.Result, rows: int = 10) -> pd.DataFrame:
     """Answers of which some score is missing although it was asked for, with the tool's words."""
     lost = result.tables["scores"]
     lost = lost[lost["unscored"] != ""]
-    words = lost.assign(words=lost["detail"].where(lost["detail"] != "", lost["unscored"].map(in_words)))
+    words = lost.assign(words=lost["detail"].where(lost["detail"] != "", lost["unscored"].map(core.unscored.in_words)))
     keys = ["id", "model"]
     each = words.groupby([*keys, "words"], sort=True)["metric"].agg(", ".join).reset_index()
     said = each.assign(said=each["metric"] + ": " + each["words"]).groupby(keys)["said"].agg("; ".join).reset_index()
@@ -172,43 +159,45 @@ def failed(result: Result, rows: int = 10) -> pd.DataFrame:
     return _cases(result, found.reset_index(drop=True), {"in the tool's words": "said"})
 
 
-def _cases(result: Result, found: pd.DataFrame, figures: dict[str, str]) -> pd.DataFrame:
+def _cases(result: core.Result, found: pd.DataFrame, figures: dict[str, str]) -> pd.DataFrame:
     texts = result.tables["texts"].drop(columns=UNIT)
     found = found.merge(texts, on=["id", "model"], how="left")
     heads: dict[str, Any] = {"id": "id", **({"model": "model"} if _several(result) else {}), **figures}
     has = [c for c in ("prompt", "output") if c in texts and texts[c].astype(bool).any()]
-    out = shown(found, {**heads, **{{"prompt": "request", "output": "answer"}[c]: _block(c) for c in has}})
+    out = kit.cases.shown(found, {**heads, **{{"prompt": "request", "output": "answer"}[c]: _block(c) for c in has}})
     verdicts = _verdicts(result, found)
-    return out.assign(**{"verdicts and reasons": cells(verdicts, out.index)}) if any(verdicts) else out
+    return out.assign(**{"verdicts and reasons": kit.cases.cells(verdicts, out.index)}) if any(verdicts) else out
 
 
 def _block(column: str) -> Any:
-    def cell(row: dict[str, Any]) -> Html:
+    def cell(row: dict[str, Any]) -> draw.Html:
         if row[column] is None:
             error = row.get("error") or ""
-            return Html(f"<div><em>no answer</em></div>{text_block(error) if error else ''}")
+            return draw.Html(f"<div><em>no answer</em></div>{draw.tables.text_block(error) if error else ''}")
         more = ""
         if column == "output" and row.get("reference"):
             reference = row["reference"]
-            more = folded("reference", "\n".join(map(str, reference)) if not isinstance(reference, str) else reference)
-        return Html(f"{text_block(str(row[column]))}{more}")
+            more = draw.tables.folded(
+                "reference", "\n".join(map(str, reference)) if not isinstance(reference, str) else reference
+            )
+        return draw.Html(f"{draw.tables.text_block(str(row[column]))}{more}")
 
     return cell
 
 
-def _verdicts(result: Result, found: pd.DataFrame) -> list[Html]:
+def _verdicts(result: core.Result, found: pd.DataFrame) -> list[draw.Html]:
     """What the judges said of each answer, one click away."""
     table = result.tables.get("judgements")
     if table is None:
-        return [Html("")] * len(found)
+        return [draw.Html("")] * len(found)
     wanted = table[table["id"].isin(found["id"])]
     keys = ["id", "model"]
-    said: dict[Any, list[Html]] = {}
+    said: dict[Any, list[draw.Html]] = {}
     for row in wanted.to_dict("records"):
         mark = row.get("label") or ("" if row.get("mark") is None or row["mark"] != row["mark"] else f"{row['mark']:g}")
         head = ": ".join(filter(None, [row.get("criterion") or row.get("judge") or "verdict", mark or "no verdict"]))
         judge, asked = row.get("judge"), row.get("judge_prompt")
         lines = (judge and f"judge {judge}", row.get("reason"), row.get("detail"), asked and f"asked: {asked}")
         body = "\n".join(filter(None, lines))
-        said.setdefault(tuple(row[k] for k in keys), []).append(folded(head, body or "no reason given"))
-    return [Html("".join(said.get(tuple(case[k] for k in keys), []))) for case in found.to_dict("records")]
+        said.setdefault(tuple(row[k] for k in keys), []).append(draw.tables.folded(head, body or "no reason given"))
+    return [draw.Html("".join(said.get(tuple(case[k] for k in keys), []))) for case in found.to_dict("records")]

@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from evalbench.core.measures import Measure, mean_of
-from evalbench.core.result import Estimate, Summary
-from evalbench.core.wording import count, counted
-from evalbench.kit.options import Checks
-from evalbench.kit.rules import rule_of
-from evalbench.kit.slicing import sliced
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, by_group, with_light, worst_group
+import pandas as pd
+
+from evalbench import core, kit
 from evalbench.studies.imported.inputs import DIRECTIONS, HIGHER, LOWER, UNIT, column_of, metrics_in
 from evalbench.studies.imported.items import with_reasons
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _BETTER = {HIGHER: True, LOWER: False}
 
 
-def checked_directions(directions: Mapping[str, Any], checks: Checks, metrics: Sequence[str] = ()) -> None:
+def checked_directions(directions: Mapping[str, Any], checks: kit.Checks, metrics: Sequence[str] = ()) -> None:
     """Gather what is wrong with the option ``directions``."""
     for name, direction in directions.items():
         checks.that(not metrics or name in metrics, f"directions: {name} is not among the metrics")
@@ -31,7 +24,7 @@ def checked_directions(directions: Mapping[str, Any], checks: Checks, metrics: S
         )
 
 
-def checked_scales(scales: Mapping[str, Any], checks: Checks, metrics: Sequence[str] = ()) -> None:
+def checked_scales(scales: Mapping[str, Any], checks: kit.Checks, metrics: Sequence[str] = ()) -> None:
     """Gather what is wrong with the option ``scales``."""
     for name, ends in scales.items():
         checks.that(not metrics or name in metrics, f"scales: {name} is not among the metrics")
@@ -58,7 +51,7 @@ def rules_of(
     BadInput
         Lists lights of metrics that are not there or have no direction, and thresholds that are no rule.
     """
-    checks = Checks()
+    checks = kit.Checks()
     found = {}
     for name, rule in lights.items():
         if name not in metrics:
@@ -67,7 +60,7 @@ def rules_of(
         low, high = scales.get(name, (-math.inf, math.inf))
         better = _BETTER.get(directions.get(name, HIGHER))
         options: dict[str, Any] = {"higher_is_better": better, "within": (low, high), "of": name}
-        found[name] = checks.tried(lambda rule=rule, options=options: rule_of(rule, **options)) or {}  # type: ignore[misc]
+        found[name] = checks.tried(lambda rule=rule, options=options: kit.rules.rule_of(rule, **options)) or {}  # type: ignore[misc]
     checks.refuse("imported")
     return found
 
@@ -76,17 +69,17 @@ def measures(
     metrics: Sequence[str] = (),
     directions: Mapping[str, str] | None = None,
     scales: Mapping[str, Sequence[float]] | None = None,
-) -> tuple[Measure, ...]:
+) -> tuple[core.Measure, ...]:
     """The mean of each metric over the questions; of scores that are 0 or 1 a proportion."""
     return tuple(_measure(name, directions or {}, scales or {}) for name in metrics)
 
 
-def _measure(name: str, directions: Mapping[str, str], scales: Mapping[str, Sequence[float]]) -> Measure:
+def _measure(name: str, directions: Mapping[str, str], scales: Mapping[str, Sequence[float]]) -> core.Measure:
     better = _BETTER.get(directions.get(name, HIGHER))
     ends = tuple(map(float, scales.get(name, ())))
     worst = None if better is None or not ends else ends[0] if better else ends[1]
     unit = "" if not ends else f"{ends[0]:g}–{ends[1]:g}"
-    return mean_of(
+    return core.mean_of(
         column_of(name),
         name,
         unit=unit,
@@ -97,7 +90,7 @@ def _measure(name: str, directions: Mapping[str, str], scales: Mapping[str, Sequ
     )
 
 
-@sliced(UNIT, measures=measures)
+@kit.slicing.sliced(UNIT, measures=measures)
 def summarise(
     items: pd.DataFrame,
     *,
@@ -105,10 +98,10 @@ def summarise(
     directions: Mapping[str, str] | None = None,
     scales: Mapping[str, Sequence[float]] | None = None,
     lights: Mapping[str, Mapping[str, float]] | None = None,
-    max_unscored: float = MAX_UNSCORED,
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Summary:
+    max_unscored: float = kit.MAX_UNSCORED,
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Summary:
     """The mean of every metric of each model with its interval, and the verdict, from items alone.
 
     Parameters
@@ -128,14 +121,16 @@ def summarise(
     found = [
         e
         for m in known
-        for e in by_group(with_reasons(items, m.metric), [with_light(m, lights)], "model", units=UNIT, **options)
+        for e in kit.verdicts.by_group(
+            with_reasons(items, m.metric), [kit.verdicts.with_light(m, lights)], "model", units=UNIT, **options
+        )
     ]
-    return worst_group(
+    return kit.worst_group(
         items,
         known,
         "model",
         lights=lights,
-        over=counted(items[UNIT].nunique(), "question"),
+        over=core.counted(items[UNIT].nunique(), "question"),
         max_unscored=max_unscored,
         remark=_missing(items, found, list(lights) or names[:1]),
         units=UNIT,
@@ -144,9 +139,11 @@ def summarise(
     )
 
 
-def _missing(items: pd.DataFrame, found: Sequence[Estimate], metrics: Sequence[str]) -> str:
+def _missing(items: pd.DataFrame, found: Sequence[core.Estimate], metrics: Sequence[str]) -> str:
     """How many scores of each metric are missing, where items that have other scores hide it."""
     each = {m: sum(e.n_unscored for e in found if e.metric == m and len(e.group) == 1) for m in metrics}
     hidden = {m: n for m, n in each.items() if n > (items["unscored"] != "").sum()}
-    said = [f"{count(n)} of {count(len(items))} have no score of {m}" for m, n in hidden.items()]
+    said = [
+        f"{core.wording.count(n)} of {core.wording.count(len(items))} have no score of {m}" for m, n in hidden.items()
+    ]
     return f"{'; '.join(said)}." if said else ""

@@ -5,17 +5,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.wording import count, counted
-from evalbench.kit.collecting import UNNAMED
+from evalbench import core, kit
 from evalbench.studies.imported.facts import Facts
 from evalbench.studies.imported.inputs import UNIT, Given, among
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 COLUMNS = ("metric", "model", "part", "tool_figure", "theirs", "ours", "n", "n_lost", "n_theirs", "agrees", "why")
 ALL = "all models"
@@ -42,8 +39,6 @@ def theirs_of(found: Given, figures: pd.DataFrame | None, facts: Facts) -> pd.Da
         ``metric, model, part, tool_figure, theirs, ours`` (a question counts once), ``n`` scores and ``n_lost`` that are missing,
         ``n_theirs`` where the tool says so, ``agrees`` (but for rounding) and ``why``.
     """
-    import pandas as pd
-
     if figures is None:
         return pd.DataFrame({name: [] for name in COLUMNS})
     joined = found.scores
@@ -51,7 +46,9 @@ def theirs_of(found: Given, figures: pd.DataFrame | None, facts: Facts) -> pd.Da
     records: Any = figures.to_dict("records")
     for row in records:
         part = part_of(row.get("slice"))
-        model = row.get("model") or (UNNAMED if set(joined["model"]) <= {UNNAMED} else ALL)
+        model = row.get("model") or (
+            kit.collecting.UNNAMED if set(joined["model"]) <= {kit.collecting.UNNAMED} else ALL
+        )
         other = joined if model == ALL else joined[joined["model"] == model]
         own = other[other["metric"] == row["metric"]]
         inside = _inside(found.rows, part)
@@ -103,7 +100,7 @@ def _compared(
     if agrees is False:
         why = why or said or UNKNOWN
     elif row["metric"] and math.isfinite(n_theirs) and n_theirs > max(n + lost, own[UNIT].nunique()):
-        why = f"the tool's figure rests on {count(round(n_theirs))} rows, of which the file has {count(n + lost)}"
+        why = f"the tool's figure rests on {core.wording.count(round(n_theirs))} rows, of which the file has {core.wording.count(n + lost)}"
     of = ", ".join(f"{k} = {v}" if v else f"no {k}" for k, v in part.items())
     return (
         row["metric"], model, of, row.get("tool_figure") or "", theirs, ours, n, lost, n_theirs,
@@ -155,7 +152,7 @@ def _why(
     ways = _ways(own, other, facts.scales.get(str(row["metric"]), ()), facts.directions.get(str(row["metric"]), ""))
     found = next((words for value, words in ways if math.isfinite(value) and same(theirs, value)), "")
     if not found and 0 < (decimals := _decimals(theirs)) < 3 and round(ours, decimals) == theirs:
-        return f"rounded there to {counted(decimals, 'decimal')}"
+        return f"rounded there to {core.counted(decimals, 'decimal')}"
     return found
 
 
@@ -174,7 +171,7 @@ def _ways(own: pd.DataFrame, other: pd.DataFrame, ends: Sequence[float], directi
             yield mean(own, np.where(lost, 0.0, values)), f"{failed} as 0 there{pooled}"
             part = lost & among(own, other[other["unscored"] == ""], _keys(own))
             if part.any() and not (part == lost).all():
-                none = counted(int((lost & ~part).sum()), "answer")
+                none = core.counted(int((lost & ~part).sum()), "answer")
                 words = f"{_failed(int(part.sum()))} as 0 there, {none} without any score left out{pooled}"
                 yield mean(own, np.where(part, 0.0, values)), words
             if len(ends) == 2 and direction:
@@ -183,7 +180,7 @@ def _ways(own: pd.DataFrame, other: pd.DataFrame, ends: Sequence[float], directi
         gone = _failed_elsewhere(own, other) & ~lost
         verb = "is" if gone.sum() == 1 else "are"
         if gone.any():
-            left = counted(int(gone.sum()), "score")
+            left = core.counted(int(gone.sum()), "score")
             yield (
                 mean(own, np.where(gone, np.nan, values)),
                 f"{left} of answers of which another score failed {verb} left out there{pooled}",
@@ -191,7 +188,7 @@ def _ways(own: pd.DataFrame, other: pd.DataFrame, ends: Sequence[float], directi
 
 
 def _failed(n: int) -> str:
-    return f"{counted(n, 'score')} that failed {'counts' if n == 1 else 'count'}"
+    return f"{core.counted(n, 'score')} that failed {'counts' if n == 1 else 'count'}"
 
 
 def _failed_elsewhere(own: pd.DataFrame, other: pd.DataFrame) -> Any:
@@ -211,7 +208,5 @@ def _pooled(rows: pd.DataFrame, values: Any) -> float:
 
 def _by_question(rows: pd.DataFrame, values: Any) -> float:
     """The mean over questions and models of the mean of their trials."""
-    import pandas as pd
-
     means = pd.Series(values).groupby([rows["id"].to_numpy(), rows["model"].to_numpy()]).mean().dropna()
     return float(means.mean()) if len(means) else math.nan

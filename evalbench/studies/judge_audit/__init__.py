@@ -13,52 +13,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from evalbench.core.result import Result
+from evalbench import core, kit, readers
 from evalbench.judge.probe_plan import PROBES
-from evalbench.kit.collecting import several
-from evalbench.kit.grouping import carried
-from evalbench.kit.options import Checks, stated, taken
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
-from evalbench.readers.dataset import Dataset
-from evalbench.studies.judge_audit.figures import DRAWN, GREEN_FROM, YELLOW_FROM, lights_of, measures
-from evalbench.studies.judge_audit.inputs import SCHEMA, adapt, read
+from evalbench.studies.contract import offered
+from evalbench.studies.judge_audit.figures import DRAWN, GREEN_FROM, YELLOW_FROM, lights_of
+from evalbench.studies.judge_audit.figures import measures as measures
+from evalbench.studies.judge_audit.inputs import read
 from evalbench.studies.judge_audit.items import items_of
 from evalbench.studies.judge_audit.learnt import files_of
 from evalbench.studies.judge_audit.live import criteria_of, live
 from evalbench.studies.judge_audit.method import method, notes
 from evalbench.studies.judge_audit.noise import noise_of
-from evalbench.studies.judge_audit.pictures import (
-    alike,
-    by_annotator,
-    costs,
-    criteria,
-    disagreements,
-    panel,
-    picture_agreement,
-    picture_probes,
-    picture_rates,
-    probes,
-    rates,
-    replacing,
-    tried,
-    unparsed,
-    uses,
-)
 from evalbench.studies.judge_audit.summary import EPSILON, summarise
 from evalbench.studies.judge_audit.tables import tables_of
-
-__all__ = [
-    "QUESTION", "SCHEMA", "adapt", "alike", "by_annotator", "costs", "criteria", "disagreements", "evaluate", "measures",
-    "panel", "picture_agreement", "picture_probes", "picture_rates", "probes", "rates", "replacing", "summarise", "tried", "unparsed",
-    "uses",
-]  # fmt: skip
 
 QUESTION = "May this judge be believed, for what may it be used, and for what not?"
 DRAWINGS = (DRAWN, "random", "elsewhere", "probability")
 
 
 def evaluate(
-    data: Dataset,
+    data: readers.Dataset,
     *,
     judge: str | Callable[[dict[str, Any]], object] = "",
     criteria_file: str = "",
@@ -78,10 +52,10 @@ def evaluate(
     green_from: float = GREEN_FROM,
     yellow_from: float = YELLOW_FROM,
     lights: Mapping[str, Mapping[str, float]] = {},
-    max_unscored: float = MAX_UNSCORED,
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Result:
+    max_unscored: float = kit.MAX_UNSCORED,
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Result:
     """Audit judges by their recorded verdicts.
 
     Parameters
@@ -133,27 +107,27 @@ def evaluate(
     BadInput
         For faults of the tables or the options, all at once.
     """
-    options = stated(evaluate, locals())
-    checks = Checks(options)
+    options = kit.stated(evaluate, locals())
+    checks = kit.Checks(options)
     checks.choice("labels_drawn", labels_drawn, DRAWINGS)
     checks.share(epsilon=epsilon)
     asked_by = criteria_of(checks, data, options, judge)
     checks.tried(lambda: lights_of(green_from, yellow_from, lights))
     checks.refuse("judge_audit")
-    heard = live(data, asked_by, **{**taken(live, options), "judge": judge})
+    heard = live(data, asked_by, **{**kit.taken(live, options), "judge": judge})
     data = heard.data
     readings = read(data, humans)
     if labels_drawn == DRAWN:
         labels_drawn = "probability" if readings.labels["probability"].notna().any() else "random"
     options["labels_drawn"] = labels_drawn
     items, remarks = items_of(readings, null_model=null_model, labels_drawn=labels_drawn)
-    items = carried(items, data)
-    summary = summarise(items, **taken(summarise, options))
+    items = kit.grouping.carried(items, data)
+    summary = summarise(items, **kit.taken(summarise, options))
     judges = readings.verdicts["judge"].unique()
-    return Result(
+    return core.Result(
         study="judge_audit",
         question=QUESTION,
-        judged=several("judge", judges),
+        judged=kit.collecting.several("judge", judges),
         parameters=options,
         data=data.label,
         id="id",
@@ -161,10 +135,13 @@ def evaluate(
         items=items,
         items_of="answers × judges",
         summary=summary,
-        tables={**tables_of(items, summary, readings, **taken(tables_of, options)), **heard.tables},
+        tables={**tables_of(items, summary, readings, **kit.taken(tables_of, options)), **heard.tables},
         notes=(*data.notes, *heard.notes, *readings.notes, *remarks, *notes(items, readings, labels_drawn)),
         method=method(items, options),
         accounting=heard.accounting,
         trials=noise_of(items, readings),
         files=files_of(items, readings, data.label),
     )
+
+
+globals().update(offered(__name__))

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from evalbench import core
 from evalbench.core.arrays import Floats
-from evalbench.core.clusters import is_clustered
-from evalbench.core.judged_rates import rogan_gladen_rate
-from evalbench.core.ppi import Corrected, corrected_mean, sampled_mean
-from evalbench.core.result import Estimate
 from evalbench.studies.judge_audit.figures import CORRECTED, NAIVE, stratified
 from evalbench.studies.judge_audit.items import ZERO_ONE
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Z = 1.959963984540054
 WAYS = {
@@ -37,7 +32,7 @@ def way_of(rows: pd.DataFrame, labels_drawn: str) -> str:
     return "ppi"
 
 
-def corrected(rows: pd.DataFrame, labels_drawn: str) -> Corrected:
+def corrected(rows: pd.DataFrame, labels_drawn: str) -> core.ppi.Corrected:
     """The corrected rate or mean of one judge's answers, with its interval by formula."""
     mark, human = rows["mark"].to_numpy(dtype=float), rows["human"].to_numpy(dtype=float)
     human = np.where(np.isnan(mark), np.nan, human)
@@ -46,13 +41,13 @@ def corrected(rows: pd.DataFrame, labels_drawn: str) -> Corrected:
         return _stratified(mark, human)
     if way == "rogan-gladen":
         told = np.where(mark == 0.5, np.nan, mark)
-        return rogan_gladen_rate(told, human)
+        return core.judged_rates.rogan_gladen_rate(told, human)
     if way == "ppi":
-        return corrected_mean(mark, human)
+        return core.ppi.corrected_mean(mark, human)
     chance = rows["probability"].to_numpy(dtype=float)
     known = np.where(np.isnan(chance) | ~((chance > 0) & (chance <= 1)), np.nan, chance)
     there = ~np.isnan(mark)
-    return sampled_mean(mark[there], np.where(np.isnan(known), np.nan, human)[there], known[there])
+    return core.ppi.sampled_mean(mark[there], np.where(np.isnan(known), np.nan, human)[there], known[there])
 
 
 def _strata(mark: Floats, human: Floats) -> tuple[Floats, Floats, Floats]:
@@ -65,17 +60,19 @@ def _strata(mark: Floats, human: Floats) -> tuple[Floats, Floats, Floats]:
     )
 
 
-def _stratified(mark: Floats, human: Floats) -> Corrected:
+def _stratified(mark: Floats, human: Floats) -> core.ppi.Corrected:
     q, m, k = _strata(mark, human)
     labels, n = int(m.sum()), int(q.sum())
     naive = float(np.nanmean(mark)) if n else None
     if not labels:
-        return Corrected(None, naive=naive, n_unlabelled=n, note="no judged answer has a human label")
+        return core.ppi.Corrected(None, naive=naive, n_unlabelled=n, note="no judged answer has a human label")
     share, rate = stratified(q, m, k)
     value = float((share * rate).sum())
     half = _half(share, rate, m, n)
     truth = float(human[~np.isnan(human)].mean())
-    return Corrected(value, max(0.0, value - half), min(1.0, value + half), naive, truth, None, labels, n - labels)
+    return core.ppi.Corrected(
+        value, max(0.0, value - half), min(1.0, value + half), naive, truth, None, labels, n - labels
+    )
 
 
 def _half(share: Floats, rate: Floats, m: Floats, n: int) -> float:
@@ -118,14 +115,14 @@ def with_twice(rows: pd.DataFrame, labels_drawn: str) -> float | None:
     return 1 - math.sqrt(then / now) if now > 0 else None
 
 
-def with_formula(e: Estimate, rows: pd.DataFrame, labels_drawn: str) -> Estimate:
+def with_formula(e: core.Estimate, rows: pd.DataFrame, labels_drawn: str) -> core.Estimate:
     """A corrected figure with the interval of its formula; clusters keep their bootstrap."""
     found = corrected(rows, labels_drawn)
     e = replace(e, corrects=NAIVE[str(rows["scale"].iloc[0])], n_labels=found.n_labelled)
     if e.value is None:
         why = found.note or e.note
         return replace(e, note=why)
-    if is_clustered(rows) or found.ci_low is None or found.ci_high is None:
+    if core.clusters.is_clustered(rows) or found.ci_low is None or found.ci_high is None:
         return e
     way = WAYS[way_of(rows, labels_drawn)]
     notes = [note for note in (e.note.split("; ") if e.note else []) if not note.startswith("fewer than")]
@@ -134,12 +131,12 @@ def with_formula(e: Estimate, rows: pd.DataFrame, labels_drawn: str) -> Estimate
     )
 
 
-def sampled_estimate(rows: pd.DataFrame, group: Any) -> Estimate:
+def sampled_estimate(rows: pd.DataFrame, group: Any) -> core.Estimate:
     """The corrected figure of labels that were drawn with known probabilities."""
     found = corrected(rows, "probability")
     scale = str(rows["scale"].iloc[0])
     n = int(rows["mark"].notna().sum())
-    return Estimate(
+    return core.Estimate(
         metric=CORRECTED[scale],
         title="corrected by labels",
         value=found.value,

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from evalbench import core, kit
 from evalbench.core.arrays import Floats
-from evalbench.core.measures import Measure, mean_of, ratio, share_of
-from evalbench.core.verdict import Band, Bands
 from evalbench.errors import BadInput
-from evalbench.kit.rules import rule_of
-from evalbench.kit.verdicts import ROUNDING, bands_of
 from evalbench.studies.judge_audit.items import AGREE, AMONG, GRADED, OF_RANKS, ORDERED, ZERO_ONE
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 GREEN_FROM, YELLOW_FROM = 0.6, 0.4
 DRAWN = "auto"
@@ -43,7 +38,9 @@ ALIKE = "all marks, or all labels, are equal"
 NO_TWO = "no answer has two labels"
 
 
-def lights_of(green_from: float, yellow_from: float, lights: Mapping[str, Mapping[str, float]]) -> dict[str, Bands]:
+def lights_of(
+    green_from: float, yellow_from: float, lights: Mapping[str, Mapping[str, float]]
+) -> dict[str, core.verdict.Bands]:
     """Every figure's light; those that the options do not name have their default.
 
     Raises
@@ -55,7 +52,7 @@ def lights_of(green_from: float, yellow_from: float, lights: Mapping[str, Mappin
     rules: dict[str, Any] = {**dict.fromkeys(AGREEMENT.values(), agreement), **DEFAULT_LIGHTS, **lights}
     known = {m.metric: m for m in unlit("random")}
     faults: list[str] = []
-    found: dict[str, Bands] = {}
+    found: dict[str, core.verdict.Bands] = {}
     for metric, rule in rules.items():
         less = metric in (*CENTRES, "null_answer", "raised", "unparsed", "inconsistent")
         if metric not in known or (known[metric].higher_is_better is None and metric not in CENTRES):
@@ -64,18 +61,20 @@ def lights_of(green_from: float, yellow_from: float, lights: Mapping[str, Mappin
             continue
         within = (-1.0, 1.0) if metric in AGREEMENT.values() else (0.0, 1.0)
         try:
-            own = rule_of(rule, higher_is_better=not less, within=within, of=metric if metric in lights else "")
+            own = kit.rules.rule_of(
+                rule, higher_is_better=not less, within=within, of=metric if metric in lights else ""
+            )
         except BadInput as error:
             faults += error.faults or [str(error)]
             continue
-        bands = around(CENTRES[metric], own) if own and metric in CENTRES else bands_of(own)
+        bands = around(CENTRES[metric], own) if own and metric in CENTRES else kit.verdicts.bands_of(own)
         found |= {} if bands is None else {metric: bands}
     if faults:
         raise BadInput.listing("thresholds:", list(dict.fromkeys(faults)))
     return found
 
 
-def around(centre: float, rule: Mapping[str, float]) -> Bands:
+def around(centre: float, rule: Mapping[str, float]) -> core.verdict.Bands:
     """The light of a distance from a centre on either side; a value at a threshold takes the better light.
 
     Examples
@@ -83,14 +82,14 @@ def around(centre: float, rule: Mapping[str, float]) -> Bands:
     >>> str(around(0.5, {"green_to": 0.125, "yellow_to": 0.25}))
     'red: < 0.25; yellow: [0.25, 0.375); green: [0.375, 0.625]; yellow: (0.625, 0.75]; red: > 0.75'
     """
-    green, yellow = rule["green_to"] + ROUNDING, rule["yellow_to"] + ROUNDING
-    return Bands(
+    green, yellow = rule["green_to"] + kit.verdicts.ROUNDING, rule["yellow_to"] + kit.verdicts.ROUNDING
+    return core.verdict.Bands(
         (
-            Band("red", high=centre - yellow),
-            Band("yellow", centre - yellow, centre - green),
-            Band("green", centre - green, centre + green, high_closed=True),
-            Band("yellow", centre + green, centre + yellow, low_closed=False, high_closed=True),
-            Band("red", centre + yellow, low_closed=False),
+            core.verdict.Band("red", high=centre - yellow),
+            core.verdict.Band("yellow", centre - yellow, centre - green),
+            core.verdict.Band("green", centre - green, centre + green, high_closed=True),
+            core.verdict.Band("yellow", centre + green, centre + yellow, low_closed=False, high_closed=True),
+            core.verdict.Band("red", centre + yellow, low_closed=False),
         )
     )
 
@@ -101,7 +100,7 @@ def measures(
     green_from: float = GREEN_FROM,
     yellow_from: float = YELLOW_FROM,
     lights: Mapping[str, Mapping[str, float]] = {},
-) -> tuple[Measure, ...]:
+) -> tuple[core.Measure, ...]:
     """Every figure that is a function of sums over answers, with its light.
 
     Parameters
@@ -115,50 +114,50 @@ def measures(
     return tuple(replace(m, bands=bands.get(m.metric)) for m in unlit(labels_drawn))
 
 
-def unlit(labels_drawn: str) -> tuple[Measure, ...]:
+def unlit(labels_drawn: str) -> tuple[core.Measure, ...]:
     """The same without lights."""
     both = ("#agree_xy", *AGREE)
     wide: dict[str, Any] = {"unit": "−1–1", "undefined": f"{NO_LABELS}, or {ALIKE}"}
     agreement = [
-        Measure("kappa", both, _kappa, title="Cohen's kappa with people", **wide),
-        Measure("weighted_kappa", both, _kappa, title="weighted kappa with people", **wide),
-        Measure("spearman", both, _spearman, title="Spearman with people", **wide),
-        Measure(
+        core.Measure("kappa", both, _kappa, title="Cohen's kappa with people", **wide),
+        core.Measure("weighted_kappa", both, _kappa, title="weighted kappa with people", **wide),
+        core.Measure("spearman", both, _spearman, title="Spearman with people", **wide),
+        core.Measure(
             "ceiling", ("#among_xy", *AMONG), _among, title="agreement of people among themselves",
             unit="−1–1", undefined=f"{NO_TWO}, or {ALIKE}", higher_is_better=None,
         ),
     ]  # fmt: skip
     none: dict[str, Any] = {"higher_is_better": None, "undefined": "no answer has a mark"}
     rates = [
-        share_of("mark", "passed", title="the judge's own rate", **none),
-        mean_of("mark", "mean_mark", title="the judge's own mean", unit="marks", **none),
+        core.share_of("mark", "passed", title="the judge's own rate", **none),
+        core.mean_of("mark", "mean_mark", title="the judge's own mean", unit="marks", **none),
     ]
     none["undefined"] = "no answer has both a mark and a label"
-    corrected: list[Measure] = []
+    corrected: list[core.Measure] = []
     if labels_drawn != "probability":
         rates_of = _rogan_gladen if labels_drawn == "elsewhere" else _post_stratified
         corrected = [*rates_of(none), *_powered(none)]
     probes = [
-        mean_of("first_slot", title="share of first-slot wins", higher_is_better=None),
-        share_of("inconsistent", title="share of pairs whose orders disagree", higher_is_better=False),
-        Measure(
+        core.mean_of("first_slot", title="share of first-slot wins", higher_is_better=None),
+        core.share_of("inconsistent", title="share of pairs whose orders disagree", higher_is_better=False),
+        core.Measure(
             "length_bias", ("#length_mm", "length_m", "length_l", "length_h", *OF_RANKS), _partial,
             title="correlation with length, given the label", unit="−1–1", higher_is_better=None,
             undefined=f"no answer has mark, length and label, or {ALIKE}, or lengths are",
         ),
-        mean_of("repeat_equal", interval="counts", title="share of equal marks when asked again"),
-        mean_of("null_mark", "null_answer", interval="wilson", title="win rate of the null answer", higher_is_better=False),
-        mean_of("raised", title="gain by an order to the judge", higher_is_better=False, worst=None),
-        Measure(
+        core.mean_of("repeat_equal", interval="counts", title="share of equal marks when asked again"),
+        core.mean_of("null_mark", "null_answer", interval="wilson", title="win rate of the null answer", higher_is_better=False),
+        core.mean_of("raised", title="gain by an order to the judge", higher_is_better=False, worst=None),
+        core.Measure(
             "family_gap", ("#gap", "gap", "own_gap", "is_own"), _gap, unit="marks",
             title="favour for its own family", higher_is_better=None, undefined="labels of both kinds are needed",
         ),
-        share_of("lost", "unparsed", title="share without a mark", higher_is_better=False, worst=None),
+        core.share_of("lost", "unparsed", title="share without a mark", higher_is_better=False, worst=None),
     ]  # fmt: skip
     return (*agreement, *rates, *corrected, *probes)
 
 
-def applicable(rows: pd.DataFrame, given: tuple[Measure, ...]) -> list[Measure]:
+def applicable(rows: pd.DataFrame, given: tuple[core.Measure, ...]) -> list[core.Measure]:
     """The figures that this judge's answers have: of agreement and rates those of its kind of marks, of probes those made."""
     scale = str(rows["scale"].iloc[0]) if len(rows) else ZERO_ONE
     always = {AGREEMENT[scale], NAIVE[scale], CORRECTED[scale], TOO_KIND[scale], "unparsed"}
@@ -177,7 +176,7 @@ def applicable(rows: pd.DataFrame, given: tuple[Measure, ...]) -> list[Measure]:
 
 
 def _moments(n: Floats, *sums: Floats) -> list[Floats]:
-    return [ratio(s, n) for s in sums]
+    return [core.ratio(s, n) for s in sums]
 
 
 def _kappa(n: Floats, *sums: Floats) -> Floats:
@@ -210,7 +209,7 @@ _STRATIFIED = (
 
 def stratified(q: Floats, m: Floats, k: Floats) -> tuple[Floats, Floats]:
     """Shares of the strata and of good answers in them, from items, labels and good ones of each: ``(…, strata)``."""
-    return ratio(q, q.sum(axis=-1, keepdims=True)), (k + 1) / (m + 2)
+    return core.ratio(q, q.sum(axis=-1, keepdims=True)), (k + 1) / (m + 2)
 
 
 def _stratified_rate(_: Floats, labelled: Floats, *sums: Floats) -> Floats:
@@ -219,17 +218,17 @@ def _stratified_rate(_: Floats, labelled: Floats, *sums: Floats) -> Floats:
     return np.where(labelled > 0, (share * rate).sum(axis=-1), np.nan)
 
 
-def _post_stratified(none: Mapping[str, Any]) -> list[Measure]:
+def _post_stratified(none: Mapping[str, Any]) -> list[core.Measure]:
     def kind(n: Floats, labelled: Floats, *sums: Floats) -> Floats:
-        return ratio(sums[0] + sums[1] / 2, n) - _stratified_rate(n, labelled, *sums)
+        return core.ratio(sums[0] + sums[1] / 2, n) - _stratified_rate(n, labelled, *sums)
 
     return [
-        Measure("corrected", _STRATIFIED, _stratified_rate, title="corrected by labels", **none),
-        Measure("too_kind", _STRATIFIED, kind, title="too kind by", unit="−1–1", **none),
+        core.Measure("corrected", _STRATIFIED, _stratified_rate, title="corrected by labels", **none),
+        core.Measure("too_kind", _STRATIFIED, kind, title="too kind by", unit="−1–1", **none),
     ]
 
 
-def _rogan_gladen(none: Mapping[str, Any]) -> list[Measure]:
+def _rogan_gladen(none: Mapping[str, Any]) -> list[core.Measure]:
     sums = ("#mark", "rest", "is_rest", "seen_good", "is_good", "seen_bad", "is_bad")
     why = {
         **none,
@@ -237,18 +236,18 @@ def _rogan_gladen(none: Mapping[str, Any]) -> list[Measure]:
     }
 
     def rate(_: Floats, rest: Floats, n: Floats, good: Floats, n_good: Floats, bad: Floats, n_bad: Floats) -> Floats:
-        q, se, sp = ratio(rest, n), ratio(good, n_good), ratio(bad, n_bad)
+        q, se, sp = core.ratio(rest, n), core.ratio(good, n_good), core.ratio(bad, n_bad)
         skill = se + sp - 1
         with np.errstate(all="ignore"):
             found = np.clip((q + sp - 1) / skill, 0, 1)
         return np.where((skill >= 0.1) & (n_good > 1) & (n_bad > 1), found, np.nan)
 
     def kind(*values: Floats) -> Floats:
-        return ratio(values[1], values[2]) - rate(*values)
+        return core.ratio(values[1], values[2]) - rate(*values)
 
     return [
-        Measure("corrected", sums, rate, title="corrected by labels", **why),
-        Measure("too_kind", sums, kind, title="too kind by", unit="−1–1", **why),
+        core.Measure("corrected", sums, rate, title="corrected by labels", **why),
+        core.Measure("too_kind", sums, kind, title="too kind by", unit="−1–1", **why),
     ]
 
 
@@ -267,14 +266,14 @@ def _powered_mean(n_all: Floats, n: Floats, *sums: Floats) -> Floats:
         return np.where(n > 0, yl / n + trust * shift, np.nan)
 
 
-def _powered(none: Mapping[str, Any]) -> list[Measure]:
+def _powered(none: Mapping[str, Any]) -> list[core.Measure]:
     def kind(n_all: Floats, n: Floats, *sums: Floats) -> Floats:
-        return ratio(sums[0], n_all) - _powered_mean(n_all, n, *sums)
+        return core.ratio(sums[0], n_all) - _powered_mean(n_all, n, *sums)
 
     marks = {**none, "unit": "marks"}
     return [
-        Measure("corrected_mean", _POWERED, _powered_mean, title="corrected by labels", **marks),
-        Measure("too_kind_mean", _POWERED, kind, title="too kind by", **marks),
+        core.Measure("corrected_mean", _POWERED, _powered_mean, title="corrected by labels", **marks),
+        core.Measure("too_kind_mean", _POWERED, kind, title="too kind by", **marks),
     ]
 
 
@@ -292,4 +291,4 @@ def _partial(n: Floats, *sums: Floats) -> Floats:
 
 def _gap(n: Floats, total: Floats, own: Floats, n_own: Floats) -> Floats:
     rest = n - n_own
-    return np.where((n_own > 0) & (rest > 0), ratio(own, n_own) - ratio(total - own, rest), np.nan)
+    return np.where((n_own > 0) & (rest > 0), core.ratio(own, n_own) - core.ratio(total - own, rest), np.nan)

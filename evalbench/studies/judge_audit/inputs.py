@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.unscored import REASONS
-from evalbench.core.wording import counted
+from evalbench import core, readers
 from evalbench.errors import BadInput
-from evalbench.readers.dataset import Dataset
-from evalbench.readers.labels import label_columns
 from evalbench.readers.schema import Column, Table
 from evalbench.studies.judge_audit.live import ITEMS
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 JUDGE_UNNAMED = "judge not named"
 CRITERION = "criterion"
@@ -199,7 +194,7 @@ class Readings(NamedTuple):
 
 def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     """Tables with the usual other names of columns, and with marks in words, as the tables of the schema."""
-    found = {name: label_columns(frame) if name == "labels" else frame for name, frame in frames.items()}
+    found = {name: readers.labels.label_columns(frame) if name == "labels" else frame for name, frame in frames.items()}
     named = {name: _adapted(frame, ALSO[name]) if name in ALSO else frame for name, frame in found.items()}
     verdicts = named.get("verdicts")
     if verdicts is None:
@@ -242,7 +237,7 @@ def _each_once(verdicts: pd.DataFrame) -> pd.DataFrame:
     if named:
         of = verdicts.loc[doubled, named].astype(str).agg(", ".join, axis=1).value_counts()
         whose = [f"{group}: {n:,}" for group, n in of.head(3).items()]
-    said = f"{counted(int(doubled.sum()), 'row')} of verdicts appear more than once, word for word, and count once"
+    said = f"{core.counted(int(doubled.sum()), 'row')} of verdicts appear more than once, word for word, and count once"
     found = verdicts[~doubled]
     found.attrs = {
         **verdicts.attrs,
@@ -274,7 +269,7 @@ def _adapted(frame: pd.DataFrame, also: Mapping[str, Sequence[str]]) -> pd.DataF
     return renamed
 
 
-def read(data: Dataset, humans: Sequence[str] = ()) -> Readings:
+def read(data: readers.Dataset, humans: Sequence[str] = ()) -> Readings:
     """Verdicts and labels of a data set.
 
     Parameters
@@ -288,8 +283,6 @@ def read(data: Dataset, humans: Sequence[str] = ()) -> Readings:
     BadInput
         For names that are not there, tables without a judge's verdict, and several labels of one annotator for the same.
     """
-    import pandas as pd
-
     verdicts = data["verdicts"].reset_index(drop=True)
     for column in (*OF_VERDICT, "unscored", "output", "output_other", "comment", "method", "prompt"):
         if column not in verdicts:
@@ -310,7 +303,7 @@ def read(data: Dataset, humans: Sequence[str] = ()) -> Readings:
     labels = pd.concat([_as_labels(table) for table in tables], ignore_index=True)
     notes = [f"Columns that were read as labels of people: {', '.join(used)}."] if used else []
     skipped = int(labels["mark"].isna().sum())
-    notes += [f"{counted(skipped, 'label')} without a mark, left out."] if given is not None and skipped else []
+    notes += [f"{core.counted(skipped, 'label')} without a mark, left out."] if given is not None and skipped else []
     labels = labels[labels["mark"].notna()]
     on = tuple(c for c in KEYS if c == "id" or ((labels[c] != "").any() and (verdicts[c] != "").any()))
     doubled = labels[labels.duplicated([*on, "annotator"], keep=False)]
@@ -327,7 +320,9 @@ def read(data: Dataset, humans: Sequence[str] = ()) -> Readings:
     strange = ~pd.MultiIndex.from_frame(labels[[*on]]).isin(own)
     if strange.any():
         one = ", ".join(str(v) for v in labels.loc[strange, list(on)].iloc[0])
-        notes.append(f"{counted(int(strange.sum()), 'label')} of what no judge was asked about, left out, first {one}.")
+        notes.append(
+            f"{core.counted(int(strange.sum()), 'label')} of what no judge was asked about, left out, first {one}."
+        )
     return Readings(verdicts, labels[~strange].reset_index(drop=True), on, (*notes, *lost))
 
 
@@ -350,8 +345,6 @@ def _other_scales(verdicts: pd.DataFrame, labels: pd.DataFrame) -> Iterator[str]
 
 def _beside(verdicts: pd.DataFrame, unused: Sequence[str]) -> tuple[list[pd.DataFrame], list[str]]:
     """Labels in columns of the verdicts, ``human`` or such as ``human_ada``, each once for an answer."""
-    import pandas as pd
-
     found, used = [], []
     columns = {HUMAN: HUMAN} if HUMAN in verdicts else {}
     columns |= {c: m["name"] for c in unused if c in verdicts and (m := _LABEL_COLUMN.fullmatch(c))}
@@ -376,9 +369,13 @@ def _with_reasons(verdicts: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """Why each verdict without a mark has none, one of the known reasons; a reason in other words is its detail."""
     given = verdicts["unscored"].str.strip()
     hyphenated = given.str.casefold().str.replace(r"[\s_]+", "-", regex=True)
-    known = hyphenated.where(hyphenated.isin(REASONS), "no-value")
+    known = hyphenated.where(hyphenated.isin(core.unscored.REASONS), "no-value")
     marked = verdicts["mark"].notna()
     both = int((marked & (given != "")).sum())
-    notes = [f"{counted(both, 'verdict')} with a mark and a reason why there is none: the mark counts."] if both else []
+    notes = (
+        [f"{core.counted(both, 'verdict')} with a mark and a reason why there is none: the mark counts."]
+        if both
+        else []
+    )
     detail = given.where(~marked & (known == "no-value"), "")
     return verdicts.assign(unscored=known.where(~marked, ""), detail=detail), notes

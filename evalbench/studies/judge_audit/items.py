@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from evalbench import core
 from evalbench.core.arrays import Floats
-from evalbench.core.budget import REASON as BEYOND
-from evalbench.core.correlation import midranker
-from evalbench.core.panels import majority
-from evalbench.core.probes import equal_repeats, first_slot, inconsistent
 from evalbench.judge.families import related
 from evalbench.studies.judge_audit.inputs import CRITERION, KEYS, Readings
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ZERO_ONE, ORDERED, GRADED = "0/1", "ordered", "graded"
 MANY_ANNOTATORS = 40
@@ -40,8 +35,6 @@ def items_of(readings: Readings, *, null_model: str, labels_drawn: str) -> tuple
         The model whose answers are one constant text; empty for none.
     labels_drawn : {"random", "elsewhere", "probability"}
     """
-    import pandas as pd
-
     verdicts = readings.verdicts
     of_null = (verdicts["probe"] == "null") | ((verdicts["model"] == null_model) & (null_model != ""))
     plain, null = verdicts[(verdicts["probe"] == "") & ~of_null], verdicts[of_null]
@@ -70,14 +63,12 @@ def items_of(readings: Readings, *, null_model: str, labels_drawn: str) -> tuple
 
 def _averaged(verdicts: pd.DataFrame, null_model: str) -> pd.DataFrame:
     """Verdicts of an answer by one judge as one row: mean over orders and repeats, and what these show."""
-    import pandas as pd
-
     key = ["judge", *KEYS]
     given = verdicts.sort_values([*key, "order", "repeat", "mark"], kind="stable", ignore_index=True)
     groups = given.groupby(key, sort=True)
     reason = given.sort_values("unscored", kind="stable").groupby(key)["unscored"].agg("max")
     items = groups.agg(n=("mark", "size"), marked=("mark", "count"), mark=("mark", "mean"))
-    asked = (given["unscored"] != BEYOND).groupby([given[name] for name in key], sort=True).sum()
+    asked = (given["unscored"] != core.budget.REASON).groupby([given[name] for name in key], sort=True).sum()
     items["lost"] = 1 - items["marked"] / asked.where(asked > 0)
     items["unscored"] = reason.where(items["marked"] == 0, "")
     null = given["model"].eq(null_model) & (null_model != "") | given["probe"].eq("null")
@@ -92,10 +83,10 @@ def _averaged(verdicts: pd.DataFrame, null_model: str) -> pd.DataFrame:
     ab, ba = (
         by_order[o].reindex(items.index) if o in by_order else pd.Series(np.nan, items.index) for o in ("ab", "ba")
     )
-    items["first_slot"], items["inconsistent"] = first_slot(ab, ba), inconsistent(ab, ba)
+    items["first_slot"], items["inconsistent"] = core.probes.first_slot(ab, ba), core.probes.inconsistent(ab, ba)
     place = given.groupby([*key, "order"]).cumcount()
     repeats = given.assign(place=place).set_index([*key, "order", "place"])["mark"].unstack("place")
-    equal = pd.Series(equal_repeats(repeats.to_numpy(dtype=float)), repeats.index)
+    equal = pd.Series(core.probes.equal_repeats(repeats.to_numpy(dtype=float)), repeats.index)
     items["repeat_equal"] = equal.groupby(level=key).mean().reindex(items.index)
     items["length"] = given.assign(length=_length(given)).groupby(key)["length"].mean()
     items["effect"] = groups["effect"].mean() if "effect" in given else np.nan
@@ -160,7 +151,7 @@ def _with_labels(items: pd.DataFrame, readings: Readings) -> tuple[pd.DataFrame,
     known = items[[*annotators_of(items)]].to_numpy(dtype=float).reshape(len(items), -1)
     n = (~np.isnan(known)).sum(axis=1)
     mean = np.where(n > 0, np.nansum(known, axis=1) / np.maximum(n, 1), np.nan)
-    most = majority(known) if known.shape[1] else mean
+    most = core.panels.majority(known) if known.shape[1] else mean
     zero_one = (items["scale"] == ZERO_ONE).to_numpy()
     tied = int((zero_one & (n > 0) & np.isnan(most) & (items["undefined"] == "").to_numpy()).sum())
     if tied:
@@ -220,7 +211,7 @@ def _standard(values: Floats) -> Floats:
     out, there = np.full(values.shape, np.nan), ~np.isnan(values)
     if there.any():
         own = values[there]
-        ranks = midranker(own)(np.ones((1, len(own))))[0]
+        ranks = core.correlation.midranker(own)(np.ones((1, len(own))))[0]
         out[there] = (ranks - ranks.mean()) / max(float(ranks.std()), 1e-12 * len(ranks), 1e-300)
     return out
 

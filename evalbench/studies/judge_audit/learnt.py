@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pandas as pd
 
-from evalbench.core.result import DataLabel
-from evalbench.readers.corrections import Learnt, written
-from evalbench.studies.judge_audit.inputs import CRITERION
+from evalbench import core, readers
+from evalbench.studies.judge_audit.inputs import CRITERION, Readings
 from evalbench.studies.judge_audit.items import ZERO_ONE, annotators_of
 from evalbench.studies.judge_audit.summary import LEAST
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evalbench.studies.judge_audit.inputs import Readings
 
 FILE = "correction.json"
 
 
-def files_of(items: pd.DataFrame, readings: Readings, data: DataLabel) -> dict[str, bytes]:
+def files_of(items: pd.DataFrame, readings: Readings, data: core.result.DataLabel) -> dict[str, bytes]:
     """The file, bound to judge, prompts and population; none where under :data:`LEAST` answers have both a mark and a label."""
     verdicts, found = readings.verdicts, []
     for criterion, of in items.groupby(CRITERION, sort=True):
@@ -36,7 +30,7 @@ def files_of(items: pd.DataFrame, readings: Readings, data: DataLabel) -> dict[s
             prompts = verdicts.loc[(verdicts["judge"] == asked) & (verdicts[CRITERION] == criterion), "prompt"]
             models = sorted({str(m) for m in rows.loc[rows["mark"].notna(), "model"].unique() if m})
             found.append(
-                Learnt(
+                readers.corrections.Learnt(
                     judge=str(asked),
                     criterion=str(criterion),
                     judged=tuple(both["mark"].tolist()),
@@ -47,4 +41,4 @@ def files_of(items: pd.DataFrame, readings: Readings, data: DataLabel) -> dict[s
                     annotators=int(both[[*annotators_of(both)]].notna().any(axis=0).sum()),
                 )
             )
-    return {FILE: written(found)} if found else {}
+    return {FILE: readers.corrections.written(found)} if found else {}

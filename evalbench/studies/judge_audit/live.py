@@ -4,27 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.bounded import bounded_mean, finding
-from evalbench.core.probes import NULL_ABOVE
-from evalbench.core.wording import counted
+from evalbench import core, kit, readers
 from evalbench.errors import BadInput
 from evalbench.judge.criteria import Criterion, read_criteria
 from evalbench.judge.probe_plan import PAIR, PROBES
 from evalbench.judge.probes import COLUMNS, probe
 from evalbench.judge.verdicts import judge_name
-from evalbench.kit.answers import why_unscored
-from evalbench.kit.options import Checks
-from evalbench.kit.sampling import sampled
 from evalbench.models.accounting import merged
-from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Column, Table
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Judge = str | Callable[[dict[str, Any]], object]
 MOST_RAISED = 0.05
@@ -78,14 +70,16 @@ class Live(NamedTuple):
     notes : tuple of str
     """
 
-    data: Dataset
+    data: readers.Dataset
     verdicts: pd.DataFrame
     tables: dict[str, pd.DataFrame]
     accounting: dict[str, Any]
     notes: tuple[str, ...]
 
 
-def criteria_of(checks: Checks, data: Dataset, options: Mapping[str, Any], judge: Judge) -> tuple[Criterion, ...]:
+def criteria_of(
+    checks: kit.Checks, data: readers.Dataset, options: Mapping[str, Any], judge: Judge
+) -> tuple[Criterion, ...]:
     """The criteria that a judge is asked by; what is wrong with the options, or missing for them, goes to the checks."""
     asked, file = bool(judge), options["criteria_file"]
     checks.at_least(1, repeats=options["repeats"])
@@ -110,7 +104,7 @@ def criteria_of(checks: Checks, data: Dataset, options: Mapping[str, Any], judge
 
 
 def live(
-    data: Dataset,
+    data: readers.Dataset,
     by: Sequence[Criterion],
     *,
     judge: Judge = "",
@@ -132,8 +126,6 @@ def live(
     BadInput
         As :func:`evalbench.judge.probes.probe` does; for a judge that has recorded verdicts too, and criteria without their basis.
     """
-    import pandas as pd
-
     if not judge:
         return Live(data, pd.DataFrame(columns=list(COLUMNS)), {}, {}, ())
     answers, recorded, name = _answers(data), data.get("verdicts"), judge_name(judge)
@@ -141,8 +133,8 @@ def live(
         raise BadInput("judge: there are no answers to ask about")
     if recorded is not None and "judge" in recorded and name in set(recorded["judge"]):
         raise BadInput(f"judge: the table verdicts has verdicts of {name} already; rename them, or leave judge out")
-    rows = sampled(answers, sample_method, n_samples, random_state)
-    lost = pd.Series(why_unscored(rows["output"]), rows.index)
+    rows = kit.sampling.sampled(answers, sample_method, n_samples, random_state)
+    lost = pd.Series(kit.answers.why_unscored(rows["output"]), rows.index)
     asked = [_item(row) for row in rows[lost == ""].to_dict("records")]
     for criterion in by:
         if criterion.needs_basis != "none" and not all("basis" in item for item in asked):
@@ -175,7 +167,7 @@ def live(
     )
 
 
-def _answers(data: Dataset) -> pd.DataFrame | None:
+def _answers(data: readers.Dataset) -> pd.DataFrame | None:
     """The table items; without it the answers of the recorded verdicts, each once."""
     if data.get("items") is not None:
         return data["items"]
@@ -196,8 +188,6 @@ def _item(row: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def _without_answer(rows: pd.DataFrame, lost: pd.Series, criteria: Sequence[Criterion], judge: Judge) -> pd.DataFrame:
-    import pandas as pd
-
     known = [
         {
             **dict.fromkeys(COLUMNS, ""),
@@ -220,7 +210,7 @@ def _blank(verdicts: pd.DataFrame) -> pd.DataFrame:
 
 
 def _note(told: int, n: int, of: int, name: str) -> str:
-    said = f"{name} was asked now: {counted(told, 'verdict')} on {counted(n, 'answer')}"
+    said = f"{name} was asked now: {core.counted(told, 'verdict')} on {core.counted(n, 'answer')}"
     said += f" of {of:,}" if n < of else ""
     kept = "they are in verdicts.parquet, which is read as recorded verdicts"
     return f"{said}; {kept}."
@@ -234,8 +224,6 @@ def tried_of(verdicts: pd.DataFrame, *, seed: int, n_resamples: int) -> pd.DataF
     verdicts : DataFrame
         Those with an ``effect``; others are passed over.
     """
-    import pandas as pd
-
     columns = ["judge", "criterion", "probe", "variant", "text", "n", "effect", "low", "high", "room", "finding"]
     if "effect" not in verdicts:
         return pd.DataFrame(columns=columns)
@@ -243,7 +231,7 @@ def tried_of(verdicts: pd.DataFrame, *, seed: int, n_resamples: int) -> pd.DataF
     given = verdicts[verdicts["effect"].notna() & (verdicts["probe"] != "")]
     for (judge, criterion, what, variant), of in given.groupby(["judge", "criterion", "probe", "variant"], sort=True):
         null, padded = what == "null", what == "padded"
-        found = bounded_mean(
+        found = core.bounded.bounded_mean(
             of["effect"],
             low=0.0 if null else -1.0,
             units=of["id"],
@@ -252,8 +240,8 @@ def tried_of(verdicts: pd.DataFrame, *, seed: int, n_resamples: int) -> pd.DataF
             n_resamples=n_resamples,
         )
         room = float(of["room"].mean()) if "room" in of and not null else np.nan
-        limit = NULL_ABOVE if null else MOST_RAISED
-        said = finding(found, -1.0, limit)
+        limit = core.probes.NULL_ABOVE if null else MOST_RAISED
+        said = core.bounded.finding(found, -1.0, limit)
         words = {"found": "gameable" if null else "obeyed", "not found": "not rewarded" if null else "not obeyed"}
         too_high = not null and said == "not found" and room < LITTLE_ROOM
         rows.append(

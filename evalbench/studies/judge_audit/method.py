@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
-from evalbench.core.wording import counted
+import pandas as pd
+
+from evalbench import core, kit
 from evalbench.judge.families import related
-from evalbench.kit.answers import remarks
+from evalbench.studies.judge_audit.inputs import Readings
 from evalbench.studies.judge_audit.items import GRADED, NULL_ANSWER, ORDERED, ZERO_ONE, annotators_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    import pandas as pd
-
-    from evalbench.studies.judge_audit.inputs import Readings
 
 _KINDS = {
     ZERO_ONE: "Cohen's kappa of the judge and one annotator, over all pairs of the two, each answer counted once; 1 − E(x − y)² / E₀(x − y)², "
@@ -51,13 +47,13 @@ def notes(items: pd.DataFrame, readings: Readings, labels_drawn: str) -> list[st
     null = items["undefined"] == NULL_ANSWER
     if null.any():
         out.append(
-            f"{counted(int(items.loc[null, 'id'].nunique()), 'answer')} of the null answer, which are in no other figure."
+            f"{core.counted(int(items.loc[null, 'id'].nunique()), 'answer')} of the null answer, which are in no other figure."
         )
     out += _families(items)
     chance = readings.labels["probability"].notna()
     if chance.any() and labels_drawn != "probability":
         out.append(f"The labels' column probability was not used: labels_drawn is {labels_drawn}.")
-    return [*out, *remarks(items)]
+    return [*out, *kit.answers.remarks(items)]
 
 
 def _families(items: pd.DataFrame) -> list[str]:

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.noise import noise_split
-from evalbench.kit.trial_tables import of_split
+from evalbench import core, kit
 from evalbench.studies.judge_audit.figures import NAIVE, unlit
-from evalbench.studies.judge_audit.inputs import CRITERION
+from evalbench.studies.judge_audit.inputs import CRITERION, Readings
 from evalbench.studies.judge_audit.items import NULL_ANSWER
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evalbench.studies.judge_audit.inputs import Readings
 
 
 def noise_of(items: pd.DataFrame, readings: Readings) -> dict[str, Any]:
@@ -39,9 +34,11 @@ def noise_of(items: pd.DataFrame, readings: Readings) -> dict[str, Any]:
         answer = own.groupby(["id", "model", "trial"], sort=True).ngroup().to_numpy()
         if not np.bincount(item).max() > 1:
             continue
-        split = noise_split(own["mark"].to_numpy(dtype=float), item, answer)
+        split = core.noise.noise_split(own["mark"].to_numpy(dtype=float), item, answer)
         metric = NAIVE[str(first["scale"])]
         if split is not None:
             title, unit = titles[metric]
-            noise.append({"judge": str(name), "metric": metric, "title": title, "unit": unit, **of_split(split)})
+            noise.append(
+                {"judge": str(name), "metric": metric, "title": title, "unit": unit, **kit.trial_tables.of_split(split)}
+            )
     return {"noise": noise} if noise else {}

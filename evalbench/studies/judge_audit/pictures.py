@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.result import Estimate
-from evalbench.core.wording import estimate_text, own_decimals, p_text
-from evalbench.draw.html import Html, escape
-from evalbench.draw.pictures import heat_map, interval_bars
-from evalbench.draw.tables import text_block
-from evalbench.draw.verdict import interval_bar, light_word
+from evalbench import core, draw
 from evalbench.kit.cases import Show, in_turn, shown, worst_cases
 from evalbench.studies.judge_audit.inputs import CRITERION
 from evalbench.studies.judge_audit.items import annotators_of
 
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure as Picture
-
-    from evalbench.core.result import Result
-
-NOTHING = Html('<span class="eb-none">–</span>')
+NOTHING = draw.Html('<span class="eb-none">–</span>')
 KEYS = ("id", "judge", "model", "trial", CRITERION)
 
 
-def picture_agreement(result: Result) -> tuple[Picture, str] | None:
+def picture_agreement(result: core.Result) -> draw.Drawn | None:
     """Every judge's agreement with people, and that of people among themselves."""
     rows = result.tables["agreement"]
     rows = rows[rows["agreement"].notna()]
@@ -42,7 +32,7 @@ def picture_agreement(result: Result) -> tuple[Picture, str] | None:
             labels.append(f"people: {criterion}" if rows[CRITERION].nunique() > 1 else "people among themselves")
             values.append((most["ceiling"], most["ceiling_low"], most["ceiling_high"]))
     figures = ", ".join(sorted(rows["figure"].str.removesuffix(" with people").unique()))
-    return interval_bars(
+    return draw.pictures.interval_bars(
         labels,
         *_columns(values),
         title="Agreement of each judge with people, beside that of people",
@@ -51,7 +41,7 @@ def picture_agreement(result: Result) -> tuple[Picture, str] | None:
     )
 
 
-def picture_rates(result: Result) -> tuple[Picture, str] | None:
+def picture_rates(result: core.Result) -> draw.Drawn | None:
     """What each judge says, and what is left of it after the correction by labels."""
     rows = result.tables["rates"]
     rows = rows[rows["corrected"].notna()]
@@ -63,7 +53,7 @@ def picture_rates(result: Result) -> tuple[Picture, str] | None:
         values += [_three(row, "naive"), _three(row, "corrected")]
     units = sorted(rows["unit"].unique())
     name = "share (0–1)" if units == ["0–1"] else "share or mean mark"
-    return interval_bars(
+    return draw.pictures.interval_bars(
         labels,
         *_columns(values),
         title="What each judge says, and the same corrected by labels",
@@ -72,7 +62,7 @@ def picture_rates(result: Result) -> tuple[Picture, str] | None:
     )
 
 
-def picture_probes(result: Result) -> tuple[Picture, str] | None:
+def picture_probes(result: core.Result) -> draw.Drawn | None:
     """What the probes found, judge by judge."""
     rows = result.tables["probes"]
     rows = rows[rows["value"].notna()]
@@ -89,7 +79,7 @@ def picture_probes(result: Result) -> tuple[Picture, str] | None:
         for j, of in zip(judges, values, strict=True)
     ]
     shades[np.isnan(values)] = np.nan
-    return heat_map(
+    return draw.pictures.heat_map(
         shades, judges, names, title="What each probe measured", text=written, low=0, high=2,
         unit="each figure in its own unit; darker: yellow (▲) and red (■) lights",
     )  # fmt: skip
@@ -125,18 +115,18 @@ def _text(row: Mapping[Any, Any], name: str) -> str:
 
 
 def _written(value: float, low: float | None, high: float | None) -> str:
-    return estimate_text(Estimate(metric="", value=value, ci_low=low, ci_high=high))
+    return core.wording.estimate_text(core.Estimate(metric="", value=value, ci_low=low, ci_high=high))
 
 
-def _bar(row: Mapping[Any, Any], name: str, domain: tuple[float, float]) -> Html:
+def _bar(row: Mapping[Any, Any], name: str, domain: tuple[float, float]) -> draw.Html:
     value, low, high = (_known(v) for v in _three(row, name))
-    return interval_bar({"value": value, "ci_low": low, "ci_high": high}, domain)
+    return draw.verdict.interval_bar({"value": value, "ci_low": low, "ci_high": high}, domain)
 
 
 # -- the table of the method document -------------------------------------------------------------
 
 
-def criteria(result: Result) -> pd.DataFrame:
+def criteria(result: core.Result) -> pd.DataFrame:
     """Of every judge and criterion: the method, agreement beside that of people, what the author says of it."""
     rows = result.tables["agreement"]
     domain = (-1.0, 1.0) if (rows[["agreement", "agreement_low"]] < 0).any(axis=None) else (0.0, 1.0)
@@ -152,34 +142,36 @@ def criteria(result: Result) -> pd.DataFrame:
     show = {
         **show,
         "agreement with people": lambda row: _of_agreement(row, domain),
-        "light": lambda row: light_word(row["light"]),
+        "light": lambda row: draw.verdict.light_word(row["light"]),
         "labelled": "n",
-        "comment": lambda row: text_block(row["comment"]) if row["comment"] else NOTHING,
+        "comment": lambda row: draw.tables.text_block(row["comment"]) if row["comment"] else NOTHING,
     }
     if not (rows["comment"] != "").any():
         show = {k: v for k, v in show.items() if k != "comment"}
     return shown(rows.sort_values([CRITERION, "judge"], kind="stable"), show)
 
 
-def _of_agreement(row: Mapping[Any, Any], domain: tuple[float, float]) -> Html:
+def _of_agreement(row: Mapping[Any, Any], domain: tuple[float, float]) -> draw.Html:
     if row["agreement"] != row["agreement"]:
-        return Html(f'<span class="eb-none">no value</span> <span class="eb-small">{escape(row["note"])}</span>')
+        return draw.Html(
+            f'<span class="eb-none">no value</span> <span class="eb-small">{draw.escape(row["note"])}</span>'
+        )
     name = str(row["figure"]).removesuffix(" with people")
     known = row["majority_equal"] == row["majority_equal"]
     equal = f"; the majority's verdict: {100 * row['majority_equal']:.0f}\N{NO-BREAK SPACE}%" if known else ""
-    return Html(
-        f"{_bar(row, 'agreement', domain)}{escape(_text(row, 'agreement'))} "
-        f'<span class="eb-small">{escape(name + equal)}; people among themselves {escape(_text(row, "ceiling"))}</span>'
+    return draw.Html(
+        f"{_bar(row, 'agreement', domain)}{draw.escape(_text(row, 'agreement'))} "
+        f'<span class="eb-small">{draw.escape(name + equal)}; people among themselves {draw.escape(_text(row, "ceiling"))}</span>'
     )
 
 
-def uses(result: Result) -> pd.DataFrame:
+def uses(result: core.Result) -> pd.DataFrame:
     """Of every judge what it may be used for and what not, and what was found."""
     show: Show = {"judge": "judge", "for what, and for what not": "use", "found": lambda row: row["found"] or NOTHING}
     return shown(result.tables["agreement"], show)
 
 
-def rates(result: Result) -> pd.DataFrame:
+def rates(result: core.Result) -> pd.DataFrame:
     """What every judge says beside what is left after the correction, both bars in one cell."""
     rows = result.tables["rates"]
     sides = ["naive_low", "naive_high", "corrected_low", "corrected_high"]
@@ -195,17 +187,17 @@ def rates(result: Result) -> pd.DataFrame:
     return shown(rows, show)
 
 
-def _both_bars(row: Mapping[Any, Any], of_marks: tuple[float, float]) -> Html:
+def _both_bars(row: Mapping[Any, Any], of_marks: tuple[float, float]) -> draw.Html:
     names = [n for n in ("naive", "corrected") if row[n] == row[n]]
     domain = (0.0, 1.0) if row["unit"] == "0–1" else of_marks
     bars = "".join(_bar(row, n, domain) for n in names)
     said = f"judge says {_text(row, 'naive')} → corrected {_text(row, 'corrected')}, {row['labels']:,} labels"
     if row["corrected"] != row["corrected"]:
         said = f"judge says {_text(row, 'naive')}; not corrected, {row['labels']:,} labels"
-    return Html(f"{bars}{escape(said)}")
+    return draw.Html(f"{bars}{draw.escape(said)}")
 
 
-def replacing(result: Result) -> pd.DataFrame:
+def replacing(result: core.Result) -> pd.DataFrame:
     """May each judge replace an annotator: the alternative annotator test."""
     show: Show = {
         "judge": "judge",
@@ -217,7 +209,7 @@ def replacing(result: Result) -> pd.DataFrame:
     return shown(result.tables["agreement"], show)
 
 
-def by_annotator(result: Result) -> pd.DataFrame:
+def by_annotator(result: core.Result) -> pd.DataFrame:
     """The test's parts: the judge beside each annotator."""
     rows = result.tables["replacing"]
     if rows.empty:
@@ -230,14 +222,14 @@ def by_annotator(result: Result) -> pd.DataFrame:
         "annotator's": "human",
         "D, annotator ahead": "difference",
         "p, adjusted": lambda row: (
-            p_text(_known(row["p_adjusted"])) if row["p_adjusted"] == row["p_adjusted"] else NOTHING
+            core.wording.p_text(_known(row["p_adjusted"])) if row["p_adjusted"] == row["p_adjusted"] else NOTHING
         ),
         "as good": lambda row: "not tested" if row["p"] != row["p"] else "yes" if row["rejected"] else "not shown",
     }
     return shown(rows, show)
 
 
-def probes(result: Result) -> pd.DataFrame:
+def probes(result: core.Result) -> pd.DataFrame:
     """Every probe of every judge: figure, light and name of what was found, or why there is none."""
     show: Show = {
         "judge": "judge",
@@ -251,10 +243,10 @@ def probes(result: Result) -> pd.DataFrame:
 
 def _found(row: Mapping[Any, Any]) -> Any:
     if row["value"] != row["value"]:
-        return Html('<span class="eb-none">not probed</span>')
+        return draw.Html('<span class="eb-none">not probed</span>')
     strong = row["light"] in ("yellow", "red") or str(row["finding"]).startswith("gameable")
-    said = f"<strong>{escape(row['finding'])}</strong>" if strong else escape(row["finding"])
-    return Html(f"{light_word(row['light'])} {said}")
+    said = f"<strong>{draw.escape(row['finding'])}</strong>" if strong else draw.escape(row["finding"])
+    return draw.Html(f"{draw.verdict.light_word(row['light'])} {said}")
 
 
 def _probe(row: Mapping[Any, Any]) -> Any:
@@ -262,10 +254,12 @@ def _probe(row: Mapping[Any, Any]) -> Any:
     if value is None:
         return NOTHING
     text = _written(value, low, high)
-    return Html(f'{escape(text)} <span class="eb-small">{escape(row["figure"])}, {row["n"]:,} answers</span>')
+    return draw.Html(
+        f'{draw.escape(text)} <span class="eb-small">{draw.escape(row["figure"])}, {row["n"]:,} answers</span>'
+    )
 
 
-def tried(result: Result) -> pd.DataFrame | None:
+def tried(result: core.Result) -> pd.DataFrame | None:
     """What each order to the judge, and each constant text, brought about."""
     rows = result.tables["tried"]
     if rows.empty:
@@ -282,23 +276,25 @@ def tried(result: Result) -> pd.DataFrame | None:
     return shown(rows, {k: v for k, v in show.items() if several.get(k, True)})
 
 
-def _tried(row: Mapping[Any, Any]) -> Html:
+def _tried(row: Mapping[Any, Any]) -> draw.Html:
     kinds = {"padded": "text added", "injected": "order added", "null": "constant text"}
     head = f"{kinds.get(row['probe'], row['probe'])}: {row['variant']}"
-    return Html(f"{escape(head)}{text_block(row['text'], 120) if row['text'] else ''}")
+    return draw.Html(f"{draw.escape(head)}{draw.tables.text_block(row['text'], 120) if row['text'] else ''}")
 
 
-def _effect(row: Mapping[Any, Any]) -> Html:
+def _effect(row: Mapping[Any, Any]) -> draw.Html:
     text = _written(row["effect"], _known(row["low"]), _known(row["high"]))
     room = f"of at most {row['room']:.2f}" if row["probe"] == "injected" and row["room"] == row["room"] else ""
-    return Html(f'{escape(text)} <span class="eb-small">{escape(room)}</span>' if room else escape(text))
+    return draw.Html(
+        f'{draw.escape(text)} <span class="eb-small">{draw.escape(room)}</span>' if room else draw.escape(text)
+    )
 
 
 def _named(finding: str) -> Any:
-    return Html(f"<strong>{escape(finding)}</strong>") if finding in ("gameable", "obeyed") else finding
+    return draw.Html(f"<strong>{draw.escape(finding)}</strong>") if finding in ("gameable", "obeyed") else finding
 
 
-def panel(result: Result) -> pd.DataFrame:
+def panel(result: core.Result) -> pd.DataFrame:
     """How many independent judges the panel is worth."""
     rows = result.tables["panel"]
     if rows.empty:
@@ -315,7 +311,7 @@ def panel(result: Result) -> pd.DataFrame:
     return shown(rows, kept)
 
 
-def alike(result: Result) -> pd.DataFrame:
+def alike(result: core.Result) -> pd.DataFrame:
     """Which judges err together."""
     rows = result.tables["alike"]
     if rows.empty:
@@ -328,7 +324,7 @@ def alike(result: Result) -> pd.DataFrame:
     return shown(rows.sort_values("errors_correlate", ascending=False, kind="stable"), show)
 
 
-def costs(result: Result) -> pd.DataFrame:
+def costs(result: core.Result) -> pd.DataFrame:
     """Tokens, seconds and money for each answer."""
     rows = result.tables["costs"]
     if rows.empty:
@@ -341,13 +337,13 @@ def costs(result: Result) -> pd.DataFrame:
     return shown(rows, show)
 
 
-def unparsed(result: Result) -> pd.DataFrame:
+def unparsed(result: core.Result) -> pd.DataFrame:
     """Verdicts without a mark, by reason."""
     rows = result.tables["unparsed"]
     return _note("Every verdict has a mark.") if rows.empty else rows
 
 
-def disagreements(result: Result, rows: int = 12) -> pd.DataFrame:
+def disagreements(result: core.Result, rows: int = 12) -> pd.DataFrame:
     """Answers on which a judge is furthest from people, the judges in turn."""
     items = result.items.assign(gap=(result.items["mark"] - result.items["human"]).abs())
     far = items[items["gap"] > 0]
@@ -366,7 +362,7 @@ def disagreements(result: Result, rows: int = 12) -> pd.DataFrame:
         "mark": "mark",
         "people": lambda row: ", ".join(f"{row[c]:g}" for c in annotators if row[c] == row[c]),
         "the answer": lambda row: _answer(row),
-        "the judge's reason": lambda row: text_block(row["reason"]) if row["reason"] else NOTHING,
+        "the judge's reason": lambda row: draw.tables.text_block(row["reason"]) if row["reason"] else NOTHING,
     }
     if not (cases["reason"] != "").any():
         show = {k: v for k, v in show.items() if k != "the judge's reason"}
@@ -375,23 +371,21 @@ def disagreements(result: Result, rows: int = 12) -> pd.DataFrame:
     return shown(cases, show)
 
 
-def _answer(row: Mapping[Any, Any]) -> Html:
+def _answer(row: Mapping[Any, Any]) -> draw.Html:
     parts = [
-        text_block(str(row[c]), 160)
+        draw.tables.text_block(str(row[c]), 160)
         for c in ("question", "output", "output_other")
         if isinstance(row.get(c), str) and row[c]
     ]
-    return Html("".join(parts)) if parts else NOTHING
+    return draw.Html("".join(parts)) if parts else NOTHING
 
 
 def _ends(low: float, high: float) -> Any:
     if low != low or high != high:
         return NOTHING
-    decimals = own_decimals(low, low, high)
+    decimals = core.wording.own_decimals(low, low, high)
     return f"[{low:.{decimals}f}, {high:.{decimals}f}]"
 
 
 def _note(text: str) -> pd.DataFrame:
-    import pandas as pd
-
     return pd.DataFrame({"note": [text]})

@@ -5,14 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from evalbench.core.annotators import AlternativeAnnotator, alternative_annotator_test
-from evalbench.core.measures import estimate
-from evalbench.core.result import Estimate, Summary
-from evalbench.core.wording import counted, estimate_text, percent, signed
-from evalbench.kit.slicing import sliced
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, NAMED, SEED, crowded, left_out, worst_group
+import pandas as pd
+
+from evalbench import core, kit
 from evalbench.studies.judge_audit.corrected import sampled_estimate, with_formula
 from evalbench.studies.judge_audit.figures import (
     AGREEMENT,
@@ -26,9 +23,6 @@ from evalbench.studies.judge_audit.figures import (
 )
 from evalbench.studies.judge_audit.items import LABEL, ZERO_ONE, annotators_of
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 EPSILON = 0.15
 LEAST = 20
 """Fewer answers than this make the light of a figure grey."""
@@ -37,7 +31,7 @@ MOST_SAID = 3
 LABELLED = (*AGREEMENT.values(), "length_bias", "family_gap")
 
 
-@sliced(measures=measures)
+@kit.slicing.sliced(measures=measures)
 def summarise(
     items: pd.DataFrame,
     *,
@@ -46,10 +40,10 @@ def summarise(
     green_from: float = GREEN_FROM,
     yellow_from: float = YELLOW_FROM,
     lights: Mapping[str, Mapping[str, float]] = {},
-    max_unscored: float = MAX_UNSCORED,
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Summary:
+    max_unscored: float = kit.MAX_UNSCORED,
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Summary:
     """Every figure of every judge, and the worst of the lights.
 
     Parameters
@@ -60,14 +54,16 @@ def summarise(
         See :func:`evaluate`.
     """
     every = measures(labels_drawn=labels_drawn, green_from=green_from, yellow_from=yellow_from, lights=lights)
-    found: list[Estimate] = []
+    found: list[core.Estimate] = []
     for name, rows in items.groupby("judge", sort=True):
         own, scale = applicable(rows, every), str(rows["scale"].iloc[0])
         group = {"judge": str(name)}
-        made = estimate(rows, own, units=rows["id"], seed=seed, group=group, n_resamples=n_resamples).estimates
+        made = core.measures.estimate(
+            rows, own, units=rows["id"], seed=seed, group=group, n_resamples=n_resamples
+        ).estimates
         found += [with_formula(e, rows, labels_drawn) if e.metric == CORRECTED[scale] else e for e in made]
         found += [sampled_estimate(rows, group)] if labels_drawn == "probability" else []
-    summary = worst_group(
+    summary = kit.worst_group(
         items,
         [m for m in every if m.metric in {e.metric for e in found}],
         "judge",
@@ -81,19 +77,19 @@ def summarise(
     return replace(summary, verdict=replace(summary.verdict, sentence=said))
 
 
-def _held_back(e: Estimate) -> str:
+def _held_back(e: core.Estimate) -> str:
     what = "labelled answer" if e.metric in LABELLED else "answer"
     if e.light == "unlit" or e.n >= LEAST:
         return ""
-    return f"{e.title}: {counted(e.n, what)}, and under {LEAST} there is no light"
+    return f"{e.title}: {core.counted(e.n, what)}, and under {LEAST} there is no light"
 
 
-def _sentence(items: pd.DataFrame, summary: Summary, uses: Mapping[str, str], max_unscored: float) -> str:
+def _sentence(items: pd.DataFrame, summary: core.Summary, uses: Mapping[str, str], max_unscored: float) -> str:
     """Agreement of every judge, what decided, what is missing, and for what each may be used."""
     verdict = summary.verdict
     own = [e for e in summary.estimates if e.metric in AGREEMENT.values()]
     ordered = sorted(own, key=lambda e: -math.inf if e.value is None else -e.value)
-    if len(ordered) > NAMED:
+    if len(ordered) > kit.verdicts.NAMED:
         ordered = [ordered[0], ordered[-1]]
     titles = list(dict.fromkeys(e.title for e in ordered))
     alone = titles[0] if len(titles) == 1 else "agreement with people"
@@ -102,17 +98,19 @@ def _sentence(items: pd.DataFrame, summary: Summary, uses: Mapping[str, str], ma
     if not labelled:
         figures = "is not known, since no answer has both a mark and a label"
     parts = [
-        f"{alone[:1].upper()}{alone[1:]} {figures}{_ceilings(summary)}; {counted(items.loc[items['undefined'] == '', 'id'].nunique(), 'item')}."
+        f"{alone[:1].upper()}{alone[1:]} {figures}{_ceilings(summary)}; {core.counted(items.loc[items['undefined'] == '', 'id'].nunique(), 'item')}."
     ]
     if verdict.decided_by and verdict.decided_by["metric"] not in AGREEMENT.values():
         e = summary.estimate(**verdict.decided_by)
         if e.value is not None:
-            parts.append(f"What decides is the {e.title}, {estimate_text(e)} ({e.group.get('judge', '')}).")
-    parts.append(left_out(items).strip())
+            parts.append(
+                f"What decides is the {e.title}, {core.wording.estimate_text(e)} ({e.group.get('judge', '')})."
+            )
+    parts.append(kit.verdicts.left_out(items).strip())
     if verdict.light == "grey" and labelled:
         why = dict.fromkeys(filter(None, (_held_back(e) for e in summary.estimates if e.light == "grey")))
-        few = [e for e in summary.estimates if e.light == "grey" and crowded(e, max_unscored)]
-        listed = [*why, *([f"more than {percent(max_unscored, [max_unscored])} are unscored"] if few else [])]
+        few = [e for e in summary.estimates if e.light == "grey" and kit.verdicts.crowded(e, max_unscored)]
+        listed = [*why, *([f"more than {core.percent(max_unscored, [max_unscored])} are unscored"] if few else [])]
         said = "; ".join(listed[:3]) or "a figure has no value"
         would_be = f"; the figures alone would give {verdict.would_be}" if verdict.would_be else ""
         parts.append(f"The light stays grey: {said}{would_be}.")
@@ -120,17 +118,17 @@ def _sentence(items: pd.DataFrame, summary: Summary, uses: Mapping[str, str], ma
     return " ".join(filter(None, parts))
 
 
-def _figure(e: Estimate, own: Sequence[Estimate], title: str) -> str:
+def _figure(e: core.Estimate, own: Sequence[core.Estimate], title: str) -> str:
     name = ", ".join(filter(None, [e.group.get("judge", ""), title]))
-    return f"has no value ({name}: {e.note})" if e.value is None else f"{estimate_text(e, own)} ({name})"
+    return f"has no value ({name}: {e.note})" if e.value is None else f"{core.wording.estimate_text(e, own)} ({name})"
 
 
-def _ceilings(summary: Summary) -> str:
+def _ceilings(summary: core.Summary) -> str:
     """How far people agree among themselves, where that is one figure."""
     known = [e for e in summary.estimates if e.metric == "ceiling" and e.value is not None]
     if len({(e.value, e.n) for e in known}) != 1:
         return ""
-    return f"; people among themselves {estimate_text(known[0])}"
+    return f"; people among themselves {core.wording.estimate_text(known[0])}"
 
 
 def _together(uses: Mapping[str, str]) -> str:
@@ -139,7 +137,7 @@ def _together(uses: Mapping[str, str]) -> str:
     for name, said in uses.items():
         kinds.setdefault(next(kind for mark, kind in KINDS.items() if mark in said), []).append(name)
     listed = [
-        f"{kind}: {', '.join(names) if len(names) <= NAMED else counted(len(names), 'judge')}"
+        f"{kind}: {', '.join(names) if len(names) <= kit.verdicts.NAMED else core.counted(len(names), 'judge')}"
         for kind, names in kinds.items()
     ]
     text = "; ".join(sorted(listed, key=lambda one: list(KINDS.values()).index(one.partition(": ")[0])))
@@ -156,12 +154,12 @@ KINDS: Mapping[str, str] = {
 """The words of one judge's sentence → those for all such judges."""
 
 
-def alternative(rows: pd.DataFrame, epsilon: float) -> AlternativeAnnotator:
+def alternative(rows: pd.DataFrame, epsilon: float) -> core.annotators.AlternativeAnnotator:
     """The alternative annotator test of one judge's answers."""
     columns = annotators_of(rows)
     table = rows[[*columns]].to_numpy(dtype=float).reshape(len(rows), -1)
     there = [j for j in range(len(columns)) if (table[:, j] == table[:, j]).any()]
-    return alternative_annotator_test(
+    return core.annotators.alternative_annotator_test(
         rows["mark"].to_numpy(dtype=float),
         table[:, there],
         epsilon=epsilon,
@@ -170,7 +168,7 @@ def alternative(rows: pd.DataFrame, epsilon: float) -> AlternativeAnnotator:
     )
 
 
-def uses_of(items: pd.DataFrame, estimates: Sequence[Estimate], epsilon: float) -> dict[str, str]:
+def uses_of(items: pd.DataFrame, estimates: Sequence[core.Estimate], epsilon: float) -> dict[str, str]:
     """Of every judge one sentence: for what it may be used, and for what not."""
     found = {}
     for name, rows in items.groupby("judge", sort=True):
@@ -179,7 +177,9 @@ def uses_of(items: pd.DataFrame, estimates: Sequence[Estimate], epsilon: float) 
     return found
 
 
-def use_of(name: str, rows: pd.DataFrame, own: Mapping[str, Estimate], test: AlternativeAnnotator) -> str:
+def use_of(
+    name: str, rows: pd.DataFrame, own: Mapping[str, core.Estimate], test: core.annotators.AlternativeAnnotator
+) -> str:
     """The sentence of one judge."""
     scale = str(rows["scale"].iloc[0])
     agreement = own[AGREEMENT[scale]]
@@ -187,13 +187,13 @@ def use_of(name: str, rows: pd.DataFrame, own: Mapping[str, Estimate], test: Alt
     limits = [limit for limit, _ in findings.values()]
     kind = kindness(own.get(TOO_KIND[scale]))
     if agreement.n < LEAST or agreement.value is None:
-        lead = f"cannot be judged yet: {counted(agreement.n, 'labelled answer')}, and at least {LEAST} are needed"
+        lead = f"cannot be judged yet: {core.counted(agreement.n, 'labelled answer')}, and at least {LEAST} are needed"
         if agreement.n >= LEAST:
             lead = f"cannot be judged by these labels: {agreement.note}"
         return f"{name} {lead}{f'; not to be used {_listed(limits)}' if limits else ''}."
     if agreement.light == "red":
         also = f", nor {_listed(limits)}" if limits else ""
-        return f"{name} is not to be used in place of people ({agreement.title} {estimate_text(agreement)}){also}."
+        return f"{name} is not to be used in place of people ({agreement.title} {core.wording.estimate_text(agreement)}){also}."
     may = "may estimate rates and means once they are corrected by labels"
     if agreement.light == "green" and test.may_replace and not limits:
         may = "may take the place of an annotator, and estimate rates and means"
@@ -205,7 +205,7 @@ def use_of(name: str, rows: pd.DataFrame, own: Mapping[str, Estimate], test: Alt
     return f"{name} {may}; not to be used {_listed(not_for)}." if not_for else f"{name} {may}."
 
 
-def found_in(own: Mapping[str, Estimate]) -> dict[str, tuple[str, str]]:
+def found_in(own: Mapping[str, core.Estimate]) -> dict[str, tuple[str, str]]:
     """What the probes found: figure → for what the judge is then not to be used, and the finding's name."""
     out: dict[str, tuple[str, str]] = {}
     for metric, e in own.items():
@@ -239,19 +239,19 @@ PROBES: Mapping[str, tuple[str, str]] = {
 }
 
 
-def kindness(e: Estimate | None) -> str:
+def kindness(e: core.Estimate | None) -> str:
     """By how much a judge is too kind or too strict, where its interval is on one side of 0; else empty."""
     if e is None or e.value is None or e.ci_low is None or e.ci_high is None or e.ci_low <= 0 <= e.ci_high:
         return ""
     return kindness_in_words(e)
 
 
-def kindness_in_words(e: Estimate) -> str:
+def kindness_in_words(e: core.Estimate) -> str:
     value = e.value or 0.0
     return f"{_size(abs(value), e.unit)} too {'kind' if value > 0 else 'strict'}"
 
 
-def kindness_with_interval(e: Estimate) -> str:
+def kindness_with_interval(e: core.Estimate) -> str:
     """The same with its interval, which runs in the direction that is said."""
     low, high = e.ci_low or 0.0, e.ci_high or 0.0
     shown = "" if low > 0 or high < 0 else "Not shown to be too kind or too strict: "
@@ -261,7 +261,7 @@ def kindness_with_interval(e: Estimate) -> str:
 
 
 def _size(value: float, unit: str) -> str:
-    text = signed(f"{value:.2g}") if unit == "marks" else signed(f"{100 * value:.0f}")
+    text = core.wording.signed(f"{value:.2g}") if unit == "marks" else core.wording.signed(f"{100 * value:.0f}")
     return f"{text} {'mark' if unit == 'marks' else 'point'}{'' if text in ('1', '−1') else 's'}"
 
 
@@ -274,6 +274,6 @@ def _listed(parts: Sequence[str]) -> str:
     return unique[0] if len(unique) == 1 else f"{', '.join(unique[:-1])} or {unique[-1]}"
 
 
-def figures_of(summary: Any, judge: str) -> dict[str, Estimate]:
+def figures_of(summary: Any, judge: str) -> dict[str, core.Estimate]:
     """A judge's estimates by their metric."""
     return {e.metric: e for e in summary.estimates if e.group.get("judge") == judge}

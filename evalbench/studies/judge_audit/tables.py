@@ -5,17 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.agreement import cohen_kappa
-from evalbench.core.leanings import length_bias, length_within
-from evalbench.core.measures import estimate, mean_of
-from evalbench.core.panels import effective_judges, majority
-from evalbench.core.result import Estimate, Summary
-from evalbench.core.unscored import in_words
-from evalbench.core.wording import counted, estimate_text
+from evalbench import core
 from evalbench.studies.judge_audit.corrected import WAYS, way_of, with_twice
 from evalbench.studies.judge_audit.figures import AGREEMENT, CORRECTED, NAIVE, TOO_KIND
 from evalbench.studies.judge_audit.inputs import CRITERION, KEYS, Readings
@@ -29,9 +24,6 @@ from evalbench.studies.judge_audit.summary import (
     kindness_with_interval,
     uses_of,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MOST_COMPARED = 40
 """Of more judges no pairs are compared."""
@@ -61,7 +53,7 @@ PASSED: Mapping[str, str] = {
 
 def tables_of(
     items: pd.DataFrame,
-    summary: Summary,
+    summary: core.Summary,
     readings: Readings,
     *,
     epsilon: float,
@@ -70,8 +62,6 @@ def tables_of(
     n_resamples: int,
 ) -> dict[str, pd.DataFrame]:
     """Every table of the result."""
-    import pandas as pd
-
     resampling = {"seed": seed, "n_resamples": n_resamples}
     uses = uses_of(items, summary.estimates, epsilon)
     agreement, replacing, rates, probes = [], [], [], []
@@ -98,7 +88,7 @@ def tables_of(
     }
 
 
-def _interval(name: str, e: Estimate | None) -> dict[str, Any]:
+def _interval(name: str, e: core.Estimate | None) -> dict[str, Any]:
     value, low, high = (None, None, None) if e is None else (e.value, e.ci_low, e.ci_high)
     return {name: _number(value), f"{name}_low": _number(low), f"{name}_high": _number(high)}
 
@@ -107,7 +97,7 @@ def _number(value: float | None) -> float:
     return math.nan if value is None else value
 
 
-def _agreement(rows: pd.DataFrame, own: Mapping[str, Estimate], readings: Readings) -> dict[str, Any]:
+def _agreement(rows: pd.DataFrame, own: Mapping[str, core.Estimate], readings: Readings) -> dict[str, Any]:
     scale, name = str(rows["scale"].iloc[0]), str(rows["judge"].iloc[0])
     asked, criterion = str(rows["asked"].iloc[0]), str(rows[CRITERION].iloc[0])
     e = own[AGREEMENT[scale]]
@@ -116,7 +106,9 @@ def _agreement(rows: pd.DataFrame, own: Mapping[str, Estimate], readings: Readin
     both = rows[rows["mark"].notna() & rows["human"].notna()]
     kappa, equal = math.nan, math.nan
     if scale == ZERO_ONE and len(both):
-        kappa = _number(cohen_kappa(both["mark"].to_numpy(), both["human"].to_numpy(), n_resamples=1).value)
+        kappa = _number(
+            core.agreement.cohen_kappa(both["mark"].to_numpy(), both["human"].to_numpy(), n_resamples=1).value
+        )
         equal = float((both["mark"] == both["human"]).mean())
     known = rows[[*annotators_of(rows)]].notna().any(axis=0)
     findings = found_in(own)
@@ -154,14 +146,14 @@ def _replaces(test: Any) -> dict[str, Any]:
     }
 
 
-def _rates(rows: pd.DataFrame, own: Mapping[str, Estimate], labels_drawn: str) -> dict[str, Any]:
+def _rates(rows: pd.DataFrame, own: Mapping[str, core.Estimate], labels_drawn: str) -> dict[str, Any]:
     scale = str(rows["scale"].iloc[0])
     naive, corrected, kind = (own.get(of[scale]) for of in (NAIVE, CORRECTED, TOO_KIND))
     narrower = with_twice(rows, labels_drawn)
     sentence = ""
     if kind is not None and kind.value is not None and kind.ci_low is not None and kind.ci_high is not None:
         labels = int((rows["mark"].notna() & rows["human"].notna()).sum())
-        few = f"Only {counted(labels, 'label')}, too few to rest on. " if labels < LEAST else ""
+        few = f"Only {core.counted(labels, 'label')}, too few to rest on. " if labels < LEAST else ""
         sentence = few + kindness_with_interval(kind)
     elif corrected is not None and corrected.value is None:
         sentence = corrected.note
@@ -185,7 +177,9 @@ def _rates(rows: pd.DataFrame, own: Mapping[str, Estimate], labels_drawn: str) -
     }
 
 
-def _probes(rows: pd.DataFrame, own: Mapping[str, Estimate], resampling: Mapping[str, int]) -> list[dict[str, Any]]:
+def _probes(
+    rows: pd.DataFrame, own: Mapping[str, core.Estimate], resampling: Mapping[str, int]
+) -> list[dict[str, Any]]:
     found, out = found_in(own), []
     for metric, (title, why) in PROBES.items():
         e = own.get(metric)
@@ -209,7 +203,7 @@ def _probes(rows: pd.DataFrame, own: Mapping[str, Estimate], resampling: Mapping
     return out
 
 
-def _passed(e: Estimate) -> str:
+def _passed(e: core.Estimate) -> str:
     """What is said of a green probe: nothing where its interval reaches out of the green."""
     if e.ci_low is None or e.ci_high is None or len(e.cuts) < 2:
         return ""
@@ -223,7 +217,7 @@ def _passed(e: Estimate) -> str:
 def _yardstick(rows: pd.DataFrame) -> str:
     """How well a judge that looks at length alone agrees with people, beside this one."""
     mark, length, human = (rows[c].to_numpy(dtype=float) for c in ("mark", "length", "human"))
-    found = length_bias(mark, length, human, pairs=bool((length < 0).any()), n_resamples=2)
+    found = core.leanings.length_bias(mark, length, human, pairs=bool((length < 0).any()), n_resamples=2)
     if found.yardstick.value is None or found.judge.value is None:
         return ""
     return f"agreement with people {found.judge.value:.2f}, of a judge by length alone {found.yardstick.value:.2f}"
@@ -234,10 +228,12 @@ def _without_labels(rows: pd.DataFrame, resampling: Mapping[str, int]) -> str:
     mark, length = rows["mark"].to_numpy(dtype=float), rows["length"].to_numpy(dtype=float)
     n_resamples = min(resampling["n_resamples"], 500)
     options: dict[str, Any] = {"units": rows["id"].to_numpy(), "seed": resampling["seed"], "n_resamples": n_resamples}
-    mean, low, high = length_within(mark, length, rows["model"].to_numpy(dtype=str), **options)
+    mean, low, high = core.leanings.length_within(mark, length, rows["model"].to_numpy(dtype=str), **options)
     if mean.value is None:
         return ""
-    said = estimate_text(Estimate(metric="", value=mean.value, ci_low=mean.ci_low, ci_high=mean.ci_high))
+    said = core.wording.estimate_text(
+        core.Estimate(metric="", value=mean.value, ci_low=mean.ci_low, ci_high=mean.ci_high)
+    )
     if mean.n > 1:
         said += f", the mean of {mean.n} models ({low:.2f} to {high:.2f}), each by itself".replace("-", "−")
     return f"Spearman of mark and length is {said}; without labels longer answers may simply be better"
@@ -261,8 +257,8 @@ def _panels(items: pd.DataFrame, resampling: Mapping[str, Any]) -> tuple[list[di
         labels = rows.drop_duplicates(["id", "model", "trial"]).set_index(["id", "model", "trial"]).loc[table.index]
         marks = table.to_numpy(dtype=float)
         known = labels[[*annotators_of(rows)]].to_numpy(dtype=float).reshape(len(labels), -1)
-        truth = majority(known) if known.shape[1] else np.full(len(labels), np.nan)
-        found = effective_judges(marks, truth, names=names, **resampling)
+        truth = core.panels.majority(known) if known.shape[1] else np.full(len(labels), np.nan)
+        found = core.panels.effective_judges(marks, truth, names=names, **resampling)
         used = ~np.isnan(truth) & ~np.isnan(marks).any(axis=1)
         panels.append(_panel(str(criterion), names, found, marks[used], truth[used]))
         for i, j in combinations(range(len(names)) if len(names) <= MOST_COMPARED else (), 2):
@@ -280,15 +276,15 @@ def _panel(criterion: str, names: Sequence[str], found: Any, marks: Any, truth: 
     if not len(truth):
         return row
     right = (marks == truth[:, None]).mean(axis=0)
-    votes = majority(marks)
+    votes = core.panels.majority(marks)
     together, tied = float((votes == truth).mean()), int(np.isnan(votes).sum())
     best = int(right.argmax())
     row |= {"best": names[best], "best_equal": float(right[best]), "panel_equal": together}
     if found.effective.value is not None:
         row["words"] = (
-            f"{counted(len(names), 'judge')}, worth {found.effective.value:.1f} independent ones; "
+            f"{core.counted(len(names), 'judge')}, worth {found.effective.value:.1f} independent ones; "
             f"the best alone: {right[best]:.2f} ({names[best]}), the panel: {together:.2f}"
-            + (f", its {counted(tied, 'tie')} counted as wrong" if tied else "")
+            + (f", its {core.counted(tied, 'tie')} counted as wrong" if tied else "")
         )
     return row
 
@@ -319,8 +315,8 @@ def _costs(items: pd.DataFrame, resampling: Mapping[str, Any]) -> list[dict[str,
             continue
         for name, rows in items[items[column].notna()].groupby("judge", sort=True):
             values = rows[column].to_numpy(dtype=float)
-            (found,) = estimate(
-                {column: values}, [mean_of(column)], units=rows["id"].to_numpy(), **resampling
+            (found,) = core.measures.estimate(
+                {column: values}, [core.mean_of(column)], units=rows["id"].to_numpy(), **resampling
             ).estimates
             out.append(
                 {
@@ -333,13 +329,11 @@ def _costs(items: pd.DataFrame, resampling: Mapping[str, Any]) -> list[dict[str,
 
 def _unparsed(verdicts: pd.DataFrame) -> pd.DataFrame:
     """Verdicts without a mark, by judge and reason."""
-    import pandas as pd
-
     lost = verdicts[verdicts["mark"].isna()]
     n = verdicts.groupby("judge").size().to_dict()
     counts = lost.groupby(["judge", "unscored", "detail"], sort=True).size()
     rows = [
-        {"judge": judge, "reason": detail or in_words(reason), "verdicts": int(k), "share": k / n[judge]}
+        {"judge": judge, "reason": detail or core.unscored.in_words(reason), "verdicts": int(k), "share": k / n[judge]}
         for (judge, reason, detail), k in zip(counts.index.tolist(), counts.tolist(), strict=True)
     ]
     return pd.DataFrame(rows, columns=["judge", "reason", "verdicts", "share"])

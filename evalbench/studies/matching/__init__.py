@@ -12,20 +12,16 @@ Figures (method document ``violations``, sections “How do we determine if ther
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
-from evalbench.core.result import Result
-from evalbench.kit.collecting import several
-from evalbench.kit.comparing import compare_groups, in_words
-from evalbench.kit.grouping import carried
-from evalbench.kit.options import Checks, stated, taken
-from evalbench.kit.trials import spread
-from evalbench.kit.verdicts import N_RESAMPLES, SEED
+import pandas as pd
+
+from evalbench import core, kit, readers
 from evalbench.metrics.matching import Thresholds
-from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Column, Table
+from evalbench.studies.contract import offered
 from evalbench.studies.matching.forms import violations_of
-from evalbench.studies.matching.inputs import CONTEXT_THRESHOLD, Violations, prepare, read_weights
+from evalbench.studies.matching.inputs import CONTEXT_THRESHOLD, prepare, read_weights
+from evalbench.studies.matching.inputs import Violations as Violations
 from evalbench.studies.matching.items import checker_table, items_of, pair_table, split_table, violation_table
 from evalbench.studies.matching.method import calibrated, method, remarks
 from evalbench.studies.matching.pairs import (
@@ -37,35 +33,13 @@ from evalbench.studies.matching.pairs import (
     HA_WEIGHTS,
     MISSING,
     STD_WEIGHTS,
-    Matching,
-    Pairs,
     check_options,
     match,
     score_pairs,
 )
-from evalbench.studies.matching.pictures import (
-    by_category,
-    by_rule,
-    checkers,
-    comparisons,
-    documents,
-    picture_checkers,
-    picture_precision_recall,
-    picture_score_matrix,
-    split,
-    unmatched,
-    worst_samples,
-)
+from evalbench.studies.matching.pairs import Matching as Matching
+from evalbench.studies.matching.pairs import Pairs as Pairs
 from evalbench.studies.matching.summary import LIGHT_ON, measures, rules_of, summarise
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = [
-    "HA_WEIGHTS", "QUESTION", "SCHEMA", "STD_WEIGHTS", "Matching", "Pairs", "Thresholds", "Violations",
-    "adapt", "by_category", "by_rule", "checkers", "comparisons", "documents", "evaluate", "match", "measures", "picture_checkers", "picture_precision_recall",
-    "picture_score_matrix", "prepare", "score_pairs", "split", "summarise", "unmatched", "worst_samples",
-]  # fmt: skip
 
 QUESTION = "How good are the violations that a checker found, against the ground truth?"
 
@@ -129,7 +103,7 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     return violations_of(frames)
 
 
-def check(data: Dataset) -> None:
+def check(data: readers.Dataset) -> None:
     """Refuse what the schema cannot see: spans beyond the text, contexts not in it.
 
     Raises
@@ -140,7 +114,7 @@ def check(data: Dataset) -> None:
 
 
 def evaluate(
-    data: Dataset,
+    data: readers.Dataset,
     *,
     embed: str = EMBED,
     dtype: str = DTYPE,
@@ -159,9 +133,9 @@ def evaluate(
     green_from: float | None = None,
     yellow_from: float | None = None,
     lights: Mapping[str, Mapping[str, float]] = {},
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Result:
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Result:
     """Match predicted to true violations and judge every checker.
 
     Parameters
@@ -207,13 +181,13 @@ def evaluate(
     BadInput
         For faults of the tables or the options, all at once.
     """
-    options = stated(evaluate, locals())
+    options = kit.stated(evaluate, locals())
     calibration = read_weights(options.pop("weights_file"))
     options |= calibration.get("parameters", {})
     limits = {name: options[f"{name}_threshold"] for name in Thresholds._fields}
     weights = {name: options[name] for name in ("std_weights", "ha_weights")}
     how = {name: options[name] for name in ("assignment", "filter", "missing")}
-    checks = Checks(options)
+    checks = kit.Checks(options)
     checks.share(context_threshold=context_threshold, **{f"{name}_threshold": value for name, value in limits.items()})
     for name, value in options["ha_thresholds"].items():
         if name in limits:
@@ -221,19 +195,19 @@ def evaluate(
         else:
             checks.choice("ha_thresholds", name, limits)
     check_options(checks, weights, **how)
-    checks.tried(lambda: rules_of(**taken(rules_of, options)))
+    checks.tried(lambda: rules_of(**kit.taken(rules_of, options)))
     checks.refuse("matching")
     of_std, of_ha = Thresholds(**limits), Thresholds(**{**limits, **options["ha_thresholds"]})
     described = data.get("checkers")
-    data, trials = spread(data, SCHEMA)
+    data, trials = kit.trials.spread(data, SCHEMA)
     violations = prepare(data, context_threshold=context_threshold)
     pairs = score_pairs(violations, embed=embed, dtype=dtype)
     std = match(pairs, weights=options["std_weights"], thresholds=of_std, **how)
     ha = match(pairs, weights=options["ha_weights"], thresholds=of_ha, **how)
     items, of_trials = trials.averaged(items_of(pairs, std, ha), "sample_id")
-    items = carried(items, data, unit="sample_id")
+    items = kit.grouping.carried(items, data, unit="sample_id")
     checkers = trials.names(violations.checkers)
-    compared = compare_groups(
+    compared = kit.comparing.compare_groups(
         items,
         [m for m in measures() if m.metric in {"f1", "match_score", light_on}],
         "checker",
@@ -250,19 +224,19 @@ def evaluate(
         "checkers": checker_table(checkers, trials.named(violations.predictions), described),
     }
     some = {"comparisons": compared, "faults": violations.faults}
-    result = Result(
+    result = core.Result(
         study="matching",
         question=QUESTION,
-        judged=several("checker", checkers),
+        judged=kit.collecting.several("checker", checkers),
         parameters=options,
         data=data.label,
         id="sample_id",
         by=("checker",),
         items=items,
-        summary=summarise(items, **taken(summarise, options)),
+        summary=summarise(items, **kit.taken(summarise, options)),
         tables=tables | {name: table for name, table in some.items() if len(table)},
         notes=(
-            *in_words(compared, "checker", light_on, len(checkers)),
+            *kit.comparing.in_words(compared, "checker", light_on, len(checkers)),
             *violations.notes,
             *pairs.warnings,
             *remarks(items, len(violations.faults)),
@@ -272,3 +246,6 @@ def evaluate(
         accounting={**pairs.accounting, "models": {"embed": embed}},
     )
     return trials.reported(result, of_trials, measures())
+
+
+globals().update(offered(__name__))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.wording import counted
+from evalbench import core, readers
 from evalbench.errors import BadInput
-from evalbench.readers.renames import meant
 from evalbench.readers.schema import SYSTEMS
 from evalbench.studies.matching.listed import unfolded
 from evalbench.studies.matching.names import (
@@ -24,9 +24,6 @@ from evalbench.studies.matching.names import (
     WHO,
     known,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _WHAT = ("start", "end", "spans", "context", "rule", "category", "explanation", "correction")
 _TABLES = {"truth": TRUE_LISTS, "predictions": FOUND_LISTS}
@@ -139,8 +136,6 @@ def _systems(predictions: pd.DataFrame, texts: pd.DataFrame, checker: str) -> tu
 
 def _named(frame: pd.DataFrame, checker: str, notes: list[str]) -> pd.DataFrame:
     """Rows of texts with their ids: a column of them, or numbers; equal texts share one where checkers do."""
-    import pandas as pd
-
     if "sample_id" in frame:
         return frame
     own = next((str(c) for c in frame if str(c).strip().casefold() in ("id", "№", "номер")), "")
@@ -194,8 +189,8 @@ def _parted(out: dict[str, pd.DataFrame], notes: dict[str, list[str]]) -> None:
     systems = tuple(predictions["checker"].astype(str).unique()) if "checker" in predictions else (NOT_NAMED,)
     named = ", ".join(sorted(frame.loc[true, column].astype(str).unique()))
     notes["truth"].append(
-        f"column {column} tells true violations ({named}: {counted(int(true.sum()), 'row')}) from predicted ones "
-        f"({counted(int((~true).sum()), 'row')}); it was read as both tables (--map COLUMN={SIDE} takes another)"
+        f"column {column} tells true violations ({named}: {core.counted(int(true.sum()), 'row')}) from predicted ones "
+        f"({core.counted(int((~true).sum()), 'row')}); it was read as both tables (--map COLUMN={SIDE} takes another)"
     )
     if "documents" not in out and "text" in frame and "sample_id" in frame:
         out["documents"] = _distinct_texts([frame])
@@ -225,7 +220,7 @@ def _without_clean(frame: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
         return frame
     n = int(blank.sum())
     notes.append(
-        f"{counted(n, 'row')} without rule, place and passage {'is' if n == 1 else 'are'} of texts without violations"
+        f"{core.counted(n, 'row')} without rule, place and passage {'is' if n == 1 else 'are'} of texts without violations"
     )
     return frame[~blank]
 
@@ -235,8 +230,6 @@ def _without_clean(frame: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
 
 def _texts_and_samples(out: dict[str, pd.DataFrame], notes: dict[str, list[str]]) -> None:
     """Ids of texts that are written out in each row instead, and the texts as a table where predictions name further ones."""
-    import pandas as pd
-
     sides = [name for name in _TABLES if name in out]
     for name in sides:
         frame = out[name]
@@ -270,8 +263,6 @@ def _texts_and_samples(out: dict[str, pd.DataFrame], notes: dict[str, list[str]]
 
 
 def _distinct_texts(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    import pandas as pd
-
     texts = pd.concat([f[["sample_id", "text", *(["lang"] if "lang" in f else [])]] for f in frames])
     return texts.drop_duplicates(["sample_id", "text"])
 
@@ -298,7 +289,7 @@ def _numbered(frame: pd.DataFrame, table: str, notes: list[str], truth: pd.DataF
         frame = frame.assign(checker=NOT_NAMED)
         notes.append(
             "no column checker: all predictions were taken for those of one checker, which is not named"
-            + (meant(others[0], "checker") if others else "")
+            + (readers.renames.meant(others[0], "checker") if others else "")
         )
     if "violation_id" in frame or "sample_id" not in frame:
         return frame

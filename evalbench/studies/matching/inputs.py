@@ -5,22 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from evalbench import readers
 from evalbench.errors import BadInput
 from evalbench.metrics.matching import Spans, assemble_spans
-from evalbench.readers.files import parsed_json
-from evalbench.readers.schema import SYSTEMS
 from evalbench.studies.matching.names import NOT_NAMED
 from evalbench.text.locate import locate
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evalbench.readers.dataset import Dataset
-
 
 CONTEXT_THRESHOLD = 0.8
 """Least similarity of a context that is located fuzzily."""
@@ -66,7 +60,7 @@ class Violations:
         return f"<{counts} of {len(self.documents)} texts by {len(self.checkers)} checkers>"
 
 
-def prepare(data: Dataset, *, context_threshold: float = CONTEXT_THRESHOLD) -> Violations:
+def prepare(data: readers.Dataset, *, context_threshold: float = CONTEXT_THRESHOLD) -> Violations:
     """Check and order violations and find their spans.
 
     Parameters
@@ -81,8 +75,6 @@ def prepare(data: Dataset, *, context_threshold: float = CONTEXT_THRESHOLD) -> V
         All faults at once: samples without a text, spans beyond the text, true contexts that are not in
         the text, rows with neither span nor context.
     """
-    import pandas as pd
-
     documents, faults = _documents(data)
     texts = dict(zip(documents["sample_id"], documents["text"], strict=True))
     truth = data["truth"].sort_values(["sample_id", "violation_id"], kind="stable", ignore_index=True)
@@ -100,7 +92,9 @@ def prepare(data: Dataset, *, context_threshold: float = CONTEXT_THRESHOLD) -> V
         f"truth: violation {row.violation_id} of sample {row.sample_id}: its context is not in the text: {_clip(str(row.context))}"
         for row in truth_lost.itertuples()
     ]
-    checkers = tuple(sorted({*predictions["checker"], *data["predictions"].attrs.get(SYSTEMS, ())} - {""}))
+    checkers = tuple(
+        sorted({*predictions["checker"], *data["predictions"].attrs.get(readers.schema.SYSTEMS, ())} - {""})
+    )
     if faults:
         raise BadInput.listing(f"{data.label}: {len(faults)} fault{'s' * (len(faults) != 1)}:", faults)
     notes = [*([] if placed else [NOWHERE]), *data.notes, *_unversioned(checkers)]
@@ -159,9 +153,7 @@ def parts_of(checker: str) -> tuple[str, str, str]:
     return name, version, model
 
 
-def _documents(data: Dataset) -> tuple[pd.DataFrame, list[str]]:
-    import pandas as pd
-
+def _documents(data: readers.Dataset) -> tuple[pd.DataFrame, list[str]]:
     faults: list[str] = []
     documents = data.get("documents")
     if documents is None:
@@ -240,7 +232,7 @@ def read_weights(path: str) -> dict[str, Any]:
         return {}
     known = {"std_weights", "ha_weights", "overlap_threshold", "rule_threshold", "score_threshold", "ha_thresholds"}
     try:
-        content = parsed_json(Path(path).expanduser().read_text(encoding="utf-8"))
+        content = readers.files.parsed_json(Path(path).expanduser().read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise BadInput(f"weights_file {path}: {error}") from error
     if not isinstance(content, dict) or not isinstance(content.get("parameters"), dict):

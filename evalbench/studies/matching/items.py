@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.measures import ratio
-from evalbench.core.wording import counted
+from evalbench import core
 from evalbench.metrics.matching import COMPONENTS, Spans
 from evalbench.studies.matching.inputs import Violations, parts_of
 from evalbench.studies.matching.pairs import Matching, Pairs
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LOW_OVERLAP = 0.1
 
 
 def items_of(pairs: Pairs, std: Matching, ha: Matching) -> pd.DataFrame:
     """One row per sample and checker: counts and sums, everything that the figures need."""
-    import pandas as pd
-
     v, codes = pairs.violations, pairs.codes
     samples, checkers = v.documents["sample_id"], v.checkers
     size = len(samples) * len(checkers)
@@ -55,9 +50,9 @@ def items_of(pairs: Pairs, std: Matching, ha: Matching) -> pd.DataFrame:
     out["n_overlap"] = total(std.matched & ~np.isnan(pairs.components["text_overlap"]))
     tp, fp, fn = (out[k].astype(float) for k in ("tp", "fp", "fn"))
     out |= {
-        "sample_precision": ratio(tp, tp + fp),
-        "sample_recall": ratio(tp, tp + fn),
-        "sample_f1": ratio(2 * tp, 2 * tp + fp + fn),
+        "sample_precision": core.ratio(tp, tp + fp),
+        "sample_recall": core.ratio(tp, tp + fn),
+        "sample_f1": core.ratio(2 * tp, 2 * tp + fp + fn),
     }
     frame = pd.DataFrame(out)
     frame["unscored"], frame["undefined"] = "", ""
@@ -72,8 +67,6 @@ def pair_table(pairs: Pairs, std: Matching, ha: Matching) -> pd.DataFrame:
 
 def violation_table(pairs: Pairs, std: Matching, ha: Matching) -> pd.DataFrame:
     """One row per true violation and checker, and per prediction: its spans, its partner, or why it has none."""
-    import pandas as pd
-
     v, codes = pairs.violations, pairs.codes
     columns = ["sample_id", "violation_id", "rule", "category", "explanation", "correction", "located"]
     spans = _span_texts(v.truth_spans)
@@ -96,8 +89,6 @@ def violation_table(pairs: Pairs, std: Matching, ha: Matching) -> pd.DataFrame:
 
 def split_table(violations: Violations, card: Mapping[str, str]) -> pd.DataFrame:
     """What was judged, ``about, value``: counts of texts and violations, languages, then what the data's card says."""
-    import pandas as pd
-
     texts, truth = violations.documents, violations.truth
     clean = int((~texts["sample_id"].isin(truth["sample_id"])).sum())
     sizes = texts["text"].str.len()
@@ -118,7 +109,7 @@ def split_table(violations: Violations, card: Mapping[str, str]) -> pd.DataFrame
             .sort_values(ascending=False, kind="stable")
         )
         rows["languages"] = "; ".join(
-            f"{lang}: {counted(n, 'text')} with {counted(int(n_true.get(lang, 0)), 'true violation')}"
+            f"{lang}: {core.counted(n, 'text')} with {core.counted(int(n_true.get(lang, 0)), 'true violation')}"
             for lang, n in counts.items()
         )
     return pd.DataFrame([*rows.items(), *card.items()], columns=["about", "value"])
@@ -126,8 +117,6 @@ def split_table(violations: Violations, card: Mapping[str, str]) -> pd.DataFrame
 
 def checker_table(checkers: Sequence[str], predictions: pd.DataFrame, described: pd.DataFrame | None) -> pd.DataFrame:
     """Every checker with the parts of its name, the number of its predictions and, where there is one, its description."""
-    import pandas as pd
-
     names = pd.Series(checkers, dtype=object)
     parts = pd.DataFrame([parts_of(name) for name in names], columns=["name", "version", "model"]).replace(
         "", "not stated"

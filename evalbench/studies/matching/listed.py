@@ -7,17 +7,13 @@ import json
 import re
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from evalbench.core.wording import counted
+import pandas as pd
+
+from evalbench import core, readers
 from evalbench.errors import BadInput
-from evalbench.readers.files import parsed_json
-from evalbench.readers.schema import SYSTEMS
-from evalbench.readers.tables import is_spans
 from evalbench.studies.matching.names import FORMS, WITHIN, known
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _BETWEEN = re.compile(r"\s*[;\n|]\s*")
 _COMMAS = re.compile(r"\s*[,，、]\s*")
@@ -43,8 +39,6 @@ def unfolded(frame: pd.DataFrame, column: str, table: str, checker: str, notes: 
     BadInput
         For nulls, cells of other kinds, and lists of passages that name no rule: all of them.
     """
-    import pandas as pd
-
     rows: list[dict[str, Any]] = []
     places, faults, plain = [], [], []
     seen = {"empty": 0, "split": 0, "commas": 0, "python": 0}
@@ -97,7 +91,7 @@ def unfolded(frame: pd.DataFrame, column: str, table: str, checker: str, notes: 
         "commas": "not parted at their commas; put semicolons between several rules, or write a JSON list",
         "python": "read as lists in Python's form",
     }
-    notes += [f"{counted(n, 'cell')} of {column}: {words[how]}" for how, n in seen.items() if n]
+    notes += [f"{core.counted(n, 'cell')} of {column}: {words[how]}" for how, n in seen.items() if n]
     if plain:
         notes.append(f"the texts that {column} lists were read as rules")
     notes += [f"{old} of the objects in {column} was read as {new}" for old, new in renamed.items()]
@@ -106,7 +100,7 @@ def unfolded(frame: pd.DataFrame, column: str, table: str, checker: str, notes: 
     out = pd.DataFrame(cells, index=pd.Index(places))
     needed = {} if len(out) else {name: pd.Series(dtype=object) for name in ("rule", "context") if name not in out}
     out = out.assign(**needed)
-    out.attrs[SYSTEMS] = tuple(systems)
+    out.attrs[readers.schema.SYSTEMS] = tuple(systems)
     return out
 
 
@@ -132,7 +126,7 @@ def _listed(cell: Any, between: re.Pattern[str]) -> tuple[Any, str]:
         return [], "empty"
     if text.startswith(("[", "{")):
         try:
-            return parsed_json(text), ""
+            return readers.files.parsed_json(text), ""
         except ValueError as error:
             listed = _python(text)
             return (listed, "python") if listed is not None else (f"is not a list: not valid JSON ({error})", "wrong")
@@ -145,7 +139,7 @@ def _python(text: str) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # an escape that Python does not know
-            return parsed_json(json.dumps(ast.literal_eval(text)))
+            return readers.files.parsed_json(json.dumps(ast.literal_eval(text)))
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         return None
 
@@ -159,7 +153,7 @@ def _fields(one: Any, renamed: dict[str, str], known_checker: Any) -> dict[str, 
     fields: dict[str, Any] = {str(key): value for key, value in one.items()}
     span = fields.get("span")
     if isinstance(span, list):
-        fields["spans"] = span if is_spans(span) else [span]
+        fields["spans"] = span if readers.tables.is_spans(span) else [span]
         del fields["span"]
         renamed["span"] = "spans"
     for own in ("checker", "rule", "context", "start", "end", "category", "explanation", "correction", "violation_id"):

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from evalbench.metrics.matching import COMPONENTS, Thresholds
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def method(options: Mapping[str, Any], std: Thresholds, ha: Thresholds, placed: bool = True) -> tuple[str, ...]:

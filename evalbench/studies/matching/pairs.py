@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
+import pandas as pd
 
 from evalbench.kit.options import Checks
 from evalbench.metrics.matching import (
@@ -27,9 +28,6 @@ from evalbench.metrics.matching import (
 from evalbench.models.accounting import embeddings_counted, merged
 from evalbench.models.similarity.embed import embedder, indexed_similarities, language_warning
 from evalbench.studies.matching.inputs import Violations
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 STD_WEIGHTS: Mapping[str, float] = {"text_overlap": 0.5, "rule_similarity": 0.5}
 HA_WEIGHTS: Mapping[str, float] = {
@@ -69,8 +67,6 @@ class Codes(NamedTuple):
 
 def pair_codes(violations: Violations) -> Codes:
     """Every predicted × every true violation of one sample, never across samples."""
-    import pandas as pd
-
     samples = pd.Index(violations.documents["sample_id"])
     t = samples.get_indexer(violations.truth["sample_id"])
     p = samples.get_indexer(violations.predictions["sample_id"])
@@ -113,8 +109,6 @@ class Pairs:
 
     def frame(self) -> pd.DataFrame:
         """One row per pair with its ids and components."""
-        import pandas as pd
-
         truth, predictions = self.violations.truth, self.violations.predictions
         return pd.DataFrame(
             {
@@ -146,8 +140,6 @@ def score_pairs(violations: Violations, *, embed: str = EMBED, dtype: str = DTYP
         (``jaccard``: of word sets); both texts absent: NaN; one absent: 0.  ``category_match``: 0 or 1.
         ``text_overlap`` is NaN where no violation has a place.
     """
-    import pandas as pd
-
     codes = pair_codes(violations)
     truth, predictions = violations.truth, violations.predictions
     components: dict[str, Any] = {

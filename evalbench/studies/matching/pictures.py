@@ -4,34 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.measures import Measure, precision_of, ratio, recall_of
-from evalbench.core.wording import rounded_parts
+from evalbench import core, draw, kit
 from evalbench.draw import spans as draw_spans
-from evalbench.draw.html import Html
-from evalbench.draw.pictures import Line, estimate_bars, heat_map, lines
-from evalbench.kit.cases import in_turn, worst_cases
-from evalbench.kit.comparing import shown
-from evalbench.kit.trials import each_trial
-from evalbench.kit.verdicts import by_group
 from evalbench.metrics.matching import Thresholds, admissible, greedy
 from evalbench.studies.matching.summary import LIGHT_ON
 
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure as Picture
 
-    from evalbench.core.result import Result
-
-
-def picture_checkers(result: Result, metric: str = LIGHT_ON) -> tuple[Picture, str]:
+def picture_checkers(result: core.Result, metric: str = LIGHT_ON) -> draw.Drawn:
     """The headline figure of every checker with its interval."""
     rows = [e for e in result.summary.estimates if e.metric == metric and e.group]
     name = rows[0].title if rows else metric
-    return estimate_bars(
+    return draw.pictures.estimate_bars(
         [e.group["checker"] for e in rows],
         rows,
         title=f"{name[:1].upper()}{name[1:]} of each checker",
@@ -40,24 +28,24 @@ def picture_checkers(result: Result, metric: str = LIGHT_ON) -> tuple[Picture, s
     )
 
 
-def split(result: Result) -> pd.DataFrame:
+def split(result: core.Result) -> pd.DataFrame:
     """What was judged: how many texts and violations in which languages, and what the data's own card says of them."""
     return result.tables["split"]
 
 
-def checkers(result: Result) -> pd.DataFrame:
+def checkers(result: core.Result) -> pd.DataFrame:
     """Each checker with the number of its predictions and, where there are descriptions, its own."""
     table = result.tables["checkers"].drop(columns="checker")
     return table if (table["description"] != "").any() else table.drop(columns="description")
 
 
-def comparisons(result: Result) -> pd.DataFrame:
+def comparisons(result: core.Result) -> pd.DataFrame:
     """Every pair of checkers on the headline figures: difference, interval, Holm's p-value, the verdict in a word."""
-    return shown(result.tables.get("comparisons"), "checker")
+    return kit.comparing.shown(result.tables.get("comparisons"), "checker")
 
 
-@each_trial
-def picture_precision_recall(result: Result) -> tuple[Picture, str]:
+@kit.trials.each_trial
+def picture_precision_recall(result: core.Result) -> draw.Drawn:
     """Precision against recall of each checker as the score threshold moves from 0.3 to 0.9.
 
     The std assignment is made anew (greedily) at each threshold.
@@ -79,8 +67,8 @@ def picture_precision_recall(result: Result) -> tuple[Picture, str]:
             tp = int(greedy(score[good], overlap[good], t[good], p[good]).sum())
             recall.append(tp / truths if truths else np.nan)
             precision.append(tp / predicted if predicted else np.nan)
-        series[str(checker)] = Line(np.array(recall), np.array(precision))
-    return lines(
+        series[str(checker)] = draw.pictures.Line(np.array(recall), np.array(precision))
+    return draw.pictures.lines(
         series,
         title="Precision against recall as the score threshold moves from 0.30 (right) to 0.90 (left)",
         xlabel="Recall (share of true violations found)",
@@ -89,8 +77,8 @@ def picture_precision_recall(result: Result) -> tuple[Picture, str]:
     )
 
 
-@each_trial
-def picture_score_matrix(result: Result, sample: str = "", checker: str = "") -> tuple[Picture, str] | None:
+@kit.trials.each_trial
+def picture_score_matrix(result: core.Result, sample: str = "", checker: str = "") -> draw.Drawn | None:
     """The std scores of every true against every predicted violation of one sample; by default the one with most pairs.
 
     None where no text has both a true and a predicted violation.
@@ -108,7 +96,7 @@ def picture_score_matrix(result: Result, sample: str = "", checker: str = "") ->
         [f"{v:.2f}{' ✓' if t else ''}" for v, t in zip(vs, ts, strict=True)]
         for vs, ts in zip(matrix.to_numpy(), taken, strict=True)
     ]
-    return heat_map(
+    return draw.pictures.heat_map(
         matrix.to_numpy(),
         [f"true {i}" for i in matrix.index],
         [f"predicted {i}" for i in matrix.columns],
@@ -119,21 +107,21 @@ def picture_score_matrix(result: Result, sample: str = "", checker: str = "") ->
 
 
 def _harmonic(p_tp: Any, p_fp: Any, tp: Any, fn: Any) -> Any:
-    precision, recall = ratio(p_tp, p_tp + p_fp), ratio(tp, tp + fn)
+    precision, recall = core.ratio(p_tp, p_tp + p_fp), core.ratio(tp, tp + fn)
     both_zero = (precision == 0) & (recall == 0)
-    return np.where(both_zero, 0.0, ratio(2 * precision * recall, precision + recall))
+    return np.where(both_zero, 0.0, core.ratio(2 * precision * recall, precision + recall))
 
 
 # A match may join two categories, so matched truths and matched predictions of one category are counted apart.
-_HARMONIC = Measure("f1", ("p_tp", "p_fp", "tp", "fn"), _harmonic, undefined="no precision or no recall")
+_HARMONIC = core.Measure("f1", ("p_tp", "p_fp", "tp", "fn"), _harmonic, undefined="no precision or no recall")
 
 
-def by_category(result: Result, rows: int = 20) -> pd.DataFrame:
+def by_category(result: core.Result, rows: int = 20) -> pd.DataFrame:
     """Precision, recall and F1 per checker and category, the most frequent categories first."""
     return _by(result, "category", rows)
 
 
-def by_rule(result: Result, rows: int = 20) -> pd.DataFrame:
+def by_rule(result: core.Result, rows: int = 20) -> pd.DataFrame:
     """Recall per checker and rule, as the truth words it, the most frequent rules first.
 
     A prediction words its rule freely, so precision per rule does not exist.
@@ -141,10 +129,8 @@ def by_rule(result: Result, rows: int = 20) -> pd.DataFrame:
     return _by(result, "rule", rows)
 
 
-@each_trial
-def _by(result: Result, column: str, limit: int) -> pd.DataFrame:
-    import pandas as pd
-
+@kit.trials.each_trial
+def _by(result: core.Result, column: str, limit: int) -> pd.DataFrame:
     v, drawn = result.tables["violations"], {name: result.parameters[name] for name in ("seed", "n_resamples")}
     true, matched = v["side"] == "truth", v["std_partner"] != ""
     counted = v.assign(tp=true & matched, fn=true & ~matched, p_tp=~true & matched, p_fp=~true & ~matched)
@@ -152,15 +138,15 @@ def _by(result: Result, column: str, limit: int) -> pd.DataFrame:
     common = v.loc[true & (v[column] != ""), column].value_counts() // result.items["checker"].nunique()
     common = common.sort_index().sort_values(ascending=False, kind="stable").head(limit)
     own = (
-        [recall_of("tp", "fn")]
+        [core.measures.recall_of("tp", "fn")]
         if column == "rule"
-        else [precision_of("p_tp", "p_fp"), recall_of("tp", "fn"), _HARMONIC]
+        else [core.measures.precision_of("p_tp", "p_fp"), core.measures.recall_of("tp", "fn"), _HARMONIC]
     )
     out: dict[tuple[Any, str], dict[str, Any]] = {}
     for value, n in common.items():
         sums = counted[v[column] == value].groupby(index.names)[list(_HARMONIC.sums)].sum()
         rows = sums.reindex(index, fill_value=0).reset_index()
-        for e in by_group(rows, own, "checker", units="sample_id", **drawn):
+        for e in kit.verdicts.by_group(rows, own, "checker", units="sample_id", **drawn):
             checker = e.group["checker"]
             row = out.setdefault((str(value), checker), {column: value, "checker": checker, "true": n})
             row |= {e.metric: e.value, f"{e.metric} 95 %": _interval(e.ci_low, e.ci_high)}
@@ -168,10 +154,10 @@ def _by(result: Result, column: str, limit: int) -> pd.DataFrame:
 
 
 def _interval(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else rounded_parts(low, low, high)[1]
+    return "" if low is None or high is None else core.wording.rounded_parts(low, low, high)[1]
 
 
-def unmatched(result: Result, assignment: str = "std") -> pd.DataFrame:
+def unmatched(result: core.Result, assignment: str = "std") -> pd.DataFrame:
     """Why violations stayed unmatched, counted per checker and side."""
     v = result.tables["violations"]
     why = f"{assignment}_why_unmatched"
@@ -181,7 +167,7 @@ def unmatched(result: Result, assignment: str = "std") -> pd.DataFrame:
     return table
 
 
-def worst_samples(result: Result, rows: int = 20) -> pd.DataFrame:
+def worst_samples(result: core.Result, rows: int = 20) -> pd.DataFrame:
     """The texts with most false alarms and misses, the worst first."""
     names = {
         "text": "sample_id",
@@ -196,14 +182,16 @@ def worst_samples(result: Result, rows: int = 20) -> pd.DataFrame:
     return _worst(result, n=rows, show=names)
 
 
-def _worst(result: Result, **options: Any) -> pd.DataFrame:
+def _worst(result: core.Result, **options: Any) -> pd.DataFrame:
     items = result.items.assign(wrong=result.items["fp"] + result.items["fn"])
     wrong = items[items["wrong"] > 0]
-    return worst_cases(wrong, ["wrong", "sample_f1"], keys=["sample_id", "checker"], highest=["wrong"], **options)
+    return kit.cases.worst_cases(
+        wrong, ["wrong", "sample_f1"], keys=["sample_id", "checker"], highest=["wrong"], **options
+    )
 
 
-@each_trial
-def documents(result: Result, checker: str = "", rows: int = 6) -> Html:
+@kit.trials.each_trial
+def documents(result: core.Result, checker: str = "", rows: int = 6) -> draw.Html:
     """The worst texts with truth and prediction marked and matched pairs linked by number.
 
     Parameters
@@ -214,7 +202,7 @@ def documents(result: Result, checker: str = "", rows: int = 6) -> Html:
     rows : int
     """
     worst = _worst(result, n=None)
-    chosen = in_turn(worst[worst["checker"] == checker] if checker else worst, "checker", rows)
+    chosen = kit.cases.in_turn(worst[worst["checker"] == checker] if checker else worst, "checker", rows)
     texts = result.tables["documents"].set_index("sample_id")["text"]
     of = dict(tuple(result.tables["violations"].groupby(["sample_id", "checker"])))
     return draw_spans.documents(

@@ -20,18 +20,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from evalbench.core.result import Result
-from evalbench.core.seeds import rng
+from evalbench import core, kit, readers
 from evalbench.errors import BadInput
-from evalbench.kit.grouping import carried
-from evalbench.kit.options import Checks, stated, taken
-from evalbench.kit.verdicts import N_RESAMPLES, SEED
 from evalbench.metrics.matching import Thresholds
-from evalbench.readers.dataset import Dataset
-from evalbench.readers.schema import Column, Table
 from evalbench.studies import matching
-from evalbench.studies.matching.inputs import CONTEXT_THRESHOLD
-from evalbench.studies.matching.pairs import CHOICES, DTYPE, EMBED, MISSING
+from evalbench.studies.contract import offered
+from evalbench.studies.matching.inputs import CONTEXT_THRESHOLD, prepare
+from evalbench.studies.matching.pairs import CHOICES, DTYPE, EMBED, MISSING, score_pairs
 from evalbench.studies.matching_calibration.inputs import (
     CONSENSUS,
     MAJORITY,
@@ -39,36 +34,22 @@ from evalbench.studies.matching_calibration.inputs import (
     UNIT,
     enough_texts,
     judged_pairs,
-    needs,
     training,
 )
 from evalbench.studies.matching_calibration.items import described, fits_table, items_of, sensitivity_table
 from evalbench.studies.matching_calibration.method import WEIGHTS, method, remarks, weights_file, weights_of, worth
-from evalbench.studies.matching_calibration.pictures import (
-    disagreements,
-    fits,
-    picture_sensitivity,
-    picture_settings,
-    picture_weights,
-    sensitivity,
-)
 from evalbench.studies.matching_calibration.search import F1, OBJECTIVES, SEARCHED, Setting, folds, search
-from evalbench.studies.matching_calibration.summary import measures, summarise
-
-__all__ = [
-    "QUESTION", "SCHEMA", "UNIT", "adapt", "check", "disagreements", "evaluate", "fits", "measures", "needs", "picture_sensitivity", "picture_settings",
-    "picture_weights", "sensitivity", "summarise",
-]  # fmt: skip
+from evalbench.studies.matching_calibration.summary import summarise
 
 QUESTION = "Which weights and thresholds agree best with human verdicts on pairs, and do they beat the defaults on unseen texts?"
-SCHEMA: Mapping[str, Table] = {
+SCHEMA: Mapping[str, readers.Table] = {
     "truth": matching.SCHEMA["truth"],
     "predictions": matching.SCHEMA["predictions"].without_trials("people judged single predictions, which are not averaged"),
-    "pair_verdicts": Table(
+    "pair_verdicts": readers.Table(
         (
-            *(Column(name, "id") for name in PAIR),
-            Column("is_match", "float", empty_ok=True, low=0, high=1, help="0 no, 1 yes, or a score between; empty: no verdict"),
-            Column("annotator", "id", required=False, help="who judged; needed where a pair has several verdicts"),
+            *(readers.Column(name, "id") for name in PAIR),
+            readers.Column("is_match", "float", empty_ok=True, low=0, high=1, help="0 no, 1 yes, or a score between; empty: no verdict"),
+            readers.Column("annotator", "id", required=False, help="who judged; needed where a pair has several verdicts"),
         ),
         unique=(*PAIR, "annotator"),
         help="one row per judged pair and annotator; the ids are violation_id of truth and predictions",
@@ -80,21 +61,21 @@ SCHEMA: Mapping[str, Table] = {
 adapt = matching.adapt
 
 
-def check(data: Dataset) -> None:
+def check(data: readers.Dataset) -> None:
     """Refuse what ``matching`` refuses, and violations without places, whose overlap cannot be weighed.
 
     Raises
     ------
     BadInput
     """
-    if not matching.prepare(data).placed:
+    if not prepare(data).placed:
         raise BadInput(
             "no violation has a place in its text (start and end, spans, or context), so that overlap cannot be weighed"
         )
 
 
 def evaluate(
-    data: Dataset,
+    data: readers.Dataset,
     *,
     score: str = "ha",
     objective: str = F1,
@@ -106,9 +87,9 @@ def evaluate(
     dtype: str = DTYPE,
     missing: str = MISSING,
     context_threshold: float = CONTEXT_THRESHOLD,
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Result:
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Result:
     """Calibrate one score of ``matching`` to human verdicts and judge it on texts that it has not seen.
 
     Parameters
@@ -143,8 +124,8 @@ def evaluate(
     BadInput
         For faults of the tables, the verdicts or the options, all at once.
     """
-    options = stated(evaluate, locals())
-    checks = Checks(options)
+    options = kit.stated(evaluate, locals())
+    checks = kit.Checks(options)
     checks.choice("score", score, WEIGHTS)
     checks.choice("objective", objective, OBJECTIVES)
     checks.choice("consensus", consensus, CONSENSUS)
@@ -154,7 +135,7 @@ def evaluate(
     checks.share(context_threshold=context_threshold)
     checks.at_least(2, n_folds=n_folds)
     checks.refuse("matching_calibration")
-    pairs = matching.score_pairs(matching.prepare(data, context_threshold=context_threshold), embed=embed, dtype=dtype)
+    pairs = score_pairs(prepare(data, context_threshold=context_threshold), embed=embed, dtype=dtype)
     judged = judged_pairs(pairs.frame(), data["pair_verdicts"], consensus)
     n_texts = judged[UNIT].nunique()
     checks.that(*enough_texts(n_folds, n_texts))
@@ -162,16 +143,16 @@ def evaluate(
     components = list(WEIGHTS[score])
     arrays = training(judged, components, missing)
     default = Setting(tuple(WEIGHTS[score].values()), Thresholds())
-    fold = folds(judged[UNIT], n_folds, rng(seed, "folds"))
+    fold = folds(judged[UNIT], n_folds, core.seeds.rng(seed, "folds"))
     known = ~np.isnan(arrays.human)
     learn = {k: arrays.of(known & (fold != k)) for k in range(n_folds)}
     fitted = {k: search(data_k, default, objective, thresholds, weights=weights) for k, data_k in learn.items()}
     bounds = {k: search(data_k, default, objective, thresholds, weights=False) for k, data_k in learn.items()}
     final = search(arrays.of(known), default, objective, thresholds, weights=weights)
-    items = carried(items_of(judged, arrays, default, fold, fitted, bounds), data, unit=UNIT)
-    summary = summarise(items, **taken(summarise, options))
+    items = kit.grouping.carried(items_of(judged, arrays, default, fold, fitted, bounds), data, unit=UNIT)
+    summary = summarise(items, **kit.taken(summarise, options))
     found = weights_of(score, final)
-    return Result(
+    return core.Result(
         study="matching_calibration",
         question=QUESTION,
         judged=f"the {score} score of matching, {embed} similarities",
@@ -191,3 +172,6 @@ def evaluate(
         accounting={**pairs.accounting, "models": {"embed": embed}},
         files={"weights.json": weights_file(found, data.label, options, summary)},
     )
+
+
+globals().update(offered(__name__))

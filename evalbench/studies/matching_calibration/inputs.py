@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.arrays import Floats
+from evalbench import core, kit, readers
 from evalbench.errors import BadInput
-from evalbench.kit.options import Checks
 from evalbench.metrics.matching import COMPONENTS
 from evalbench.studies.matching_calibration.search import Training
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evalbench.readers.dataset import Dataset
 
 PAIR = ("sample_id", "checker", "truth_id", "prediction_id")
 CONSENSUS = MAJORITY, MEAN = ("majority", "mean")
@@ -56,7 +51,7 @@ def judged_pairs(pairs: pd.DataFrame, verdicts: pd.DataFrame, consensus: str = M
     return judged[["pair_id", *PAIR, *COMPONENTS, "human", "verdicts"]]
 
 
-def needs(data: Dataset, *, consensus: str, n_folds: int) -> None:
+def needs(data: readers.Dataset, *, consensus: str, n_folds: int) -> None:
     """Refuse verdicts on pairs that do not exist, verdicts of one kind alone, and more folds than texts.
 
     Raises
@@ -75,7 +70,7 @@ def needs(data: Dataset, *, consensus: str, n_folds: int) -> None:
         known &= there.to_numpy()
     _refuse_strangers(found[~known])
     _together(found["is_match"].to_numpy(dtype=float), consensus)
-    checks = Checks()
+    checks = kit.Checks()
     checks.that(*enough_texts(n_folds, found[UNIT].nunique()))
     checks.refuse("matching_calibration")
 
@@ -93,7 +88,7 @@ def _refuse_strangers(strangers: pd.DataFrame) -> None:
         )
 
 
-def _together(mean: Floats, consensus: str) -> Floats:
+def _together(mean: core.arrays.Floats, consensus: str) -> core.arrays.Floats:
     """What the humans say together of each pair; there must be something to learn from."""
     human = mean
     if consensus == MAJORITY:

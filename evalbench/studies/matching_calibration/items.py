@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from evalbench.kit.answers import NO_REFERENCE
 from evalbench.studies.matching import Pairs
 from evalbench.studies.matching_calibration.inputs import NO_VERDICTS, PAIR
 from evalbench.studies.matching_calibration.search import Setting, Training, calls, f1_surface
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 DEFAULTS, BOUNDS = "defaults", "thresholds alone, held out"
 HELD_OUT, TRAINED = "calibrated, held out", "calibrated, in training"
@@ -34,8 +31,6 @@ def items_of(
     The settings: the defaults; thresholds alone, and weights and thresholds, as found on the folds without the
     pair; the latter as found on folds with it, where ``predicted`` is the share of these fits that call it a match.
     """
-    import pandas as pd
-
     called = {k: calls(data, setting) for k, setting in fitted.items()}
     trained = [
         np.nanmean([np.where(fold == k, np.nan, found[part]) for k, found in called.items()], axis=0) for part in (0, 1)
@@ -83,8 +78,6 @@ def fits_table(
     fold: np.ndarray,
 ) -> pd.DataFrame:
     """The defaults, the setting of every fold and that of all texts, with F1 on the pairs in training and held out."""
-    import pandas as pd
-
     known = ~np.isnan(data.human)
     rows = []
     for name, setting in [("defaults", default), *fitted.items(), ("all", final)]:
@@ -112,8 +105,6 @@ def _f1(data: Training, setting: Setting) -> float:
 
 def sensitivity_table(data: Training, components: Sequence[str], final: Setting, default: Setting) -> pd.DataFrame:
     """F1 on all judged pairs as one weight and the score threshold move; the other weights keep their proportions."""
-    import pandas as pd
-
     levels, grid = np.round(np.linspace(0, 1, 11), 2), np.round(np.arange(0.2, 0.81, 0.05), 2)
     parts = []
     for j, component in enumerate(components):

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from evalbench.core.result import DataLabel, Summary
-from evalbench.core.wording import estimate_text
+import pandas as pd
+
+from evalbench import core
 from evalbench.metrics.matching import Thresholds
-from evalbench.studies.matching import HA_WEIGHTS, STD_WEIGHTS
+from evalbench.studies.matching.pairs import HA_WEIGHTS, STD_WEIGHTS
 from evalbench.studies.matching_calibration.inputs import MAJORITY, MEAN, NO_VERDICTS
 from evalbench.studies.matching_calibration.search import SEARCHED, Setting
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 WEIGHTS = {"std": STD_WEIGHTS, "ha": HA_WEIGHTS}
 
@@ -32,7 +30,7 @@ def weights_of(score: str, setting: Setting) -> dict[str, Any]:
 
 
 def weights_file(
-    weights: Mapping[str, Any], label: DataLabel, parameters: Mapping[str, Any], summary: Summary
+    weights: Mapping[str, Any], label: core.result.DataLabel, parameters: Mapping[str, Any], summary: core.Summary
 ) -> bytes:
     """What ``matching`` takes as ``weights_file``: parameters, and where they came from."""
     content = {
@@ -67,12 +65,12 @@ def remarks(judged: pd.DataFrame, score: str, found: Mapping[str, Any]) -> list[
     return out
 
 
-def worth(summary: Summary, objective: str) -> list[str]:
+def worth(summary: core.Summary, objective: str) -> list[str]:
     """Whether the weights add anything to the thresholds."""
     gain = next((e for e in summary.estimates if e.metric == f"gain_of_weights_{objective}"), None)
     if gain is None or gain.ci_low is None or gain.ci_high is None or objective != "f1":
         return []
-    said = estimate_text(gain)
+    said = core.wording.estimate_text(gain)
     if gain.ci_low > 0:
         return [f"The weights add to what the thresholds alone gain: {said}."]
     return [

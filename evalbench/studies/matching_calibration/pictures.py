@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.draw.html import Html
-from evalbench.draw.pictures import ACCENT, MUTED, PAPER, dot, estimate_bars, heat_map, new_figure, title_at_top
-from evalbench.draw.tables import text_block
-from evalbench.kit.cases import worst_cases
+from evalbench import core, draw, kit
 from evalbench.studies.matching_calibration.items import DEFAULTS, HELD_OUT
 from evalbench.studies.matching_calibration.summary import NAMES
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure as Picture
-
-    from evalbench.core.result import Result
 
 
 def _words(component: str) -> str:
     return component.replace("_", " ")
 
 
-def _components(result: Result) -> list[str]:
+def _components(result: core.Result) -> list[str]:
     return list(dict.fromkeys(result.tables["sensitivity"]["component"]))
 
 
-def picture_settings(result: Result) -> tuple[Picture, str]:
+def picture_settings(result: core.Result) -> draw.Drawn:
     """Agreement with the humans: the defaults, calibrated on unseen texts, calibrated in training."""
     metric = result.parameters["objective"]
     rows = [e for e in result.summary.estimates if e.metric == metric and e.group]
-    return estimate_bars(
+    return draw.pictures.estimate_bars(
         [e.group["settings"] for e in rows],
         rows,
         title=f"{NAMES[metric]} against the humans, with and without calibration",
@@ -41,19 +33,27 @@ def picture_settings(result: Result) -> tuple[Picture, str]:
     )
 
 
-def picture_weights(result: Result) -> tuple[Picture, str]:
+def picture_weights(result: core.Result) -> draw.Drawn:
     """Default and calibrated weight of every component, with the range over the folds."""
     table = result.tables["fits"]
     components = _components(result)
     final, default = (table[table["fold"] == name].iloc[0] for name in ("all", "defaults"))
     folds = table[~table["fold"].isin(["all", "defaults"])]
-    figure, ax = new_figure(7.2, 0.9 + 0.42 * len(components))
+    figure, ax = draw.pictures.new_figure(7.2, 0.9 + 0.42 * len(components))
     said = []
     for y, name in enumerate(components):
         low, high = float(folds[name].min()), float(folds[name].max())
-        ax.plot([low, high], [y, y], color=ACCENT, linewidth=2.2, alpha=0.55, solid_capstyle="butt")
-        ax.plot([default[name]], [y], "o", color=PAPER, markeredgecolor=MUTED, markersize=7, markeredgewidth=1.4)
-        dot(ax, final[name], y)
+        ax.plot([low, high], [y, y], color=draw.pictures.ACCENT, linewidth=2.2, alpha=0.55, solid_capstyle="butt")
+        ax.plot(
+            [default[name]],
+            [y],
+            "o",
+            color=draw.pictures.PAPER,
+            markeredgecolor=draw.pictures.MUTED,
+            markersize=7,
+            markeredgewidth=1.4,
+        )
+        draw.pictures.dot(ax, final[name], y)
         said.append(f"{_words(name)} {final[name]:.2f} (default {default[name]:.2f}, folds {low:.2f} to {high:.2f})")
     ax.set_yticks(range(len(components)), [_words(c) for c in components])
     ax.set_ylim(len(components) - 0.5, -0.5)
@@ -61,11 +61,11 @@ def picture_weights(result: Result) -> tuple[Picture, str]:
     ax.grid(axis="y", visible=False)
     ax.set_xlabel("weight (0–1)   (filled: calibrated on all texts, hollow: default, line: range over folds)")
     heading = "How far the weights move, and how much they depend on the texts"
-    title_at_top(figure, heading)
+    draw.pictures.title_at_top(figure, heading)
     return figure, f"{heading}. Weights: {'; '.join(said)}."
 
 
-def picture_sensitivity(result: Result, component: str = "") -> tuple[Picture, str]:
+def picture_sensitivity(result: core.Result, component: str = "") -> draw.Drawn:
     """F1 on all judged pairs as one component's weight and the score threshold move.
 
     By default the component whose weight calibration moved most.
@@ -78,7 +78,7 @@ def picture_sensitivity(result: Result, component: str = "") -> tuple[Picture, s
     i, j = _nearest(grid.index, final[component]), _nearest(grid.columns, final["score_threshold"])
     text = [[f"{v:.2f}" for v in row] for row in grid.to_numpy()]
     text[i][j] += "◆"
-    return heat_map(
+    return draw.pictures.heat_map(
         grid.to_numpy(),
         [f"weight {w:.1f}" for w in grid.index],
         [f"{t:.2f}" for t in grid.columns],
@@ -88,7 +88,7 @@ def picture_sensitivity(result: Result, component: str = "") -> tuple[Picture, s
     )
 
 
-def _most_moved(result: Result) -> str:
+def _most_moved(result: core.Result) -> str:
     table = result.tables["fits"].set_index("fold")[_components(result)].astype(float)
     return str((table.loc["all"] - table.loc["defaults"]).abs().idxmax())
 
@@ -97,10 +97,8 @@ def _nearest(values: Any, wanted: Any) -> int:
     return int(np.argmin(np.abs(np.asarray(values, dtype=float) - wanted)))
 
 
-def fits(result: Result) -> pd.DataFrame:
+def fits(result: core.Result) -> pd.DataFrame:
     """F1 in training and held out, weights and thresholds: a column for every fold, the defaults, and all texts."""
-    import pandas as pd
-
     table = result.tables["fits"]
     figures = ["fold", "pairs_trained_on", "f1_in_training", "f1_held_out", "f1_of_defaults_held_out"]
     rest = [c for c in table.columns if c not in figures]
@@ -114,7 +112,7 @@ def fits(result: Result) -> pd.DataFrame:
     return pd.DataFrame(shown)
 
 
-def sensitivity(result: Result) -> pd.DataFrame:
+def sensitivity(result: core.Result) -> pd.DataFrame:
     """For each component the best F1 that every weight reaches at its best threshold."""
     table = result.tables["sensitivity"]
     best = table.groupby(["component", "weight"], sort=False)["f1"].max().unstack("weight")
@@ -122,12 +120,12 @@ def sensitivity(result: Result) -> pd.DataFrame:
     return best.rename(index=_words).reset_index()
 
 
-def disagreements(result: Result, rows: int = 20) -> pd.DataFrame:
+def disagreements(result: core.Result, rows: int = 20) -> pd.DataFrame:
     """Judged pairs that the calibrated settings still call otherwise than the humans, held out; the surest first."""
     items = result.items.assign(far=(result.items["score"] - result.items["human"]).abs())
     default = items[items["settings"] == DEFAULTS].set_index("pair_id")["predicted"]
     held = items[(items["settings"] == HELD_OUT) & (items["agreement"] < 0.5)]
-    return worst_cases(
+    return kit.cases.worst_cases(
         held.assign(default=held["pair_id"].map(default)),
         "far",
         keys=["pair_id"],
@@ -143,8 +141,8 @@ def disagreements(result: Result, rows: int = 20) -> pd.DataFrame:
             "score": "score",
             "overlap": "text_overlap",
             "rule similarity": "rule_similarity",
-            "true rule, predicted rule": lambda row: Html(
-                text_block(row["truth_rule"]) + text_block(row["prediction_rule"])
+            "true rule, predicted rule": lambda row: draw.Html(
+                draw.tables.text_block(row["truth_rule"]) + draw.tables.text_block(row["prediction_rule"])
             ),
         },
     )

@@ -4,60 +4,55 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.agreement import Level, clustered_alpha, krippendorff_alpha
-from evalbench.core.arrays import Floats
-from evalbench.core.clusters import CLUSTER, drawn_together, is_clustered
-from evalbench.core.compared import ALPHA
-from evalbench.core.comparison import compare_measures
-from evalbench.core.correlation import midranker, pearson_kernel
-from evalbench.core.measures import Measure, estimate, f1_of, mean_of, precision_of, recall_of
-from evalbench.core.result import Estimate, Summary
-from evalbench.core.seeds import rng
-from evalbench.core.stats import Measured, bootstrap_weights, light_stability, with_interval
-from evalbench.core.verdict import Case, Rules, Verdict, When
-from evalbench.core.wording import estimate_text, p_equals, value_text
-from evalbench.kit.slicing import sliced
-from evalbench.kit.verdicts import N_RESAMPLES, SEED, by_group
+from evalbench import core, kit
 from evalbench.studies.matching_calibration.inputs import UNIT
 from evalbench.studies.matching_calibration.items import BOUNDS, DEFAULTS, HELD_OUT, SETTINGS, TRAINED
 from evalbench.studies.matching_calibration.search import F1, SPEARMAN
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-Correlations = dict[str, tuple[Measured, Floats]]
+Correlations = dict[str, tuple[core.stats.Measured, core.arrays.Floats]]
 
 # The interval of the gain decides: better or worse only where it leaves 0 out.
-RULE = Rules(
+RULE = core.verdict.Rules(
     (
-        Case("green", "calibrated agrees better on texts it has not seen", all_of=(When("gain_low", ">", 0),)),
-        Case("red", "calibrated agrees worse on texts it has not seen", all_of=(When("gain_high", "<", 0),)),
+        core.verdict.Case(
+            "green",
+            "calibrated agrees better on texts it has not seen",
+            all_of=(core.verdict.When("gain_low", ">", 0),),
+        ),
+        core.verdict.Case(
+            "red", "calibrated agrees worse on texts it has not seen", all_of=(core.verdict.When("gain_high", "<", 0),)
+        ),
     ),
     otherwise="yellow",
 )
 _COUNTS = ("tp", "fp", "fn")
-_f1 = f1_of(*_COUNTS).value
+_f1 = core.measures.f1_of(*_COUNTS).value
 CORRELATION: dict[str, Any] = {"unit": "−1–1", "higher_is_better": True}
 NAMES = {F1: "F1", SPEARMAN: "Spearman's ρ"}
 _DIFFERENCES = {"gain": (HELD_OUT, DEFAULTS), "gain_of_weights": (HELD_OUT, BOUNDS), "overfit": (TRAINED, HELD_OUT)}
 
 
-def measures() -> tuple[Measure, ...]:
+def measures() -> tuple[core.Measure, ...]:
     """Agreement of a setting's calls with the humans, over judged pairs."""
     return (
-        f1_of(*_COUNTS, title=NAMES[F1], undefined="neither the humans nor the settings call any pair a match"),
-        precision_of("tp", "fp", undefined="no pair is called a match"),
-        recall_of("tp", "fn", undefined="the humans call no pair a match"),
-        mean_of("agreement", worst=None, undefined="no pair has a verdict"),
+        core.measures.f1_of(
+            *_COUNTS, title=NAMES[F1], undefined="neither the humans nor the settings call any pair a match"
+        ),
+        core.measures.precision_of("tp", "fp", undefined="no pair is called a match"),
+        core.measures.recall_of("tp", "fn", undefined="the humans call no pair a match"),
+        core.mean_of("agreement", worst=None, undefined="no pair has a verdict"),
     )
 
 
-@sliced(UNIT, measures=measures)
-def summarise(items: pd.DataFrame, *, objective: str = F1, seed: int = SEED, n_resamples: int = N_RESAMPLES) -> Summary:
+@kit.slicing.sliced(UNIT, measures=measures)
+def summarise(
+    items: pd.DataFrame, *, objective: str = F1, seed: int = kit.SEED, n_resamples: int = kit.N_RESAMPLES
+) -> core.Summary:
     """Headline figures per settings, the gain of calibration on held-out folds, and the verdict; options as of ``evaluate``.
 
     ``gain_…``: held out − defaults; ``gain_of_weights_…``: held out − thresholds alone; ``overfit_…``: in training −
@@ -68,11 +63,13 @@ def summarise(items: pd.DataFrame, *, objective: str = F1, seed: int = SEED, n_r
     correlations = _correlations(known, **drawn)
     gains, replicates = _gains(known, correlations, objective, **drawn)
     by_rank = [
-        Estimate(metric=SPEARMAN, title=NAMES[SPEARMAN], group={"settings": name}, **CORRELATION, **found._asdict())
+        core.Estimate(
+            metric=SPEARMAN, title=NAMES[SPEARMAN], group={"settings": name}, **CORRELATION, **found._asdict()
+        )
         for name, (found, _) in correlations.items()
         if name in SETTINGS
     ]
-    rows = [*by_group(known, measures(), "settings", units=UNIT, **drawn), *by_rank, *gains]
+    rows = [*kit.verdicts.by_group(known, measures(), "settings", units=UNIT, **drawn), *by_rank, *gains]
     split = int(items["pair_id"].nunique() - known["pair_id"].nunique())
     rows = [*(replace(e, n_undefined=split) for e in rows), _alpha(items, **drawn)]
     verdict = _verdict(rows, known, objective, seed, replicates)
@@ -80,7 +77,7 @@ def summarise(items: pd.DataFrame, *, objective: str = F1, seed: int = SEED, n_r
     order = {name: i for i, name in enumerate(dict.fromkeys([*first, *(e.metric for e in rows)]))}
     rows.sort(key=lambda e: (order[e.metric], SETTINGS.index(e.group.get("settings", DEFAULTS))))
     lit = (replace(e, light=verdict.light) if e.metric == first[1] else e for e in rows)
-    return Summary(tuple(lit), verdict)
+    return core.Summary(tuple(lit), verdict)
 
 
 def _correlations(known: pd.DataFrame, seed: int, n_resamples: int) -> Correlations:
@@ -89,26 +86,29 @@ def _correlations(known: pd.DataFrame, seed: int, n_resamples: int) -> Correlati
     if not len(wide):
         return {}
     first = known.drop_duplicates("pair_id").set_index("pair_id").loc[wide.index]
-    units, human = drawn_together(first, first[UNIT].to_numpy(dtype=str)), first["human"].to_numpy(dtype=float)
+    units, human = (
+        core.clusters.drawn_together(first, first[UNIT].to_numpy(dtype=str)),
+        first["human"].to_numpy(dtype=float),
+    )
     names = [n for n in SETTINGS if n in wide]
-    ranks = [midranker(wide[n].to_numpy(dtype=float).round(12)) for n in names]
-    of_human = midranker(human)
+    ranks = [core.correlation.midranker(wide[n].to_numpy(dtype=float).round(12)) for n in names]
+    of_human = core.correlation.midranker(human)
 
-    def coefficients(weights: Floats) -> Floats:
+    def coefficients(weights: core.arrays.Floats) -> core.arrays.Floats:
         y = of_human(weights)
-        return np.stack([pearson_kernel(weights, rank(weights), y) for rank in ranks], axis=1)
+        return np.stack([core.correlation.pearson_kernel(weights, rank(weights), y) for rank in ranks], axis=1)
 
     point = coefficients(np.ones((1, len(wide))))[0]
-    drawn = bootstrap_weights(units, coefficients, rng(seed, "calibration/spearman"), n_resamples)
+    drawn = core.stats.bootstrap_weights(units, coefficients, core.seeds.rng(seed, "calibration/spearman"), n_resamples)
     pairs = {n: (float(point[j]), drawn[:, j]) for j, n in enumerate(names)}
     for label, (a, b) in _DIFFERENCES.items():
         if a in pairs and b in pairs:
             pairs[label] = (pairs[a][0] - pairs[b][0], pairs[a][1] - pairs[b][1])
     size: dict[str, Any] = {"n": len(wide), "n_units": len(np.unique(units))}
-    constant = Measured(None, n=len(wide), note="the scores or the verdicts are constant")
+    constant = core.stats.Measured(None, n=len(wide), note="the scores or the verdicts are constant")
     return {
         name: (
-            with_interval(value, r, **size, clustered=True, clusters=is_clustered(first))
+            core.stats.with_interval(value, r, **size, clustered=True, clusters=core.clusters.is_clustered(first))
             if np.isfinite(value)
             else constant,
             r,
@@ -119,7 +119,7 @@ def _correlations(known: pd.DataFrame, seed: int, n_resamples: int) -> Correlati
 
 def _gains(
     known: pd.DataFrame, correlations: Correlations, objective: str, seed: int, n_resamples: int
-) -> tuple[list[Estimate], Floats]:
+) -> tuple[list[core.Estimate], core.arrays.Floats]:
     """What calibration gains on held-out folds, how much of its training figure was overfitting, and the gain's replicates."""
     words = {"gain": "gain in", "gain_of_weights": "gain of the weights in", "overfit": "overfitting in"}
     better: dict[str, dict[str, Any]] = {
@@ -132,14 +132,16 @@ def _gains(
     }
     if objective == SPEARMAN:
         there = {name: correlations[name] for name in _DIFFERENCES if name in correlations}
-        gains = [Estimate(metric=f"{k}_{SPEARMAN}", **better[k], **found._asdict()) for k, (found, _) in there.items()]
+        gains = [
+            core.Estimate(metric=f"{k}_{SPEARMAN}", **better[k], **found._asdict()) for k, (found, _) in there.items()
+        ]
         return gains, there["gain"][1] if "gain" in there else np.empty(0)
     if not set(SETTINGS) <= set(known["settings"]):
         return [], np.empty(0)
     wide = known.pivot(index="pair_id", columns="settings", values=list(_COUNTS)).sort_index()
     sums = {f"{c} {name}": wide[c, name].to_numpy(dtype=float) for c in _COUNTS for name in SETTINGS}
     listed = [
-        Measure(
+        core.Measure(
             f"{label}_{F1}",
             tuple(f"{c} {name}" for name in pair for c in _COUNTS),
             lambda *sums: _f1(*sums[:3]) - _f1(*sums[3:]),
@@ -149,60 +151,70 @@ def _gains(
         for label, pair in _DIFFERENCES.items()
     ]
     first = known.drop_duplicates("pair_id").set_index("pair_id").loc[wide.index]
-    if is_clustered(first):
-        sums[CLUSTER] = first[CLUSTER].to_numpy()
-    done = estimate(sums, listed, units=first[UNIT], seed=seed, n_resamples=n_resamples)
+    if core.clusters.is_clustered(first):
+        sums[core.clusters.CLUSTER] = first[core.clusters.CLUSTER].to_numpy()
+    done = core.measures.estimate(sums, listed, units=first[UNIT], seed=seed, n_resamples=n_resamples)
     return list(done.estimates), done.replicates[f"gain_{F1}"]
 
 
-def _alpha(items: pd.DataFrame, seed: int, n_resamples: int) -> Estimate:
+def _alpha(items: pd.DataFrame, seed: int, n_resamples: int) -> core.Estimate:
     """Krippendorff's α of the annotators, over the pairs with two verdicts or more."""
     pairs = items.drop_duplicates("pair_id")
     verdicts = [json.loads(text) for text in pairs["verdicts"]]
     units = np.repeat(pairs["pair_id"].to_numpy(dtype=str), [len(v) for v in verdicts])
     ratings = np.array([x for v in verdicts for x in v], dtype=float)
     binary = bool(np.isin(ratings, (0, 1)).all())
-    level: Level = "nominal" if binary else "interval"
-    clustered = is_clustered(pairs)
-    found = krippendorff_alpha(units, ratings, level, seed=seed, n_resamples=0 if clustered else n_resamples)
+    level: core.agreement.Level = "nominal" if binary else "interval"
+    clustered = core.clusters.is_clustered(pairs)
+    found = core.agreement.krippendorff_alpha(
+        units, ratings, level, seed=seed, n_resamples=0 if clustered else n_resamples
+    )
     if clustered:
         wide = np.full((len(verdicts), max(map(len, verdicts), default=0)), np.nan)
         for row, given in zip(wide, verdicts, strict=True):
             row[: len(given)] = given
-        found = clustered_alpha(found, wide, level, pairs[CLUSTER].to_numpy(), seed, n_resamples)
-    return Estimate(
+        found = core.agreement.clustered_alpha(
+            found, wide, level, pairs[core.clusters.CLUSTER].to_numpy(), seed, n_resamples
+        )
+    return core.Estimate(
         metric="alpha_of_annotators", title="Krippendorff's α of the annotators", **CORRELATION, **found._asdict()
     )
 
 
-def _verdict(rows: list[Estimate], known: pd.DataFrame, objective: str, seed: int, replicates: Floats) -> Verdict:
+def _verdict(
+    rows: list[core.Estimate], known: pd.DataFrame, objective: str, seed: int, replicates: core.arrays.Floats
+) -> core.verdict.Verdict:
     name = NAMES[objective]
     at = {(e.metric, e.group.get("settings", "")): e for e in rows}
     gain = at.get((f"gain_{objective}", ""))
     over = f"{known['pair_id'].nunique()} judged pairs of {known[UNIT].nunique()} texts"
     if gain is None or gain.value is None or gain.ci_low is None or gain.ci_high is None:
         why = gain.note if gain is not None else "some settings have no pairs"
-        return Verdict("grey", f"The gain of calibration is undefined: {why}; {over}.", str(RULE))
+        return core.verdict.Verdict("grey", f"The gain of calibration is undefined: {why}; {over}.", str(RULE))
     light = RULE.light({"gain_low": gain.ci_low, "gain_high": gain.ci_high})
     # How the light would fall if the gain came out otherwise, with an interval as wide as this one.
     shifted = {"gain_low": replicates - gain.value + gain.ci_low, "gain_high": replicates - gain.value + gain.ci_high}
     word = {"green": "a gain of", "red": "a loss:", "yellow": "no difference shown:"}[light]
     p = _p_value(known, seed, shown=light != "yellow") if objective == F1 else ""
     defaults, bounds, held, trained = (at[objective, s] for s in SETTINGS)
-    alone = f"thresholds alone {value_text(bounds, rows)}, " if objective == F1 else ""
+    alone = f"thresholds alone {core.wording.value_text(bounds, rows)}, " if objective == F1 else ""
     sentence = (
-        f"Held-out texts: calibrated {name} {estimate_text(held, rows)}, default {estimate_text(defaults, rows)}, "
-        f"{word} {estimate_text(gain)}{p}; {alone}in training {value_text(trained, rows)}. {over}."
+        f"Held-out texts: calibrated {name} {core.wording.estimate_text(held, rows)}, default {core.wording.estimate_text(defaults, rows)}, "
+        f"{word} {core.wording.estimate_text(gain)}{p}; {alone}in training {core.wording.value_text(trained, rows)}. {over}."
     )
-    return Verdict(light, sentence, str(RULE), light_stability(RULE, shifted, light), decided_by=gain.place)
+    return core.verdict.Verdict(
+        light, sentence, str(RULE), core.stats.light_stability(RULE, shifted, light), decided_by=gain.place
+    )
 
 
 def _p_value(known: pd.DataFrame, seed: int, *, shown: bool) -> str:
     """The test beside the interval, which decides: where the two do not agree, the sentence says so."""
     held, defaults = (known[known["settings"] == s] for s in (HELD_OUT, DEFAULTS))
-    found = compare_measures(
+    found = core.comparison.compare_measures(
         held, defaults, measures()[:1], units_a=held[UNIT], units_b=defaults[UNIT], seed=seed, n_resamples=1
     ).comparisons[0]
     if found.p is None:
         return ""
-    return f", p {p_equals(found.p)}" + (" (the interval decides)" if (found.p <= ALPHA) != shown else "")
+    return f", p {core.wording.p_equals(found.p)}" + (
+        " (the interval decides)" if (found.p <= core.compared.ALPHA) != shown else ""
+    )

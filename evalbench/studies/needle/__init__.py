@@ -13,39 +13,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from evalbench.core.result import Result
-from evalbench.kit.collecting import accounting_of, asked, calls_of, several
-from evalbench.kit.comparing import compare_groups, in_words
-from evalbench.kit.grouping import carried
-from evalbench.kit.judging import Docket
-from evalbench.kit.labelled import given
-from evalbench.kit.options import Checks, stated, taken
-from evalbench.kit.trials import spread
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
+from evalbench import core, kit, readers
 from evalbench.metrics.needle import FUZZY_FROM
-from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Column, Table
+from evalbench.studies.contract import offered
 from evalbench.studies.needle.grid import cells, falls_of
 from evalbench.studies.needle.haystack import DEPTHS, KINDS, LENGTHS, WORDS, counter
 from evalbench.studies.needle.inputs import asked_of, planned, recorded
 from evalbench.studies.needle.items import JUDGE, SCORERS, items_of
 from evalbench.studies.needle.method import method, notes
-from evalbench.studies.needle.pictures import (
-    comparisons,
-    grid,
-    parted,
-    picture_depths,
-    picture_grid,
-    picture_scorers,
-    where_recall_falls,
-    worst,
-)
 from evalbench.studies.needle.summary import SCORER, judged_measures, measures, rules_of, summarise
-
-__all__ = [
-    "QUESTION", "SCHEMA", "UNIT", "comparisons", "evaluate", "grid", "measures", "needs", "parted", "picture_depths",
-    "picture_grid", "picture_scorers", "summarise", "where_recall_falls", "worst",
-]  # fmt: skip
 
 QUESTION = "Does the model find a fact in a long context, wherever it is?"
 UNIT = "needle"
@@ -95,7 +72,7 @@ SCHEMA: Mapping[str, Table] = {
 
 
 def needs(
-    data: Dataset,
+    data: readers.Dataset,
     *,
     model: str = "",
     kinds: Sequence[str] = (),
@@ -116,7 +93,7 @@ def needs(
 
 
 def evaluate(
-    data: Dataset,
+    data: readers.Dataset,
     *,
     model: str = "",
     prompt: str = "",
@@ -144,10 +121,10 @@ def evaluate(
     green_from: float | None = None,
     yellow_from: float | None = None,
     lights: Mapping[str, Mapping[str, float]] = {},
-    max_unscored: float = MAX_UNSCORED,
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Result:
+    max_unscored: float = kit.MAX_UNSCORED,
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Result:
     """Score replies to questions about a fact in a context.
 
     Parameters
@@ -203,8 +180,8 @@ def evaluate(
     BadInput
         For faults of the options, missing tables, and contexts that cannot be made, all at once.
     """
-    options = stated(evaluate, locals())
-    checks = Checks(options)
+    options = kit.stated(evaluate, locals())
+    checks = kit.Checks(options)
     checks.choice("scorer", scorer, (*SCORERS, JUDGE))
     checks.share(fuzzy_from=fuzzy_from, least_fall=least_fall)
     checks.at_least(1, needles_per_context=needles_per_context, judge_max_tokens=judge_max_tokens)
@@ -222,26 +199,31 @@ def evaluate(
     )
     for kind in kinds:
         checks.choice("kinds", kind, KINDS)
-    checks.tried(lambda: rules_of(**taken(rules_of, options)))
+    checks.tried(lambda: rules_of(**kit.taken(rules_of, options)))
     if model:
         checks.tried(lambda: counter(tokenizer))
     checks.refuse("needle")
-    humans = given(judged_measures(scorer, judge), **taken(given, options))
-    data, trials = spread(data, SCHEMA)
+    humans = kit.labelled.given(judged_measures(scorer, judge), **kit.taken(kit.labelled.given, options))
+    data, trials = kit.trials.spread(data, SCHEMA)
     if model:
-        plan = planned(data, **taken(planned, options))
+        plan = planned(data, **kit.taken(planned, options))
         found = asked_of(
-            data, model, depths, plan, lengths, **{k: v for k, v in taken(asked, options).items() if k != "model"}
+            data,
+            model,
+            depths,
+            plan,
+            lengths,
+            **{k: v for k, v in kit.taken(kit.collecting.asked, options).items() if k != "model"},
         )
     else:
         found = recorded(data, sample_method=sample_method, n_samples=n_samples, random_state=random_state)
-    docket = Docket(judge, prompt=judge_prompt, seed=seed, max_tokens=judge_max_tokens) if judge else None
+    docket = kit.judging.Docket(judge, prompt=judge_prompt, seed=seed, max_tokens=judge_max_tokens) if judge else None
     each, replies, gathered = items_of(found.rows, scorer, fuzzy_from, docket)
     items, of_trials = trials.averaged(each, "id")
-    items = carried(items, data, unit="needle", names={"needles": "needle", "haystacks": "haystack"})
+    items = kit.grouping.carried(items, data, unit="needle", names={"needles": "needle", "haystacks": "haystack"})
     heard = [docket.heard()] if docket else []
     items, fit, of_labels = humans.on(items, *heard, seed=seed, n_resamples=n_resamples)
-    compared = compare_groups(
+    compared = kit.comparing.compare_groups(
         items, measures(scorer)[:1], "model", units="needle", rank_by="recall", seed=seed, n_resamples=n_resamples
     )
     fallen = falls_of(items, least_fall, seed, n_resamples)
@@ -250,26 +232,29 @@ def evaluate(
     tables = {"replies": replies, "cells": cells(items)}
     some = {"falls": fallen, "comparisons": compared}
     models = sorted(set(items["model"]))
-    result = Result(
+    result = core.Result(
         study="needle",
         question=QUESTION,
-        judged=several("model", models),
+        judged=kit.collecting.several("model", models),
         parameters=options | fit,
         data=data.label,
         id="id",
         by=("model",),
         items=items,
-        summary=summarise(items, **taken(summarise, options | fit)),
-        tables=tables | {name: table for name, table in some.items() if len(table)} | calls_of(found.calls, heard),
+        summary=summarise(items, **kit.taken(summarise, options | fit)),
+        tables=tables | {name: table for name, table in some.items() if len(table)} | kit.collecting.calls_of(found.calls, heard),
         notes=(
-            *in_words(compared, "model", "recall", len(models)), *said, *found.notes, *gathered,
+            *kit.comparing.in_words(compared, "model", "recall", len(models)), *said, *found.notes, *gathered,
             *notes(items, replies, fallen, scorer), *of_labels,
         ),
         method=method(options),
-        accounting=accounting_of(found.calls, heard),
+        accounting=kit.collecting.accounting_of(found.calls, heard),
     )  # fmt: skip
     return trials.reported(result, of_trials, measures(scorer))
 
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+globals().update(offered(__name__))

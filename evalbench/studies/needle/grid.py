@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.arrays import Floats
-from evalbench.core.measures import unit_sums
-from evalbench.core.seeds import rng
-from evalbench.core.significance import holm
-from evalbench.core.stats import bootstrap_sums, wilson
+from evalbench import core
 from evalbench.metrics.needle import fall_of, falls, largest_fall
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 GRID = ["model", "haystack", "length", "depth"]
 ALPHA = 0.05
@@ -36,7 +30,7 @@ def cells(items: pd.DataFrame) -> pd.DataFrame:
         table["recall"] = table.pop("total").to_numpy(float) / np.where(n > 0, n, np.nan)
         some = n > 0
         low, high = np.full(len(n), np.nan), np.full(len(n), np.nan)
-        low[some], high[some] = wilson(table["recall"].to_numpy()[some] * n[some], n[some])
+        low[some], high[some] = core.stats.wilson(table["recall"].to_numpy()[some] * n[some], n[some])
     return table.assign(low=low, high=high)
 
 
@@ -59,8 +53,6 @@ def falls_of(items: pd.DataFrame, least_fall: float, seed: int, n_resamples: int
         model's rows; ``shown``: whether there is a fall and p is at most 0.05; ``low`` and ``high``: the middle 95 % of the
         depths in the resamples of needles that have a fall, where one is shown.
     """
-    import pandas as pd
-
     rows: list[dict[str, Any]] = []
     known = items[items["recall"].notna() & items["depth"].notna()]
     for (model, haystack), own in known.groupby(["model", "haystack"], sort=True):
@@ -80,7 +72,7 @@ def falls_of(items: pd.DataFrame, least_fall: float, seed: int, n_resamples: int
     table = pd.DataFrame(rows)
     if table.empty:
         return table
-    table["p_holm"] = table.groupby("model")["p"].transform(lambda p: holm(p.to_numpy()))
+    table["p_holm"] = table.groupby("model")["p"].transform(lambda p: core.significance.holm(p.to_numpy()))
     table["shown"] = table["depth"].notna() & (table["p_holm"] <= ALPHA)
     table.loc[~table["shown"], ["low", "high"]] = np.nan
     return table.drop(columns="p")
@@ -90,17 +82,17 @@ def _fall(part: pd.DataFrame, least_fall: float, seed: int, n_resamples: int) ->
     depths = np.array(sorted(part["depth"].unique()))
     columns: dict[str, Any] = {f"d{j}": part["recall"].where(part["depth"] == d) for j, d in enumerate(depths)}
     names = [*columns, *(f"#{name}" for name in columns)]
-    sums, units = unit_sums(columns, names, part["needle"])
+    sums, units = core.measures.unit_sums(columns, names, part["needle"])
 
-    def recall(of: Floats) -> Floats:
+    def recall(of: core.arrays.Floats) -> core.arrays.Floats:
         total, n = of[:, : len(depths)], of[:, len(depths) :]
-        found: Floats = np.divide(total, n, out=np.full(total.shape, np.nan), where=n > 0)
+        found: core.arrays.Floats = np.divide(total, n, out=np.full(total.shape, np.nan), where=n > 0)
         return found
 
     whole = recall(sums.sum(axis=0, keepdims=True))
     point, low, high = fall_of(whole[0], least_fall), np.nan, np.nan
     if point.at >= 0 and len(units) > 1:
-        at = falls(bootstrap_sums(sums, recall, rng(seed, "falls"), n_resamples), least_fall)
+        at = falls(core.stats.bootstrap_sums(sums, recall, core.seeds.rng(seed, "falls"), n_resamples), least_fall)
         fell = depths[at[at >= 0]]
         low, high = np.quantile(fell, [0.025, 0.975], method="inverted_cdf") if len(fell) else (np.nan, np.nan)
     return {
@@ -118,7 +110,7 @@ def _p_of_fall(part: pd.DataFrame, observed: float, seed: int) -> float:
     """How often a fall as large as the observed one appears when each needle's replies are dealt to its depths at random."""
     placed = part.assign(length=part["length"].fillna(-1))
     table = placed.groupby(["needle", "length", "depth"], sort=True)["recall"].mean().unstack("depth").to_numpy(float)
-    draw = rng(seed, "falls/permutation")
+    draw = core.seeds.rng(seed, "falls/permutation")
     dealt, as_large = np.empty_like(table), 0
     # One mean by depth of every deal; the order of the rows is that of the index.
     for _ in range(N_PERMUTATIONS):

@@ -6,17 +6,15 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from evalbench.errors import BadInput
 from evalbench.metrics.needle import normal
 from evalbench.text.sentences import sentences
 from evalbench.text.words import words
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 KINDS = ("vanilla", "related")
 LENGTHS = (250, 500, 1000)

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
+from evalbench import kit, readers
 from evalbench.errors import BadInput
-from evalbench.kit.collecting import collected, given
-from evalbench.kit.sampling import sampled
-from evalbench.readers.dataset import Dataset
+from evalbench.models.exchange import Reply
 from evalbench.studies.needle.haystack import Plan, cells_of, plan_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evalbench.models.exchange import Reply
 
 MOST_LENGTHS, MOST_DEPTHS = 10, 11
 """More distinct lengths or depths are gathered into so many groups."""
@@ -31,7 +26,7 @@ class Replies(NamedTuple):
 
 
 def planned(
-    data: Dataset,
+    data: readers.Dataset,
     *,
     kinds: Sequence[str] = (),
     lengths: Sequence[int] = (),
@@ -52,18 +47,16 @@ def planned(
     missing = [name for name, table in (("needles", needles), ("haystacks", texts)) if table is None or table.empty]
     if needles is None or texts is None or missing:
         raise BadInput(f"to ask a model, the data need the tables needles and haystacks; missing: {', '.join(missing)}")
-    chosen = sampled(needles, sample_method, n_samples, random_state)
+    chosen = kit.sampling.sampled(needles, sample_method, n_samples, random_state)
     return plan_of(chosen, texts, kinds=kinds, lengths=lengths, per_context=needles_per_context, tokenizer=tokenizer)
 
 
 def asked_of(
-    data: Dataset, model: str, depths: Sequence[float], plan: Plan, lengths: Sequence[int], **settings: Any
+    data: readers.Dataset, model: str, depths: Sequence[float], plan: Plan, lengths: Sequence[int], **settings: Any
 ) -> Replies:
     """A model's replies to every cell of the grid; those that are kept already are not asked for again."""
-    import pandas as pd
-
     cells = pd.DataFrame(cells_of(plan, lengths, depths))
-    rows, replies = collected(
+    rows, replies = kit.collecting.collected(
         cells,
         "reply",
         "needle",
@@ -74,7 +67,7 @@ def asked_of(
     return Replies(rows.drop(columns=["context", "questions"]), replies, (f"Replies of {model} were collected.",))
 
 
-def recorded(data: Dataset, **sample: Any) -> Replies:
+def recorded(data: readers.Dataset, **sample: Any) -> Replies:
     """The table's own replies.
 
     Raises
@@ -87,7 +80,9 @@ def recorded(data: Dataset, **sample: Any) -> Replies:
         raise BadInput(
             "there is no table items (id, length, depth, expected, reply); give one, or a model to ask (--model)"
         )
-    rows, _ = collected(sampled(given(table, "reply", "replies"), **sample), "reply", "needle", dict)
+    rows, _ = kit.collecting.collected(
+        kit.sampling.sampled(kit.collecting.given(table, "reply", "replies"), **sample), "reply", "needle", dict
+    )
     notes = []
     if "depth" in rows and (rows["depth"] > 1).any():
         rows["depth"] = rows["depth"] / 100
@@ -108,8 +103,6 @@ def gathered(values: pd.Series, most: int) -> tuple[pd.Series, int]:
     3    3.5
     dtype: float64, 2)
     """
-    import pandas as pd
-
     distinct = np.unique(values.dropna().to_numpy(float))
     if len(distinct) <= most:
         return values.astype(float), 0

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.wording import counted
-from evalbench.kit.answers import NO_REFERENCE
-from evalbench.kit.judging import Docket, Question
+from evalbench import core, kit
 from evalbench.metrics import needle as metrics
 from evalbench.studies.needle.haystack import KINDS
 from evalbench.studies.needle.inputs import MOST_DEPTHS, MOST_LENGTHS, gathered
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 KEYS = ("id", "model")
 JUDGE = "judge"
@@ -27,7 +22,7 @@ NOTHING_SAID = "INCORRECT"
 
 
 def items_of(
-    rows: pd.DataFrame, scorer: str, fuzzy_from: float, docket: Docket | None
+    rows: pd.DataFrame, scorer: str, fuzzy_from: float, docket: kit.judging.Docket | None
 ) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
     """Score the replies.
 
@@ -50,8 +45,6 @@ def items_of(
         Their texts.
     notes : list of str
     """
-    import pandas as pd
-
     rows = rows.sort_values([*KEYS], kind="stable", ignore_index=True)
     scored = (rows["unscored"] == "").to_numpy()
     expected = [[text for text in texts if text.strip()] for texts in rows["expected"]]
@@ -66,7 +59,7 @@ def items_of(
         items[name], groups = gathered(values, most)
         if groups:
             notes.append(
-                f"The {counted(values.nunique(), name)} are gathered into {groups} groups, each named by its median."
+                f"The {core.counted(values.nunique(), name)} are gathered into {groups} groups, each named by its median."
             )
     for name in SCORERS:
         options = {"fuzzy_from": fuzzy_from} if name == "fuzzy" else {}
@@ -84,7 +77,7 @@ def items_of(
         items[f"recall_{kind}"] = items["recall"].where(items["haystack"] == kind)
     items["unscored"] = unscored
     items["undefined"] = np.select(
-        [unscored_now, ~known, items["recall"].isna().to_numpy()], ["", NO_REFERENCE, NO_NUMBER], default=""
+        [unscored_now, ~known, items["recall"].isna().to_numpy()], ["", kit.answers.NO_REFERENCE, NO_NUMBER], default=""
     )
     shown = {name: rows[name] for name in ("question", "lang", "tokens", "placed") if name in rows}
     replies = rows[[*KEYS]].assign(**shown, expected=["; ".join(e) for e in expected], reply=rows["reply"])
@@ -92,7 +85,11 @@ def items_of(
 
 
 def _judged(
-    rows: pd.DataFrame, texts: Sequence[str], expected: Sequence[Sequence[str]], asked: np.ndarray, docket: Docket
+    rows: pd.DataFrame,
+    texts: Sequence[str],
+    expected: Sequence[Sequence[str]],
+    asked: np.ndarray,
+    docket: kit.judging.Docket,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The judge's value of each reply, and why there is none; a reply without words is wrong."""
     values, lost = np.full(len(rows), np.nan), np.full(len(rows), "", dtype=object)
@@ -104,7 +101,7 @@ def _judged(
         question = str(rows["question"].iloc[i] or "") if "question" in rows else ""
         lang = str(rows["lang"].iloc[i] or "en") if "lang" in rows else "en"
         fields = {"question": question, "gold": ["; ".join(expected[i])], "answer": texts[i]}
-        questions.append(Question(fields, lang, unit=str(rows["id"].iloc[i])))
+        questions.append(kit.judging.Question(fields, lang, unit=str(rows["id"].iloc[i])))
         places.append(i)
     for i, judgement in zip(places, docket.ask("correctness", questions), strict=True):
         values[i] = np.nan if judgement.unscored else judgement.value

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.wording import counted
-from evalbench.kit.answers import remarks
+from evalbench import core, kit
 from evalbench.studies.needle.items import COLUMNS, JUDGE, NO_NUMBER, SCORERS
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _LISTED = 8
 
@@ -35,7 +32,7 @@ def notes(items: pd.DataFrame, replies: pd.DataFrame, fallen: pd.DataFrame, scor
         said = [f"{name} on {n}" for name, n in differ if n]
         if said:
             out.append(
-                f"Of {counted(int(own.notna().sum()), 'scored reply', 'scored replies')} other scorers than {scorer} differ: {', '.join(said)}."
+                f"Of {core.counted(int(own.notna().sum()), 'scored reply', 'scored replies')} other scorers than {scorer} differ: {', '.join(said)}."
             )
     if without := int((items["undefined"] == NO_NUMBER).sum()):
         out.append(
@@ -50,7 +47,7 @@ def notes(items: pd.DataFrame, replies: pd.DataFrame, fallen: pd.DataFrame, scor
         out.append(
             f"Contexts have {least} to {most} tokens; needles are between sentences, at most {off:.2f} from the asked depth."
         )
-    return [*out, *remarks(items)]
+    return [*out, *kit.answers.remarks(items)]
 
 
 def place(row: Mapping[Any, Any]) -> str:

@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.wording import count, p_text
-from evalbench.draw.html import Html, escape
-from evalbench.draw.pictures import Line, estimate_bars, heat_map, lines
-from evalbench.draw.tables import text_block
+from evalbench import core, draw, kit
 from evalbench.kit import comparing
-from evalbench.kit.cases import in_turn, score_text, worst_cases
-from evalbench.kit.trials import each_trial
 from evalbench.studies.needle.items import COLUMNS, KEYS, SCORERS
 from evalbench.studies.needle.method import place
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure as Picture
-
-    from evalbench.core.result import Result
 
 MOST_MODELS = 4
 
 
-def _models(result: Result) -> list[str]:
+def _models(result: core.Result) -> list[str]:
     """The models with the lowest recall, as many as are drawn."""
     means = result.items.groupby("model")["recall"].mean().sort_values(kind="stable", na_position="last")
     return sorted(means.index[:MOST_MODELS])
 
 
-def picture_grid(result: Result) -> tuple[Picture, str] | None:
+def picture_grid(result: core.Result) -> draw.Drawn | None:
     """Recall by depth (rows) and length (columns), haystacks side by side, one model below the other; None without either."""
     table = result.tables["cells"]
     table = table[table["model"].isin(_models(result))]
@@ -49,10 +39,10 @@ def picture_grid(result: Result) -> tuple[Picture, str] | None:
         ", ".join(filter(None, [str(m) if several else "", "" if d < 0 else f"depth {d:.2g}"])) or "all"
         for m, d in wide.index
     ]
-    return heat_map(
+    return draw.pictures.heat_map(
         wide.to_numpy(float),
         names,
-        [" ".join(filter(None, [str(h), "" if n < 0 else count(round(n))])) or "all" for h, n in kept],
+        [" ".join(filter(None, [str(h), "" if n < 0 else core.wording.count(round(n))])) or "all" for h, n in kept],
         title="Recall by depth of the fact and length of the context",
         unit="recall (0–1); columns: haystack and length in tokens",
         low=0,
@@ -60,7 +50,7 @@ def picture_grid(result: Result) -> tuple[Picture, str] | None:
     )
 
 
-def picture_depths(result: Result) -> tuple[Picture, str] | None:
+def picture_depths(result: core.Result) -> draw.Drawn | None:
     """Recall by depth over all lengths, either haystack a line; None without depths."""
     items = result.items
     known = items[items["recall"].notna() & items["depth"].notna() & items["model"].isin(_models(result))]
@@ -72,8 +62,8 @@ def picture_depths(result: Result) -> tuple[Picture, str] | None:
         means = own.groupby("depth")["recall"].agg(["mean", "count"])
         low, high = _wilson(means["mean"].to_numpy(), means["count"].to_numpy())
         name = ", ".join(filter(None, [str(model) if several or not haystack else "", str(haystack)]))
-        series[name] = Line(means.index.to_numpy(), means["mean"].to_numpy(), low, high)
-    return lines(
+        series[name] = draw.pictures.Line(means.index.to_numpy(), means["mean"].to_numpy(), low, high)
+    return draw.pictures.lines(
         series,
         title="Recall by the depth of the fact, over all lengths",
         xlabel="depth of the fact (0: beginning, 1: end)",
@@ -83,25 +73,25 @@ def picture_depths(result: Result) -> tuple[Picture, str] | None:
 
 
 def _wilson(mean: Any, n: Any) -> tuple[Any, Any]:
-    from evalbench.core.stats import wilson
-
-    return wilson(mean * n, n)
+    return core.stats.wilson(mean * n, n)
 
 
-def picture_scorers(result: Result) -> tuple[Picture, str]:
+def picture_scorers(result: core.Result) -> draw.Drawn:
     """Recall of every model by each scorer, on the same replies."""
     wanted = [name for name in COLUMNS.values() if name in result.items]
     models = _models(result)
     rows = [result.estimate(name, model=str(model)) for model in models for name in wanted]
     whole = {model: result.estimate("recall", model=str(model)).n for model in models}
     # A scorer that has no value for some expected answers rests on fewer replies.
-    fewer = [f" (n {count(e.n)})" if e.n != whole[e.group["model"]] else "" for e in rows]
+    fewer = [f" (n {core.wording.count(e.n)})" if e.n != whole[e.group["model"]] else "" for e in rows]
     words = [f"{e.metric.replace('_', ' ')}{less}" for e, less in zip(rows, fewer, strict=True)]
     names = [f"{e.group['model']}, {word}" if len(models) > 1 else word for e, word in zip(rows, words, strict=True)]
-    return estimate_bars(names, rows, title="The same replies by every scorer", xlabel="recall (0–1)", domain=(0, 1))
+    return draw.pictures.estimate_bars(
+        names, rows, title="The same replies by every scorer", xlabel="recall (0–1)", domain=(0, 1)
+    )
 
 
-def grid(result: Result) -> pd.DataFrame:
+def grid(result: core.Result) -> pd.DataFrame:
     """Every cell of the grid."""
     table = result.tables["cells"]
     interval = [f"[{a:.2f}, {b:.2f}]" if a == a else "" for a, b in zip(table["low"], table["high"], strict=True)]
@@ -111,10 +101,8 @@ def grid(result: Result) -> pd.DataFrame:
     return found.dropna(axis=1, how="all").rename(columns={"n_unscored": "unscored"})
 
 
-def where_recall_falls(result: Result) -> pd.DataFrame:
+def where_recall_falls(result: core.Result) -> pd.DataFrame:
     """Of each model, haystack and length: the depth at which recall falls, with its interval; those that are shown first."""
-    import pandas as pd
-
     table = result.tables.get("falls")
     if table is None:
         return pd.DataFrame(columns=["where", "recall falls at depth"])
@@ -129,20 +117,20 @@ def where_recall_falls(result: Result) -> pd.DataFrame:
                 else "",
                 "from": row["before"],
                 "to": row["recall"],
-                "p, Holm": p_text(row["p_holm"]),
+                "p, Holm": core.wording.p_text(row["p_holm"]),
                 "needles": row["needles"],
             }
         )
     return pd.DataFrame(rows)
 
 
-def comparisons(result: Result) -> pd.DataFrame:
+def comparisons(result: core.Result) -> pd.DataFrame:
     """Every pair of models; empty for one model."""
     return comparing.shown(result.tables.get("comparisons"), "model")
 
 
-@each_trial
-def parted(result: Result, rows: int = 8) -> pd.DataFrame:
+@kit.trials.each_trial
+def parted(result: core.Result, rows: int = 8) -> pd.DataFrame:
     """Replies on which the scorers part, the models in turn."""
     items = result.items
     table = items[list(SCORERS)].to_numpy(float)
@@ -151,11 +139,11 @@ def parted(result: Result, rows: int = 8) -> pd.DataFrame:
         spread = np.where(known, np.nanmax(np.where(known[:, None], table, 0), axis=1), 0)
         spread = spread - np.where(known, np.nanmin(np.where(known[:, None], table, 0), axis=1), 0)
     show: dict[str, Any] = {"id": "id", "model": "model", "expected": "expected", "the reply": _reply}
-    show |= {name: (lambda case, name=name: score_text(case[name])) for name in SCORERS}
+    show |= {name: (lambda case, name=name: kit.cases.score_text(case[name])) for name in SCORERS}
     odd = items.assign(spread=-spread)[spread > 0]
-    cases = worst_cases(odd, "spread", keys=KEYS, n=None)
-    return worst_cases(
-        in_turn(cases, "model", rows) if len(cases) else cases,
+    cases = kit.cases.worst_cases(odd, "spread", keys=KEYS, n=None)
+    return kit.cases.worst_cases(
+        kit.cases.in_turn(cases, "model", rows) if len(cases) else cases,
         "spread",
         keys=KEYS,
         n=rows,
@@ -164,29 +152,29 @@ def parted(result: Result, rows: int = 8) -> pd.DataFrame:
     )
 
 
-@each_trial
-def worst(result: Result, rows: int = 10) -> pd.DataFrame:
+@kit.trials.each_trial
+def worst(result: core.Result, rows: int = 10) -> pd.DataFrame:
     """Replies that miss the fact, the models in turn, with what was asked and expected."""
     missed = result.items[result.items["recall"] < 1]
-    cases = worst_cases(missed, "recall", keys=KEYS, n=None)
+    cases = kit.cases.worst_cases(missed, "recall", keys=KEYS, n=None)
     show: dict[str, Any] = {
         "id": "id",
         "model": "model",
         "where": _where,
-        "the question": lambda case: Html(text_block(str(case.get("question") or "–"), 200)),
+        "the question": lambda case: draw.Html(draw.tables.text_block(str(case.get("question") or "–"), 200)),
         "expected": "expected",
         "the reply": _reply,
     }
-    chosen = in_turn(cases, "model", rows) if len(cases) else cases
-    return worst_cases(chosen, "recall", keys=KEYS, n=rows, texts=result.tables["replies"], show=show)
+    chosen = kit.cases.in_turn(cases, "model", rows) if len(cases) else cases
+    return kit.cases.worst_cases(chosen, "recall", keys=KEYS, n=rows, texts=result.tables["replies"], show=show)
 
 
-def _where(case: dict[str, Any]) -> Html:
+def _where(case: dict[str, Any]) -> draw.Html:
     parts = [str(case["haystack"])]
     parts += [f"length {case['length']:g}"] if case["length"] == case["length"] else []
     parts += [f"depth {case['depth']:g}"] if case["depth"] == case["depth"] else []
-    return Html(escape(", ".join(filter(None, parts)) or "–"))
+    return draw.Html(draw.escape(", ".join(filter(None, parts)) or "–"))
 
 
-def _reply(case: dict[str, Any]) -> Html:
-    return Html(text_block(case["reply"], 300)) if case["reply"] else Html("<i>empty</i>")
+def _reply(case: dict[str, Any]) -> draw.Html:
+    return draw.Html(draw.tables.text_block(case["reply"], 300)) if case["reply"] else draw.Html("<i>empty</i>")

@@ -5,36 +5,31 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from evalbench.core.measures import Measure, share_of
-from evalbench.core.result import Summary
-from evalbench.core.wording import counted
+import pandas as pd
+
+from evalbench import core, kit
 from evalbench.judge.entail import holds_back
-from evalbench.kit.options import Checks
-from evalbench.kit.rules import rule_of
-from evalbench.kit.slicing import sliced
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, bands_of, worst_group
 from evalbench.studies.needle.haystack import KINDS
 from evalbench.studies.needle.items import JUDGE, SCORERS
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SCORER = "contains"
 WITHOUT = "no reply has an expected answer"
 
 
-def _figures(scorer: str, judge: str) -> tuple[Measure, ...]:
+def _figures(scorer: str, judge: str) -> tuple[core.Measure, ...]:
     of_kind = [
-        share_of(f"recall_{kind}", title=f"recall, {kind} haystack", undefined=f"no reply is about a {kind} haystack")
+        core.share_of(
+            f"recall_{kind}", title=f"recall, {kind} haystack", undefined=f"no reply is about a {kind} haystack"
+        )
         for kind in KINDS
     ]
     none = dict.fromkeys(SCORERS, WITHOUT) | {"first_number": "no reply has one number as its expected answer"}
-    scorers = [share_of(name, title=f"by {name.replace('_', ' ')}", undefined=none[name]) for name in SCORERS]
-    judged = [share_of("judged", title="by the judge", undefined=WITHOUT)] if judge else []
+    scorers = [core.share_of(name, title=f"by {name.replace('_', ' ')}", undefined=none[name]) for name in SCORERS]
+    judged = [core.share_of("judged", title="by the judge", undefined=WITHOUT)] if judge else []
     return (
-        share_of("recall", title=f"recall ({scorer.replace('_', ' ')})", undefined=WITHOUT),
+        core.share_of("recall", title=f"recall ({scorer.replace('_', ' ')})", undefined=WITHOUT),
         *of_kind,
         *scorers,
         *judged,
@@ -60,15 +55,15 @@ def rules_of(
     >>> rules_of(lights={"recall_related": {"green_from": 0.9, "yellow_from": 0.7}})
     {'recall': {}, 'recall_related': {'green_from': 0.9, 'yellow_from': 0.7}}
     """
-    checks, known = Checks(), [m.metric for m in _figures(scorer, judge)]
+    checks, known = kit.Checks(), [m.metric for m in _figures(scorer, judge)]
     own = {"green_from": green_from, "yellow_from": yellow_from}
-    found = {"recall": checks.tried(lambda: rule_of(own, within=(0, 1))) or {}}
+    found = {"recall": checks.tried(lambda: kit.rules.rule_of(own, within=(0, 1))) or {}}
     for name, rule in lights.items():
         if name not in known:
             checks.choice("lights", name, known)
             continue
         checks.that(not found.get(name), f"lights: {name} has its thresholds in green_from and yellow_from")
-        found[name] = checks.tried(lambda rule=rule, name=name: rule_of(rule, within=(0, 1), of=name)) or {}  # type: ignore[misc]
+        found[name] = checks.tried(lambda rule=rule, name=name: kit.rules.rule_of(rule, within=(0, 1), of=name)) or {}  # type: ignore[misc]
     checks.refuse("needle")
     return found
 
@@ -79,19 +74,19 @@ def measures(
     green_from: float | None = None,
     yellow_from: float | None = None,
     lights: Mapping[str, Mapping[str, float]] = {},
-) -> tuple[Measure, ...]:
+) -> tuple[core.Measure, ...]:
     """The headline figures with their lights."""
     rules = rules_of(scorer, judge, green_from, yellow_from, lights)
-    return tuple(replace(m, bands=bands_of(rules.get(m.metric, {}))) for m in _figures(scorer, judge))
+    return tuple(replace(m, bands=kit.verdicts.bands_of(rules.get(m.metric, {}))) for m in _figures(scorer, judge))
 
 
-def judged_measures(scorer: str = SCORER, judge: Any = "") -> tuple[Measure, ...]:
+def judged_measures(scorer: str = SCORER, judge: Any = "") -> tuple[core.Measure, ...]:
     """The figures that rest on the judge."""
     own = ("judged", "recall") if scorer == JUDGE else ("judged",)
     return tuple(m for m in _figures(scorer, judge) if m.metric in own)
 
 
-@sliced("needle", measures=measures)
+@kit.slicing.sliced("needle", measures=measures)
 def summarise(
     items: pd.DataFrame,
     *,
@@ -100,21 +95,21 @@ def summarise(
     green_from: float | None = None,
     yellow_from: float | None = None,
     lights: Mapping[str, Mapping[str, float]] = {},
-    max_unscored: float = MAX_UNSCORED,
+    max_unscored: float = kit.MAX_UNSCORED,
     correction_fit: Mapping[str, Any] | None = None,
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Summary:
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Summary:
     """The figures of every model and the verdict; options as of ``evaluate``."""
     kinds = [kind for kind in KINDS if (items["haystack"] == kind).any()]
     left_out = {f"recall_{kind}" for kind in KINDS if kind not in kinds or len(kinds) < 2}
     lit = {name for name, rule in rules_of(scorer, judge, green_from, yellow_from, lights).items() if rule}
     own = [m for m in measures(scorer, judge, green_from, yellow_from, lights) if m.metric not in left_out - lit]
-    found = worst_group(
+    found = kit.worst_group(
         items,
         own,
         "model",
-        over=counted(len(items), "reply", "replies"),
+        over=core.counted(len(items), "reply", "replies"),
         held_back=f"The judge is {judge}, which compares words" if scorer == JUDGE and holds_back(str(judge)) else "",
         max_unscored=max_unscored,
         remark=_beside(items, kinds),

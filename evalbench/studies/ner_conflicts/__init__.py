@@ -11,36 +11,15 @@ more often than it occurs); the share of texts with conflicts, and three means o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
-from evalbench.core.result import Result
-from evalbench.kit.collecting import several
-from evalbench.kit.comparing import compare_groups, in_words
-from evalbench.kit.grouping import carried
-from evalbench.kit.options import Checks, stated, taken
-from evalbench.kit.trials import spread
-from evalbench.kit.verdicts import N_RESAMPLES, SEED
-from evalbench.readers.dataset import Dataset
+import pandas as pd
+
+from evalbench import core, kit, readers
 from evalbench.readers.schema import Column, Table
+from evalbench.studies.contract import offered
 from evalbench.studies.ner_conflicts.inputs import prepare, texts_of
 from evalbench.studies.ner_conflicts.items import items_of
-from evalbench.studies.ner_conflicts.pictures import (
-    by_class,
-    comparisons,
-    marked,
-    picture_kinds,
-    picture_shares,
-    strings,
-)
 from evalbench.studies.ner_conflicts.summary import SHARE, measures, method, notes, rules_of, summarise
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = [
-    "QUESTION", "SCHEMA", "adapt", "by_class", "check", "comparisons", "evaluate", "marked", "measures", "picture_kinds",
-    "picture_shares", "strings", "summarise",
-]  # fmt: skip
 
 QUESTION = "Where are predicted entities in conflict with their text, so that their places cannot be told?"
 SCHEMA: Mapping[str, Table] = {
@@ -72,7 +51,7 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     return texts_of(frames)
 
 
-def check(data: Dataset) -> None:
+def check(data: readers.Dataset) -> None:
     """Refuse predictions with places, those of texts that are not there, and blank strings.
 
     Raises
@@ -83,7 +62,7 @@ def check(data: Dataset) -> None:
 
 
 def evaluate(
-    data: Dataset,
+    data: readers.Dataset,
     *,
     whole_words: bool = True,
     case_sensitive: bool = True,
@@ -91,9 +70,9 @@ def evaluate(
     green_to: float | None = None,
     yellow_to: float | None = None,
     lights: Mapping[str, Mapping[str, float]] = {},
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Result:
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Result:
     """Count conflicts between predicted strings and their occurrences.
 
     Parameters
@@ -122,17 +101,17 @@ def evaluate(
     BadInput
         For faults of the tables or the options, all at once.
     """
-    options = stated(evaluate, locals())
-    checks = Checks(options)
-    checks.tried(lambda: rules_of(**taken(rules_of, options)))
+    options = kit.stated(evaluate, locals())
+    checks = kit.Checks(options)
+    checks.tried(lambda: rules_of(**kit.taken(rules_of, options)))
     checks.refuse("ner_conflicts")
-    data, trials = spread(data, SCHEMA)
+    data, trials = kit.trials.spread(data, SCHEMA)
     known = prepare(data)
     each, conflicts = items_of(known, whole_words=whole_words, case_sensitive=case_sensitive, count_nested=count_nested)
     items, of_trials = trials.averaged(each, "text_id")
-    items = carried(items, data, unit="text_id")
+    items = kit.grouping.carried(items, data, unit="text_id")
     models = trials.names(known.models)
-    compared = compare_groups(
+    compared = kit.comparing.compare_groups(
         items,
         [m for m in measures() if m.metric == SHARE],
         "model",
@@ -141,19 +120,22 @@ def evaluate(
         seed=seed,
         n_resamples=n_resamples,
     )
-    result = Result(
+    result = core.Result(
         study="ner_conflicts",
         question=QUESTION,
-        judged=several("model", models),
+        judged=kit.collecting.several("model", models),
         parameters=options,
         data=data.label,
         id="text_id",
         by=("model",),
         items=items,
         items_of="texts × models" if len(models) > 1 else "texts",
-        summary=summarise(items, **taken(summarise, options)),
+        summary=summarise(items, **kit.taken(summarise, options)),
         tables={"conflicts": conflicts, "texts": known.texts, **({"comparisons": compared} if len(compared) else {})},
-        notes=(*in_words(compared, "model", SHARE, len(models)), *data.notes, *notes(items, conflicts)),
+        notes=(*kit.comparing.in_words(compared, "model", SHARE, len(models)), *data.notes, *notes(items, conflicts)),
         method=method(options),
     )
     return trials.reported(result, of_trials, measures())
+
+
+globals().update(offered(__name__))

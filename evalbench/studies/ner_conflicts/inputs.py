@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.arrays import Indices
-from evalbench.core.wording import counted
+from evalbench import core, kit, readers
 from evalbench.errors import BadInput
-from evalbench.kit.collecting import UNNAMED
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evalbench.readers.dataset import Dataset
 
 
 class Predictions(NamedTuple):
@@ -35,10 +29,10 @@ class Predictions(NamedTuple):
     models: tuple[str, ...]
     classes: tuple[str, ...]
     entities: tuple[str, ...]
-    text: Indices
-    model: Indices
-    kind: Indices
-    entity: Indices
+    text: core.arrays.Indices
+    model: core.arrays.Indices
+    kind: core.arrays.Indices
+    entity: core.arrays.Indices
 
 
 def texts_of(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
@@ -56,7 +50,7 @@ def texts_of(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     return {**frames, "predictions": rows.drop(columns=["text", *lang]), "texts": texts[~named.duplicated()]}
 
 
-def prepare(data: Dataset) -> Predictions:
+def prepare(data: readers.Dataset) -> Predictions:
     """The checked predictions of a data set.
 
     Raises
@@ -64,8 +58,6 @@ def prepare(data: Dataset) -> Predictions:
     BadInput
         If the predictions have places, name texts that are not there, or hold blank strings: all at once.
     """
-    import pandas as pd
-
     rows, texts = data["predictions"], data["texts"].sort_values("text_id", ignore_index=True)
     if {"start", "end"} <= set(rows.columns) and (rows[["start", "end"]] != "").all(axis=1).any():
         raise BadInput(
@@ -79,20 +71,18 @@ def prepare(data: Dataset) -> Predictions:
         blank = rows[column].str.strip() == ""
         if blank.any():
             shown = ", ".join(rows["text_id"][blank].unique()[:5])
-            faults.append(f"column {column}: {counted(int(blank.sum()), 'blank cell')} (text_id {shown})")
+            faults.append(f"column {column}: {core.counted(int(blank.sum()), 'blank cell')} (text_id {shown})")
     if faults:
         raise BadInput.listing("predictions and texts:", faults)
-    named = rows["model"] if "model" in rows else pd.Series(UNNAMED, rows.index)
+    named = rows["model"] if "model" in rows else pd.Series(kit.collecting.UNNAMED, rows.index)
     columns = [_coded(column) for column in (named, rows["entity_class"], rows["entity"])]
     (models, model), (classes, kind), (entities, entity) = columns
     order = np.lexsort((entity, kind, model, text))
     return Predictions(texts, models, classes, entities, text[order], model[order], kind[order], entity[order])
 
 
-def _coded(column: pd.Series) -> tuple[tuple[str, ...], Indices]:
+def _coded(column: pd.Series) -> tuple[tuple[str, ...], core.arrays.Indices]:
     """The distinct texts of a column without blanks around them, ascending, and each row's number."""
-    import pandas as pd
-
     codes, names = pd.factorize(column.to_numpy(dtype=object))
     stripped = {name: name.strip() for name in names}
     ordered = sorted(set(stripped.values()))

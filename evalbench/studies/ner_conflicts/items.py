@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from evalbench.core.arrays import Bools, Indices, Ints
 from evalbench.core.measures import ratio
 from evalbench.metrics.mentions import CLASS, TEXT, nested
 from evalbench.studies.ner_conflicts.inputs import Predictions
 from evalbench.text.occurrences import comparable, places
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ONCE, NOTHING = "every predicted string occurs once", "nothing was predicted"
 
@@ -22,8 +20,6 @@ def items_of(
     known: Predictions, *, whole_words: bool, case_sensitive: bool, count_nested: bool
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """One row per text and model with what the figures sum, and one row per conflict."""
-    import pandas as pd
-
     n_texts, n_models = len(known.texts), len(known.models)
     whole = [comparable(text, case_sensitive=case_sensitive) for text in known.texts["text"]]
     to_folded, folded = pd.factorize(
@@ -131,8 +127,6 @@ def _table(
     known: Predictions, rows: Indices, n: Ints, has: Ints, explained: Bools, over: Indices, total: Ints, occurs: Ints
 ) -> pd.DataFrame:
     """One row per conflict, by text, model, string and class."""
-    import pandas as pd
-
     every = np.concatenate([rows, over])
     classes, entities, models = (
         np.array(names, dtype=object) for names in (known.classes, known.entities, known.models)

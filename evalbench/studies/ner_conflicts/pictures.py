@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.wording import counted
-from evalbench.draw.html import Html
-from evalbench.draw.pictures import estimate_bars, heat_map
-from evalbench.draw.spans import Document, Span, documents
-from evalbench.kit.cases import in_turn, rows_of
-from evalbench.kit.comparing import shown
-from evalbench.kit.trials import each_trial
+from evalbench import core, draw, kit
 from evalbench.metrics.mentions import CLASS, TEXT
 from evalbench.studies.ner_conflicts.summary import SHARE
 from evalbench.text.occurrences import comparable, places
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure as Picture
-
-    from evalbench.core.result import Result
 
 LONGEST = 600
 KEYS = ("text_id", "model")
 
 
-def picture_shares(result: Result) -> tuple[Picture, str]:
+def picture_shares(result: core.Result) -> draw.Drawn:
     """The share of texts with conflicts of every model."""
     rows = [e for e in result.summary.estimates if e.metric == SHARE]
-    return estimate_bars(
+    return draw.pictures.estimate_bars(
         [e.group["model"] for e in rows],
         rows,
         title="Texts with conflicts, of those with a string whose place is open",
@@ -39,7 +28,7 @@ def picture_shares(result: Result) -> tuple[Picture, str]:
     )
 
 
-def picture_kinds(result: Result) -> tuple[Picture, str]:
+def picture_kinds(result: core.Result) -> draw.Drawn:
     """How many conflicts of each kind every model has."""
     sums = result.items.groupby("model", sort=True)[["class_string_all", "nested", "text_string", "absent"]].sum()
     apart = np.stack(
@@ -51,7 +40,7 @@ def picture_kinds(result: Result) -> tuple[Picture, str]:
         ],
         axis=1,
     )
-    return heat_map(
+    return draw.pictures.heat_map(
         apart.astype(float),
         [*map(str, sums.index)],
         ["too seldom", "too seldom, nested", "too often", "not in the text"],
@@ -62,12 +51,12 @@ def picture_kinds(result: Result) -> tuple[Picture, str]:
     )
 
 
-def comparisons(result: Result) -> pd.DataFrame:
+def comparisons(result: core.Result) -> pd.DataFrame:
     """Every pair of models on the share of texts with conflicts."""
-    return shown(result.tables.get("comparisons"), "model")
+    return kit.comparing.shown(result.tables.get("comparisons"), "model")
 
 
-def by_class(result: Result) -> pd.DataFrame:
+def by_class(result: core.Result) -> pd.DataFrame:
     """Conflicts by class and string of each class and model, and how many of them nesting explains."""
     own = result.tables["conflicts"]
     own = own[own["kind"] == CLASS]
@@ -78,7 +67,7 @@ def by_class(result: Result) -> pd.DataFrame:
     )
 
 
-def strings(result: Result, rows: int = 20) -> pd.DataFrame:
+def strings(result: core.Result, rows: int = 20) -> pd.DataFrame:
     """The strings that are most often in conflict: in how many texts, of which kinds."""
     own = result.tables["conflicts"]
     kinds = own["kind"].where(~own["nested"], "nested")
@@ -90,20 +79,22 @@ def strings(result: Result, rows: int = 20) -> pd.DataFrame:
     )
 
 
-@each_trial
-def marked(result: Result, n: int = 6) -> Html:
+@kit.trials.each_trial
+def marked(result: core.Result, n: int = 6) -> draw.Html:
     """Texts with most conflicts, the models in turn: every occurrence of a conflicting string is marked."""
     items = result.items[result.items["conflicting"] > 0]
     order = ["conflicting", "occurrences", *KEYS]
     cases = items.sort_values(order, ascending=[False, False, True, True], kind="stable")
     if cases.empty:
-        return Html('<p class="eb-small">No string is in conflict with its text.</p>')
+        return draw.Html('<p class="eb-small">No string is in conflict with its text.</p>')
     texts = result.tables["texts"].set_index("text_id")
-    return documents([_document(result, case, texts) for case in in_turn(cases, "model", n).to_dict("records")])
+    return draw.spans.documents(
+        [_document(result, case, texts) for case in kit.cases.in_turn(cases, "model", n).to_dict("records")]
+    )
 
 
-def _document(result: Result, case: dict[Any, Any], texts: pd.DataFrame) -> Document:
-    own = rows_of(result.tables["conflicts"], case, KEYS)
+def _document(result: core.Result, case: dict[Any, Any], texts: pd.DataFrame) -> draw.spans.Document:
+    own = kit.cases.rows_of(result.tables["conflicts"], case, KEYS)
     how = {"case_sensitive": bool(result.parameters["case_sensitive"])}
     text = comparable(str(texts.at[case["text_id"], "text"]))
     plain = comparable(text, **how)
@@ -112,7 +103,7 @@ def _document(result: Result, case: dict[Any, Any], texts: pd.DataFrame) -> Docu
         said = "; ".join(map(_said, rows.to_dict("records")))
         string = comparable(str(entity), **how)
         found = places(plain, string, whole_words=bool(result.parameters["whole_words"]))
-        spans += [Span(at, at + len(string), "conflict", said) for at in found]
+        spans += [draw.spans.Span(at, at + len(string), "conflict", said) for at in found]
         absent += [] if found else [f"{entity}: {said}"]
     cut = _cut(text, spans)
     lang = str(texts.at[case["text_id"], "lang"]) if "lang" in texts else None
@@ -125,11 +116,11 @@ def _document(result: Result, case: dict[Any, Any], texts: pd.DataFrame) -> Docu
             ],
         )
     )
-    title = f"{case['text_id']}, {case['model']}: {counted(len(own), 'conflict')}"
-    return Document(title, cut, [s for s in spans if s.end <= len(cut)], note, lang or None)
+    title = f"{case['text_id']}, {case['model']}: {core.counted(len(own), 'conflict')}"
+    return draw.spans.Document(title, cut, [s for s in spans if s.end <= len(cut)], note, lang or None)
 
 
-def _cut(text: str, spans: list[Span]) -> str:
+def _cut(text: str, spans: list[draw.spans.Span]) -> str:
     return text if len(text) <= 2 * LONGEST else text[:LONGEST]
 
 

@@ -4,75 +4,68 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from evalbench.core.measures import Measure, mean_of, ratio, share_of
-from evalbench.core.result import Summary
-from evalbench.core.wording import counted
-from evalbench.kit.options import Checks
-from evalbench.kit.rules import rule_of
-from evalbench.kit.slicing import sliced
-from evalbench.kit.verdicts import N_RESAMPLES, SEED, worst_group
+import pandas as pd
+
+from evalbench import core, kit
 from evalbench.metrics.mentions import CLASS, TEXT
 from evalbench.studies.ner_conflicts.items import NOTHING, ONCE
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SHARE = "conflict_share"
 OCCURRENCES = "occurrences"
 
 
-def measures() -> tuple[Measure, ...]:
+def measures() -> tuple[core.Measure, ...]:
     """The study's headline figures."""
     less: dict[str, Any] = {"higher_is_better": False}
     return (
-        share_of(
+        core.share_of(
             "conflict",
             SHARE,
             title="texts with conflicts",
             undefined="no text has a predicted string that occurs other than once",
             **less,
         ),
-        Measure(
+        core.Measure(
             "mean_gap",
             ("gap", "class_string"),
-            ratio,
+            core.ratio,
             unit=OCCURRENCES,
             title="occurrences less predictions, per conflict by class and string",
             undefined=f"no conflict by {CLASS}",
             **less,
         ),
-        mean_of(
+        core.mean_of(
             "over_share",
             title="strings predicted too often, mean over texts with conflicts",
             worst=None,
             undefined="no text has conflicts",
             **less,
         ),
-        Measure(
+        core.Measure(
             "mean_occurrences",
             ("occurrences", "conflicting"),
-            ratio,
+            core.ratio,
             unit=OCCURRENCES,
             title="occurrences of a conflicting string",
             higher_is_better=None,
             undefined="no string is in conflict",
         ),
-        share_of("any_conflict", "conflict_share_all", title="texts with conflicts, of all texts", **less),
-        Measure(
+        core.share_of("any_conflict", "conflict_share_all", title="texts with conflicts, of all texts", **less),
+        core.Measure(
             "nested_share",
             ("nested", "class_string_all"),
-            ratio,
+            core.ratio,
             title=f"conflicts by {CLASS} that nesting explains",
             higher_is_better=None,
             interval="counts",
             undefined=f"no conflict by {CLASS}",
         ),
-        Measure(
+        core.Measure(
             "absent_share",
             ("absent", "strings"),
-            ratio,
+            core.ratio,
             title="predicted strings that do not occur in their text",
             interval="counts",
             undefined=NOTHING,
@@ -96,9 +89,9 @@ def rules_of(
     >>> rules_of(0.1, 0.3)
     {'conflict_share': {'green_to': 0.1, 'yellow_to': 0.3}}
     """
-    checks, known = Checks(), {m.metric: m for m in measures()}
+    checks, known = kit.Checks(), {m.metric: m for m in measures()}
     own = {"green_to": green_to, "yellow_to": yellow_to}
-    found = {SHARE: checks.tried(lambda: rule_of(own, higher_is_better=False, within=(0, 1))) or {}}
+    found = {SHARE: checks.tried(lambda: kit.rules.rule_of(own, higher_is_better=False, within=(0, 1))) or {}}
     for name, rule in lights.items():
         if name not in known:
             checks.choice("lights", name, known)
@@ -109,29 +102,29 @@ def rules_of(
             "within": (0, math.inf if known[name].unit == OCCURRENCES else 1),
             "of": name,
         }
-        found[name] = checks.tried(lambda rule=rule, options=options: rule_of(rule, **options)) or {}  # type: ignore[misc]
+        found[name] = checks.tried(lambda rule=rule, options=options: kit.rules.rule_of(rule, **options)) or {}  # type: ignore[misc]
     checks.refuse("ner_conflicts")
     return found
 
 
-@sliced("text_id", measures=measures)
+@kit.slicing.sliced("text_id", measures=measures)
 def summarise(
     items: pd.DataFrame,
     *,
     green_to: float | None = None,
     yellow_to: float | None = None,
     lights: Mapping[str, Mapping[str, float]] = {},
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Summary:
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Summary:
     """Figures of every model and the verdict, the worst light decides; options as of ``evaluate``."""
-    return worst_group(
+    return kit.worst_group(
         items,
         measures(),
         "model",
         lights=rules_of(green_to, yellow_to, lights),
         what="Texts with conflicts",
-        over=counted(items["text_id"].nunique(), "text"),
+        over=core.counted(items["text_id"].nunique(), "text"),
         units="text_id",
         seed=seed,
         n_resamples=n_resamples,

@@ -11,44 +11,18 @@ classes and per class, by optimal assignment.  Method document ``handbook``, «�
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
-from evalbench.core.result import Result
-from evalbench.kit.collecting import several
-from evalbench.kit.comparing import compare_groups, in_words
-from evalbench.kit.grouping import carried
-from evalbench.kit.options import Checks, stated, taken
-from evalbench.kit.trials import spread
-from evalbench.kit.verdicts import N_RESAMPLES, SEED
-from evalbench.readers.dataset import Dataset
+import pandas as pd
+
+from evalbench import core, kit, readers
 from evalbench.readers.schema import Column, Table
+from evalbench.studies.contract import offered
 from evalbench.studies.ner_quality.forms import spans_of
 from evalbench.studies.ner_quality.inputs import prepare
 from evalbench.studies.ner_quality.items import items_of
 from evalbench.studies.ner_quality.method import method
-from evalbench.studies.ner_quality.pictures import (
-    classes,
-    comparisons,
-    confused,
-    means,
-    modes,
-    parting,
-    picture_classes,
-    picture_confusions,
-    picture_modes,
-    picture_strict,
-    worst,
-)
 from evalbench.studies.ner_quality.summary import STRICT, measures, resampled_rows, rules_of, summarise
 from evalbench.studies.ner_quality.tables import figures
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = [
-    "QUESTION", "SCHEMA", "adapt", "check", "classes", "comparisons", "confused", "evaluate", "means", "measures", "modes", "parting",
-    "picture_classes", "picture_confusions", "picture_modes", "picture_strict", "summarise", "worst",
-]  # fmt: skip
 
 QUESTION = "Which named entities does a model find, and which classes does it take for others?"
 _SPAN = (
@@ -89,7 +63,7 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     return spans_of(frames)
 
 
-def check(data: Dataset) -> None:
+def check(data: readers.Dataset) -> None:
     """Refuse what the schema cannot see: empty spans, spans beyond their text, texts that are not there.
 
     Raises
@@ -100,14 +74,14 @@ def check(data: Dataset) -> None:
 
 
 def evaluate(
-    data: Dataset,
+    data: readers.Dataset,
     *,
     green_to: float | None = None,
     yellow_to: float | None = None,
     lights: Mapping[str, Mapping[str, float]] = {},
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Result:
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Result:
     """Judge predicted entities against true ones.
 
     Parameters
@@ -132,19 +106,19 @@ def evaluate(
     BadInput
         For faults of the tables or the options, all at once.
     """
-    options = stated(evaluate, locals())
-    checks = Checks(options)
-    checks.tried(lambda: rules_of(**taken(rules_of, options)))
+    options = kit.stated(evaluate, locals())
+    checks = kit.Checks(options)
+    checks.tried(lambda: rules_of(**kit.taken(rules_of, options)))
     checks.refuse("ner_quality")
-    data, trials = spread(data, SCHEMA)
+    data, trials = kit.trials.spread(data, SCHEMA)
     known = prepare(data)
     each, tables = items_of(known)
     items, of_trials = trials.averaged(each, "text_id")
-    items = carried(items, data, unit="text_id")
+    items = kit.grouping.carried(items, data, unit="text_id")
     models = trials.names(known.models)
     counts = trials.summed(tables["counts"])
     resampling: dict[str, int] = {"seed": seed, "n_resamples": n_resamples}
-    compared = compare_groups(
+    compared = kit.comparing.compare_groups(
         resampled_rows(items),
         [m for m in measures() if m.metric.endswith("f1")],
         "model",
@@ -153,24 +127,27 @@ def evaluate(
         seed=seed,
         n_resamples=n_resamples,
     )
-    result = Result(
+    result = core.Result(
         study="ner_quality",
         question=QUESTION,
-        judged=several("model", models),
+        judged=kit.collecting.several("model", models),
         parameters=options,
         data=data.label,
         id="text_id",
         by=("model",),
         items=items,
         items_of="texts × models" if len(models) > 1 else "texts",
-        summary=summarise(items, **taken(summarise, options)),
+        summary=summarise(items, **kit.taken(summarise, options)),
         tables={
             **{name: tables[name] for name in ("spans", "confusions")},
             **figures(items, counts, **resampling),
             "texts": known.texts,
             **({"comparisons": compared} if len(compared) else {}),
         },
-        notes=(*in_words(compared, "model", STRICT, len(models)), *data.notes, *known.notes),
+        notes=(*kit.comparing.in_words(compared, "model", STRICT, len(models)), *data.notes, *known.notes),
         method=method(options, len(known.texts)),
     )
     return trials.reported(result, of_trials, measures())
+
+
+globals().update(offered(__name__))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from evalbench.errors import BadInput
 from evalbench.readers.tagged import TAG, TOKEN
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 TOKENS = "tokens"
 TRUE_TAGS = ("ner_tags", "gold_tags", "tags", "labels")
@@ -46,8 +45,6 @@ def refused(frame: pd.DataFrame, table: str) -> None:
 
 def named(frame: pd.DataFrame) -> list[str]:
     """The id of each row's text: its own; else by place, or by text where rows of several models share one."""
-    import pandas as pd
-
     own = next((c for c in ("text_id", "id", "doc_id") if c in frame), "")
     if own:
         return [str(cell) for cell in frame[own]]
@@ -65,8 +62,6 @@ def first_of_each(frame: pd.DataFrame, ids: Sequence[str], column: str) -> pd.Da
     BadInput
         Where these differ.
     """
-    import pandas as pd
-
     cells = frame[column].map(repr)
     key = pd.Series(list(ids), index=frame.index)
     first = cells.groupby(key).transform("first")
@@ -87,8 +82,6 @@ def token_rows(frame: pd.DataFrame, table: str) -> pd.DataFrame | None:
     BadInput
         For lists of different lengths, and tags that are not texts: all of them.
     """
-    import pandas as pd
-
     if list_column(frame, (TOKENS,)) == "":
         return None
     predicted = list_column(frame, PREDICTED_TAGS)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.wording import counted
+from evalbench import core, readers
 from evalbench.errors import BadInput
-from evalbench.readers.brat import ANNOTATIONS
-from evalbench.readers.schema import SYSTEMS
-from evalbench.readers.tagged import BEFORE, TAG, TOKEN, Tokens, chunks_of, tokens_of
 from evalbench.studies.ner_quality.documents import (
     GOLD_TAG,
     PREDICTED,
@@ -23,10 +21,7 @@ from evalbench.studies.ner_quality.documents import (
     token_rows,
 )
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-LISTS = (ANNOTATIONS, "entities", "spans", "labels", "label")
+LISTS = (readers.brat.ANNOTATIONS, "entities", "spans", "labels", "label")
 _KINDS = ("entity_class", "label", "type", "entity_group", "class")
 
 
@@ -45,7 +40,7 @@ def spans_of(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     for name in [name for name in out if name in ("gold", "predictions")]:
         if (rows := token_rows(out[name], name)) is not None:
             out[name] = rows
-    if TOKEN in (gold := out["gold"]):
+    if readers.tagged.TOKEN in (gold := out["gold"]):
         return out | _of_tokens(gold, out.get("predictions"), out.get("texts"))
     sides = {name: (out[name], _listed(out[name], name)) for name in ("gold", "predictions") if name in out}
     true, found = sides["gold"][1], list_column(gold, PREDICTED)
@@ -82,13 +77,11 @@ def spans_of(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
 def _of_tokens(
     gold: pd.DataFrame, predictions: pd.DataFrame | None, texts: pd.DataFrame | None
 ) -> dict[str, pd.DataFrame]:
-    import pandas as pd
-
     alone = predictions is None
     if predictions is None:
-        pair = [c for c in (GOLD_TAG, BEFORE, TAG) if c in gold][:1] + [c for c in (PREDICTED_TAG, TAG) if c in gold][
-            :1
-        ]
+        pair = [c for c in (GOLD_TAG, readers.tagged.BEFORE, readers.tagged.TAG) if c in gold][:1] + [
+            c for c in (PREDICTED_TAG, readers.tagged.TAG) if c in gold
+        ][:1]
         if len(set(pair)) < 2:
             raise BadInput(
                 "gold: the tokens have one column of tags; give the predicted ones too, in a file of their own "
@@ -98,35 +91,37 @@ def _of_tokens(
         predictions = gold
         if "model" in gold:
             gold = gold[gold["model"] == gold["model"].iloc[0]]
-    elif TOKEN not in predictions:
+    elif readers.tagged.TOKEN not in predictions:
         raise BadInput("gold: tokens with tags, but the predictions are none; give both in one form")
     else:
-        of_gold = next((c for c in (GOLD_TAG, TAG) if c in gold), "")
-        of_predictions = next((c for c in (PREDICTED_TAG, TAG) if c in predictions), "")
+        of_gold = next((c for c in (GOLD_TAG, readers.tagged.TAG) if c in gold), "")
+        of_predictions = next((c for c in (PREDICTED_TAG, readers.tagged.TAG) if c in predictions), "")
         missing = [name for name, column in (("gold", of_gold), ("predictions", of_predictions)) if not column]
         if missing:
-            raise BadInput(f"{' and '.join(missing)}: the tokens have no column of tags ({TAG})")
-    true = tokens_of(gold)
+            raise BadInput(f"{' and '.join(missing)}: the tokens have no column of tags ({readers.tagged.TAG})")
+    true = readers.tagged.tokens_of(gold)
     found, notes = _spans(gold[of_gold], true, true, {})
     gold_notes = [f"tags of the columns {of_gold} and {of_predictions} were read"] if alone else []
     parts, predicted_notes = [], []
     several = list(predictions.groupby("model", sort=False)) if "model" in predictions else [("", predictions)]
     for name, own in several:
         model = str(name)
-        tokens = tokens_of(own)
+        tokens = readers.tagged.tokens_of(own)
         differ = _aligned(true, tokens, gold, own, model)
         spans, repaired = _spans(own[of_predictions], tokens, true, {"model": model} if model else {})
         parts.append(spans)
         predicted_notes += [f"{model}: {note}" if model else note for note in repaired + differ]
     predicted = pd.concat(parts, ignore_index=True)
-    predicted.attrs[SYSTEMS] = tuple(str(name) for name, _ in several if str(name))
+    predicted.attrs[readers.schema.SYSTEMS] = tuple(str(name) for name, _ in several if str(name))
     out = {"gold": _noted(found, gold_notes + notes), "predictions": _noted(predicted, predicted_notes)}
     if texts is None:
         out["texts"] = pd.DataFrame({"text_id": true.ids, "text": true.texts})
     return out
 
 
-def _aligned(true: Tokens, own: Tokens, gold: pd.DataFrame, predictions: pd.DataFrame, model: str) -> list[str]:
+def _aligned(
+    true: readers.tagged.Tokens, own: readers.tagged.Tokens, gold: pd.DataFrame, predictions: pd.DataFrame, model: str
+) -> list[str]:
     """A note where tokens differ; refuses texts with other numbers of tokens, or others altogether."""
     of_model = f"predictions of {model}" if model else "predictions"
     sizes, found = (np.bincount(side.text, minlength=len(side.ids)) for side in (true, own))
@@ -138,19 +133,24 @@ def _aligned(true: Tokens, own: Tokens, gold: pd.DataFrame, predictions: pd.Data
         wrong = np.flatnonzero(sizes != found)
         faults = [f"text {true.ids[i]}: {sizes[i]} true, {found[i]} predicted" for i in wrong.tolist()]
         raise BadInput.listing(f"{of_model}: these texts have other numbers of tokens:", faults)
-    n = int((gold[TOKEN].to_numpy(dtype=object) != predictions[TOKEN].to_numpy(dtype=object)).sum())
+    n = int(
+        (
+            gold[readers.tagged.TOKEN].to_numpy(dtype=object)
+            != predictions[readers.tagged.TOKEN].to_numpy(dtype=object)
+        ).sum()
+    )
     return (
-        [f"{counted(n, 'token')} of {len(own.text)} differ from the true ones; they were aligned by position"]
+        [f"{core.counted(n, 'token')} of {len(own.text)} differ from the true ones; they were aligned by position"]
         if n
         else []
     )
 
 
-def _spans(tags: pd.Series, own: Tokens, true: Tokens, more: Mapping[str, Any]) -> tuple[pd.DataFrame, list[str]]:
+def _spans(
+    tags: pd.Series, own: readers.tagged.Tokens, true: readers.tagged.Tokens, more: Mapping[str, Any]
+) -> tuple[pd.DataFrame, list[str]]:
     """The entities of tags in the places of the true tokens."""
-    import pandas as pd
-
-    chunks = chunks_of(tags, own.text)
+    chunks = readers.tagged.chunks_of(tags, own.text)
     ids = np.array(true.ids, dtype=object)
     frame = pd.DataFrame(
         {
@@ -162,7 +162,7 @@ def _spans(tags: pd.Series, own: Tokens, true: Tokens, more: Mapping[str, Any]) 
         }
     )
     n = chunks.repaired
-    note = f"{counted(n, 'entity', 'entities')} without B- (or S-, U-) at the start, read as if it were there"
+    note = f"{core.counted(n, 'entity', 'entities')} without B- (or S-, U-) at the start, read as if it were there"
     return frame, [note] if n else []
 
 
@@ -184,8 +184,6 @@ def _listed(frame: pd.DataFrame, table: str) -> str:
 
 def _exploded(frame: pd.DataFrame, column: str, table: str) -> tuple[pd.DataFrame, pd.DataFrame | None]:
     """One row per listed entity, and the texts where there are some."""
-    import pandas as pd
-
     ids = named(frame)
     rows, places, faults = [], [], []
     models = frame["model"].tolist() if "model" in frame else None
@@ -206,7 +204,7 @@ def _exploded(frame: pd.DataFrame, column: str, table: str) -> tuple[pd.DataFram
         raise BadInput.listing(f"{table}: column {column}:", faults)
     columns = ["text_id", "start", "end", "entity_class", *(["model"] if models else [])]
     spans = pd.DataFrame(rows, columns=columns, index=pd.Index(places))
-    spans.attrs[SYSTEMS] = tuple(dict.fromkeys(map(str, models or ())))
+    spans.attrs[readers.schema.SYSTEMS] = tuple(dict.fromkeys(map(str, models or ())))
     if "text" not in frame or frame["text"].isna().any():
         return spans, None
     texts = pd.DataFrame({"text_id": ids, "text": frame["text"].tolist()}, index=frame.index)

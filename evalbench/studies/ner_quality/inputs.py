@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.arrays import Indices
-from evalbench.core.wording import counted
+from evalbench import core, kit, readers
 from evalbench.errors import BadInput
-from evalbench.kit.collecting import UNNAMED
 from evalbench.metrics.entities import Entities
-from evalbench.readers.schema import SYSTEMS
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evalbench.readers.dataset import Dataset
 
 MOST_CLASSES = 100
 """So many classes are judged; more are an ``entity_class`` that holds something else."""
@@ -47,11 +40,11 @@ class Known(NamedTuple):
     n_true_classes: int
     truth: Entities
     predicted: Entities
-    model: Indices
+    model: core.arrays.Indices
     notes: tuple[str, ...]
 
 
-def prepare(data: Dataset) -> Known:
+def prepare(data: readers.Dataset) -> Known:
     """The checked spans of a data set.
 
     Raises
@@ -59,8 +52,6 @@ def prepare(data: Dataset) -> Known:
     BadInput
         For spans that are empty or leave their text, texts that are not there, too many classes: all at once.
     """
-    import pandas as pd
-
     gold, predictions, texts = data["gold"], data["predictions"], data.get("texts")
     known = texts if texts is not None else _named(gold, predictions)
     known = known.sort_values("text_id", ignore_index=True)
@@ -87,8 +78,8 @@ def prepare(data: Dataset) -> Known:
     at = pd.Index(classes)
     kinds = [at.get_indexer(pd.Index(column)) for column in (of_gold, of_predictions)]
     kinds[1] = np.where(kinds[1] < 0, len(classes) - 1, kinds[1])
-    systems = predictions.attrs.get(SYSTEMS, ())
-    models = sorted({*predictions["model"], *systems}) if "model" in predictions else [UNNAMED]
+    systems = predictions.attrs.get(readers.schema.SYSTEMS, ())
+    models = sorted({*predictions["model"], *systems}) if "model" in predictions else [kit.collecting.UNNAMED]
     model = (
         pd.Index(models).get_indexer(pd.Index(predictions["model"]))
         if "model" in predictions
@@ -107,17 +98,15 @@ def prepare(data: Dataset) -> Known:
     return Known(known, tuple(models), classes, len(true), truth, predicted, model[second], tuple(notes))
 
 
-def _rows(e: Entities, which: Indices) -> Entities:
+def _rows(e: Entities, which: core.arrays.Indices) -> Entities:
     return Entities(e.text[which], e.start[which], e.end[which], e.kind[which])
 
 
 def _named(gold: pd.DataFrame, predictions: pd.DataFrame) -> pd.DataFrame:
-    import pandas as pd
-
     return pd.DataFrame({"text_id": pd.unique(pd.concat([gold["text_id"], predictions["text_id"]]))})
 
 
-def _misplaced(name: str, rows: pd.DataFrame, text: Indices, lengths: Any) -> list[str]:
+def _misplaced(name: str, rows: pd.DataFrame, text: core.arrays.Indices, lengths: Any) -> list[str]:
     start, end = (rows[side].to_numpy(dtype=np.int64) for side in ("start", "end"))
     wrong = {"end is not behind start": end <= start}
     if lengths is not None:
@@ -130,11 +119,11 @@ def _misplaced(name: str, rows: pd.DataFrame, text: Indices, lengths: Any) -> li
             out.append(f"{name}: {what}: {', '.join(shown)}{more}")
     blank = rows["entity_class"].str.strip() == ""
     if blank.any():
-        out.append(f"{name}: column entity_class: {counted(int(blank.sum()), 'blank cell')}")
+        out.append(f"{name}: column entity_class: {core.counted(int(blank.sum()), 'blank cell')}")
     return out
 
 
-def _remarks(e: Entities, what: str, model: Indices | None = None) -> list[str]:
+def _remarks(e: Entities, what: str, model: core.arrays.Indices | None = None) -> list[str]:
     """Spans that are listed twice, and that overlap."""
     if not len(e.text):
         return []
@@ -161,7 +150,7 @@ def _strangers(counts: pd.Series) -> list[str]:
     ]
 
 
-def _without(predicted: Entities, model: Indices, models: list[str], n_texts: int) -> list[str]:
+def _without(predicted: Entities, model: core.arrays.Indices, models: list[str], n_texts: int) -> list[str]:
     """In how many texts each model marked nothing, where that is a tenth of them or more."""
     marked = np.unique(np.stack([model, predicted.text], axis=1), axis=0)[:, 0] if len(model) else model
     left = n_texts - np.bincount(marked, minlength=len(models))

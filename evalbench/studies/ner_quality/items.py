@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from evalbench.core.arrays import Ints
 from evalbench.metrics.entities import COUNTS, MODES, Entities, Matched, counts_of, matched
 from evalbench.studies.ner_quality.inputs import Known
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 OWN = ("true", "predicted", "strict", "partial", "type")
 MISSED, SPURIOUS = "(missed)", "(spurious)"
@@ -56,8 +54,6 @@ class Found(NamedTuple):
 
 def items_of(known: Known) -> Found:
     """Match every model's spans to the true ones and count."""
-    import pandas as pd
-
     per_model, spans, confusions, counts = [], [], [], []
     pairs = np.zeros((len(known.classes),) * 2, dtype=bool)
     done = []
@@ -129,8 +125,6 @@ def _columns(known: Known, predicted: Entities, found: Matched, pairs: Any) -> d
 
 def _spans(known: Known, predicted: Entities, found: Matched) -> pd.DataFrame:
     """Every true entity with what was predicted in its place, then what was predicted where nothing is."""
-    import pandas as pd
-
     truth, rows = known.truth, found.pairs
     taken = np.flatnonzero(found.taken["overlap"])
     partner = np.full(len(truth.text), -1)
@@ -171,8 +165,6 @@ def _spans(known: Known, predicted: Entities, found: Matched) -> pd.DataFrame:
 
 def _confusions(known: Known, predicted: Entities, found: Matched) -> pd.DataFrame:
     """How often each class was predicted in the place of each true one; what was missed, and spurious."""
-    import pandas as pd
-
     taken = np.flatnonzero(found.taken["overlap"])
     size, n = len(known.classes), known.n_true_classes
     true, other = known.truth.kind[found.pairs.truth[taken]], predicted.kind[found.pairs.predicted[taken]]
@@ -193,8 +185,6 @@ def _confusions(known: Known, predicted: Entities, found: Matched) -> pd.DataFra
 
 def _counts(known: Known, predicted: Entities, found: Matched) -> pd.DataFrame:
     """The five counts of each mode."""
-    import pandas as pd
-
     n_true, n_predicted = (np.array([len(e.text)]) for e in (known.truth, predicted))
     nowhere = np.zeros(len(found.pairs.truth), dtype=np.int64)
     rows = [counts_of(found, mode, nowhere, n_true, n_predicted) for mode in MODES]

@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from evalbench.core.wording import rounded
-from evalbench.draw.html import Html
-from evalbench.draw.pictures import estimate_bars, heat_map
-from evalbench.draw.spans import Document, Span, documents
-from evalbench.kit.cases import in_turn, rows_of
-from evalbench.kit.comparing import shown
-from evalbench.kit.trials import each_trial
+import pandas as pd
+
+from evalbench import core, draw, kit, readers
 from evalbench.metrics.entities import COUNTS, MODES
-from evalbench.readers.schema import TRIAL
 from evalbench.studies.ner_quality.items import MISSED, SPURIOUS
 from evalbench.studies.ner_quality.summary import OWN, STRICT, class_id
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure as Picture
-
-    from evalbench.core.result import Result
 
 KEYS = ("text_id", "model")
 MOST_SHOWN = 12
 LONGEST = 1200
 
 
-def picture_strict(result: Result) -> tuple[Picture, str]:
+def picture_strict(result: core.Result) -> draw.Drawn:
     """Strict F1 of every model."""
     rows = [e for e in result.summary.estimates if e.metric == STRICT]
-    return estimate_bars(
+    return draw.pictures.estimate_bars(
         [e.group["model"] for e in rows],
         rows,
         title="Strict F1 of every model: the same boundaries and the same class",
@@ -39,11 +28,11 @@ def picture_strict(result: Result) -> tuple[Picture, str]:
     )
 
 
-def picture_modes(result: Result) -> tuple[Picture, str]:
+def picture_modes(result: core.Result) -> draw.Drawn:
     """F1 of every model in the four modes."""
     own = result.tables["modes"]
     table = own[own["over"] == "all entities"].pivot(index="model", columns="mode", values="f1")[list(MODES)]
-    return heat_map(
+    return draw.pictures.heat_map(
         table.to_numpy(),
         [*map(str, table.index)],
         list(MODES),
@@ -54,20 +43,20 @@ def picture_modes(result: Result) -> tuple[Picture, str]:
     )
 
 
-def picture_classes(result: Result) -> tuple[Picture, str] | None:
+def picture_classes(result: core.Result) -> draw.Drawn | None:
     """Strict F1 of every class and model, the most frequent classes first; None where there is no true entity."""
     own = result.tables["classes"]
     own = own[own["mode"] == "strict"]
     if own.empty:
         return None
-    if TRIAL in own:
+    if readers.schema.TRIAL in own:
         own = own.groupby(["true_class", "predicted_class"], as_index=False, sort=False).agg(
             {"share": "mean", "n": "sum"}
         )
     table = own.pivot(index="entity_class", columns="model", values="f1")
     order = own.drop_duplicates("entity_class").sort_values(["n_true", "entity_class"], ascending=[False, True])
     table = table.loc[order["entity_class"].head(MOST_SHOWN)]
-    return heat_map(
+    return draw.pictures.heat_map(
         table.to_numpy(),
         [*map(str, table.index)],
         [*map(str, table.columns)],
@@ -78,7 +67,7 @@ def picture_classes(result: Result) -> tuple[Picture, str] | None:
     )
 
 
-def picture_confusions(result: Result, model: str = "") -> tuple[Picture, str] | None:
+def picture_confusions(result: core.Result, model: str = "") -> draw.Drawn | None:
     """What the entities of each class were taken for, of one model; by default of the one that decides the light."""
     place = result.verdict.decided_by or {}
     model = model or place.get("model", "") or str(result.items["model"].iloc[0])
@@ -86,7 +75,7 @@ def picture_confusions(result: Result, model: str = "") -> tuple[Picture, str] |
     own = own[(own["model"] == model) & (own["true_class"] != SPURIOUS)]
     if own.empty:
         return None
-    if TRIAL in own:
+    if readers.schema.TRIAL in own:
         own = own.groupby(["true_class", "predicted_class"], as_index=False, sort=False).agg(
             {"share": "mean", "n": "sum"}
         )
@@ -97,7 +86,7 @@ def picture_confusions(result: Result, model: str = "") -> tuple[Picture, str] |
     others = [c for c in counts.sum().sort_values(ascending=False, kind="stable").index if c not in (*rows, MISSED)]
     columns = [*rows, *others[: max(0, MOST_SHOWN - len(rows))], MISSED]
     table, counts = table.loc[rows, columns], counts.loc[rows, columns]
-    return heat_map(
+    return draw.pictures.heat_map(
         table.to_numpy(),
         [f"{name} ({total[name]})" for name in rows],
         columns,
@@ -112,7 +101,7 @@ def picture_confusions(result: Result, model: str = "") -> tuple[Picture, str] |
     )
 
 
-def modes(result: Result) -> pd.DataFrame:
+def modes(result: core.Result) -> pd.DataFrame:
     """Precision, recall and F1 of every mode with intervals, over all entities, and the counts."""
     own = result.tables["modes"]
     own = own[own["over"] == "all entities"]
@@ -121,13 +110,13 @@ def modes(result: Result) -> pd.DataFrame:
     return _written(own.assign(**{heading: counts}), ["model", "mode"], [heading])
 
 
-def means(result: Result) -> pd.DataFrame:
+def means(result: core.Result) -> pd.DataFrame:
     """Precision, recall and F1 of every mode with intervals, as mean over classes."""
     own = result.tables["modes"]
     return _written(own[own["over"] != "all entities"], ["model", "mode"], [])
 
 
-def classes(result: Result) -> pd.DataFrame:
+def classes(result: core.Result) -> pd.DataFrame:
     """Precision, recall and F1 of every class, strict; the other modes are in the file."""
     own = result.tables["classes"]
     found = own[own["mode"] == "strict"].sort_values(["entity_class", "model"])
@@ -139,17 +128,15 @@ def classes(result: Result) -> pd.DataFrame:
 
 
 def _written(own: pd.DataFrame, keys: list[str], last: list[str]) -> pd.DataFrame:
-    import pandas as pd
-
     def cells(figure: str) -> list[str]:
         three = own[[figure, f"{figure}_low", f"{figure}_high"]].astype(float).to_numpy()
-        return [rounded(*(None if x != x else x for x in row)) for row in three.tolist()]
+        return [core.wording.rounded(*(None if x != x else x for x in row)) for row in three.tolist()]
 
     figures = {name: cells(figure) for name, figure in (("precision", "precision"), ("recall", "recall"), ("F1", "f1"))}
     return pd.DataFrame({**{k: own[k].tolist() for k in keys}, **figures, **{c: own[c].tolist() for c in last}})
 
 
-def confused(result: Result, rows: int = 20) -> pd.DataFrame:
+def confused(result: core.Result, rows: int = 20) -> pd.DataFrame:
     """The largest confusions of every model with the light of their class, then what is missed most."""
     own = result.tables["confusions"]
     other = own[(own["true_class"] != own["predicted_class"]) & (own["true_class"] != SPURIOUS) & (own["n"] > 0)]
@@ -165,13 +152,13 @@ def confused(result: Result, rows: int = 20) -> pd.DataFrame:
     return named.assign(**{"light of the class": kept}).reset_index(drop=True)
 
 
-def comparisons(result: Result) -> pd.DataFrame:
+def comparisons(result: core.Result) -> pd.DataFrame:
     """Every pair of models on the same texts: difference of F1 with its interval, Holm's p-value, the verdict."""
-    return shown(result.tables.get("comparisons"), "model")
+    return kit.comparing.shown(result.tables.get("comparisons"), "model")
 
 
-@each_trial
-def parting(result: Result, rows: int = 20) -> pd.DataFrame:
+@kit.trials.each_trial
+def parting(result: core.Result, rows: int = 20) -> pd.DataFrame:
     """True entities that some models find, right in boundaries and class, and others do not: the most disputed first."""
     spans = result.tables["spans"]
     models = sorted(result.items["model"].unique())
@@ -205,7 +192,7 @@ def parting(result: Result, rows: int = 20) -> pd.DataFrame:
     return named[["text_id", "entity", "class", *models]].rename_axis(columns=None)
 
 
-def _cut(result: Result, text_id: str, start: int, end: int) -> str:
+def _cut(result: core.Result, text_id: str, start: int, end: int) -> str:
     texts = result.tables["texts"]
     if "text" not in texts:
         return f"[{start}, {end})"
@@ -213,12 +200,12 @@ def _cut(result: Result, text_id: str, start: int, end: int) -> str:
     return str(texts["text"].iloc[at][start:end])
 
 
-@each_trial
-def worst(result: Result, n: int = 6) -> Html:
+@kit.trials.each_trial
+def worst(result: core.Result, n: int = 6) -> draw.Html:
     """Texts with most faults, the models in turn: true and predicted entities marked, paired ones by number."""
     texts = result.tables["texts"]
     if "text" not in texts:
-        return Html(
+        return draw.Html(
             '<p class="eb-small">The texts are not among the tables, so that no entity can be shown in its text.</p>'
         )
     items = result.items
@@ -227,29 +214,33 @@ def worst(result: Result, n: int = 6) -> Html:
         ["faults", *KEYS], ascending=[False, True, True], kind="stable"
     )
     if cases.empty:
-        return Html('<p class="eb-small">Every entity was found with its boundaries and its class, and no other.</p>')
+        return draw.Html(
+            '<p class="eb-small">Every entity was found with its boundaries and its class, and no other.</p>'
+        )
     known = texts.set_index("text_id")
-    chosen = in_turn(cases, "model", n)
+    chosen = kit.cases.in_turn(cases, "model", n)
     spans = result.tables["spans"]
     spans = spans[spans["text_id"].isin(chosen["text_id"])]
-    return documents([_document(spans, case, known) for case in chosen.to_dict("records")])
+    return draw.spans.documents([_document(spans, case, known) for case in chosen.to_dict("records")])
 
 
-def _document(all_spans: pd.DataFrame, case: dict[Any, Any], texts: pd.DataFrame) -> Document:
+def _document(all_spans: pd.DataFrame, case: dict[Any, Any], texts: pd.DataFrame) -> draw.spans.Document:
     text = str(texts.at[case["text_id"], "text"])
-    marks: list[Span] = []
+    marks: list[draw.spans.Span] = []
     pair = 0
-    for row in rows_of(all_spans, case, KEYS).to_dict("records"):
+    for row in kit.cases.rows_of(all_spans, case, KEYS).to_dict("records"):
         both = row["outcome"] not in ("missed", "spurious")
         pair += both
         number = pair if both else None
         if row["outcome"] != "spurious":
-            marks.append(Span(int(row["start"]), int(row["end"]), "truth", row["entity_class"], number))
+            marks.append(draw.spans.Span(int(row["start"]), int(row["end"]), "truth", row["entity_class"], number))
         if row["outcome"] != "missed":
             end = int(row["predicted_end"])
-            marks.append(Span(int(row["predicted_start"]), end, "prediction", row["predicted_class"], number))
+            marks.append(
+                draw.spans.Span(int(row["predicted_start"]), end, "prediction", row["predicted_class"], number)
+            )
     shown_text = text if len(text) <= 2 * LONGEST else text[:LONGEST]
     note = f"the first {LONGEST} characters of {len(text)}" if len(shown_text) < len(text) else ""
     lang = str(texts.at[case["text_id"], "lang"]) if "lang" in texts else None
     title = f"{case['text_id']}, {case['model']}: {int(case['strict'])} of {int(case['n_true'])} right, {int(case['n_predicted'])} predicted"
-    return Document(title, shown_text, [m for m in marks if m.end <= len(shown_text)], note, lang or None)
+    return draw.spans.Document(title, shown_text, [m for m in marks if m.end <= len(shown_text)], note, lang or None)

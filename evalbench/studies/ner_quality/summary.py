@@ -6,28 +6,15 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
+from evalbench import core, kit
 from evalbench.core.arrays import Floats
-from evalbench.core.clusters import CLUSTER
-from evalbench.core.measures import Measure, estimate, ratio
-from evalbench.core.result import Estimate, Summary, decisive
-from evalbench.core.slices import SLICE
-from evalbench.core.stability import Lit, joint_stability
-from evalbench.core.stats import of_few
 from evalbench.core.verdict import Bands, Light, Verdict, worst
-from evalbench.core.wording import counted, estimate_text
-from evalbench.kit.options import Checks
-from evalbench.kit.rules import rule_of
-from evalbench.kit.slicing import sliced
-from evalbench.kit.verdicts import N_RESAMPLES, NAMED, SEED, bands_of, with_light
 from evalbench.metrics.entities import MODES
 from evalbench.studies.ner_quality.items import classes_of, confused_column, confusions_of, own_column
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 CONFUSION, OWN, STRICT = "largest_confusion", "confusion_of_", "strict_f1"
 METHOD_BANDS = Bands.cut("green", 0.25, "yellow", 0.5, "red")
@@ -40,7 +27,7 @@ _NOTHING = "neither a true nor a predicted entity"
 # -- figures ---------------------------------------------------------------------------------------
 
 
-def measures() -> tuple[Measure, ...]:
+def measures() -> tuple[core.Measure, ...]:
     """The figures over all classes together."""
     return (
         _f1("strict", STRICT),
@@ -50,21 +37,21 @@ def measures() -> tuple[Measure, ...]:
     )
 
 
-def _f1(mode: str, metric: str) -> Measure:
+def _f1(mode: str, metric: str) -> core.Measure:
     columns = (mode, "n_true", "n_predicted")
-    return Measure(metric, columns, _harmonic, title=f"{mode} F1", undefined=_NOTHING)
+    return core.Measure(metric, columns, _harmonic, title=f"{mode} F1", undefined=_NOTHING)
 
 
-def _share(mode: str, figure: str) -> Measure:
+def _share(mode: str, figure: str) -> core.Measure:
     total, why = (
         ("n_predicted", "nothing was predicted") if figure == "precision" else ("n_true", "there is no true entity")
     )
     title = f"{mode} {figure}"
-    return Measure(f"{mode}_{figure}", (mode, total), ratio, title=title, interval="counts", undefined=why)
+    return core.Measure(f"{mode}_{figure}", (mode, total), core.ratio, title=title, interval="counts", undefined=why)
 
 
 def _harmonic(hits: Floats, true: Floats, predicted: Floats) -> Floats:
-    return ratio(2 * hits, true + predicted)
+    return core.ratio(2 * hits, true + predicted)
 
 
 def class_id(name: str) -> str:
@@ -81,22 +68,24 @@ def class_id(name: str) -> str:
     return f"{plain or 'class'}_{hashlib.sha256(name.encode()).hexdigest()[:6]}"
 
 
-def macro_of(classes: Sequence[str], mode: str, figure: str = "f1") -> Measure:
+def macro_of(classes: Sequence[str], mode: str, figure: str = "f1") -> core.Measure:
     """The mean of a figure over the classes of the gold that have it."""
     columns = [_columns(name, mode, figure) for name in classes]
     width = len(columns[0]) if columns else 1
 
     def value(*sums: Floats) -> Floats:
         parts = [sums[i : i + width] for i in range(0, len(sums), width)]
-        each = np.stack([_harmonic(*part) if figure == "f1" else ratio(*part) for part in parts])
+        each = np.stack([_harmonic(*part) if figure == "f1" else core.ratio(*part) for part in parts])
         if figure == "f1":  # a class that was not drawn has no recall, whatever was predicted
             each = np.where(np.stack([part[1] for part in parts]) > 0, each, np.nan)
         known = np.isfinite(each)
-        return ratio(np.where(known, each, 0).sum(axis=0), known.sum(axis=0).astype(float))
+        return core.ratio(np.where(known, each, 0).sum(axis=0), known.sum(axis=0).astype(float))
 
     flat = tuple(column for own in columns for column in own)
     name = {"f1": "F1"}.get(figure, figure)
-    return Measure(f"macro_{mode}_{figure}", flat, value, title=f"{mode} {name}, mean over classes", undefined=_NOTHING)
+    return core.Measure(
+        f"macro_{mode}_{figure}", flat, value, title=f"{mode} {name}, mean over classes", undefined=_NOTHING
+    )
 
 
 def _columns(name: str, mode: str, figure: str) -> tuple[str, ...]:
@@ -105,25 +94,25 @@ def _columns(name: str, mode: str, figure: str) -> tuple[str, ...]:
     return (hits, *(own_column(side, name) for side in sides))
 
 
-def class_measure(name: str, mode: str, figure: str) -> Measure:
+def class_measure(name: str, mode: str, figure: str) -> core.Measure:
     """A figure of one class, among entities of that class alone."""
     columns = _columns(name, mode, figure)
     metric, title = f"{mode}_{figure}_of_{class_id(name)}", f"{mode} {'F1' if figure == 'f1' else figure} of {name}"
     if figure == "f1":
-        return Measure(metric, columns, _harmonic, title=title, undefined=_NOTHING)
-    return Measure(
-        metric, columns, ratio, title=title, interval="counts", undefined=f"no {figure}: nothing to divide by"
+        return core.Measure(metric, columns, _harmonic, title=title, undefined=_NOTHING)
+    return core.Measure(
+        metric, columns, core.ratio, title=title, interval="counts", undefined=f"no {figure}: nothing to divide by"
     )
 
 
-def confusion_of(name: str, pairs: Sequence[tuple[str, str]], bands: Bands | None = None) -> Measure:
+def confusion_of(name: str, pairs: Sequence[tuple[str, str]], bands: Bands | None = None) -> core.Measure:
     """The largest share of a class's true entities that was taken for one other class."""
     columns = [confused_column(*pair) for pair in pairs if pair[0] == name]
 
     def value(total: Floats, *others: Floats) -> Floats:
-        return ratio(np.max(others, axis=0) if others else np.zeros_like(total), total)
+        return core.ratio(np.max(others, axis=0) if others else np.zeros_like(total), total)
 
-    return Measure(
+    return core.Measure(
         f"{OWN}{class_id(name)}",
         (own_column("true", name), *columns),
         value,
@@ -135,7 +124,7 @@ def confusion_of(name: str, pairs: Sequence[tuple[str, str]], bands: Bands | Non
     )
 
 
-def deciding_confusion(classes: Sequence[str], pairs: Sequence[tuple[str, str]], bands: Bands) -> Measure:
+def deciding_confusion(classes: Sequence[str], pairs: Sequence[tuple[str, str]], bands: Bands) -> core.Measure:
     """The largest confusion of any class where it is red, else the second largest: what the light is that of.
 
     The light over it is the test's: red with one red class, yellow with two yellow ones, else green.
@@ -148,7 +137,7 @@ def deciding_confusion(classes: Sequence[str], pairs: Sequence[tuple[str, str]],
     return _over_classes("deciding_confusion", "confusion that decides", classes, pairs, value, bands)
 
 
-def largest_confusion(classes: Sequence[str], pairs: Sequence[tuple[str, str]]) -> Measure:
+def largest_confusion(classes: Sequence[str], pairs: Sequence[tuple[str, str]]) -> core.Measure:
     """The largest confusion of any class."""
     return _over_classes(
         CONFUSION, "largest confusion of a class", classes, pairs, lambda each: _two_largest(each)[0], None
@@ -162,7 +151,7 @@ def _over_classes(
     pairs: Sequence[tuple[str, str]],
     value: Callable[[Floats], Floats],
     bands: Bands | None,
-) -> Measure:
+) -> core.Measure:
     own = [confusion_of(name, pairs) for name in classes]
     ends = np.cumsum([0, *(len(m.sums) for m in own)]).tolist()
 
@@ -172,7 +161,7 @@ def _over_classes(
         each = np.stack([m.value(*sums[a:b]) for m, a, b in zip(own, ends[:-1], ends[1:], strict=True)])
         return np.where(np.isfinite(each).any(axis=0), value(each), np.nan)
 
-    return Measure(
+    return core.Measure(
         metric,
         tuple(column for m in own for column in m.sums) or ("n_true",),
         of_sums,
@@ -208,35 +197,37 @@ def rules_of(
     >>> str(rules_of()[0]), str(rules_of(0.1, 0.2)[0])
     ('green: < 0.25; yellow: [0.25, 0.5); red: ≥ 0.5', 'green: ≤ 0.1; yellow: (0.1, 0.2]; red: > 0.2')
     """
-    checks, known = Checks(), [m.metric for m in measures()] + [f"macro_{mode}_f1" for mode in MODES]
+    checks, known = kit.Checks(), [m.metric for m in measures()] + [f"macro_{mode}_f1" for mode in MODES]
     own = {"green_to": green_to, "yellow_to": yellow_to}
-    rule = checks.tried(lambda: rule_of(own, higher_is_better=False, within=(0, 1)))
+    rule = checks.tried(lambda: kit.rules.rule_of(own, higher_is_better=False, within=(0, 1)))
     found = {}
     for name, each in lights.items():
         if name not in known:
             checks.choice("lights", name, known)
             continue
-        found[name] = checks.tried(lambda each=each, name=name: rule_of(each, within=(0, 1), of=name)) or {}  # type: ignore[misc]
+        found[name] = checks.tried(lambda each=each, name=name: kit.rules.rule_of(each, within=(0, 1), of=name)) or {}  # type: ignore[misc]
     checks.refuse("ner_quality")
-    return bands_of(rule or {}, higher_is_better=False) or METHOD_BANDS, found
+    return kit.verdicts.bands_of(rule or {}, higher_is_better=False) or METHOD_BANDS, found
 
 
-@sliced("text_id", measures=measures)
+@kit.slicing.sliced("text_id", measures=measures)
 def summarise(
     items: pd.DataFrame,
     *,
     green_to: float | None = None,
     yellow_to: float | None = None,
     lights: Mapping[str, Mapping[str, float]] = {},
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Summary:
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Summary:
     """Figures of every model, those of its classes, and the verdict; options as of ``evaluate``."""
     bands, further = rules_of(green_to, yellow_to, lights)
     classes, pairs = classes_of(items), confusions_of(items)
     rows = resampled_rows(items)
     options: dict[str, int] = {"seed": seed, "n_resamples": n_resamples}
-    over_all = [with_light(m, further) for m in (*measures(), *(macro_of(classes, mode) for mode in MODES))]
+    over_all = [
+        kit.verdicts.with_light(m, further) for m in (*measures(), *(macro_of(classes, mode) for mode in MODES))
+    ]
     wanted = [*over_all, largest_confusion(classes, pairs)]
     wanted += [class_measure(name, "strict", "f1") for name in classes]
     wanted += [confusion_of(name, pairs, bands) for name in classes]
@@ -255,29 +246,31 @@ def summarise(
     likely = [e for of_model, e in deciding if e is not None and of_model == light] + [
         e for e in named if e.light == light
     ]
-    decided = decisive(likely) if likely else None
+    decided = core.result.decisive(likely) if likely else None
     groups = {str(model): own for model, own in rows.groupby("model", sort=True)}
     measure = deciding_confusion(classes, pairs, bands)
-    lit = [Lit(own, own["_unit"], measure, model in nothing) for model, own in groups.items()]
-    lit += [Lit(own, own["_unit"], m) for own in groups.values() for m in over_all if m.bands is not None]
+    lit = [core.stability.Lit(own, own["_unit"], measure, model in nothing) for model, own in groups.items()]
+    lit += [
+        core.stability.Lit(own, own["_unit"], m) for own in groups.values() for m in over_all if m.bands is not None
+    ]
     about = decided.metric if decided is not None and decided.metric in further else CONFUSION
     own_rows = [e for e in found if e.metric == about]
-    words = [_figures(own_rows), counted(items["text_id"].nunique(), "text")]
-    few = of_few(e.n for e in own_rows if e.value is not None)
+    words = [_figures(own_rows), core.counted(items["text_id"].nunique(), "text")]
+    few = core.stats.of_few(e.n for e in own_rows if e.value is not None)
     by = ""
     # Where the largest is red, it decides itself; its interval as that of one class may be another than the largest of any class's.
-    if decided is not None and decided.light != "red" and estimate_text(decided, found) not in words[0]:
+    if decided is not None and decided.light != "red" and core.wording.estimate_text(decided, found) not in words[0]:
         title = f"{decided.title[:1].upper()}{decided.title[1:]}"
-        by = f"{title} {estimate_text(decided, found)} ({decided.group['model']}), the second largest, decides."
+        by = f"{title} {core.wording.estimate_text(decided, found)} ({decided.group['model']}), the second largest, decides."
     said = [f"{'; '.join(words)}.{few}", by, _remark(items, classes, pairs, bands), _missed(items)]
     sentence = " ".join(filter(None, said))
     rule = f"confusion of a class: {bands}; red: one red class; yellow: two yellow ones; the worst model decides"
     rule = "; ".join([rule, *(f"{m.title}: {m.bands}" for m in over_all if m.bands is not None)])
-    stability = joint_stability(lit, light, **options)
-    return Summary(found, Verdict(light, sentence, rule, stability, None, decided.place if decided else None))
+    stability = core.stability.joint_stability(lit, light, **options)
+    return core.Summary(found, Verdict(light, sentence, rule, stability, None, decided.place if decided else None))
 
 
-def _deciding(found: Sequence[Estimate], model: str, bands: Bands) -> tuple[Light, Estimate | None]:
+def _deciding(found: Sequence[core.Estimate], model: str, bands: Bands) -> tuple[Light, core.Estimate | None]:
     """A model's light, and the class whose confusion decides it: the largest if it is red, else the second largest."""
     own = [e for e in found if e.group["model"] == model and e.metric.startswith(OWN) and e.value is not None]
     if own and all(e.light == "grey" for e in own):
@@ -307,7 +300,7 @@ def _missed(items: pd.DataFrame) -> str:
     return f"{'; '.join(said[:5])}{'; …' if len(said) > 5 else ''}." if said else ""
 
 
-def _figures(own: Sequence[Estimate]) -> str:
+def _figures(own: Sequence[core.Estimate]) -> str:
     """A figure of every model, the worst first; of many the ends."""
     known = sorted(
         (e for e in own if e.value is not None), key=lambda e: (e.value or 0.0) * (1 if e.higher_is_better else -1)
@@ -316,22 +309,24 @@ def _figures(own: Sequence[Estimate]) -> str:
         title = own[0].title if own else "confusion of classes"
         return f"{title[:1].upper()}{title[1:]} has no value ({own[0].note if own else 'nothing was judged'})"
     title = known[0].title
-    said = [f"{estimate_text(e, own)} ({e.group['model']})" for e in known]
-    if len(said) > NAMED:
+    said = [f"{core.wording.estimate_text(e, own)} ({e.group['model']})" for e in known]
+    if len(said) > kit.verdicts.NAMED:
         return f"{title[:1].upper()}{title[1:]} from {said[0]} to {said[-1]}; {len(said)} models"
     return f"{title[:1].upper()}{title[1:]} {'; '.join(said)}"
 
 
 def estimates_of(
-    items: pd.DataFrame, wanted: Sequence[Measure], *, seed: int, n_resamples: int
-) -> tuple[Estimate, ...]:
+    items: pd.DataFrame, wanted: Sequence[core.Measure], *, seed: int, n_resamples: int
+) -> tuple[core.Estimate, ...]:
     """Figures of every model; ``n`` counts texts."""
     rows, n = resampled_rows(items), items["model"].value_counts()
     options: dict[str, int] = {"seed": seed, "n_resamples": n_resamples}
     return tuple(
         replace(e, n=int(n[model])) if e.n else e
         for model, own in rows.groupby("model", sort=True)
-        for e in estimate(own, wanted, units=own["_unit"], group={"model": str(model)}, **options).estimates
+        for e in core.measures.estimate(
+            own, wanted, units=own["_unit"], group={"model": str(model)}, **options
+        ).estimates
     )
 
 
@@ -340,15 +335,15 @@ def resampled_rows(items: pd.DataFrame) -> pd.DataFrame:
 
     Which block a text is in depends on its id alone.
     """
-    import pandas as pd
-
-    if items["text_id"].nunique() <= MOST_UNITS or CLUSTER in items:
+    if items["text_id"].nunique() <= MOST_UNITS or core.clusters.CLUSTER in items:
         return items.assign(_unit=items["text_id"])
     block = pd.util.hash_array(items["text_id"].to_numpy(dtype=object)) % BLOCKS
     model, names = pd.factorize(items["model"], sort=True)
     group = model * BLOCKS + block.astype(np.int64)
     numbers = [
-        c for c in items.columns if not (c in ("text_id", "model", "unscored", "undefined") or c.startswith(SLICE))
+        c
+        for c in items.columns
+        if not (c in ("text_id", "model", "unscored", "undefined") or c.startswith(core.slices.SLICE))
     ]
     sums = {c: np.bincount(group, items[c].to_numpy(dtype=float), len(names) * BLOCKS) for c in numbers}
     filled = np.flatnonzero(np.bincount(group, minlength=len(names) * BLOCKS))

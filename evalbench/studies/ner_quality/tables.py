@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pandas as pd
 
 from evalbench.core.measures import Measure, ratio
 from evalbench.metrics.entities import COUNTS, MODES
 from evalbench.studies.ner_quality.items import classes_of, own_column
 from evalbench.studies.ner_quality.summary import class_measure, estimates_of, macro_of
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 FIGURES = ("precision", "recall", "f1")
 
 
 def figures(items: pd.DataFrame, counts: pd.DataFrame, *, seed: int, n_resamples: int) -> dict[str, pd.DataFrame]:
     """Tables ``modes`` (model, over, mode) and ``classes`` (model, class, mode) with values and ends of intervals."""
-    import pandas as pd
-
     names = classes_of(items)
     over_all = [_micro(mode, figure) for mode in MODES for figure in FIGURES]
     means = [macro_of(names, mode, figure) for mode in MODES for figure in FIGURES] if names else []

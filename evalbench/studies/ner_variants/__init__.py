@@ -11,29 +11,15 @@ paired differences on the same texts, and a light for what a fuller description 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
-from evalbench.core.result import Result
-from evalbench.kit.collecting import accounting_of, calls_of, several
-from evalbench.kit.grouping import carried
-from evalbench.kit.options import Checks, stated, taken
-from evalbench.kit.trials import spread
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
-from evalbench.readers.dataset import Dataset
-from evalbench.readers.listed import FORMATS
+import pandas as pd
+
+from evalbench import core, kit, readers
 from evalbench.readers.schema import Column, Table
+from evalbench.studies.contract import offered
 from evalbench.studies.ner_variants.inputs import DESCRIPTIONS, REQUESTS, collected_replies, named_ids, prepare
 from evalbench.studies.ner_variants.items import items_of, wording
-from evalbench.studies.ner_variants.pictures import gains, picture_classes, picture_f1, picture_gains, unread
 from evalbench.studies.ner_variants.summary import compared, measures, method, notes, summarise
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = [
-    "QUESTION", "SCHEMA", "adapt", "check", "evaluate", "gains", "measures", "picture_classes", "picture_f1", "picture_gains",
-    "summarise", "unread",
-]  # fmt: skip
 
 QUESTION = "Does a model find entities better asked for one class at a time, or told more of each class?"
 SCHEMA: Mapping[str, Table] = {
@@ -83,7 +69,7 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     return named_ids(frames)
 
 
-def check(data: Dataset) -> None:
+def check(data: readers.Dataset) -> None:
     """Refuse spans beyond their text, texts and classes that are not there.
 
     Raises
@@ -94,7 +80,7 @@ def check(data: Dataset) -> None:
 
 
 def evaluate(
-    data: Dataset,
+    data: readers.Dataset,
     *,
     model: str = "",
     prompt: str = "",
@@ -106,10 +92,10 @@ def evaluate(
     sample_method: str = "first",
     n_samples: int = 0,
     random_state: int = 0,
-    max_unscored: float = MAX_UNSCORED,
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Result:
+    max_unscored: float = kit.MAX_UNSCORED,
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Result:
     """Compare wordings of the request.
 
     Parameters
@@ -143,28 +129,28 @@ def evaluate(
     BadInput
         For faults of the tables or the options, all at once.
     """
-    options = stated(evaluate, locals())
-    checks = Checks(options)
-    checks.choice("reply_format", reply_format, FORMATS)
+    options = kit.stated(evaluate, locals())
+    checks = kit.Checks(options)
+    checks.choice("reply_format", reply_format, readers.listed.FORMATS)
     for name, chosen, choices in (("requests", requests, REQUESTS), ("descriptions", descriptions, DESCRIPTIONS)):
         checks.that(chosen, f"{name} must name one of {', '.join(choices)} or more")
         for each in chosen:
             checks.choice(name, each, choices)
     checks.refuse("ner_variants")
-    data, trials = spread(data, SCHEMA)
+    data, trials = kit.trials.spread(data, SCHEMA)
     known, replies = collected_replies(prepare(data), options)
     rows, read = items_of(known, reply_format)
     rows = rows.assign(asked=trials.plain(rows["asked"]))
     trials = trials.ending(f", {wording(r, d)}" for r in REQUESTS for d in DESCRIPTIONS)
     items, of_trials = trials.averaged(rows, "id", "entity_class")
-    items = carried(items, data)
-    summary, differences = compared(items, **taken(compared, options))
+    items = kit.grouping.carried(items, data)
+    summary, differences = compared(items, **kit.taken(compared, options))
     if data.grouping.slices:
-        summary = summarise(items, **taken(summarise, options))
-    result = Result(
+        summary = summarise(items, **kit.taken(summarise, options))
+    result = core.Result(
         study="ner_variants",
         question=QUESTION,
-        judged=several("wording", items["model"]),
+        judged=kit.collecting.several("wording", items["model"]),
         parameters=options,
         data=data.label,
         id="id",
@@ -172,9 +158,12 @@ def evaluate(
         items=items,
         items_of="texts × wordings × classes",
         summary=summary,
-        tables={"gains": differences, "replies": read, **calls_of(replies)},
+        tables={"gains": differences, "replies": read, **kit.collecting.calls_of(replies)},
         notes=(*data.notes, *notes(items, read)),
         method=method(options),
-        accounting=accounting_of(replies),
+        accounting=kit.collecting.accounting_of(replies),
     )
     return trials.reported(result, of_trials, measures())
+
+
+globals().update(offered(__name__))

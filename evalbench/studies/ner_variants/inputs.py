@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+import pandas as pd
 from pydantic import BaseModel
 
-from evalbench.core.wording import counted
+from evalbench import core, kit, readers
 from evalbench.errors import BadInput
-from evalbench.kit.answers import answer_of, why_unscored
-from evalbench.kit.collecting import UNNAMED, asked
-from evalbench.kit.options import taken
-from evalbench.kit.sampling import sample_ids
+from evalbench.models.exchange import Reply
 from evalbench.text.occurrences import comparable
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evalbench.models.exchange import Reply
-    from evalbench.readers.dataset import Dataset
 
 REQUESTS = ("all", "one")
 DESCRIPTIONS = ("none", "definition", "examples")
@@ -66,7 +58,7 @@ def named_ids(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     }
 
 
-def prepare(data: Dataset) -> Known:
+def prepare(data: readers.Dataset) -> Known:
     """The checked tables.
 
     Raises
@@ -74,8 +66,6 @@ def prepare(data: Dataset) -> Known:
     BadInput
         For spans that are empty or leave their text, and texts and classes that are not there: all at once.
     """
-    import pandas as pd
-
     gold, texts = data["gold"].astype({"start": int, "end": int}), data["texts"].sort_values("id", ignore_index=True)
     known = dict(zip(texts["id"], texts["text"], strict=True))
     faults: list[str] = []
@@ -85,7 +75,9 @@ def prepare(data: Dataset) -> Known:
         if text is None:
             faults.append(f"gold: no text has the id {i}")
         elif not start < end <= len(text):
-            faults.append(f"gold: id {i}: [{start}, {end}) is not within its text of {counted(len(text), 'character')}")
+            faults.append(
+                f"gold: id {i}: [{start}, {end}) is not within its text of {core.counted(len(text), 'character')}"
+            )
         else:
             true.setdefault((i, kind), Counter())[comparable(text[start:end].strip())] += 1
     own = data.get("classes")
@@ -96,7 +88,9 @@ def prepare(data: Dataset) -> Known:
     replies = data.get("replies")
     if replies is None:
         replies = pd.DataFrame(columns=["id", "model", "requests", "description", "entity_class", "reply"])
-    replies = replies.assign(model=replies.get("model", UNNAMED), entity_class=replies.get("entity_class", ""))
+    replies = replies.assign(
+        model=replies.get("model", kit.collecting.UNNAMED), entity_class=replies.get("entity_class", "")
+    )
     faults += [f"replies: no text has the id {i}" for i in sorted(set(replies["id"]) - set(known))]
     one = replies["requests"] == "one"
     strange = sorted(set(replies.loc[one, "entity_class"]) - names)
@@ -105,7 +99,7 @@ def prepare(data: Dataset) -> Known:
         faults.append("replies: requests for all classes leave entity_class empty")
     if faults:
         raise BadInput.listing("texts, true entities and replies:", faults)
-    replies = replies.assign(unscored=why_unscored(replies["reply"]))
+    replies = replies.assign(unscored=kit.answers.why_unscored(replies["reply"]))
     return Known(texts, classes.sort_values("entity_class", ignore_index=True), true, replies)
 
 
@@ -117,9 +111,7 @@ def collected_replies(known: Known, options: Mapping[str, Any]) -> tuple[Known, 
     BadInput
         If there is no model to ask and no reply of these wordings.
     """
-    import pandas as pd
-
-    wanted = sample_ids(
+    wanted = kit.sampling.sample_ids(
         known.texts["id"].tolist(), options["sample_method"], options["n_samples"], options["random_state"]
     )
     if options["model"]:
@@ -136,13 +128,15 @@ def collected_replies(known: Known, options: Mapping[str, Any]) -> tuple[Known, 
             for description in options["descriptions"]
             for kind in ([""] if requests == "all" else known.classes["entity_class"])
         ]
-        settings = taken(asked, options) | {"schema": Entities if options["reply_format"] == "json" else None}
-        found = asked(
+        settings = kit.taken(kit.collecting.asked, options) | {
+            "schema": Entities if options["reply_format"] == "json" else None
+        }
+        found = kit.collecting.asked(
             rows, task="list_entities", fields=lambda row: _fields(row, known, options), purpose="reply", **settings
         )
-        said = pd.Series([answer_of(reply) for reply in found], dtype=object)
+        said = pd.Series([kit.answers.answer_of(reply) for reply in found], dtype=object)
         frame = pd.DataFrame(rows)[["id", "requests", "description", "entity_class"]]
-        frame = frame.assign(model=options["model"], reply=said, unscored=why_unscored(said, found))
+        frame = frame.assign(model=options["model"], reply=said, unscored=kit.answers.why_unscored(said, found))
         return known._replace(replies=frame), found
     own = known.replies
     own = own[own["id"].isin(wanted) & own["requests"].isin(options["requests"])]

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from evalbench.readers.listed import Listed, Unparsed, listed
 from evalbench.studies.ner_variants.inputs import Known
 from evalbench.text.occurrences import comparable
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 COUNTS = ("n_true", "n_predicted", "hits")
 
@@ -30,8 +28,6 @@ def wording(requests: str, description: str) -> str:
 
 def items_of(known: Known, form: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """One row per text, wording and class, and the replies with what was read in them."""
-    import pandas as pd
-
     names = known.classes["entity_class"].tolist()
     rows, read = [], []
     order = ["id", "model", "requests", "description", "entity_class"]

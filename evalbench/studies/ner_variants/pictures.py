@@ -2,53 +2,46 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pandas as pd
 
-from evalbench.core.measures import ratio
-from evalbench.core.wording import rounded
-from evalbench.draw.pictures import estimate_bars, heat_map
-from evalbench.kit.cases import Show, shown
+from evalbench import core, draw, kit
 from evalbench.studies.ner_variants.summary import GAIN, TITLES
 
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure as Picture
 
-    from evalbench.core.result import Result
-
-
-def picture_f1(result: Result) -> tuple[Picture, str]:
+def picture_f1(result: core.Result) -> draw.Drawn:
     """F1 of every wording."""
     rows = [e for e in result.summary.estimates if e.metric == "f1"]
     names = [e.group["model"] for e in rows]
-    return estimate_bars(names, rows, title="F1 of every wording of the request", xlabel="F1 (0–1)", domain=(0, 1))
+    return draw.pictures.estimate_bars(
+        names, rows, title="F1 of every wording of the request", xlabel="F1 (0–1)", domain=(0, 1)
+    )
 
 
-def picture_gains(result: Result) -> tuple[Picture, str] | None:
+def picture_gains(result: core.Result) -> draw.Drawn | None:
     """What a fuller description, or one class per request, adds on the same texts; None with a single wording."""
     rows = [e for e in result.summary.estimates if e.metric in TITLES]
     if not rows:
         return None
     names = [_short(e.group["model"], result) for e in rows]
-    return estimate_bars(
+    return draw.pictures.estimate_bars(
         names, rows, title="F1 gained by another wording, same texts", xlabel="gain (percentage points)"
     )
 
 
-def _short(name: str, result: Result) -> str:
+def _short(name: str, result: core.Result) -> str:
     """A wording without its model, where there is one model only."""
     asked = result.items["asked"].unique()
     return name.removeprefix(f"{asked[0]}, ") if len(asked) == 1 else name
 
 
-def picture_classes(result: Result) -> tuple[Picture, str]:
+def picture_classes(result: core.Result) -> draw.Drawn:
     """F1 of every class in every wording."""
     sums = result.items.groupby(["entity_class", "model"], sort=True)[["n_true", "n_predicted", "hits"]].sum(
         min_count=1
     )
-    f1 = ratio(2 * sums["hits"].to_numpy(float), (sums["n_true"] + sums["n_predicted"]).to_numpy(float))
+    f1 = core.ratio(2 * sums["hits"].to_numpy(float), (sums["n_true"] + sums["n_predicted"]).to_numpy(float))
     table = sums.assign(f1=f1)["f1"].unstack("model")
-    return heat_map(
+    return draw.pictures.heat_map(
         table.to_numpy(dtype=float),
         [*map(str, table.index)],
         [_short(str(name), result) for name in table.columns],
@@ -59,21 +52,21 @@ def picture_classes(result: Result) -> tuple[Picture, str]:
     )
 
 
-def gains(result: Result) -> pd.DataFrame:
+def gains(result: core.Result) -> pd.DataFrame:
     """The gain of every class, with its interval and, for a fuller description, its light."""
-    show: Show = {
+    show: kit.cases.Show = {
         "wordings": "wordings",
         "class": lambda row: row["entity_class"] or "all classes",
-        "gain, pp": lambda row: rounded(
+        "gain, pp": lambda row: core.wording.rounded(
             *(None if x != x else x for x in (row["gain"], row["gain_low"], row["gain_high"]))
         ),
         "texts": "n",
         "light": lambda row: row["light"] if row["metric"] == GAIN else "",
     }
-    return shown(result.tables["gains"], show)
+    return kit.cases.shown(result.tables["gains"], show)
 
 
-def unread(result: Result, rows: int = 10) -> pd.DataFrame:
+def unread(result: core.Result, rows: int = 10) -> pd.DataFrame:
     """Replies without a score, and why."""
     own = result.tables["replies"]
     own = own[own["unscored"] != ""].head(rows)

@@ -5,44 +5,39 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.arrays import Floats
-from evalbench.core.clusters import CLUSTER
-from evalbench.core.measures import Measure, estimate, ratio
-from evalbench.core.result import Estimate, Summary, decisive
-from evalbench.core.stability import Lit, joint_stability
-from evalbench.core.stats import of_few
-from evalbench.core.verdict import Band, Bands, Verdict, worst
-from evalbench.core.wording import counted, estimate_text
-from evalbench.kit.slicing import sliced
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, by_group, crowded, held, left_out
+from evalbench import core, kit
 from evalbench.studies.ner_variants.inputs import DESCRIPTIONS
 from evalbench.studies.ner_variants.items import COUNTS, wording
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 GAIN, DIVIDED = "description_gain", "one_class_gain"
-BANDS = Bands((Band("green", high=1), Band("yellow", 1, 3, high_closed=True), Band("red", 3, low_closed=False)))
+BANDS = core.verdict.Bands(
+    (
+        core.verdict.Band("green", high=1),
+        core.verdict.Band("yellow", 1, 3, high_closed=True),
+        core.verdict.Band("red", 3, low_closed=False),
+    )
+)
 FOUND_NOTHING = "neither wording finds a true entity"
 COUNTED = "texts × classes"
 NOTHING = "neither a true nor a listed entity"
 
 
-def measures() -> tuple[Measure, ...]:
+def measures() -> tuple[core.Measure, ...]:
     """The figures of one wording, over all classes; and of one class."""
     return (
-        _from_counts("f1", "F1", lambda t, p, h: ratio(2 * h, t + p)),
-        _from_counts("precision", "precision", lambda t, p, h: ratio(h, p)),
-        _from_counts("recall", "recall", lambda t, p, h: ratio(h, t)),
+        _from_counts("f1", "F1", lambda t, p, h: core.ratio(2 * h, t + p)),
+        _from_counts("precision", "precision", lambda t, p, h: core.ratio(h, p)),
+        _from_counts("recall", "recall", lambda t, p, h: core.ratio(h, t)),
     )
 
 
-def _from_counts(metric: str, title: str, value: Any) -> Measure:
-    return Measure(metric, COUNTS, value, title=title, undefined=NOTHING)
+def _from_counts(metric: str, title: str, value: Any) -> core.Measure:
+    return core.Measure(metric, COUNTS, value, title=title, undefined=NOTHING)
 
 
 class Pair(NamedTuple):
@@ -53,16 +48,16 @@ class Pair(NamedTuple):
     rows: pd.DataFrame
 
 
-def gain_of(metric: str, title: str) -> Measure:
+def gain_of(metric: str, title: str) -> core.Measure:
     """How much F1 rises from the first wording to the second, in percentage points."""
     columns = tuple(f"{side}_{count}" for side in "ab" for count in COUNTS)
 
-    def value(*sums: Floats) -> Floats:
+    def value(*sums: core.arrays.Floats) -> core.arrays.Floats:
         (t, p, h), (u, q, k) = sums[:3], sums[3:]
-        return 100 * (ratio(2 * k, u + q) - ratio(2 * h, t + p))
+        return 100 * (core.ratio(2 * k, u + q) - core.ratio(2 * h, t + p))
 
     lit = BANDS if metric == GAIN else None
-    return Measure(
+    return core.Measure(
         metric, columns, value, unit="pp", title=title, undefined=NOTHING, bands=lit, higher_is_better=not lit
     )
 
@@ -85,7 +80,7 @@ def pairs_of(items: pd.DataFrame) -> Iterator[Pair]:
 def _beside(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
     """Both wordings of each text and class; without values where either has none."""
     keys, columns = ["id", "entity_class"], ["unscored", *COUNTS]
-    keys += [name for name in (CLUSTER,) if name in first]
+    keys += [name for name in (core.clusters.CLUSTER,) if name in first]
     both = first[keys + columns].merge(second[keys + columns], on=keys, suffixes=("_of_a", "_of_b"))
     why = both["unscored_of_a"].where(both["unscored_of_a"] != "", both["unscored_of_b"])
     counts = {f"{side}_{count}": both[f"{count}_of_{side}"].where(why == "") for side in "ab" for count in COUNTS}
@@ -96,27 +91,29 @@ TITLES = {GAIN: "F1 gained by the fuller description", DIVIDED: "F1 gained by on
 
 
 def compared(
-    items: pd.DataFrame, *, max_unscored: float = MAX_UNSCORED, seed: int = SEED, n_resamples: int = N_RESAMPLES
-) -> tuple[Summary, pd.DataFrame]:
+    items: pd.DataFrame,
+    *,
+    max_unscored: float = kit.MAX_UNSCORED,
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> tuple[core.Summary, pd.DataFrame]:
     """The summary, and the gains of every class with intervals."""
-    import pandas as pd
-
     options: dict[str, int] = {"seed": seed, "n_resamples": n_resamples}
-    own = tuple(replace(e, n_of=COUNTED) for e in by_group(items, measures(), "model", **options))  # type: ignore[arg-type]
+    own = tuple(replace(e, n_of=COUNTED) for e in kit.verdicts.by_group(items, measures(), "model", **options))  # type: ignore[arg-type]
     pairs = list(pairs_of(items))
-    overall: list[Estimate] = []
+    overall: list[core.Estimate] = []
     rows = []
     for pair in pairs:
         measure = gain_of(pair.metric, TITLES[pair.metric])
         if not len(pair.rows):
             measure = replace(measure, undefined="no text has replies to both wordings")
-        (found,) = estimate(
+        (found,) = core.measures.estimate(
             pair.rows, [measure], units=pair.rows["id"], group={"model": pair.name}, **options
         ).estimates
         overall.append(replace(found, n_of=COUNTED))
         rows.append({"wordings": pair.name, "metric": pair.metric, "entity_class": "", **_cells(found)})
         for name, part in pair.rows.groupby("entity_class", sort=True):
-            (of_class,) = estimate(part, [measure], units=part["id"], group={}, **options).estimates
+            (of_class,) = core.measures.estimate(part, [measure], units=part["id"], group={}, **options).estimates
             rows.append({"wordings": pair.name, "metric": pair.metric, "entity_class": name, **_cells(of_class)})
     for row, part in zip(rows, _parts(pairs), strict=True):
         row["n"] = int(part.loc[part["unscored"] == "", "id"].nunique())
@@ -132,61 +129,73 @@ def _parts(pairs: Sequence[Pair]) -> Iterator[pd.DataFrame]:
         yield from (part for _, part in pair.rows.groupby("entity_class", sort=True))
 
 
-def _cells(e: Estimate) -> dict[str, Any]:
+def _cells(e: core.Estimate) -> dict[str, Any]:
     numbers = (np.nan if x is None else x for x in (e.value, e.ci_low, e.ci_high))
     return {**dict(zip(("gain", "gain_low", "gain_high"), numbers, strict=True)), "n": e.n, "light": e.light}
 
 
-@sliced(measures=measures)
+@kit.slicing.sliced(measures=measures)
 def summarise(
-    items: pd.DataFrame, *, max_unscored: float = MAX_UNSCORED, seed: int = SEED, n_resamples: int = N_RESAMPLES
-) -> Summary:
+    items: pd.DataFrame,
+    *,
+    max_unscored: float = kit.MAX_UNSCORED,
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Summary:
     """F1 of every wording, the gains, and the verdict; options as of ``evaluate``."""
     return compared(items, max_unscored=max_unscored, seed=seed, n_resamples=n_resamples)[0]
 
 
 def _judged(
     items: pd.DataFrame,
-    own: tuple[Estimate, ...],
+    own: tuple[core.Estimate, ...],
     pairs: list[Pair],
-    overall: list[Estimate],
+    overall: list[core.Estimate],
     max_unscored: float,
     options: Mapping[str, int],
-) -> Summary:
+) -> core.Summary:
     empty = [_nothing_found(pair) if e.value is not None else "" for e, pair in zip(overall, pairs, strict=True)]
-    shown = [held(e, why, crowded(e, max_unscored)) for e, why in zip(overall, empty, strict=True)]
+    shown = [
+        kit.verdicts.held(e, why, kit.verdicts.crowded(e, max_unscored)) for e, why in zip(overall, empty, strict=True)
+    ]
     shown = [
         replace(e, note="; ".join(filter(None, [e.note, why]))) if why else e
         for e, why in zip(shown, empty, strict=True)
     ]
     lit = [i for i, e in enumerate(overall) if e.metric == GAIN]
-    over = counted(items["id"].nunique(), "text")
+    over = core.counted(items["id"].nunique(), "text")
     if not lit:
-        words = f"{_figures([e for e in own if e.metric == 'f1'], 'F1')}; {over}.{left_out(items)}"
-        return Summary((*own, *shown), Verdict("unlit", f"{words} Without two descriptions there is no light."))
-    light, alone = worst([shown[i].light for i in lit]), worst([overall[i].light for i in lit])
+        words = f"{_figures([e for e in own if e.metric == 'f1'], 'F1')}; {over}.{kit.verdicts.left_out(items)}"
+        return core.Summary(
+            (*own, *shown), core.verdict.Verdict("unlit", f"{words} Without two descriptions there is no light.")
+        )
+    light, alone = (
+        core.verdict.worst([shown[i].light for i in lit]),
+        core.verdict.worst([overall[i].light for i in lit]),
+    )
     basis = [(overall if light == "grey" else shown)[i] for i in lit]
-    decided = decisive(basis)
+    decided = core.result.decisive(basis)
     told = [overall[i] for i in lit]
-    few = of_few(
+    few = core.stats.of_few(
         pairs[i].rows.loc[pairs[i].rows["unscored"] == "", "id"].nunique() for i in lit if overall[i].value is not None
     )
     misleads = [e.group["model"] for e in told if e.ci_high is not None and e.ci_high < 0]
     remark = f" The added description misleads: {'; '.join(misleads)}." if misleads else ""
-    unread = any(crowded(overall[i], max_unscored) for i in lit)
+    unread = any(kit.verdicts.crowded(overall[i], max_unscored) for i in lit)
     why = (
         "Too many replies could not be read for a light" if unread else f"{FOUND_NOTHING[0].upper()}{FOUND_NOTHING[1:]}"
     )
     grey = f" {why}; the figures alone would give {alone}." if light == "grey" != alone else ""
-    sentence = f"{_figures(told, 'F1 gained by the fuller description')}; {over}.{few}{left_out(items)}{remark}{grey}"
+    sentence = f"{_figures(told, 'F1 gained by the fuller description')}; {over}.{few}{kit.verdicts.left_out(items)}{remark}{grey}"
     measure = gain_of(GAIN, TITLES[GAIN])
     drawn = [
-        Lit(pairs[i].rows, pairs[i].rows["id"], measure, light != "grey" and shown[i] is not overall[i]) for i in lit
+        core.stability.Lit(pairs[i].rows, pairs[i].rows["id"], measure, light != "grey" and shown[i] is not overall[i])
+        for i in lit
     ]
-    stability = joint_stability(drawn, alone if light == "grey" else light, **options)
+    stability = core.stability.joint_stability(drawn, alone if light == "grey" else light, **options)
     rule = f"gain in percentage points, the worst decides: {BANDS}"
     would_be = None if light != "grey" or alone == light else alone
-    return Summary((*own, *shown), Verdict(light, sentence, rule, stability, would_be, decided.place))
+    return core.Summary((*own, *shown), core.verdict.Verdict(light, sentence, rule, stability, would_be, decided.place))
 
 
 def _nothing_found(pair: Pair) -> str:
@@ -194,12 +203,12 @@ def _nothing_found(pair: Pair) -> str:
     return "" if pair.rows[["a_hits", "b_hits"]].sum().sum() else FOUND_NOTHING
 
 
-def _figures(own: list[Estimate], what: str) -> str:
+def _figures(own: list[core.Estimate], what: str) -> str:
     known = sorted((e for e in own if e.value is not None), key=lambda e: -(e.value or 0.0))
     unit = " pp" if known and known[0].unit == "pp" else ""
     if not known:
         return f"{what} has no value ({own[0].note if own else 'nothing was asked'})"
-    said = [f"{estimate_text(e, own)}{unit} ({e.group['model']})" for e in known]
+    said = [f"{core.wording.estimate_text(e, own)}{unit} ({e.group['model']})" for e in known]
     return f"{what} {'; '.join(said)}"
 
 

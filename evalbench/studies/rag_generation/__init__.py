@@ -14,43 +14,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from evalbench.core.progress import at
-from evalbench.core.result import Result
+from evalbench import core, kit, readers
 from evalbench.judge.entail import BASELINE
-from evalbench.kit.choosing import AUTO
-from evalbench.kit.collecting import accounting_of, calls_of, several
-from evalbench.kit.comparing import compare_groups
-from evalbench.kit.grouping import carried
-from evalbench.kit.judging import Docket
-from evalbench.kit.labelled import given
-from evalbench.kit.options import Checks, stated, taken
-from evalbench.kit.sampling import sampled
-from evalbench.kit.trials import spread
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
 from evalbench.models.accounting import embeddings_counted, merged
-from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Column, Table
+from evalbench.studies.contract import offered
 from evalbench.studies.rag_generation.inputs import METRICS, SPLITS, answers_of, judge_of, metrics_of
 from evalbench.studies.rag_generation.items import confusion_of, items_of, tables_of
 from evalbench.studies.rag_generation.judged import compared, judged
 from evalbench.studies.rag_generation.method import method, notes
-from evalbench.studies.rag_generation.pictures import (
-    annotated,
-    comparison,
-    missing_facts,
-    picture_confusion,
-    picture_fates,
-    picture_groups,
-    picture_scores,
-    unsupported,
-    worst,
-)
 from evalbench.studies.rag_generation.summary import measures, rules_of, summarise
-
-__all__ = [
-    "QUESTION", "SCHEMA", "annotated", "comparison", "evaluate", "measures", "missing_facts",
-    "picture_confusion", "picture_fates", "picture_groups", "picture_scores", "summarise", "unsupported", "worst",
-]  # fmt: skip
 
 QUESTION = (
     "Is an answer from retrieved contexts faithful to them, right, and to the point, and was the right thing retrieved?"
@@ -93,9 +66,9 @@ SCHEMA: Mapping[str, Table] = {
 
 
 def evaluate(
-    data: Dataset,
+    data: readers.Dataset,
     *,
-    metrics: Sequence[str] | str = AUTO,
+    metrics: Sequence[str] | str = kit.choosing.AUTO,
     judge: str | Callable[[dict[str, Any]], object] = BASELINE,
     judge_prompt: str = "",
     judge_max_tokens: int = 1024,
@@ -111,10 +84,10 @@ def evaluate(
     labels_drawn: str = "random",
     correction: str = "",
     lights: Mapping[str, Mapping[str, float]] | None = None,
-    max_unscored: float = MAX_UNSCORED,
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Result:
+    max_unscored: float = kit.MAX_UNSCORED,
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Result:
     """Judge answers from retrieved contexts.
 
     Parameters
@@ -170,8 +143,8 @@ def evaluate(
     >>> result.tables["statements"][["statement", "support_label"]].to_numpy().tolist()
     [['At most 5 km.', 'SUPPORTED'], ['It is red.', 'NOT_SUPPORTED']]
     """
-    parameters = stated(evaluate, locals())
-    checks = Checks(parameters)
+    parameters = kit.stated(evaluate, locals())
+    checks = kit.Checks(parameters)
     checks.choice("split", split, SPLITS)
     checks.at_least(1, n_questions=n_questions)
     truths = data["answers"].get("ground_truth")
@@ -181,38 +154,41 @@ def evaluate(
     checks.refuse("rag_generation")
     by = judge_of(judge, data)
     parameters |= {"metrics": chosen, "lights": rules}
-    humans = given(measures(chosen), data["answers"], **taken(given, parameters))
-    data, trials = spread(data, SCHEMA)
-    answers = answers_of(sampled(data["answers"], sample_method, n_samples, random_state))
-    docket = Docket(by, prompt=judge_prompt, seed=seed, max_tokens=judge_max_tokens)
+    humans = kit.labelled.given(measures(chosen), data["answers"], **kit.taken(kit.labelled.given, parameters))
+    data, trials = kit.trials.spread(data, SCHEMA)
+    answers = answers_of(kit.sampling.sampled(data["answers"], sample_method, n_samples, random_state))
+    docket = kit.judging.Docket(by, prompt=judge_prompt, seed=seed, max_tokens=judge_max_tokens)
     cases = judged(answers, docket, chosen, split=split, n_questions=n_questions)
     with embeddings_counted() as spent:
         embedded = compared(cases, embed)
     heard = docket.heard()
     items, of_trials = trials.averaged(items_of(cases, chosen), "id")
     resampled: dict[str, Any] = {"seed": seed, "n_resamples": n_resamples}
-    items, fit, said = humans.on(carried(items, data), heard, **resampled)
-    at(f"intervals, {n_resamples} resamples")
+    items, fit, said = humans.on(kit.grouping.carried(items, data), heard, **resampled)
+    core.progress.at(f"intervals, {n_resamples} resamples")
     headline = [m for m in measures(chosen) if m.metric in METRICS]
     tables = {
         **tables_of(cases, chosen),
         "confusion": confusion_of(items),
-        "comparison": compare_groups(items, headline, "model", **resampled),
-        **calls_of([], [heard]),
+        "comparison": kit.comparing.compare_groups(items, headline, "model", **resampled),
+        **kit.collecting.calls_of([], [heard]),
     }
-    result = Result(
+    result = core.Result(
         study="rag_generation",
         question=QUESTION,
-        judged=several("model", items["model"]),
+        judged=kit.collecting.several("model", items["model"]),
         parameters=parameters | fit,
         data=data.label,
         id="id",
         by=("model",),
         items=items,
-        summary=summarise(items, **taken(summarise, parameters | fit)),
+        summary=summarise(items, **kit.taken(summarise, parameters | fit)),
         tables={name: table for name, table in tables.items() if len(table) or name != "comparison"},
         notes=(*data.notes, *left_out, *embedded, *notes(cases, items, parameters), *said),
         method=method(parameters),
-        accounting=merged([accounting_of([], [heard]), *spent]),
+        accounting=merged([kit.collecting.accounting_of([], [heard]), *spent]),
     )
     return trials.reported(result, of_trials, headline)
+
+
+globals().update(offered(__name__))

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pandas as pd
+
+from evalbench import kit, readers
 from evalbench.errors import BadInput
 from evalbench.judge.recorded import Recording
 from evalbench.judge.verdicts import RECORDED
-from evalbench.kit.answers import why_unscored
-from evalbench.kit.choosing import AUTO
-from evalbench.kit.collecting import given
-from evalbench.kit.options import Checks
 from evalbench.models.llm import is_model_name
-from evalbench.readers.dataset import Dataset
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 METRICS = ("faithfulness", "answer_relevance", "context_recall", "context_precision", "answer_correctness")
 OF_TRUTHS = ("context_recall", "context_precision", "answer_correctness")
@@ -59,8 +54,8 @@ class Answer:
 
 def answers_of(rows: pd.DataFrame) -> list[Answer]:
     """The answers in the order of their ids and models."""
-    rows = given(rows, "answer", "answers").sort_values(KEYS, kind="stable", ignore_index=True)
-    reasons = why_unscored(rows["answer"])
+    rows = kit.collecting.given(rows, "answer", "answers").sort_values(KEYS, kind="stable", ignore_index=True)
+    reasons = kit.answers.why_unscored(rows["answer"])
     return [_answer(row, str(reason)) for row, reason in zip(rows.to_dict("records"), reasons, strict=True)]
 
 
@@ -85,7 +80,7 @@ def only_compares(judge: Judge) -> bool:
     return isinstance(judge, str) and judge != OWN_TABLE and not judge.startswith(RECORDED) and not is_model_name(judge)
 
 
-def judge_of(judge: Judge, data: Dataset) -> Judge | Recording:
+def judge_of(judge: Judge, data: readers.Dataset) -> Judge | Recording:
     """The judge that is asked: for ``recorded`` the verdicts of the data set.
 
     Raises
@@ -109,7 +104,7 @@ def metrics_of(
     metrics: Sequence[str] | str,
     judge: Judge,
     split: str,
-    checks: Checks,
+    checks: kit.Checks,
     *,
     truths: bool = True,
     lit: Collection[str] = (),
@@ -121,7 +116,7 @@ def metrics_of(
     compares = only_compares(judge)
     blind = f"{judge} compares texts and writes none: choose a chat model (openai/MODEL, local/smollm2-135m) or recorded:FILE"
     checks.that(not (compares and split == "claims"), f"split='claims' needs a judge that writes; {blind}")
-    if metrics == AUTO:
+    if metrics == kit.choosing.AUTO:
         unable = {"answer_relevance"} if compares else set()
         notes = [f"answer_relevance is not computed: its questions are written by the judge, and {blind}."] * compares
         without = [] if truths else [name for name in OF_TRUTHS if name not in lit]

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from evalbench.judge.verdicts import Judgement
 from evalbench.kit.answers import NO_OUTPUT, NO_REFERENCE
 from evalbench.metrics import rag
 from evalbench.studies.rag_generation.inputs import KEYS, METRICS
 from evalbench.studies.rag_generation.judged import Case, Statements, stating
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 NO_CONTEXTS = "no contexts"
 NO_CLAIM = "no claim"
@@ -30,8 +28,6 @@ Why = tuple[str, str]
 
 def items_of(cases: Sequence[Case], metrics: Sequence[str]) -> pd.DataFrame:
     """One row per answer: the metrics that were computed, their parts, counts, lists of facts, and reasons."""
-    import pandas as pd
-
     return pd.DataFrame([_item(case, metrics) for case in cases])
 
 
@@ -246,8 +242,6 @@ _TEXTS = {"str": "lang group question ground_truth", "int": "n_contexts"}
 
 
 def _frame(cases: Sequence[Case], rows: Any, types: Mapping[str, str]) -> pd.DataFrame:
-    import pandas as pd
-
     listed = [{"id": c.answer.id, "model": c.answer.model, **row} for c in cases for row in rows(c)]
     kinds = {name: kind for kind, names in types.items() for name in names.split()}
     if not listed:

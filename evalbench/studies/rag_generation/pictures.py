@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from evalbench.draw.html import Html, escape, language_attributes
-from evalbench.draw.pictures import estimate_bars, heat_map
-from evalbench.draw.tables import clamped, folded, html_table, text_block
+import pandas as pd
+
+from evalbench import core, draw, kit
 from evalbench.kit.cases import Show, in_turn, rows_of, score_text, sheet, shown, worst_cases
-from evalbench.kit.comparing import shown as compared
-from evalbench.kit.trials import each_trial
 from evalbench.studies.rag_generation.inputs import KEYS
 from evalbench.studies.rag_generation.items import CONFUSION, FATES
 from evalbench.studies.rag_generation.method import judge_words
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure as Picture
-
-    from evalbench.core.result import Result
 
 _ROWS = 40
 _WORDS = {
@@ -41,7 +33,7 @@ _CLAIMS = dict(
 _FACTS = dict(zip(FATES, ("stated, carried", "stated, lost", "missed, carried", "missed, lost"), strict=True))
 
 
-def picture_scores(result: Result) -> tuple[Picture, str]:
+def picture_scores(result: core.Result) -> draw.Drawn:
     """Every figure with its interval, figure by figure, so that the models are side by side."""
     every = result.summary.estimates
     known = {e.metric for e in every if e.value is not None}
@@ -50,7 +42,7 @@ def picture_scores(result: Result) -> tuple[Picture, str]:
     rows = sorted(found, key=lambda e: (order.index(e.metric), e.group["model"]))
     several = len({e.group["model"] for e in rows}) > 1
     low = min([0.0, *(x for e in rows for x in (e.value, e.ci_low) if x is not None)])
-    return estimate_bars(
+    return draw.pictures.estimate_bars(
         [f"{e.title}, {e.group['model']}" if several else e.title for e in rows],
         rows,
         title="Answers and what was retrieved for them",
@@ -59,17 +51,17 @@ def picture_scores(result: Result) -> tuple[Picture, str]:
     )
 
 
-def picture_confusion(result: Result) -> tuple[Picture, str] | None:
+def picture_confusion(result: core.Result) -> draw.Drawn | None:
     """The answers' claims: right or wrong by the ground truth, supported by the contexts or not."""
     return _counts(result, _CLAIMS, "Claims of the answers, by ground truth and by contexts", "claims")
 
 
-def picture_fates(result: Result) -> tuple[Picture, str] | None:
+def picture_fates(result: core.Result) -> draw.Drawn | None:
     """What became of the ground truth's facts: in the answer or not, in the contexts or not."""
     return _counts(result, _FACTS, "Facts of the ground truth, by answer and by contexts", "facts")
 
 
-def _counts(result: Result, names: Mapping[str, str], title: str, unit: str) -> tuple[Picture, str] | None:
+def _counts(result: core.Result, names: Mapping[str, str], title: str, unit: str) -> draw.Drawn | None:
     table = result.tables["confusion"]
     models = table["model"].tolist()
     found = table.reindex(columns=list(names))
@@ -77,16 +69,18 @@ def _counts(result: Result, names: Mapping[str, str], title: str, unit: str) -> 
         return None
     matrix = found.to_numpy(float)
     text = [["–" if math.isnan(v) else f"{v:.0f}" for v in row] for row in matrix]
-    return heat_map(matrix, models, list(names.values()), title=title, text=text, unit=f"number of {unit}", low=0)
+    return draw.pictures.heat_map(
+        matrix, models, list(names.values()), title=title, text=text, unit=f"number of {unit}", low=0
+    )
 
 
-def _known(result: Result) -> list[str]:
+def _known(result: core.Result) -> list[str]:
     """The metrics that some answer has; all, where none has one."""
     metrics: list[str] = result.parameters["metrics"]
     return [name for name in metrics if result.items[name].notna().any()] or metrics
 
 
-def picture_groups(result: Result) -> tuple[Picture, str]:
+def picture_groups(result: core.Result) -> draw.Drawn:
     """The mean of every metric by model and group."""
     metrics, items = _known(result), result.items
     means = items.groupby(["group", "model"], sort=True)[metrics].mean()
@@ -95,7 +89,7 @@ def picture_groups(result: Result) -> tuple[Picture, str]:
         lowest = means.mean(axis=1).sort_values(kind="stable").index[:_ROWS]
         means, title = means.loc[sorted(lowest)], f"Mean scores by group and model, the {_ROWS} lowest of {total}"
     names = [", ".join(filter(None, map(str, pair))) for pair in means.index]
-    return heat_map(
+    return draw.pictures.heat_map(
         means.to_numpy(float),
         names,
         [name.replace("_", " ") for name in metrics],
@@ -106,12 +100,12 @@ def picture_groups(result: Result) -> tuple[Picture, str]:
     )
 
 
-def comparison(result: Result) -> pd.DataFrame:
+def comparison(result: core.Result) -> pd.DataFrame:
     """Every pair of models on every metric, paired by question."""
-    return compared(result.tables.get("comparison"), "model")
+    return kit.comparing.shown(result.tables.get("comparison"), "model")
 
 
-def unsupported(result: Result, rows: int = 20) -> pd.DataFrame:
+def unsupported(result: core.Result, rows: int = 20) -> pd.DataFrame:
     """Statements that the contexts contradict or do not support, the models in turn."""
     found = result.tables["statements"]
     found = found[found["support_label"].isin(["CONTRADICTED", "NOT_SUPPORTED"])]
@@ -126,7 +120,7 @@ def unsupported(result: Result, rows: int = 20) -> pd.DataFrame:
     return shown(found, cells)
 
 
-def missing_facts(result: Result, rows: int = 20) -> pd.DataFrame:
+def missing_facts(result: core.Result, rows: int = 20) -> pd.DataFrame:
     """Facts of the ground truth that the answer lacks, and whether the contexts had them; the models in turn."""
     found = result.tables["facts"]
     asked = result.items.get("answer_correctness")
@@ -152,19 +146,19 @@ def _loser(label: str, stated_by: str) -> str:
     return "the generator" if label == "SUPPORTED" else "the retriever" if label else "not known"
 
 
-def _said(row: Mapping[str, Any], name: str, words: Mapping[str, str]) -> Html:
+def _said(row: Mapping[str, Any], name: str, words: Mapping[str, str]) -> draw.Html:
     """A verdict in words, the numbers that it names, and why."""
     label, why = row[f"{name}_label"], "; ".join(filter(None, [row[f"{name}_detail"], row[f"{name}_reason"]]))
     numbers = row.get({"support": "supporting", "truth": "stating", "carried": "carrying"}[name], "")
-    named = f" ({escape(('fact ' if name == 'truth' else 'context ') + numbers)})" if numbers else ""
+    named = f" ({draw.escape(('fact ' if name == 'truth' else 'context ') + numbers)})" if numbers else ""
     reason = row[f"{name}_unscored"]
-    verdict = f"<strong>{escape(words[label])}</strong>{named}"
+    verdict = f"<strong>{draw.escape(words[label])}</strong>{named}"
     more = ": ".join(filter(None, [reason.replace("-", " "), why]))
-    return Html(f"{verdict}{f'<br>{escape(more)}' if more else ''}")
+    return draw.Html(f"{verdict}{f'<br>{draw.escape(more)}' if more else ''}")
 
 
-@each_trial
-def worst(result: Result, rows: int = 10) -> pd.DataFrame:
+@kit.trials.each_trial
+def worst(result: core.Result, rows: int = 10) -> pd.DataFrame:
     """The answers with the lowest scores, by the mean of the metrics that they have."""
     metrics = _known(result)
     mean = result.items[metrics].mean(axis=1)
@@ -180,31 +174,35 @@ def worst(result: Result, rows: int = 10) -> pd.DataFrame:
     )
 
 
-def _asked(row: dict[str, Any]) -> Html:
-    lang = language_attributes(row["question"], row["lang"])
-    truth = f"<q>{clamped(row['ground_truth'], 200)}</q>" if row["ground_truth"] else "no ground truth is given"
-    return Html(f"<div{lang}>{clamped(row['question'], 200)}<br>{truth}</div>")
+def _asked(row: dict[str, Any]) -> draw.Html:
+    lang = draw.html.language_attributes(row["question"], row["lang"])
+    truth = (
+        f"<q>{draw.tables.clamped(row['ground_truth'], 200)}</q>" if row["ground_truth"] else "no ground truth is given"
+    )
+    return draw.Html(f"<div{lang}>{draw.tables.clamped(row['question'], 200)}<br>{truth}</div>")
 
 
-def _answered(row: dict[str, Any], metrics: Sequence[str]) -> Html:
+def _answered(row: dict[str, Any], metrics: Sequence[str]) -> draw.Html:
     scores = ", ".join(f"{name.replace('_', ' ')} {score_text(row[name])}" for name in metrics)
-    return Html(f"{_answer(row['answer'], row['lang'])}<strong>{escape(scores)}</strong>")
+    return draw.Html(f"{_answer(row['answer'], row['lang'])}<strong>{draw.escape(scores)}</strong>")
 
 
-def _answer(text: Any, code: str) -> Html:
-    return text_block(text, 600, code) if isinstance(text, str) else Html("<div><em>no answer</em></div>")
+def _answer(text: Any, code: str) -> draw.Html:
+    return (
+        draw.tables.text_block(text, 600, code) if isinstance(text, str) else draw.Html("<div><em>no answer</em></div>")
+    )
 
 
-@each_trial
-def annotated(result: Result, n: int = 6) -> Html:
+@kit.trials.each_trial
+def annotated(result: core.Result, n: int = 6) -> draw.Html:
     """Answers with everything that was judged of them, the lowest means first, the models in turn."""
     mean = result.items[result.parameters["metrics"]].mean(axis=1)
     ordered = worst_cases(result.items.assign(mean=mean), "mean", keys=KEYS, n=None, unscored=True)
     chosen = in_turn(ordered, "model", n)
-    return Html("".join(_annotated_one(result, item) for item in chosen.to_dict("records")))
+    return draw.Html("".join(_annotated_one(result, item) for item in chosen.to_dict("records")))
 
 
-def _annotated_one(result: Result, item: dict[Any, Any]) -> Html:
+def _annotated_one(result: core.Result, item: dict[Any, Any]) -> draw.Html:
     own = {name: rows_of(result.tables[name], item, KEYS) for name in ("statements", "facts", "contexts", "texts")}
     text, judge = own["texts"].iloc[0], judge_words(result.parameters["judge"])
     metrics = _known(result)
@@ -228,8 +226,8 @@ def _annotated_one(result: Result, item: dict[Any, Any]) -> Html:
     retrieved: Show = {
         "rank": "rank",
         "context": "context",
-        "relevance": lambda row: Html(
-            f"<strong>{escape(_WORDS[row['label']])}</strong><br>{escape(row['reason'] or row['detail'])}"
+        "relevance": lambda row: draw.Html(
+            f"<strong>{draw.escape(_WORDS[row['label']])}</strong><br>{draw.escape(row['reason'] or row['detail'])}"
         ),
         "precision@k": "precision_at_k",
     }
@@ -238,15 +236,15 @@ def _annotated_one(result: Result, item: dict[Any, Any]) -> Html:
     if "context_precision" not in metrics:
         del retrieved["relevance"], retrieved["precision@k"]
     said = [
-        html_table(
+        draw.tables.html_table(
             shown(own["statements"], answer),
             caption=f"Statements of {name}, judged by {judge}",
             lang_columns={"statement": code},
         ),
-        html_table(
+        draw.tables.html_table(
             shown(own["facts"], truth), caption=f"Facts of the ground truth of {name}", lang_columns={"fact": code}
         ),
-        html_table(
+        draw.tables.html_table(
             shown(own["contexts"], retrieved),
             caption=f"What was retrieved for {name}",
             lang_columns={"context": code},
@@ -258,20 +256,20 @@ def _annotated_one(result: Result, item: dict[Any, Any]) -> Html:
     return sheet(f"{name}: {scores}", text["question"], head, *filled, *_written(result, item), code=code)
 
 
-def _with_passage(verdict: Html, numbers: str, contexts: Mapping[int, str]) -> Html:
+def _with_passage(verdict: draw.Html, numbers: str, contexts: Mapping[int, str]) -> draw.Html:
     passages = [contexts.get(int(number), "") for number in numbers.split(", ") if number]
-    return Html(verdict + "".join(folded("its text", text) for text in passages if text))
+    return draw.Html(verdict + "".join(draw.tables.folded("its text", text) for text in passages if text))
 
 
-def _written(result: Result, item: dict[Any, Any]) -> list[Html]:
+def _written(result: core.Result, item: dict[Any, Any]) -> list[draw.Html]:
     """The questions that were written from an answer, and the two objects of its facts."""
     parts = []
     if "questions" in result.tables and len(rows := rows_of(result.tables["questions"], item, KEYS)):
         flag = ", which is non-committal" if item.get("noncommittal") == 1 else ""
         columns: Show = {"question": "question", "cosine with the one that was asked": "cosine"}
         written = shown(rows[rows["kind"] == "written"], columns)
-        parts.append(html_table(written, caption=f"Questions written from the answer{flag}"))
+        parts.append(draw.tables.html_table(written, caption=f"Questions written from the answer{flag}"))
     if "correctness" in result.tables:
         for row in rows_of(result.tables["correctness"], item, KEYS).to_dict("records"):
-            parts.append(folded("TP, FP and FN as JSON", f"{row['facts']}\n{row['result']}"))
+            parts.append(draw.tables.folded("TP, FP and FN as JSON", f"{row['facts']}\n{row['result']}"))
     return parts

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from evalbench.core.measures import Measure, mean_of, ratio, share_of
-from evalbench.core.result import Summary
-from evalbench.core.wording import counted
+import pandas as pd
+
+from evalbench import core, kit
 from evalbench.judge.entail import BASELINE, holds_back
-from evalbench.kit.options import Checks
-from evalbench.kit.rules import rule_of
-from evalbench.kit.slicing import sliced
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, by_group, with_light, worst_group
 from evalbench.metrics.registry import card
 from evalbench.studies.rag_generation.inputs import METRICS
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # Figure → the metrics whose questions it rests on.
 PARENTS: Mapping[str, tuple[str, ...]] = {
@@ -41,7 +34,7 @@ _WHY = {
 }
 
 
-def measures(metrics: Sequence[str] = ()) -> tuple[Measure, ...]:
+def measures(metrics: Sequence[str] = ()) -> tuple[core.Measure, ...]:
     """The means of the metrics over answers, and what is shown beside them."""
     chosen = set(metrics or METRICS)
     share = {"higher_is_better": False, "interval": "counts"}
@@ -50,19 +43,21 @@ def measures(metrics: Sequence[str] = ()) -> tuple[Measure, ...]:
         _mean("context_relevant_share"),
         _mean("claim_precision"),
         _mean("claim_recall"),
-        share_of("noncommittal", title="non-committal answers", higher_is_better=False, undefined="there is no answer"),
-        Measure(
+        core.share_of(
+            "noncommittal", title="non-committal answers", higher_is_better=False, undefined="there is no answer"
+        ),
+        core.Measure(
             "invented",
             ("n_wrong_unsupported", "n_claims"),
-            ratio,
+            core.ratio,
             title="claims invented",
             undefined="no claim has both verdicts",
             **share,  # type: ignore[arg-type]
         ),
-        Measure(
+        core.Measure(
             "lost",
             ("n_missed_uncarried", "n_truths"),
-            ratio,
+            core.ratio,
             title="facts lost by the retriever",
             undefined="no fact has both verdicts",
             **share,  # type: ignore[arg-type]
@@ -71,9 +66,9 @@ def measures(metrics: Sequence[str] = ()) -> tuple[Measure, ...]:
     return tuple(m for m in known if chosen >= set(PARENTS[m.metric]))
 
 
-def _mean(name: str) -> Measure:
+def _mean(name: str) -> core.Measure:
     entry = card(name)
-    return mean_of(name, title=name.replace("_", " "), unit=entry.unit, worst=entry.range[0], undefined=_WHY[name])
+    return core.mean_of(name, title=name.replace("_", " "), unit=entry.unit, worst=entry.range[0], undefined=_WHY[name])
 
 
 def rules_of(lights: Mapping[str, Any], metrics: Sequence[str]) -> dict[str, dict[str, float]]:
@@ -84,7 +79,7 @@ def rules_of(lights: Mapping[str, Any], metrics: Sequence[str]) -> dict[str, dic
     BadInput
         Lists lights of figures that are not computed, and thresholds that are no rule.
     """
-    checks, found = Checks(), {}
+    checks, found = kit.Checks(), {}
     known = {m.metric: m for m in measures(metrics)}
     for name, rule in lights.items():
         checks.that(name in known, f"lights: {name} is not among the figures; there are {', '.join(known)}")
@@ -99,23 +94,23 @@ def rules_of(lights: Mapping[str, Any], metrics: Sequence[str]) -> dict[str, dic
                 "within": (low, 1.0),
                 "of": name,
             }
-            found[name] = checks.tried(lambda rule=rule, options=options: rule_of(rule, **options)) or {}  # type: ignore[misc]
+            found[name] = checks.tried(lambda rule=rule, options=options: kit.rules.rule_of(rule, **options)) or {}  # type: ignore[misc]
     checks.refuse("rag_generation")
     return {name: rule for name, rule in found.items() if rule}
 
 
-@sliced(measures=measures)
+@kit.slicing.sliced(measures=measures)
 def summarise(
     items: pd.DataFrame,
     *,
     metrics: Sequence[str] = (),
     lights: Mapping[str, Mapping[str, float]] | None = None,
-    max_unscored: float = MAX_UNSCORED,
+    max_unscored: float = kit.MAX_UNSCORED,
     judge: str = BASELINE,
     correction_fit: Mapping[str, Any] | None = None,
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Summary:
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Summary:
     """Estimates per model and the verdict.
 
     Parameters
@@ -138,16 +133,19 @@ def summarise(
     found = [
         e
         for m in known
-        for e in by_group(
-            with_reasons(items, m.metric), [with_light(m, rules if m.metric in rules else {})], "model", **options
+        for e in kit.verdicts.by_group(
+            with_reasons(items, m.metric),
+            [kit.verdicts.with_light(m, rules if m.metric in rules else {})],
+            "model",
+            **options,
         )
     ]
-    return worst_group(
+    return kit.worst_group(
         items,
         known,
         "model",
         lights=rules,
-        over=counted(items["id"].nunique(), "question"),
+        over=core.counted(items["id"].nunique(), "question"),
         held_back=by_words.removesuffix("."),
         max_unscored=max_unscored,
         remark=" ".join(filter(None, [_without_contexts(items), "" if rules else by_words])),
@@ -168,4 +166,4 @@ def with_reasons(items: pd.DataFrame, figure: str) -> pd.DataFrame:
 
 def _without_contexts(items: pd.DataFrame) -> str:
     lacking = items["undefined"].str.contains("no contexts", regex=False)
-    return f"{counted(int(lacking.sum()), 'answer')} without contexts." if lacking.any() else ""
+    return f"{core.counted(int(lacking.sum()), 'answer')} without contexts." if lacking.any() else ""

@@ -12,34 +12,16 @@ metric has a threshold of its own, so the light is unlit until ``lights`` gives 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from evalbench.core.compared import left_out_note
-from evalbench.core.result import Result
-from evalbench.kit.collecting import several
-from evalbench.kit.comparing import compare_groups
-from evalbench.kit.grouping import carried
-from evalbench.kit.options import Checks, stated, taken
-from evalbench.kit.trials import spread
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
+import pandas as pd
+
+from evalbench import core, kit, readers
 from evalbench.metrics.ranking import TIES
-from evalbench.readers.dataset import Dataset
+from evalbench.studies.contract import offered
 from evalbench.studies.rag_retrieval.figures import NAMES, NEED_SCALE, UNJUDGED, Figure, bare, figures_of
-from evalbench.studies.rag_retrieval.inputs import SCHEMA, adapt, check, given
+from evalbench.studies.rag_retrieval.inputs import SCHEMA, given
 from evalbench.studies.rag_retrieval.items import MEAN, Rules, items_of, ranked
-from evalbench.studies.rag_retrieval.pictures import (
-    answer_correlations,
-    answer_table,
-    comparison,
-    figures_table,
-    grade_table,
-    lowest,
-    parting,
-    picture_answers,
-    picture_curves,
-    picture_runs,
-    picture_spread,
-)
 from evalbench.studies.rag_retrieval.summary import (
     KS,
     METRICS,
@@ -53,20 +35,11 @@ from evalbench.studies.rag_retrieval.summary import (
 )
 from evalbench.studies.rag_retrieval.tables import answers_of, grades_of, inverted, parted, passages_of, worst
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = [
-    "QUESTION", "SCHEMA", "adapt", "answer_correlations", "answer_table", "check", "comparison", "evaluate", "figures_table",
-    "grade_table", "lowest", "measures", "parting", "picture_answers", "picture_curves", "picture_runs", "picture_spread",
-    "summarise",
-]  # fmt: skip
-
 QUESTION = "How well does a search find the passages that answer?"
 
 
 def evaluate(
-    data: Dataset,
+    data: readers.Dataset,
     *,
     metrics: Sequence[str] = METRICS,
     k: int = K,
@@ -79,10 +52,10 @@ def evaluate(
     no_relevant: str = "skip",
     absent: str = "zero",
     lights: Mapping[str, Mapping[str, float]] | None = None,
-    max_unscored: float = MAX_UNSCORED,
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Result:
+    max_unscored: float = kit.MAX_UNSCORED,
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Result:
     """Judge rankings of passages by their relevance.
 
     Parameters
@@ -139,9 +112,9 @@ def evaluate(
     >>> result.estimate("mrr_at_5", run="run").value
     0.5
     """
-    options = stated(evaluate, locals())
+    options = kit.stated(evaluate, locals())
     names = list(dict.fromkeys(bare(name) for name in metrics))
-    checks = Checks(options)
+    checks = kit.Checks(options)
     checks.that(names, "metrics: none was named")
     for name in names:
         checks.choice("metrics", name, NAMES)
@@ -173,12 +146,12 @@ def evaluate(
     checks.refuse("rag_retrieval")
     options |= {"metrics": names, "lights": rule}
     depths = sorted({*ks, k})
-    data, trials = spread(data, SCHEMA)
-    found, rules = given(data), Rules(**taken(Rules, options))
+    data, trials = kit.trials.spread(data, SCHEMA)
+    found, rules = given(data), Rules(**kit.taken(Rules, options))
     rankings = {name: ranked(run, found.qrels, rules) for name, run in found.runs.items()}
     each = items_of(found, rankings, figures_of(names, depths), depths, rules)
     items, of_trials = trials.averaged(each, "query_id")
-    items = carried(items, data, unit="query_id", names={"questions": "query_id"})
+    items = kit.grouping.carried(items, data, unit="query_id", names={"questions": "query_id"})
     runs = trials.names(list(found.runs))
     first = Figure(names[0], k).name
     tables = {"grades": grades_of(found, rankings, k), **tables_of(items, names, k, depths, ties, seed, n_resamples)}
@@ -193,16 +166,16 @@ def evaluate(
     if (answers := data.get("answers")) is not None:
         of_answers = answers_of(items, answers, names, k, rules, n_resamples)
         tables["answer_by_passage"], tables["answer_correlation"], said = of_answers
-    result = Result(
+    result = core.Result(
         study="rag_retrieval",
         question=QUESTION,
-        judged=several("run", runs),
+        judged=kit.collecting.several("run", runs),
         parameters=options,
         data=data.label,
         id="query_id",
         by=("run",),
         items=items,
-        summary=summarise(items, **taken(summarise, options)),
+        summary=summarise(items, **kit.taken(summarise, options)),
         tables={name: table for name, table in tables.items() if len(table)},
         notes=tuple(
             filter(
@@ -210,10 +183,10 @@ def evaluate(
                 (
                     *data.notes,
                     *found.notes,
-                    *notes(items, **taken(notes, options)),
+                    *notes(items, **kit.taken(notes, options)),
                     *said,
                     inverted(tables["grades"]),
-                    left_out_note(len(runs), "runs", first),
+                    core.compared.left_out_note(len(runs), "runs", first),
                 ),
             )
         ),
@@ -231,6 +204,9 @@ def tables_of(
     compared = [m for m in measures(names, k, ties) if not m.metric.startswith(UNJUDGED)]
     return {
         "curves": curves_of(items, names, depths, ties=ties, **options),
-        "comparison": compare_groups(items, compared, "run", units="query_id", rank_by=first, **options),
+        "comparison": kit.comparing.compare_groups(items, compared, "run", units="query_id", rank_by=first, **options),
         "parted": parted(items, first),
     }
+
+
+globals().update(offered(__name__))

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from evalbench.core.wording import counted
+import pandas as pd
+
+from evalbench import core, readers
 from evalbench.errors import BadInput
 from evalbench.metrics.ranking import among
-from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Column, Table
 from evalbench.studies.rag_retrieval.listed import by_query
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ONLY = "run"
 """The run's name where the table names none."""
@@ -93,7 +91,7 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     return out
 
 
-def check(data: Dataset) -> None:
+def check(data: readers.Dataset) -> None:
     """Refuse runs without an order, and runs that share no query with the judgements.
 
     Raises
@@ -142,7 +140,7 @@ class Given(NamedTuple):
     notes: tuple[str, ...]
 
 
-def given(data: Dataset) -> Given:
+def given(data: readers.Dataset) -> Given:
     """Runs and judgements, and what a reader must know of them.
 
     Raises
@@ -157,7 +155,7 @@ def given(data: Dataset) -> Given:
         notes.append(f"Rows of qrels without a relevance, taken as not judged: {unmarked} of {len(data['qrels'])}.")
     if "score" in table and "rank" in table and (n := _disagreeing(table)):
         notes.append(
-            f"The order of column rank is not that of column score in {counted(n, 'ranking')}; the score decides, as in "
+            f"The order of column rank is not that of column score in {core.counted(n, 'ranking')}; the score decides, as in "
             "trec_eval."
         )
     if "score" not in table:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from evalbench.core.arrays import Floats
 from evalbench.metrics.ranking import Rankings, ranked_run
 from evalbench.metrics.retrieval import unjudged_at_k
 from evalbench.studies.rag_retrieval.figures import UNJUDGED, Figure, values_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evalbench.studies.rag_retrieval.inputs import Given
+from evalbench.studies.rag_retrieval.inputs import Given
 
 KEYS = ("query_id", "run")
 NO_RELEVANT, NOT_IN_RUN = "no-relevant-passage", "not-in-run"
@@ -51,8 +48,6 @@ def items_of(
         that share their score), ``top_grade`` (of the first passage; NaN where it was not judged), ``unscored``,
         ``undefined``.
     """
-    import pandas as pd
-
     parts = []
     for name, (queries, found) in rankings.items():
         run = given.runs[name]

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from evalbench import readers
 from evalbench.errors import BadInput
-from evalbench.readers.renames import options_in, usual
-from evalbench.readers.written import lists_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 RELEVANT, RETRIEVED = "relevant", "retrieved"
 IDS = ("query_id", "id", "_id", "qid", "query-id")
@@ -36,20 +33,18 @@ def by_query(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
         For lists that are in neither form, cells that are no lists of ids, and queries of several runs whose relevant
         passages differ: all of them.
     """
-    import pandas as pd
-
     out = dict(frames)
     frame = frames.get("run")
     if frame is None or {"passage_id", "corpus-id"} & set(frame.columns):
         return out
-    written = {str(c): lists_of(frame[c]) for c in frame}
+    written = {str(c): readers.written.lists_of(frame[c]) for c in frame}
     frame = frame.assign(**{name: cells for name, (cells, _) in written.items()})
     said = [f"column {name}: {note}" for name, (_, found) in written.items() for note in found]
     lists = [str(c) for c in frame if frame[c].map(lambda v: isinstance(v, list)).any()]
     if not {RELEVANT, RETRIEVED} <= set(lists):
         if lists:
-            hints = [usual(own, lists) for own in (RETRIEVED, RELEVANT) if own not in frame]
-            options = [f"--map {option}" for option in options_in(filter(None, hints))]
+            hints = [readers.renames.usual(own, lists) for own in (RETRIEVED, RELEVANT) if own not in frame]
+            options = [f"--map {option}" for option in readers.renames.options_in(filter(None, hints))]
             way_out = f"\nare these meant? {' '.join(options)}" if options and all(hints) else ""
             head = f"run: no ranking is found in the lists of {', '.join(lists)}; what is read:"
             raise BadInput.listing(head, FORMS, end=way_out)

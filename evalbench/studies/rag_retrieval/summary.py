@@ -4,20 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from evalbench.core.measures import Measure, mean_of
-from evalbench.core.result import Summary
-from evalbench.core.wording import counted
-from evalbench.kit.options import Checks
-from evalbench.kit.rules import rule_of
-from evalbench.kit.slicing import sliced
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, by_group, worst_group
+import pandas as pd
+
+from evalbench import core, kit
 from evalbench.studies.rag_retrieval.figures import FORMULAS, UNJUDGED, Figure, bare, figures_of
 from evalbench.studies.rag_retrieval.items import MEAN
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 METRICS = ("ndcg", "average_precision", "mrr", "precision", "recall", "hit_rate")
 K, KS = 5, (1, 3, 5, 10)
@@ -31,7 +24,7 @@ def rules_of(lights: Mapping[str, Any], metrics: Sequence[str], k: int) -> dict[
     BadInput
         Lists lights of metrics that are not computed or at another depth, and thresholds that are no rule.
     """
-    checks, found = Checks(), {}
+    checks, found = kit.Checks(), {}
     for name, rule in lights.items():
         metric = bare(name)
         if metric not in metrics:
@@ -42,15 +35,15 @@ def rules_of(lights: Mapping[str, Any], metrics: Sequence[str], k: int) -> dict[
             not re.search(r"_at_\d", str(name)) or name == at,
             f"lights: {name}: the light is that of k, which is {k}: {at}",
         )
-        found[at] = checks.tried(lambda rule=rule, name=name: rule_of(rule, within=(0, 1), of=name)) or {}  # type: ignore[misc]
+        found[at] = checks.tried(lambda rule=rule, name=name: kit.rules.rule_of(rule, within=(0, 1), of=name)) or {}  # type: ignore[misc]
     checks.refuse("rag_retrieval")
     return {name: rule for name, rule in found.items() if rule}
 
 
-def measure_of(figure: Figure, ties: str = "") -> Measure:
+def measure_of(figure: Figure, ties: str = "") -> core.Measure:
     """The mean of a figure over queries; of the hit rate a proportion, unless a hit is a mean over orders."""
     if figure.metric == UNJUDGED:
-        return mean_of(
+        return core.mean_of(
             figure.name, title=figure.title, higher_is_better=False, worst=None, undefined="nothing was found"
         )
     proportion = figure.card.unit == "0/1" and ties != MEAN
@@ -59,17 +52,17 @@ def measure_of(figure: Figure, ties: str = "") -> Measure:
         if figure.metric == "auc"
         else "no query has a relevant passage"
     )
-    return mean_of(
+    return core.mean_of(
         figure.name, title=figure.title, undefined=undefined, interval="wilson" if proportion else "bootstrap"
     )
 
 
-def measures(metrics: Sequence[str], k: int, ties: str = "") -> tuple[Measure, ...]:
+def measures(metrics: Sequence[str], k: int, ties: str = "") -> tuple[core.Measure, ...]:
     """The headline: every metric at k, and the share of the first k passages that nobody judged."""
     return tuple(measure_of(figure, ties) for figure in (*figures_of(metrics, [k]), Figure(UNJUDGED, k)))
 
 
-@sliced("query_id", measures=measures)
+@kit.slicing.sliced("query_id", measures=measures)
 def summarise(
     items: pd.DataFrame,
     *,
@@ -77,17 +70,17 @@ def summarise(
     k: int = K,
     ties: str = "",
     lights: Mapping[str, Mapping[str, float]] | None = None,
-    max_unscored: float = MAX_UNSCORED,
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Summary:
+    max_unscored: float = kit.MAX_UNSCORED,
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Summary:
     """Means of every metric at k over queries per run, with intervals, and the verdict; options as of ``evaluate``."""
-    return worst_group(
+    return kit.worst_group(
         items,
         measures(metrics, k, ties),
         "run",
         lights=lights,
-        over=counted(items["query_id"].nunique(), "query", "queries"),
+        over=core.counted(items["query_id"].nunique(), "query", "queries"),
         max_unscored=max_unscored,
         units="query_id",
         seed=seed,
@@ -99,11 +92,9 @@ def curves_of(
     items: pd.DataFrame, metrics: Sequence[str], ks: Sequence[int], *, ties: str, seed: int, n_resamples: int
 ) -> pd.DataFrame:
     """Every metric at every depth per run, with its interval: ``run, metric, k, value, ci_low, ci_high, n``."""
-    import pandas as pd
-
     figures = {figure.name: figure for figure in figures_of(metrics, sorted(ks))}
     options: dict[str, Any] = {"units": "query_id", "seed": seed, "n_resamples": n_resamples}
-    found = by_group(items, [measure_of(figure, ties) for figure in figures.values()], "run", **options)
+    found = kit.verdicts.by_group(items, [measure_of(figure, ties) for figure in figures.values()], "run", **options)
     rows = [
         {
             "run": e.group.get("run", ""),
@@ -144,7 +135,7 @@ def notes(
             }
             way = ways.get(ties, f"they are in order of their ids, {ties}")
             out.append(
-                f"{name}: {int(own['n_tied'].sum())} passages of {counted(tied, 'query', 'queries')} have a score that another "
+                f"{name}: {int(own['n_tied'].sum())} passages of {core.counted(tied, 'query', 'queries')} have a score that another "
                 f"passage of the query has; {way}."
             )
         if (share := own[Figure(UNJUDGED, k).name].mean()) > 0.5:

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.correlation import correlate
-from evalbench.core.measures import estimate, mean_of
+from evalbench import core
 from evalbench.studies.rag_retrieval.figures import Figure
+from evalbench.studies.rag_retrieval.inputs import Given
 from evalbench.studies.rag_retrieval.items import KEYS, Ranked, Rules, ranked
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evalbench.studies.rag_retrieval.inputs import Given
 
 SHOWN = 20
 """So many queries at most are kept with their passages: those where two runs part most, and the worst of each run."""
@@ -24,8 +20,6 @@ TOP = "relevance of the first passage"
 
 def parted(items: pd.DataFrame, figure: str, n: int = SHOWN) -> pd.DataFrame:
     """The queries on which two runs differ most in a figure: ``query_id, difference, better, value_better, worse, value_worse``."""
-    import pandas as pd
-
     wide = items.pivot(index="query_id", columns="run", values=figure)
     columns = ["query_id", "difference", "better", "value_better", "worse", "value_worse"]
     wide = wide[wide.notna().sum(axis=1) >= 2]
@@ -62,8 +56,6 @@ def passages_of(given: Given, queries: Sequence[str], k: int, rules: Rules, text
     DataFrame
         ``query_id, run, rank`` (NaN: not found), ``passage_id, score, relevance`` (NaN: not judged), ``text``.
     """
-    import pandas as pd
-
     wanted = set(queries)
     qrels = given.qrels[given.qrels["query_id"].isin(wanted)]
     parts = []
@@ -96,8 +88,6 @@ def _ranks(run: pd.DataFrame, rules: Rules) -> Any:
 
 def grades_of(given: Given, rankings: Mapping[str, Ranked], k: int) -> pd.DataFrame:
     """How many passages have each grade, and the share of them that each run has among its first k: ``run, relevance, judged, found``."""
-    import pandas as pd
-
     rows = []
     judged = given.qrels["relevance"].value_counts()
     for name, (_, found) in rankings.items():
@@ -136,8 +126,6 @@ def answers_of(
         ``run, model, quality, spearman, ci_low, ci_high, n, note``.
     notes : list of str
     """
-    import pandas as pd
-
     given = answers if "model" in answers else answers.assign(model="answers")
     known = given[given["answer_correct"].notna()]
     said = []
@@ -161,15 +149,17 @@ def answers_of(
     for (run, model), part in rows.sort_values(["run", "model", "query_id"]).groupby(["run", "model"], sort=True):
         named = {"run": run, "model": model}
         binary = bool(part["answer_correct"].isin([0.0, 1.0]).all())
-        measure = mean_of("answer_correct", interval="wilson" if binary else "bootstrap")
+        measure = core.mean_of("answer_correct", interval="wilson" if binary else "bootstrap")
         for relevant, few in part.groupby("relevant", sort=True):
             options: dict[str, Any] = {"units": few["query_id"], "seed": rules.seed, "n_resamples": n_resamples}
-            (e,) = estimate(few, [measure], **options).estimates
+            (e,) = core.measures.estimate(few, [measure], **options).estimates
             by_passage.append(
                 {**named, "relevant": relevant, "n": e.n, "accuracy": e.value, "ci_low": e.ci_low, "ci_high": e.ci_high}
             )
         for quality in (TOP, *(Figure(metric, k).name for metric in metrics)):
-            r = correlate(part[quality], part["answer_correct"], seed=rules.seed, n_resamples=n_resamples)
+            r = core.correlation.correlate(
+                part[quality], part["answer_correct"], seed=rules.seed, n_resamples=n_resamples
+            )
             correlations.append(
                 {
                     **named,

@@ -13,38 +13,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.result import Result
+from evalbench import core, kit, readers
 from evalbench.errors import BadInput
 from evalbench.judge.entail import BASELINE
-from evalbench.kit.collecting import accounting_of, calls_of
-from evalbench.kit.grouping import carried
-from evalbench.kit.judging import Docket
-from evalbench.kit.labelled import given
-from evalbench.kit.options import stated, taken
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
 from evalbench.models.accounting import embeddings_counted, merged
-from evalbench.readers.dataset import Dataset
+from evalbench.studies.contract import offered
 from evalbench.studies.rag_tuning.asking import RECORDED, Asker, asked_hash, at_hand
 from evalbench.studies.rag_tuning.checking import checked
-from evalbench.studies.rag_tuning.inputs import SCHEMA, check, sources_of
+from evalbench.studies.rag_tuning.inputs import check, sources_of
 from evalbench.studies.rag_tuning.method import method, notes, sections_of
-from evalbench.studies.rag_tuning.pictures import (
-    chunk_settings,
-    comparison,
-    lost_questions,
-    missed,
-    not_applicable,
-    picture_chunks,
-    picture_embedding,
-    picture_queries,
-    picture_top_k,
-    rewrites,
-    worst,
-)
 from evalbench.studies.rag_tuning.rag import (
     SENTENCES,
     Chunker,
@@ -79,14 +61,6 @@ from evalbench.studies.rag_tuning.summary import (
     summarise,
 )
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = [
-    "QUESTION", "SCHEMA", "check", "chunk_settings", "comparison", "evaluate", "lost_questions", "measures", "missed",
-    "not_applicable", "picture_chunks", "picture_embedding", "picture_queries", "picture_top_k", "rewrites", "summarise", "worst",
-]  # fmt: skip
-
 QUESTION = "How should the RAG be tuned: how many chunks, of what size, by which embedding, with one query or several?"
 ITEMS = (
     "id", "part", "setting", "k", "quality", *RETRIEVAL, "found_1", "found_n", "place", "reciprocal", "unscored", "undefined",
@@ -94,7 +68,7 @@ ITEMS = (
 
 
 def evaluate(
-    data: Dataset,
+    data: readers.Dataset,
     *,
     target_metric: str = TARGET_METRIC,
     model: str | Callable[[dict[str, Any]], str] = "",
@@ -127,10 +101,10 @@ def evaluate(
     n_rewrites: int = 3,
     fusion: str = "rrf",
     lights: Mapping[str, Mapping[str, float]] | None = None,
-    max_unscored: float = MAX_UNSCORED,
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Result:
+    max_unscored: float = kit.MAX_UNSCORED,
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Result:
     """Tune a RAG on documents and questions.
 
     Parameters
@@ -202,13 +176,13 @@ def evaluate(
     BadInput
         For faults of the options or sources that are not there, all at once; for a target metric that the table does not allow.
     """
-    import pandas as pd
-
     lights = lights or {}
-    options = stated(evaluate, locals())
+    options = kit.stated(evaluate, locals())
     key, metric_options = checked(options, data, lights)
     options["target_metric"] = key.name if key else target_metric
-    humans = given(judged_measures(options["target_metric"]), data["questions"], **taken(given, options))
+    humans = kit.labelled.given(
+        judged_measures(options["target_metric"]), data["questions"], **kit.taken(kit.labelled.given, options)
+    )
     check(data)
     documents = data["documents"].sort_values("doc_id", ignore_index=True)
     questions = data["questions"].sort_values("id", ignore_index=True)
@@ -221,7 +195,7 @@ def evaluate(
     writing = (answering if same and answering else Asker(writer, data.get("replies"), **asking)) if writer else None
     judging = None
     if key is not None and key.name in JUDGED:
-        judging = Docket(answer_judge, prompt=prompt, **_settings(answer_judge, seed, max_tokens))
+        judging = kit.judging.Docket(answer_judge, prompt=prompt, **_settings(answer_judge, seed, max_tokens))
     rag = Rag(
         documents,
         questions,
@@ -284,11 +258,11 @@ def evaluate(
     )
     resampled: dict[str, Any] = {"seed": seed, "n_resamples": n_resamples}
     own_judge = [judging.heard()] if judging else []
-    items, fit, of_labels = humans.on(carried(items, data), *own_judge, by="setting", **resampled)
+    items, fit, of_labels = humans.on(kit.grouping.carried(items, data), *own_judge, by="setting", **resampled)
     options |= fit
     tables |= {"answers": pd.concat(rag.answers, ignore_index=True)} if rag.answers else {}
     shown = [key_measure(options["target_metric"])]
-    for part, listed in ((CHUNKS, shown), (QUERIES, [*shown, *measures(**taken(measures, options))[5:]])):
+    for part, listed in ((CHUNKS, shown), (QUERIES, [*shown, *measures(**kit.taken(measures, options))[5:]])):
         if not applies[part]:
             tables[f"compared_{part}"] = compared(items, part, listed, **resampled)
     tables["search"] = pd.DataFrame([searched])
@@ -296,7 +270,7 @@ def evaluate(
     replies = [reply for asker in {id(a): a for a in (answering, writing) if a}.values() for reply in asker.replies]
     heard = [each.heard() for each in (docket, judging) if each is not None]
     sent = [reply for reply in replies if reply.host]
-    return Result(
+    return core.Result(
         study="rag_tuning",
         question=QUESTION,
         judged=_judged(options),
@@ -306,15 +280,15 @@ def evaluate(
         by=("setting",),
         items=items,
         items_of="questions × settings, and generated questions",
-        summary=summarise(items, **taken(summarise, options)),
-        tables={**tables, **calls_of(replies, heard)},
+        summary=summarise(items, **kit.taken(summarise, options)),
+        tables={**tables, **kit.collecting.calls_of(replies, heard)},
         notes=(
             *data.notes,
             *notes(rag, index, items, tables["sections"], searched, tables.get("generated"), options, key),
             *of_labels,
         ),
         method=method(options, key),
-        accounting=merged([accounting_of(sent, heard), *spent]) if sent or heard or spent else {},
+        accounting=merged([kit.collecting.accounting_of(sent, heard), *spent]) if sent or heard or spent else {},
     )
 
 
@@ -324,12 +298,12 @@ def _judged(options: Mapping[str, Any]) -> str:
     return f"a RAG: {options['embed']}, chunks of at most {options['chunk_size']} characters{answering}"
 
 
-def _docket(judge: Any, data: Dataset, prompt: str, seed: int, max_tokens: int) -> Docket | None:
+def _docket(judge: Any, data: readers.Dataset, prompt: str, seed: int, max_tokens: int) -> kit.judging.Docket | None:
     """Who marks generated questions; None where nobody does."""
     if not judge:
         return None
     if judge != RECORDED:
-        return Docket(judge, prompt=prompt, **_settings(judge, seed, max_tokens))
+        return kit.judging.Docket(judge, prompt=prompt, **_settings(judge, seed, max_tokens))
     replies = data.get("replies")
     if replies is None:
         raise BadInput(f"{RECORDED}: the data have no table replies")
@@ -344,7 +318,7 @@ def _docket(judge: Any, data: Dataset, prompt: str, seed: int, max_tokens: int) 
             else {"unscored": "unparsed" if said else "not-recorded"}
         )
 
-    return Docket(recorded)
+    return kit.judging.Docket(recorded)
 
 
 def _settings(judge: Any, seed: int, max_tokens: int) -> dict[str, Any]:
@@ -357,8 +331,6 @@ def _settings(judge: Any, seed: int, max_tokens: int) -> dict[str, Any]:
 
 def _found(rag: Rag, index: Any, queries: Any, k: int) -> pd.DataFrame:
     """The first ``k`` chunks of every question, with their cosines: ``id, question, rank, chunk, cosine, carries, text``."""
-    import pandas as pd
-
     nearest = index.search(queries, min(k, len(index.texts)))
     found = judged(index, nearest.places, rag.sources)
     n, depth = nearest.places.shape
@@ -374,3 +346,6 @@ def _found(rag: Rag, index: Any, queries: Any, k: int) -> pd.DataFrame:
             "text": [index.texts[p] for p in flat],
         }
     )
+
+
+globals().update(offered(__name__))

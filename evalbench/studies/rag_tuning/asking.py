@@ -6,7 +6,9 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from evalbench.errors import BadInput
 from evalbench.kit.collecting import asked
@@ -15,9 +17,6 @@ from evalbench.models.exchange import Reply, Request, as_messages
 from evalbench.models.names import is_model_name
 from evalbench.models.names import model as model_of
 from evalbench.models.prompts import load_prompt, prompt_language
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 RECORDED = "recorded"
 TASKS = {"answer": "rag_answer", "question": "chunk_question", "rewrite": "rewritten_question", "mark": "mark"}

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from evalbench import kit, readers
 from evalbench.errors import BadInput
-from evalbench.kit.metric_options import metrics_of
-from evalbench.kit.options import Checks
 from evalbench.metrics.rank_fusion import FUSIONS
 from evalbench.metrics.registry import Card, card
-from evalbench.readers.dataset import Dataset
 from evalbench.studies.rag_tuning.rag import SEARCHES, SENTENCES, WHOLE
 from evalbench.studies.rag_tuning.sections import JUDGED, RETRIEVAL
 from evalbench.studies.rag_tuning.summary import AT_1, at_n, bands_for
 from evalbench.text.chunks import check_size
 
 
-def checked(options: Mapping[str, Any], data: Dataset, lights: Mapping[str, Any]) -> tuple[Card | None, dict[str, Any]]:
+def checked(
+    options: Mapping[str, Any], data: readers.Dataset, lights: Mapping[str, Any]
+) -> tuple[Card | None, dict[str, Any]]:
     """The text metric that is tuned for, if it is one, and its options; refuses all faults at once."""
-    checks = Checks(options)
+    checks = kit.Checks(options)
     whole = {"k": 1, "patience": 1, "most_k": 1, "graph_from": 1, "n_chunks": 0, "n_search": 2, "n_rewrites": 0}
     for name, least in whole.items():
         value = options[name]
@@ -49,7 +49,7 @@ def checked(options: Mapping[str, Any], data: Dataset, lights: Mapping[str, Any]
     if options["target_metric"] in JUDGED:
         key = card(options["target_metric"])
     elif options["target_metric"] not in RETRIEVAL:
-        cards = checks.tried(lambda: metrics_of([options["target_metric"]], metric_options)) or []
+        cards = checks.tried(lambda: kit.metric_options.metrics_of([options["target_metric"]], metric_options)) or []
         key = cards[0] if cards else None
     if key is not None:
         checks.that(
@@ -73,7 +73,7 @@ def checked(options: Mapping[str, Any], data: Dataset, lights: Mapping[str, Any]
     return key, metric_options
 
 
-def _check_sizes(checks: Checks, options: Mapping[str, Any]) -> None:
+def _check_sizes(checks: kit.Checks, options: Mapping[str, Any]) -> None:
     """Sizes and overlaps that no chunk can have, each combination that is tried."""
     for name in ("chunk_size", "overlap"):
         value, least = options[name], 1 if name == "chunk_size" else 0

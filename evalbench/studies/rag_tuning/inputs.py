@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.wording import counted
+from evalbench import core, readers
 from evalbench.errors import BadInput
-from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Column, Table
 from evalbench.text.locate import locate
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PURPOSES = ("answer", "question", "mark", "rewrite")
 NO_SOURCE, LOST_PASSAGE, EMPTY_SOURCE = "no-source", "passage-not-found", "source-is-empty"
@@ -95,7 +92,7 @@ class Sources(NamedTuple):
     why: np.ndarray[Any, Any]
 
 
-def check(data: Dataset) -> None:
+def check(data: readers.Dataset) -> None:
     """Refuse questions whose source is not among the documents, and sources of questions that are not there.
 
     Raises
@@ -115,13 +112,11 @@ def check(data: Dataset) -> None:
     if not (data["documents"]["text"].str.strip() != "").any():
         faults.append("documents: none has a text")
     if faults:
-        raise BadInput.listing(f"{data.label}: {counted(len(faults), 'fault')}:", faults, 20)
+        raise BadInput.listing(f"{data.label}: {core.counted(len(faults), 'fault')}:", faults, 20)
 
 
-def _named(data: Dataset) -> pd.DataFrame:
+def _named(data: readers.Dataset) -> pd.DataFrame:
     """Every source that the tables name: ``id, doc_id, passage``."""
-    import pandas as pd
-
     columns = ["id", "doc_id", "passage"]
     found = []
     questions, sources = data["questions"], data.get("sources")
@@ -136,7 +131,7 @@ def _named(data: Dataset) -> pd.DataFrame:
     return table.assign(passage=table["passage"].fillna("")).drop_duplicates(ignore_index=True)
 
 
-def sources_of(data: Dataset, documents: pd.DataFrame, questions: pd.DataFrame) -> Sources:
+def sources_of(data: readers.Dataset, documents: pd.DataFrame, questions: pd.DataFrame) -> Sources:
     """Where each question is answered, in the rows of these documents and questions."""
     places = {name: i for i, name in enumerate(documents["doc_id"])}
     rows = {name: i for i, name in enumerate(questions["id"])}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from evalbench.core.unscored import counted as counted_reasons
-from evalbench.core.wording import count, counted, percent
+import pandas as pd
+
+from evalbench import core
 from evalbench.judge.entail import holds_back
 from evalbench.metrics.rank_fusion import CONSTANT
 from evalbench.metrics.registry import Card
@@ -14,9 +15,6 @@ from evalbench.studies.rag_tuning.inputs import EMPTY_SOURCE, LOST_PASSAGE, NO_S
 from evalbench.studies.rag_tuning.rag import SENTENCES, WHOLE, Index
 from evalbench.studies.rag_tuning.sections import EMBEDDING, JUDGED, LOW_MARK, Rag, fusion_depth
 from evalbench.studies.rag_tuning.summary import TITLES
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def method(options: Mapping[str, Any], key: Card | None) -> tuple[str, ...]:
@@ -82,17 +80,17 @@ def notes(
         found = int((rag.sources.why == why).sum())
         if found:
             said.append(
-                f"{found} of {counted(len(rag.questions), 'question')} {words}: retrieval has no figure for them."
+                f"{found} of {core.counted(len(rag.questions), 'question')} {words}: retrieval has no figure for them."
             )
     n = len(index.texts)
     if options["k"] > n:
-        said.append(f"There are {counted(n, 'chunk')}, fewer than k = {options['k']}: all are found.")
+        said.append(f"There are {core.counted(n, 'chunk')}, fewer than k = {options['k']}: all are found.")
     if searched["search"] == "exact":
-        said.append(f"Search over {count(n)} chunks: exact.")
+        said.append(f"Search over {core.wording.count(n)} chunks: exact.")
     else:
         said.append(
-            f"Search over {count(n)} chunks: {searched['search']}; its recall@10 against the exact search is {searched['recall']:.3f} "
-            f"on {counted(searched['n_queries'], 'query', 'queries')}."
+            f"Search over {core.wording.count(n)} chunks: {searched['search']}; its recall@10 against the exact search is {searched['recall']:.3f} "
+            f"on {core.counted(searched['n_queries'], 'query', 'queries')}."
         )
     if key is not None and key.name in JUDGED and holds_back(str(options["answer_judge"])):
         said.append(
@@ -107,7 +105,7 @@ def notes(
         low = int((generated["undefined"] == LOW_MARK).sum())
         if low:
             said.append(
-                f"{low} of {counted(len(generated), 'generated question')} marked {options['min_mark']:g} or lower are left out."
+                f"{low} of {core.counted(len(generated), 'generated question')} marked {options['min_mark']:g} or lower are left out."
             )
     return said
 
@@ -117,9 +115,9 @@ def _unscored(items: pd.DataFrame) -> list[str]:
     for part, rows in items.groupby("part", sort=True):
         failed = rows["unscored"][rows["unscored"] != ""]
         if len(failed):
-            share = percent(len(failed) / len(rows))
+            share = core.percent(len(failed) / len(rows))
             said.append(
-                f"Unscored in section {part}: {len(failed)} of {len(rows)} items, {share} ({counted_reasons(failed)})."
+                f"Unscored in section {part}: {len(failed)} of {len(rows)} items, {share} ({core.unscored.counted(failed)})."
             )
     return said
 

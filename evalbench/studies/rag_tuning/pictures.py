@@ -3,49 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.result import Estimate
-from evalbench.core.unscored import in_words
-from evalbench.core.wording import estimate_text
-from evalbench.draw.html import Html
-from evalbench.draw.pictures import Line, estimate_bars, heat_map, lines
-from evalbench.draw.tables import folded, text_block
-from evalbench.kit.cases import Show, shown, worst_cases, yes_no
-from evalbench.kit.comparing import shown as compared_table
+from evalbench import core, draw, kit
 from evalbench.studies.rag_tuning.sections import CHUNKS, EMBEDDING, QUERIES, SINGLE, TOP_K, setting_of
 from evalbench.studies.rag_tuning.summary import chosen_k, key_measure
 
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure as Picture
 
-    from evalbench.core.result import Result
-
-Drawn = tuple["Picture", str]
-
-
-def _of(result: Result, part: str, metric: str = "") -> list[Estimate]:
+def _of(result: core.Result, part: str, metric: str = "") -> list[core.Estimate]:
     settings = set(result.items["setting"][result.items["part"] == part])
     return [e for e in result.summary.estimates if e.group["setting"] in settings and metric in ("", e.metric)]
 
 
-def _key(result: Result) -> str:
+def _key(result: core.Result) -> str:
     return str(result.parameters["target_metric"])
 
 
-def _domain(rows: Sequence[Estimate]) -> tuple[float, float] | None:
+def _domain(rows: Sequence[core.Estimate]) -> tuple[float, float] | None:
     return (0, 1) if rows and rows[0].unit == "0–1" else None
 
 
-def picture_embedding(result: Result) -> Drawn | None:
+def picture_embedding(result: core.Result) -> draw.Drawn | None:
     """Hit rates and mean reciprocal rank of the generated questions; None where there are none."""
     rows = [e for e in _of(result, EMBEDDING) if e.metric != "mean_place"]
     if not rows:
         return None
-    return estimate_bars(
+    return draw.pictures.estimate_bars(
         [e.title.removeprefix("embedding: ").removesuffix(" of generated questions") for e in rows],
         rows,
         title="Generated questions that find their own chunk again",
@@ -54,7 +40,7 @@ def picture_embedding(result: Result) -> Drawn | None:
     )
 
 
-def picture_top_k(result: Result) -> Drawn | None:
+def picture_top_k(result: core.Result) -> draw.Drawn | None:
     """The target metric by the number of chunks, with its noise band; None where it was not computed."""
     rows = _of(result, TOP_K, _key(result))
     if not rows or all(e.value is None for e in rows):
@@ -67,11 +53,11 @@ def picture_top_k(result: Result) -> Drawn | None:
         own = result.items[(result.items["part"] == TOP_K) & (result.items["k"] > 0)]
         hits = own.groupby("k")["hit_rate"].mean().dropna()
         if len(hits) and rows[0].unit == "0–1":
-            series["hit rate"] = Line(hits.index.to_numpy(dtype=float), hits.to_numpy())
+            series["hit rate"] = draw.pictures.Line(hits.index.to_numpy(dtype=float), hits.to_numpy())
     best = "" if choice is None else f": highest at k = {choice.best}"
     if choice is not None and choice.plain != choice.best:
         best += f", within a standard error from k = {choice.plain}"
-    return lines(
+    return draw.pictures.lines(
         series,
         title=f"{title} by the number of chunks{best}",
         xlabel="chunks handed to the model (k)",
@@ -80,7 +66,7 @@ def picture_top_k(result: Result) -> Drawn | None:
     )
 
 
-def _line(rows: Sequence[Estimate]) -> Line:
+def _line(rows: Sequence[core.Estimate]) -> draw.pictures.Line:
     table = np.array(
         [
             [
@@ -90,10 +76,10 @@ def _line(rows: Sequence[Estimate]) -> Line:
             for e in rows
         ]
     )
-    return Line(*table.T)
+    return draw.pictures.Line(*table.T)
 
 
-def picture_chunks(result: Result) -> Drawn | None:
+def picture_chunks(result: core.Result) -> draw.Drawn | None:
     """The target metric of every chunk size and overlap; None where they were not varied."""
     settings = result.tables.get("settings")
     values = {e.group["setting"]: e for e in _of(result, CHUNKS, _key(result))}
@@ -107,12 +93,12 @@ def picture_chunks(result: Result) -> Drawn | None:
         e = values[row.setting]
         if e.value is not None:
             i, j = sizes.index(row.size), overlaps.index(row.overlap)
-            cells[i, j], written[i][j] = e.value, estimate_text(e, list(values.values()))
+            cells[i, j], written[i][j] = e.value, core.wording.estimate_text(e, list(values.values()))
     least = settings.sort_values("overlap").drop_duplicates("size").set_index("size")
     low, high = (least.loc[sizes, name].to_numpy(float) for name in ("size_low", "size_high"))
     labels = [f"{size}: {a:.0f}–{b:.0f}" for size, a, b in zip(sizes, low.tolist(), high.tolist(), strict=True)]
     title = key_measure(_key(result)).title
-    return heat_map(
+    return draw.pictures.heat_map(
         cells,
         labels,
         [f"overlap {overlap}" for overlap in overlaps],
@@ -123,13 +109,13 @@ def picture_chunks(result: Result) -> Drawn | None:
     )
 
 
-def picture_queries(result: Result) -> Drawn | None:
+def picture_queries(result: core.Result) -> draw.Drawn | None:
     """The single query and the fused ones, figure by figure; None where no question was rewritten."""
     rows = [e for e in _of(result, QUERIES) if e.unit == "0–1"]
     if not rows:
         return None
     ordered = sorted(rows, key=lambda e: [m.metric for m in rows].index(e.metric))
-    return estimate_bars(
+    return draw.pictures.estimate_bars(
         [f"{e.title}, {e.group['setting']}" for e in ordered],
         ordered,
         title=f"A single query and several wordings fused, at k = {result.parameters['k']}",
@@ -138,13 +124,13 @@ def picture_queries(result: Result) -> Drawn | None:
     )
 
 
-def chunk_settings(result: Result) -> pd.DataFrame | None:
+def chunk_settings(result: core.Result) -> pd.DataFrame | None:
     """What the chunks of every setting are really like, and the target metric; None where they were not varied."""
     settings = result.tables.get("settings")
     if settings is None:
         return None
     values = {e.group["setting"]: e for e in _of(result, CHUNKS, _key(result))}
-    return shown(
+    return kit.cases.shown(
         settings,
         {
             "longest": "size",
@@ -153,24 +139,26 @@ def chunk_settings(result: Result) -> pd.DataFrame | None:
             "real sizes, 2.5–97.5 %": lambda row: f"{row['size_low']:.0f}–{row['size_high']:.0f}",
             "repeated, mean": lambda row: f"{row['repeated']:.0f}",
             "characters found": lambda row: f"{row['found_characters']:.0f}",
-            key_measure(_key(result)).title: lambda row: estimate_text(values[row["setting"]], list(values.values())),
+            key_measure(_key(result)).title: lambda row: core.wording.estimate_text(
+                values[row["setting"]], list(values.values())
+            ),
             "n": lambda row: values[row["setting"]].n,
         },
     )
 
 
-def comparison(result: Result, part: str) -> pd.DataFrame:
+def comparison(result: core.Result, part: str) -> pd.DataFrame:
     """Every two settings of a section; empty where it does not apply."""
-    return compared_table(result.tables.get(f"compared_{part}"), "setting")
+    return kit.comparing.shown(result.tables.get(f"compared_{part}"), "setting")
 
 
-def not_applicable(result: Result) -> pd.DataFrame:
+def not_applicable(result: core.Result) -> pd.DataFrame:
     """The sections that do not apply, and why."""
     table = result.tables["sections"]
     return table[table["why"] != ""].reset_index(drop=True)
 
 
-def missed(result: Result, rows: int = 10) -> pd.DataFrame | None:
+def missed(result: core.Result, rows: int = 10) -> pd.DataFrame | None:
     """Questions of which none of the first ``k`` chunks carries the source, beside the nearest chunk; None without sources."""
     table = result.tables.get("found")
     if table is None:
@@ -180,7 +168,7 @@ def missed(result: Result, rows: int = 10) -> pd.DataFrame | None:
     ]
     lost = set(at_k["id"][at_k["hit_rate"] == 0])
     nearest = table[(table["rank"] == 1) & table["id"].isin(lost)]
-    return worst_cases(
+    return kit.cases.worst_cases(
         nearest,
         "cosine",
         keys=["id"],
@@ -195,13 +183,13 @@ def missed(result: Result, rows: int = 10) -> pd.DataFrame | None:
     )
 
 
-def lost_questions(result: Result, rows: int = 10) -> pd.DataFrame | None:
+def lost_questions(result: core.Result, rows: int = 10) -> pd.DataFrame | None:
     """Generated questions of which another chunk is the nearest; None where none were searched for."""
     table = result.tables.get("generated")
     if table is None or "nearest" not in table:
         return None
-    marked: Show = {"mark": "mark"} if table["mark"].notna().any() else {}
-    show: Show = {
+    marked: kit.cases.Show = {"mark": "mark"} if table["mark"].notna().any() else {}
+    show: kit.cases.Show = {
         "question": _block("question"),
         "its chunk": _named("id", "chunk"),
         "its place": lambda row: "not found" if np.isnan(row["place"]) else f"{row['place']:.0f}",
@@ -209,10 +197,10 @@ def lost_questions(result: Result, rows: int = 10) -> pd.DataFrame | None:
         **marked,
     }
     lost = table[table["found_1"] == 0]
-    return worst_cases(lost, "reciprocal", keys=["id"], n=rows, show=show)
+    return kit.cases.worst_cases(lost, "reciprocal", keys=["id"], n=rows, show=show)
 
 
-def rewrites(result: Result, rows: int = 10) -> pd.DataFrame | None:
+def rewrites(result: core.Result, rows: int = 10) -> pd.DataFrame | None:
     """Questions whose source the single query and the fused ones find in different places; None where none were rewritten."""
     table = result.tables.get("rewrites")
     if table is None:
@@ -225,7 +213,7 @@ def rewrites(result: Result, rows: int = 10) -> pd.DataFrame | None:
     change = (ranks[several] - ranks[SINGLE]).abs().rename("change")
     joined = table.merge(ranks, left_on="id", right_index=True).merge(change, left_on="id", right_index=True)
     differing = joined[joined["change"] > 0]
-    return worst_cases(
+    return kit.cases.worst_cases(
         differing,
         "change",
         keys=["id"],
@@ -241,7 +229,7 @@ def rewrites(result: Result, rows: int = 10) -> pd.DataFrame | None:
     )
 
 
-def worst(result: Result, rows: int = 10) -> pd.DataFrame | None:
+def worst(result: core.Result, rows: int = 10) -> pd.DataFrame | None:
     """The answers with the lowest score at the developer's k, beside the right ones; None where nothing was answered."""
     answers = result.tables.get("answers")
     if answers is None:
@@ -250,7 +238,7 @@ def worst(result: Result, rows: int = 10) -> pd.DataFrame | None:
         (result.items["part"] == TOP_K) & (result.items["setting"] == setting_of(result.parameters["k"]))
     ]
     texts = answers[(answers["part"] == TOP_K) & (answers["setting"] == setting_of(result.parameters["k"]))]
-    return worst_cases(
+    return kit.cases.worst_cases(
         here,
         "quality",
         keys=["id", "part", "setting"],
@@ -259,18 +247,22 @@ def worst(result: Result, rows: int = 10) -> pd.DataFrame | None:
         texts=texts,
         show={
             "id": "id",
-            _key(result): lambda row: in_words(row["unscored"] or row["undefined"]) or f"{row['quality']:.2f}",
-            "question": lambda row: Html(f"{text_block(row['question'])}{folded('right answer', row['ground_truth'])}"),
+            _key(result): lambda row: (
+                core.unscored.in_words(row["unscored"] or row["undefined"]) or f"{row['quality']:.2f}"
+            ),
+            "question": lambda row: draw.Html(
+                f"{draw.tables.text_block(row['question'])}{draw.tables.folded('right answer', row['ground_truth'])}"
+            ),
             "the answer": _block("answer"),
-            "source found": lambda row: yes_no(row["hit_rate"], "no source"),
+            "source found": lambda row: kit.cases.yes_no(row["hit_rate"], "no source"),
             "chunks": "chunks",
         },
     )
 
 
 def _block(name: str) -> Any:
-    return lambda row: text_block(row[name]) if isinstance(row[name], str) else None
+    return lambda row: draw.tables.text_block(row[name]) if isinstance(row[name], str) else None
 
 
 def _named(name: str, text: str) -> Any:
-    return lambda row: Html(f"{text_block(row[text])}{folded('which', row[name])}")
+    return lambda row: draw.Html(f"{draw.tables.text_block(row[text])}{draw.tables.folded('which', row[name])}")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.progress import at
-from evalbench.core.seeds import rng
+from evalbench import core
 from evalbench.errors import BadInput
 from evalbench.metrics.ranking import Rankings
 from evalbench.metrics.retrieval import hit_rate_at_k, mrr_at_k, recall_at_k
@@ -19,10 +19,7 @@ from evalbench.models.similarity.search import Nearest, Search, exact_nearest, g
 from evalbench.studies.rag_tuning.inputs import Sources
 from evalbench.text.chunks import Span, packed, sentence_spans
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    Array = np.ndarray[Any, Any]
+Array = np.ndarray[Any, Any]
 
 Chunker = Callable[[str, int, int, str], Sequence[tuple[int, int]]]
 Embed = Callable[[Sequence[str]], "Array"]
@@ -117,7 +114,7 @@ class Cutter:
         if self._sentences is None:
             self._sentences = []
             for text, lang in zip(self.texts, self.languages, strict=True):
-                at("cutting documents into sentences", len(self._sentences) + 1, len(self.texts))
+                core.progress.at("cutting documents into sentences", len(self._sentences) + 1, len(self.texts))
                 self._sentences.append(sentence_spans(text, lang))
         return [packed(text, found, size, overlap) for text, found in zip(self.texts, self._sentences, strict=True)]
 
@@ -186,7 +183,7 @@ def recall_of_search(index: Index, queries: Array, seed: int) -> dict[str, Any]:
     """
     if index.how == "exact":
         return {"n_chunks": len(index.texts), "search": "exact", "n_queries": 0, "recall": 1.0}
-    drawn = rng(seed, "search/recall").permutation(len(queries))[:CHECKED_QUERIES]
+    drawn = core.seeds.rng(seed, "search/recall").permutation(len(queries))[:CHECKED_QUERIES]
     k = min(CHECKED_K, len(index.texts))
     asked = queries[np.sort(drawn)]
     found, true = index.search(asked, k), exact_nearest(index.vectors, asked, k)

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.progress import at
+from evalbench import core, kit
 from evalbench.judge.tasks import Task, mark_task
-from evalbench.kit.answers import answer_of, why_unscored
 from evalbench.kit.cases import cells
-from evalbench.kit.judging import Docket, Question
-from evalbench.kit.sampling import sample_ids
-from evalbench.kit.scoring import score_all
 from evalbench.metrics.rank_fusion import fused
 from evalbench.metrics.registry import Card
 from evalbench.studies.rag_generation.inputs import Answer
@@ -25,10 +22,7 @@ from evalbench.studies.rag_tuning.asking import Asker, lines, one_line
 from evalbench.studies.rag_tuning.inputs import Sources
 from evalbench.studies.rag_tuning.rag import Cutter, Found, Index, indexed, judged, retrieval_scores
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    Array = np.ndarray[Any, Any]
+Array = np.ndarray[Any, Any]
 
 TOP_K, CHUNKS, QUERIES, EMBEDDING = "top k", "chunks", "queries", "embedding"
 PARTS = (EMBEDDING, TOP_K, CHUNKS, QUERIES)
@@ -82,7 +76,7 @@ class Rag:
     options: dict[str, Any]
     answering: Asker | None
     writing: Asker | None
-    judging: Docket | None = None
+    judging: kit.judging.Docket | None = None
     answers: list[pd.DataFrame] = field(default_factory=list)
 
     @property
@@ -100,8 +94,6 @@ class Rag:
 
     def rows(self, part: str, setting: str, index: Index, found: Found, k: int) -> pd.DataFrame:
         """One row per question: the target metric and the figures of retrieval at ``k``."""
-        import pandas as pd
-
         empty = dict.fromkeys(RETRIEVAL, np.full(len(self.questions), np.nan))
         scores = retrieval_scores(found, self.sources, k) if k else empty
         frame = pd.DataFrame({"id": self.questions["id"], "part": part, "setting": setting, "k": k, **scores})
@@ -117,7 +109,7 @@ class Rag:
         asked = self.questions["question"].tolist()
         contexts = [[index.texts[place] for place in own[:k] if place >= 0] for own in found.places]
         part, setting = frame["part"].iloc[0], frame["setting"].iloc[0]
-        at(f"answering: {part}, {setting}")
+        core.progress.at(f"answering: {part}, {setting}")
         replies = self.answering.ask(
             "answer",
             [
@@ -129,7 +121,7 @@ class Rag:
         texts = frame[["id", "part", "setting"]].assign(
             question=asked,
             prompt=asked,
-            output=np.array([answer_of(reply) for reply in replies], dtype=object),
+            output=np.array([kit.answers.answer_of(reply) for reply in replies], dtype=object),
             reference=cells([text] if text.strip() else [] for text in truth),
             context=cells(contexts),
         )
@@ -142,8 +134,8 @@ class Rag:
             )
         )
         if self.judging is not None:
-            return self._judged(texts, why_unscored(texts["output"], replies))
-        scored = score_all(texts, [self.key], self.options, replies)
+            return self._judged(texts, kit.answers.why_unscored(texts["output"], replies))
+        scored = kit.scoring.score_all(texts, [self.key], self.options, replies)
         return scored.columns[name], scored.unscored[name], scored.undefined[name]
 
     def _judged(self, texts: pd.DataFrame, why: Array) -> tuple[Array, Array, Array]:
@@ -194,11 +186,9 @@ def by_chunks(
     rag: Rag, base: Index, queries: Array, cells: Sequence[tuple[int, int]], k: int, base_cell: tuple[int, int]
 ) -> tuple[list[pd.DataFrame], pd.DataFrame]:
     """Quality of every chunk size and overlap at ``k``, and what the chunks of each are like."""
-    import pandas as pd
-
     rows, sizes = [], []
     for place, (size, overlap) in enumerate(cells, 1):
-        at("indexing chunks", place, len(cells))
+        core.progress.at("indexing chunks", place, len(cells))
         index = base if (size, overlap) == base_cell else indexed(rag.documents, rag.cutter, size, overlap)
         found = rag.found(index, queries, min(k, len(index.texts)))
         rows.append(rag.rows(CHUNKS, cell_name(size, overlap), index, found, k))
@@ -236,8 +226,6 @@ def by_queries(
     rag: Rag, index: Index, queries: Array, k: int, n_rewrites: int, fusion: str
 ) -> tuple[list[pd.DataFrame], pd.DataFrame]:
     """The single query against several wordings of it, whose rankings are fused."""
-    import pandas as pd
-
     assert rag.writing is not None
     asked = rag.questions["question"].tolist()
     replies = rag.writing.ask(
@@ -289,14 +277,12 @@ def of_embedding(
     n_search: int,
     seed: int,
     name: str,
-    docket: Docket | None,
+    docket: kit.judging.Docket | None,
     min_mark: float,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Whether questions that were written for single chunks find them again: no labels are needed."""
-    import pandas as pd
-
     assert rag.writing is not None
-    chosen = set(sample_ids(index.names, "random", n_chunks, seed))
+    chosen = set(kit.sampling.sample_ids(index.names, "random", n_chunks, seed))
     own = np.array([i for i, chunk in enumerate(index.names) if chunk in chosen], dtype=np.int64)
     langs = [rag.cutter.languages[index.documents[i]] for i in own]
     replies = rag.writing.ask(
@@ -340,11 +326,13 @@ def of_embedding(
     return items.assign(part=EMBEDDING, setting=name, k=n_search), table
 
 
-def _marked(table: pd.DataFrame, docket: Docket, min_mark: float) -> None:
+def _marked(table: pd.DataFrame, docket: kit.judging.Docket, min_mark: float) -> None:
     """Marks of whether a chunk answers its question; questions of a low mark are left out, in place."""
     ready = np.flatnonzero(table["unscored"] == "")
     asked: Any = table.iloc[ready].itertuples()
-    questions = [Question({"answer": row.chunk, "question": row.question}, row.lang or "en", row.id) for row in asked]
+    questions = [
+        kit.judging.Question({"answer": row.chunk, "question": row.question}, row.lang or "en", row.id) for row in asked
+    ]
     verdicts = docket.ask(MARKS, questions)
     table.loc[ready, "mark"] = [verdict.value for verdict in verdicts]
     table.loc[ready, "unscored"] = [verdict.unscored for verdict in verdicts]

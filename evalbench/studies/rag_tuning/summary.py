@@ -5,19 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.measures import Measure, estimate, mean_of, share_of
-from evalbench.core.result import Estimate, Summary
-from evalbench.core.verdict import Band, Bands
-from evalbench.core.wording import counted, estimate_text, p_equals
-from evalbench.kit.comparing import compare_groups
-from evalbench.kit.correcting import fixed
-from evalbench.kit.rules import rule_of
-from evalbench.kit.slicing import sliced
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, NO_THRESHOLDS, SEED, bands_of, worst_group
+from evalbench import core, kit
 from evalbench.metrics.registry import card
 from evalbench.studies.rag_tuning.sections import (
     CHUNKS,
@@ -30,9 +23,6 @@ from evalbench.studies.rag_tuning.sections import (
     TOP_K,
     setting_of,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 TARGET_METRIC, K, N_SEARCH = "hit_rate", 5, 5
 AT_1 = "hit_rate_at_1"
@@ -50,13 +40,15 @@ def at_n(n_search: int) -> str:
     return f"hit_rate_at_{n_search}"
 
 
-def _between(red_below: float, green_above: float) -> Bands:
+def _between(red_below: float, green_above: float) -> core.verdict.Bands:
     """Yellow from the one threshold to the other, both themselves yellow."""
-    middle = Band("yellow", red_below, green_above, high_closed=True)
-    return Bands((Band("red", high=red_below), middle, Band("green", green_above, low_closed=False)))
+    middle = core.verdict.Band("yellow", red_below, green_above, high_closed=True)
+    return core.verdict.Bands(
+        (core.verdict.Band("red", high=red_below), middle, core.verdict.Band("green", green_above, low_closed=False))
+    )
 
 
-def bands_for(n_search: int, lights: Mapping[str, Any]) -> dict[str, Bands]:
+def bands_for(n_search: int, lights: Mapping[str, Any]) -> dict[str, core.verdict.Bands]:
     """The lights of the embedding: the document's, or thresholds of the user's own.
 
     Examples
@@ -69,7 +61,7 @@ def bands_for(n_search: int, lights: Mapping[str, Any]) -> dict[str, Bands]:
     """
     rules = {AT_1: _between(0.3, 0.4), at_n(n_search): _between(0.5, 0.7)}
     for metric, rule in lights.items():
-        found = bands_of(rule_of(rule, within=(0, 1), of=metric))
+        found = kit.verdicts.bands_of(kit.rules.rule_of(rule, within=(0, 1), of=metric))
         if found is None:
             rules.pop(metric, None)
         else:
@@ -77,26 +69,26 @@ def bands_for(n_search: int, lights: Mapping[str, Any]) -> dict[str, Bands]:
     return rules
 
 
-def measures(*, target_metric: str = TARGET_METRIC, n_search: int = N_SEARCH) -> tuple[Measure, ...]:
+def measures(*, target_metric: str = TARGET_METRIC, n_search: int = N_SEARCH) -> tuple[core.Measure, ...]:
     """The figures of the embedding, then the target metric and the figures of retrieval."""
     return (*of_embedding(n_search), key_measure(target_metric), *_of_retrieval(target_metric))
 
 
-def of_embedding(n_search: int) -> tuple[Measure, ...]:
+def of_embedding(n_search: int) -> tuple[core.Measure, ...]:
     """Hit rates, mean reciprocal rank and mean place of generated questions."""
     without = "no generated question was searched for"
     return (
-        share_of("found_1", AT_1, title="embedding: hit rate @1 of generated questions", undefined=without),
-        share_of(
+        core.share_of("found_1", AT_1, title="embedding: hit rate @1 of generated questions", undefined=without),
+        core.share_of(
             "found_n",
             at_n(n_search),
             title=f"embedding: hit rate @{n_search} of generated questions",
             undefined=without,
         ),
-        mean_of(
+        core.mean_of(
             "reciprocal", f"mrr_at_{n_search}", title=f"embedding: mean reciprocal rank @{n_search}", undefined=without
         ),
-        mean_of(
+        core.mean_of(
             "place",
             "mean_place",
             title="embedding: mean place where found",
@@ -107,13 +99,13 @@ def of_embedding(n_search: int) -> tuple[Measure, ...]:
     )
 
 
-def key_measure(target_metric: str) -> Measure:
+def key_measure(target_metric: str) -> core.Measure:
     """The mean of the target metric over the questions."""
     share, unit = target_metric == "hit_rate", "0–1"
     if target_metric not in RETRIEVAL:
         entry = card(target_metric)
         share, unit = entry.unit == "0/1", "0–1" if entry.unit == "0/1" else entry.unit
-    make = share_of if share else mean_of
+    make = core.share_of if share else core.mean_of
     return make(
         "quality",
         target_metric,
@@ -123,15 +115,15 @@ def key_measure(target_metric: str) -> Measure:
     )
 
 
-def judged_measures(target_metric: str) -> tuple[Measure, ...]:
+def judged_measures(target_metric: str) -> tuple[core.Measure, ...]:
     """The figures that rest on the judge of answers."""
     return (key_measure(target_metric),) if target_metric in JUDGED else ()
 
 
-def _of_retrieval(target_metric: str) -> tuple[Measure, ...]:
+def _of_retrieval(target_metric: str) -> tuple[core.Measure, ...]:
     without = "no question has a source"
     return tuple(
-        (share_of if name == "hit_rate" else mean_of)(name, title=TITLES[name], undefined=without)
+        (core.share_of if name == "hit_rate" else core.mean_of)(name, title=TITLES[name], undefined=without)
         for name in RETRIEVAL[:3]
         if name != target_metric
     )
@@ -178,11 +170,13 @@ def chosen_k(items: pd.DataFrame) -> Choice | None:
     return Choice(best, plain, round(error, 12))
 
 
-def compared(items: pd.DataFrame, part: str, listed: Sequence[Measure], seed: int, n_resamples: int) -> pd.DataFrame:
+def compared(
+    items: pd.DataFrame, part: str, listed: Sequence[core.Measure], seed: int, n_resamples: int
+) -> pd.DataFrame:
     """Every two settings of a section, paired on the questions; empty where there is one."""
     rows = items[items["part"] == part]
     rank_by = listed[0].metric if part == CHUNKS else ""
-    return compare_groups(rows, listed, "setting", rank_by=rank_by, seed=seed, n_resamples=n_resamples)
+    return kit.comparing.compare_groups(rows, listed, "setting", rank_by=rank_by, seed=seed, n_resamples=n_resamples)
 
 
 def best_cells(table: pd.DataFrame) -> list[str]:
@@ -200,7 +194,7 @@ def best_cells(table: pd.DataFrame) -> list[str]:
     return [str(first), *map(str, same)] if won and {*same, *won} == others else []
 
 
-@sliced(measures=measures)
+@kit.slicing.sliced(measures=measures)
 def summarise(
     items: pd.DataFrame,
     *,
@@ -208,11 +202,11 @@ def summarise(
     k: int = K,
     n_search: int = N_SEARCH,
     lights: Mapping[str, Mapping[str, float]] | None = None,
-    max_unscored: float = MAX_UNSCORED,
+    max_unscored: float = kit.MAX_UNSCORED,
     correction_fit: Mapping[str, Any] | None = None,
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Summary:
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Summary:
     """The figures of every section, and the verdict: the light of the embedding, in words the rest.
 
     Parameters
@@ -231,18 +225,20 @@ def summarise(
     listed = {TOP_K: (key,), CHUNKS: (key,), QUERIES: (key, *_of_retrieval(target_metric))}
     rules = bands_for(n_search, lights or {})
     listed[EMBEDDING] = tuple(_lit(measure, rules) for measure in of_embedding(n_search))
-    found: dict[str, list[Estimate]] = {part: [] for part in PARTS}
+    found: dict[str, list[core.Estimate]] = {part: [] for part in PARTS}
     for part in PARTS:
         own = items[items["part"] == part]
         for setting in in_order(own):
             rows = own[own["setting"] == setting]
             group = {"setting": setting}
-            found[part] += estimate(rows, listed[part], units=rows["id"], group=group, **options).estimates
+            found[part] += core.measures.estimate(
+                rows, listed[part], units=rows["id"], group=group, **options
+            ).estimates
     remark = " ".join(_remarks(items, found, key, k, options))
     if found[EMBEDDING]:
         rows = items[items["part"] == EMBEDDING]
-        over = counted(len(rows), "generated question")
-        summary = worst_group(
+        over = core.counted(len(rows), "generated question")
+        summary = kit.worst_group(
             rows,
             listed[EMBEDDING],
             "setting",
@@ -256,27 +252,29 @@ def summarise(
         at_k = found[TOP_K][-1:] if found[TOP_K] else found[CHUNKS][:1] or found[QUERIES][:1]
         at_k = [e for e in found[TOP_K] if e.group["setting"] == setting_of(k)] or at_k
         rows = items[items["setting"] == at_k[0].group["setting"]]
-        over = counted(rows["id"].nunique(), "question")
-        summary = worst_group(
+        over = core.counted(rows["id"].nunique(), "question")
+        summary = kit.worst_group(
             rows, [key], "setting", over=over, remark=remark, estimates=at_k, fit=correction_fit, **options
         )
-        said = summary.verdict.sentence.replace(NO_THRESHOLDS, NOT_ASKED)
+        said = summary.verdict.sentence.replace(kit.verdicts.NO_THRESHOLDS, NOT_ASKED)
         summary = replace(summary, verdict=replace(summary.verdict, sentence=said))
-    rest: list[Estimate] = []
+    rest: list[core.Estimate] = []
     for part in PARTS[1:]:
-        corrections = fixed(items[items["part"] == part], found[part], [key], "setting", fit=correction_fit)
+        corrections = kit.correcting.fixed(
+            items[items["part"] == part], found[part], [key], "setting", fit=correction_fit
+        )
         rest += corrections.estimates if corrections else found[part]
     lit = summary.estimates if found[EMBEDDING] else ()
     verdict = summary.verdict
     if not verdict.sentence.startswith(target_metric):
         verdict = replace(verdict, sentence=f"{verdict.sentence[0].upper()}{verdict.sentence[1:]}")
     tuned = [e for e in rest if target_metric in (e.metric, e.corrects)]
-    return Summary(
+    return core.Summary(
         (*lit[:2], *tuned, *lit[2:], *(e for e in rest if target_metric not in (e.metric, e.corrects))), verdict
     )
 
 
-def _lit(measure: Measure, rules: Mapping[str, Bands]) -> Measure:
+def _lit(measure: core.Measure, rules: Mapping[str, core.verdict.Bands]) -> core.Measure:
     return replace(measure, bands=rules[measure.metric]) if measure.metric in rules else measure
 
 
@@ -294,7 +292,11 @@ def in_order(rows: pd.DataFrame) -> list[str]:
 
 
 def _remarks(
-    items: pd.DataFrame, found: Mapping[str, Sequence[Estimate]], key: Measure, k: int, options: Mapping[str, Any]
+    items: pd.DataFrame,
+    found: Mapping[str, Sequence[core.Estimate]],
+    key: core.Measure,
+    k: int,
+    options: Mapping[str, Any],
 ) -> list[str]:
     """What the other sections found, a sentence each."""
     said = []
@@ -304,11 +306,11 @@ def _remarks(
         best, plain, own = (by_k.get(setting_of(n)) for n in (choice.best, choice.plain, k))
         assert best is not None
         rows = [e for e in found[TOP_K] if e.value is not None]
-        words = f"The highest {key.title} is at k = {choice.best}, {estimate_text(best, rows)}"
+        words = f"The highest {key.title} is at k = {choice.best}, {core.wording.estimate_text(best, rows)}"
         if plain is not None and choice.plain != choice.best:
-            words += f"; the smallest k within one standard error is {choice.plain}, {estimate_text(plain, rows)}"
+            words += f"; the smallest k within one standard error is {choice.plain}, {core.wording.estimate_text(plain, rows)}"
         if own is not None and own.value is not None and k not in (choice.best, choice.plain):
-            words += f"; at your k = {k} it is {estimate_text(own, rows)}"
+            words += f"; at your k = {k} it is {core.wording.estimate_text(own, rows)}"
         said.append(f"{words}.")
     cells = found[CHUNKS]
     if len(cells) > 1:
@@ -326,7 +328,9 @@ def _of_queries(row: Mapping[Any, Any]) -> str:
     """Several queries against the single one on the target metric, a sentence."""
     turned = {"better": "worse", "worse": "better"} if row["setting_a"] == SINGLE else {}
     outcome = turned.get(row["outcome"], row["outcome"])
-    over = f" (p {p_equals(row['p_holm'])} after Holm's adjustment)" if row["p_holm"] == row["p_holm"] else ""
+    over = (
+        f" (p {core.wording.p_equals(row['p_holm'])} after Holm's adjustment)" if row["p_holm"] == row["p_holm"] else ""
+    )
     if outcome in ("better", "worse"):
         return f"Several queries are {outcome} than a single one{over}."
     if outcome == "same":

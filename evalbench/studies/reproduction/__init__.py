@@ -13,19 +13,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
-from evalbench.core.progress import at
-from evalbench.core.result import Result
-from evalbench.kit.collecting import accounting_of, calls_of, several
-from evalbench.kit.grouping import carried
-from evalbench.kit.options import Checks, stated, taken
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
+import pandas as pd
+
+from evalbench import core, kit, readers
 from evalbench.models.accounting import embeddings_counted, merged
 from evalbench.models.similarity.embed import card_of, language_warning
 from evalbench.models.similarity.embed import embed as embedded
-from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Column, Table
+from evalbench.studies.contract import offered
 from evalbench.studies.reproduction.inputs import (
     TASKS,
     adapted,
@@ -36,27 +32,7 @@ from evalbench.studies.reproduction.inputs import (
 )
 from evalbench.studies.reproduction.items import graded, items_of, trials_of
 from evalbench.studies.reproduction.method import method, notes
-from evalbench.studies.reproduction.pictures import (
-    by_trial,
-    changes,
-    flickering,
-    most_alike,
-    most_different,
-    noise,
-    passes,
-    picture_meaning,
-    picture_questions,
-    picture_words,
-)
-from evalbench.studies.reproduction.summary import MARKED, MEANING, SEVERAL, measures, rules_of, summarise
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = [
-    "QUESTION", "SCHEMA", "adapt", "by_trial", "changes", "check", "evaluate", "flickering", "measures", "most_alike",
-    "most_different", "needs", "noise", "passes", "picture_meaning", "picture_questions", "picture_words", "summarise",
-]  # fmt: skip
+from evalbench.studies.reproduction.summary import MARKED, MEANING, SEVERAL, rules_of, summarise
 
 QUESTION = "Does a model give the same answer to the same question again?"
 SCHEMA: Mapping[str, Table] = {
@@ -98,7 +74,7 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     return adapted(frames)
 
 
-def check(data: Dataset) -> None:
+def check(data: readers.Dataset) -> None:
     """Refuse a generation that is there twice, and test sets of two tasks.
 
     Raises
@@ -108,13 +84,13 @@ def check(data: Dataset) -> None:
     check_generations(data)
 
 
-def needs(data: Dataset, *, model: str) -> None:
+def needs(data: readers.Dataset, *, model: str) -> None:
     """Refuse a table without answers where no model is asked, and one without prompts where one is."""
     check_there_are_answers(data, model)
 
 
 def evaluate(
-    data: Dataset,
+    data: readers.Dataset,
     *,
     model: str = "",
     n_generations: int = 5,
@@ -126,10 +102,10 @@ def evaluate(
     sample_method: str = "first",
     n_samples: int = 0,
     random_state: int = 0,
-    max_unscored: float = MAX_UNSCORED,
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Result:
+    max_unscored: float = kit.MAX_UNSCORED,
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Result:
     """Compare the generations of each question with each other.
 
     Parameters
@@ -169,10 +145,10 @@ def evaluate(
     BadInput
         For faults of the table or the options, all at once.
     """
-    options = stated(evaluate, locals())
+    options = kit.stated(evaluate, locals())
     needs(data, model=model)
     check(data)
-    checks = Checks(options)
+    checks = kit.Checks(options)
     checks.at_least(2, n_generations=n_generations)
     checks.that(isinstance(n_generations, int), f"n_generations must be a whole number, got {n_generations!r}")
     if task:
@@ -193,37 +169,40 @@ def evaluate(
         )
     checks.refuse("reproduction")
     options |= {"lights": rules, "task": task if task in TASKS else _task_of(data, tasks)}
-    at("reading the generations")
+    core.progress.at("reading the generations")
     rows, replies = generations_of(data, options)
     rows = graded(rows)
     with embeddings_counted() as spent:
         items, generations, found = items_of(rows, functools.partial(embedded, by=embed) if embed else None)
     if set(items["test_set"]) == {""}:
         items, generations = (frame.drop(columns="test_set") for frame in (items, generations))
-    at(f"intervals, {n_resamples} resamples")
-    items = carried(items, data)
+    core.progress.at(f"intervals, {n_resamples} resamples")
+    items = kit.grouping.carried(items, data)
     by = ("model", *(("test_set",) if "test_set" in items else ()))
     said = [language_warning(card_of(embed), [text for text in rows["output"] if text])] if embed else []
     beside = {"listed_beside": not model and {"output", "samples"} <= set(data["items"])}
     marks = {"marks": "correct" if "correct" in data["items"] and not model else "reference"}
-    return Result(
+    return core.Result(
         study="reproduction",
         question=QUESTION,
-        judged=several("model", items["model"]),
+        judged=kit.collecting.several("model", items["model"]),
         parameters=options,
         data=data.label,
         id="id",
         by=by,
         items=items,
         items_of="questions × models",
-        summary=summarise(items, **taken(summarise, options)),
-        tables={"generations": generations, **trials_of(generations, by), **calls_of(replies)},
+        summary=summarise(items, **kit.taken(summarise, options)),
+        tables={"generations": generations, **trials_of(generations, by), **kit.collecting.calls_of(replies)},
         notes=(*data.notes, *notes(rows, options | beside), *found, *filter(None, said)),
         method=method({**options, **marks}, rows),
-        accounting=merged([accounting_of(replies), *spent]),
+        accounting=merged([kit.collecting.accounting_of(replies), *spent]),
     )
 
 
-def _task_of(data: Dataset, tasks: Sequence[str]) -> str:
+def _task_of(data: readers.Dataset, tasks: Sequence[str]) -> str:
     """The task that the table names, of all its test sets; empty where it names none."""
     return "" if "task" not in data["items"] else tasks[0] if len(tasks) == 1 else SEVERAL
+
+
+globals().update(offered(__name__))

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from evalbench import kit, readers
 from evalbench.errors import BadInput
-from evalbench.kit.answers import answer_of, why_unscored
-from evalbench.kit.collecting import UNNAMED
-from evalbench.kit.sampling import sampled
-from evalbench.readers.renames import usual
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evalbench.models.exchange import Reply
-    from evalbench.readers.dataset import Dataset
+from evalbench.models.exchange import Reply
 
 EXACT, CREATIVE = "exact", "creative"
 TASKS = (EXACT, CREATIVE)
@@ -43,7 +36,7 @@ def adapted(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
                 items = items.assign(task=cells)
     names = {str(name).strip().casefold() for name in items}
     if "output" in names and not names & {"id", "samples", "prompt"}:
-        raise BadInput(f"{NO_QUESTION}{usual('prompt', map(str, items))}")
+        raise BadInput(f"{NO_QUESTION}{readers.renames.usual('prompt', map(str, items))}")
     if "id" not in names and "samples" not in names and "prompt" in items and items["prompt"].map(_is_text).all():
         items = _named_by_prompts(items)
         notes.append(NAMED_BY_PROMPT)
@@ -53,8 +46,6 @@ def adapted(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
 
 def _named_by_prompts(items: pd.DataFrame) -> pd.DataFrame:
     """Generations without ids, a row each: those of the same prompt answer one question."""
-    import pandas as pd
-
     numbers = pd.factorize(items["prompt"], sort=True)[0] + 1
     width = max(4, len(str(len(items))))
     return items.assign(id=[f"q{number:0{width}d}" for number in numbers])
@@ -62,8 +53,6 @@ def _named_by_prompts(items: pd.DataFrame) -> pd.DataFrame:
 
 def _plainly(cell: Any) -> str:
     """A raw cell in small letters; empty where there is nothing."""
-    import pandas as pd
-
     return "" if pd.api.types.is_scalar(cell) and pd.isna(cell) else str(cell).strip().casefold()
 
 
@@ -87,7 +76,7 @@ def _is_text(cell: Any) -> bool:
     return isinstance(cell, str) and bool(cell.strip())
 
 
-def check_generations(data: Dataset) -> None:
+def check_generations(data: readers.Dataset) -> None:
     """Refuse a generation that is there twice, and test sets of two tasks.
 
     Raises
@@ -117,7 +106,7 @@ def _named(row: Mapping[Any, Any], keys: list[str]) -> str:
     return ", ".join(f"{key} {row[key]}" for key in keys)
 
 
-def check_there_are_answers(data: Dataset, model: str) -> None:
+def check_there_are_answers(data: readers.Dataset, model: str) -> None:
     """Refuse a table without answers where no model is asked, and one without questions where one is.
 
     Raises
@@ -126,14 +115,14 @@ def check_there_are_answers(data: Dataset, model: str) -> None:
     """
     names = set(data["items"].columns)
     if not model and not names & {"output", "samples"}:
-        hint = usual("output", names) or usual("samples", names)
+        hint = readers.renames.usual("output", names) or readers.renames.usual("samples", names)
         raise BadInput(
             f"the table has no column output or samples{hint}; give one, or a model to collect answers from (--model)"
         )
     if model and "prompt" not in names:
         raise BadInput(
             "the table has no column prompt, which the model is asked"
-            + (usual("prompt", names) or "; --map COLUMN=prompt takes another")
+            + (readers.renames.usual("prompt", names) or "; --map COLUMN=prompt takes another")
         )
     if model:
         blank = data["items"].loc[~data["items"]["prompt"].map(_is_text), "id"].drop_duplicates()
@@ -141,19 +130,19 @@ def check_there_are_answers(data: Dataset, model: str) -> None:
             raise BadInput.listing("items: column prompt is empty:", [f"id {name}" for name in blank])
 
 
-def generations_of(data: Dataset, options: Mapping[str, Any]) -> tuple[pd.DataFrame, list[Reply]]:
+def generations_of(data: readers.Dataset, options: Mapping[str, Any]) -> tuple[pd.DataFrame, list[Reply]]:
     """One row per generation: ``test_set, id, model, task, output, unscored`` and, where there are, ``trial, prompt,
     reference, correct``; in the order of their questions and trials.
 
     Without a column ``trial`` or lists the generations of a question have no order: they are in that of their texts.
     """
-    rows = sampled(data["items"], options["sample_method"], options["n_samples"], options["random_state"])
+    rows = kit.sampling.sampled(data["items"], options["sample_method"], options["n_samples"], options["random_state"])
     rows = rows.assign(test_set=rows.get("test_set", ONE_SET), task=_tasks(rows, options["task"]))
     if options["model"]:
         found, replies = _collected(rows, options)
     else:
-        found, replies = _given(rows.assign(model=rows.get("model", UNNAMED))), []
-        found = found.assign(unscored=why_unscored(found["output"]))
+        found, replies = _given(rows.assign(model=rows.get("model", kit.collecting.UNNAMED))), []
+        found = found.assign(unscored=kit.answers.why_unscored(found["output"]))
     kept = ["test_set", "id", "model", "task", "trial", "prompt", "output", "reference", "correct", "unscored"]
     found = found[[name for name in kept if name in found]]
     order = [*QUESTION, "trial" if "trial" in found else "output"]
@@ -162,8 +151,6 @@ def generations_of(data: Dataset, options: Mapping[str, Any]) -> tuple[pd.DataFr
 
 def _in_order(column: pd.Series) -> pd.Series:
     """Numbers in the order of their size, other names by alphabet."""
-    import pandas as pd
-
     numbers = pd.to_numeric(column, errors="coerce") if column.name == "trial" else column
     return numbers if column.name == "trial" and numbers.notna().all() else column
 
@@ -174,7 +161,7 @@ def _tasks(rows: pd.DataFrame, task: str) -> Any:
     return rows.get("task", EXACT)
 
 
-def tasks_of(data: Dataset, task: str) -> list[str]:
+def tasks_of(data: readers.Dataset, task: str) -> list[str]:
     """The tasks that there are."""
     found = _tasks(data["items"], task)
     return [found] if isinstance(found, str) else sorted(set(found))
@@ -182,8 +169,6 @@ def tasks_of(data: Dataset, task: str) -> list[str]:
 
 def _given(rows: pd.DataFrame) -> pd.DataFrame:
     """The table's generations; those of a list are a row each, after ``output`` where there is one."""
-    import pandas as pd
-
     if "samples" in rows:
         listed = [
             [*([own] if "output" in rows else []), *(cell if isinstance(cell, list) else [cell])]
@@ -200,7 +185,6 @@ def _given(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _collected(rows: pd.DataFrame, options: Mapping[str, Any]) -> tuple[pd.DataFrame, list[Reply]]:
     """Each question asked several times; equal questions with equal numbers share a call, and what is known is not asked."""
-    import pandas as pd
 
     from evalbench.models.chat.collect import collect
     from evalbench.models.exchange import Request
@@ -224,7 +208,10 @@ def _collected(rows: pd.DataFrame, options: Mapping[str, Any]) -> tuple[pd.DataF
         for i, prompt, k in zip(asked["id"], asked["prompt"], sample, strict=True)
     ]
     replies = collect(requests, options["model"])
-    texts = pd.Series([answer_of(reply) for reply in replies], index=asked.index, dtype=object)
+    texts = pd.Series([kit.answers.answer_of(reply) for reply in replies], index=asked.index, dtype=object)
     return asked.assign(
-        model=options["model"], trial=(sample + 1).astype(str), output=texts, unscored=why_unscored(texts, replies)
+        model=options["model"],
+        trial=(sample + 1).astype(str),
+        output=texts,
+        unscored=kit.answers.why_unscored(texts, replies),
     ), replies

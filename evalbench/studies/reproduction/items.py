@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from evalbench import core, kit
 from evalbench.core.arrays import Floats, Ints
-from evalbench.core.measures import estimate, share_of
 from evalbench.errors import ModelUnavailable
-from evalbench.kit.answers import NO_REFERENCE
 from evalbench.metrics import diversity
 from evalbench.metrics.overlap import normalized_exact_match
 from evalbench.metrics.pairs_of_texts import mean_of_groups, ngram_diversity
 from evalbench.studies.reproduction.inputs import QUESTION
 from evalbench.text.normalise import normalised_ids
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ONE = "one generation only"
 FEW = "fewer than two generations with a text"
@@ -105,8 +102,6 @@ def items_of(
 
 def trials_of(generations: pd.DataFrame, by: Sequence[str]) -> dict[str, pd.DataFrame]:
     """The table ``trials``: right answers of every trial, with Wilson's interval; empty without marks."""
-    import pandas as pd
-
     if "correct" not in generations or "trial" not in generations or generations["correct"].isna().all():
         return {}
     found = []
@@ -116,7 +111,7 @@ def trials_of(generations: pd.DataFrame, by: Sequence[str]) -> dict[str, pd.Data
             "correct": rows["correct"].to_numpy(dtype=float),
             "unscored": rows["unscored"].to_numpy(dtype=object),
         }
-        (e,) = estimate(columns, [share_of("correct")], units=rows["id"], seed=0).estimates
+        (e,) = core.measures.estimate(columns, [core.share_of("correct")], units=rows["id"], seed=0).estimates
         numbers = (np.nan if x is None else x for x in (e.value, e.ci_low, e.ci_high))
         keys = dict(zip([*by, "trial"], names, strict=True))
         found.append({**keys, **dict(zip(("correct", "low", "high"), numbers, strict=True)), "n": e.n})
@@ -176,7 +171,7 @@ def _marks(rows: pd.DataFrame, number: Ints, n: int) -> dict[str, Any]:
     np.minimum.at(low, number[known], mark[known])
     np.maximum.at(high, number[known], mark[known])
     answered = np.bincount(number[(rows["unscored"] == "").to_numpy()], minlength=n) > 0
-    why = NO_REFERENCE if "reference" in rows else NO_MARK
+    why = kit.answers.NO_REFERENCE if "reference" in rows else NO_MARK
     return {
         "correct": mean_of_groups(np.bincount(number[known], weights=mark[known], minlength=n), n_marked),
         "n_marked": n_marked,

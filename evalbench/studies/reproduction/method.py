@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from evalbench.core.wording import counted
 from evalbench.metrics.pairs_of_texts import ORDERS
 from evalbench.studies.reproduction.inputs import CREATIVE, EXACT
 from evalbench.studies.reproduction.summary import BANDS, lost_generations
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def notes(rows: pd.DataFrame, options: Mapping[str, Any]) -> list[str]:

@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.noise import noise_sentence, noise_split
-from evalbench.core.trials import passed
-from evalbench.core.wording import aligned, counted, percent
-from evalbench.draw.html import Html, escape, language_attributes
-from evalbench.draw.pictures import distribution, estimate_bars
-from evalbench.draw.tables import clamped, folded, text_block
-from evalbench.kit.cases import score_text, shown
+from evalbench import core, draw, kit
 from evalbench.studies.reproduction.inputs import CREATIVE, EXACT
 from evalbench.studies.reproduction.summary import LIT, TITLES, groups_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure as Picture
-
-    from evalbench.core.result import Result
 
 NO_MARKS = "No answer is marked right or wrong: that takes a column reference or correct"
 ANSWERED = "the question, and the answers, the most frequent first"
@@ -32,28 +21,28 @@ ANSWERS = 5
 LONGEST = 200
 
 
-def picture_words(result: Result) -> tuple[Picture, str]:
+def picture_words(result: core.Result) -> draw.Drawn:
     """Lexical diversity of every test set and model."""
     return _bars(result, LIT[EXACT], "Lexical diversity: how much answers to one question differ in words")
 
 
-def picture_meaning(result: Result) -> tuple[Picture, str] | None:
+def picture_meaning(result: core.Result) -> draw.Drawn | None:
     """Semantic diversity of every test set and model; None where there is none."""
     if "semantic_diversity" not in result.items:
         return None
     return _bars(result, LIT[CREATIVE], "Semantic diversity: how much answers to one question differ in meaning")
 
 
-def _bars(result: Result, metric: str, title: str) -> tuple[Picture, str]:
+def _bars(result: core.Result, metric: str, title: str) -> draw.Drawn:
     rows = [e for e in result.summary.estimates if e.metric == metric]
     names = [", ".join(e.group.values()) for e in rows]
-    return estimate_bars(names, rows, title=title, xlabel=f"{TITLES[metric]} (percentage points)")
+    return draw.pictures.estimate_bars(names, rows, title=title, xlabel=f"{TITLES[metric]} (percentage points)")
 
 
-def picture_questions(result: Result) -> tuple[Picture, str]:
+def picture_questions(result: core.Result) -> draw.Drawn:
     """How diversity is spread over the questions: a few that change wholly, or all a little."""
     groups = {", ".join(group.values()): (task, rows) for group, task, rows in groups_of(result.items)}
-    return distribution(
+    return draw.pictures.distribution(
         {name: 100 * rows[_figure(rows, task)].to_numpy(dtype=float) for name, (task, rows) in groups.items()},
         title="Diversity of each question, by what its task is judged by",
         xlabel="Diversity (percentage points)",
@@ -65,7 +54,7 @@ def _figure(rows: pd.DataFrame, task: str) -> str:
     return LIT[task] if LIT[task] in rows else LIT[EXACT]
 
 
-def most_different(result: Result, rows: int = 8) -> pd.DataFrame:
+def most_different(result: core.Result, rows: int = 8) -> pd.DataFrame:
     """The questions whose answers differ most, with the answers and how often each was given; the groups in turn.
 
     Those of exact tasks, by words; where all tasks are creative theirs, by meaning.
@@ -75,7 +64,7 @@ def most_different(result: Result, rows: int = 8) -> pd.DataFrame:
     return _cases(result, worth.where((worth > 0) & judged), rows, "No question has two different answers")
 
 
-def most_alike(result: Result, rows: int = 6) -> pd.DataFrame:
+def most_alike(result: core.Result, rows: int = 6) -> pd.DataFrame:
     """The questions of creative tasks whose answers are nearly the same, with the answers."""
     items = result.items
     if CREATIVE not in set(items["task"]):
@@ -84,7 +73,7 @@ def most_alike(result: Result, rows: int = 6) -> pd.DataFrame:
     return _cases(result, (-_diversity(items)).where(alike), rows, f"No question differs by {100 * ALIKE:g} pp or less")
 
 
-def flickering(result: Result, rows: int = 12) -> pd.DataFrame:
+def flickering(result: core.Result, rows: int = 12) -> pd.DataFrame:
     """The questions whose answers are neither all right nor all wrong, with the answers."""
     items = result.items
     if "flickers" not in items:
@@ -99,12 +88,10 @@ def _diversity(items: pd.DataFrame) -> pd.Series:
 
 
 def _note(text: str) -> pd.DataFrame:
-    import pandas as pd
-
     return pd.DataFrame({"note": [text]})
 
 
-def _cases(result: Result, worth: pd.Series, n: int, nothing: str) -> pd.DataFrame:
+def _cases(result: core.Result, worth: pd.Series, n: int, nothing: str) -> pd.DataFrame:
     """The questions of the highest worth with their answers, the groups in turn; those without one are no cases."""
     cases = result.items.assign(worth=worth)
     cases = cases[cases["worth"].notna()]
@@ -123,16 +110,16 @@ def _cases(result: Result, worth: pd.Series, n: int, nothing: str) -> pd.DataFra
 
     figures = [("lexical_diversity", "words"), ("semantic_diversity", "meaning"), ("correct", "right")]
 
-    def whose(row: dict[str, Any]) -> Html:
+    def whose(row: dict[str, Any]) -> draw.Html:
         said = [(name, 100 * row[column]) for column, name in figures if column in row and row[column] == row[column]]
         units = [f"{name} {value:.1f}{' %' if name == 'right' else ' pp'}" for name, value in said]
-        return Html("<br>".join(escape(each) for each in (", ".join(str(row[name]) for name in by), *units)))
+        return draw.Html("<br>".join(draw.escape(each) for each in (", ".join(str(row[name]) for name in by), *units)))
 
     show: dict[str, Any] = {"id": "id", "whose, differing by": whose, ANSWERED: lambda row: _answered(own(row))}
-    return shown(cases, show)
+    return kit.cases.shown(cases, show)
 
 
-def _answered(rows: pd.DataFrame) -> Html:
+def _answered(rows: pd.DataFrame) -> draw.Html:
     """The question, then each different answer once, with how often it was given and whether it is right."""
     prompt = rows["prompt"].iloc[0] if "prompt" in rows else None
     parts = []
@@ -144,21 +131,21 @@ def _answered(rows: pd.DataFrame) -> Html:
         )
         text = str(same["output"].min())
         parts.append(
-            f"<div{language_attributes(text)}><strong>{len(same)} ×{said}:</strong> {clamped(text, LONGEST)}</div>"
+            f"<div{draw.html.language_attributes(text)}><strong>{len(same)} ×{said}:</strong> {draw.tables.clamped(text, LONGEST)}</div>"
         )
     lost, empty = int((rows["unscored"] != "").sum()), int(((rows["unscored"] == "") & (rows["answer"] < 0)).sum())
     rest = [f"<div><strong>{n} × {what}</strong></div>" for n, what in ((lost, "lost"), (empty, "empty")) if n]
     body = "".join(parts[:ANSWERS])
     if len(parts) > ANSWERS:
-        body += folded(counted(len(parts) - ANSWERS, "further answer"), Html("".join(parts[ANSWERS:])))
-    asked = f"<em>{text_block(prompt, LONGEST)}</em>" if isinstance(prompt, str) and prompt.strip() else ""
-    return Html(asked + body + "".join(rest))
+        body += draw.tables.folded(
+            core.counted(len(parts) - ANSWERS, "further answer"), draw.Html("".join(parts[ANSWERS:]))
+        )
+    asked = f"<em>{draw.tables.text_block(prompt, LONGEST)}</em>" if isinstance(prompt, str) and prompt.strip() else ""
+    return draw.Html(asked + body + "".join(rest))
 
 
-def changes(result: Result) -> pd.DataFrame:
+def changes(result: core.Result) -> pd.DataFrame:
     """How many questions have one answer, two, and more, for every test set and model."""
-    import pandas as pd
-
     found = []
     for group, task, rows in groups_of(result.items):
         known = rows[rows["lexical_diversity"].notna()]
@@ -178,30 +165,28 @@ def changes(result: Result) -> pd.DataFrame:
     return pd.DataFrame(found)
 
 
-def by_trial(result: Result) -> pd.DataFrame:
+def by_trial(result: core.Result) -> pd.DataFrame:
     """The share of right answers of every trial, with its interval."""
     table = result.tables.get("trials")
     if table is None:
         marked = "correct" in result.items and result.items["correct"].notna().any()
         return _note("The table does not say which trial an answer is of" if marked else NO_MARKS)
-    texts = aligned(*([None if x != x else x for x in table[name]] for name in ("correct", "low", "high")))
+    texts = core.wording.aligned(*([None if x != x else x for x in table[name]] for name in ("correct", "low", "high")))
     names = [name for name in ("model", "test_set", "trial", "n") if name in table]
     return table[names].rename(columns={"test_set": "test set", "n": "questions"}).assign(**{"right answers": texts})
 
 
-def passes(result: Result) -> pd.DataFrame:
+def passes(result: core.Result) -> pd.DataFrame:
     """The chance that at least one of k generations is right (pass@k), and that all k are (pass^k), with intervals."""
-    import pandas as pd
-
     found = []
     for group, rows, marks in _marked(result):
         right = marks.groupby("id")["correct"].agg(["size", "sum"]).astype(int)
-        seen = passed(
+        seen = core.trials.passed(
             right["size"], right["sum"], seed=result.parameters["seed"], n_resamples=result.parameters["n_resamples"]
         )
         names = {name.replace("_", " "): value for name, value in group.items()}
         at, hat = (
-            aligned(*([None if x != x else x for x in part.tolist()] for part in parts))
+            core.wording.aligned(*([None if x != x else x for x in part.tolist()] for part in parts))
             for parts in ((seen.at, seen.at_low, seen.at_high), (seen.hat, seen.hat_low, seen.hat_high))
         )
         found += [
@@ -218,29 +203,27 @@ def passes(result: Result) -> pd.DataFrame:
     return pd.DataFrame(found) if found else _note(NO_MARKS)
 
 
-def noise(result: Result) -> pd.DataFrame:
+def noise(result: core.Result) -> pd.DataFrame:
     """Where the noise of the share of right answers is from, and what more calls would be best spent on."""
-    import pandas as pd
-
     found = []
     for group, _, marks in _marked(result):
-        split = noise_split(marks["correct"].to_numpy(dtype=float), marks["id"].to_numpy())
+        split = core.noise.noise_split(marks["correct"].to_numpy(dtype=float), marks["id"].to_numpy())
         if split is None:
             continue
-        shares = {c.name: "–" if c.share != c.share else percent(c.share) for c in split.components}
+        shares = {c.name: "–" if c.share != c.share else core.percent(c.share) for c in split.components}
         found.append(
             {
                 **{name.replace("_", " "): value for name, value in group.items()},
-                "right answers": score_text(split.mean),
+                "right answers": kit.cases.score_text(split.mean),
                 "noise from the questions": shares["items"],
                 "from repeated answers": shares.get("answers", "–"),
-                "what more calls would do": noise_sentence(split),
+                "what more calls would do": core.noise.noise_sentence(split),
             }
         )
     return pd.DataFrame(found) if found else _note("No question has two answers that are marked right or wrong")
 
 
-def _marked(result: Result) -> Iterator[tuple[dict[str, str], pd.DataFrame, pd.DataFrame]]:
+def _marked(result: core.Result) -> Iterator[tuple[dict[str, str], pd.DataFrame, pd.DataFrame]]:
     """Each group in which answers are marked right or wrong: its items, and its generations that have a mark."""
     generations = result.tables["generations"]
     if "correct" not in generations:

@@ -4,46 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.arrays import Floats
-from evalbench.core.measures import Measure, estimate, mean_of, ratio, share_of
-from evalbench.core.result import Estimate, Summary, decisive
-from evalbench.core.stability import Lit, joint_stability
-from evalbench.core.stats import of_few
-from evalbench.core.verdict import Bands, Verdict, worst
-from evalbench.core.wording import counted, estimate_text, percent, share_text
+from evalbench import core, kit
 from evalbench.errors import BadInput
-from evalbench.kit.collecting import UNNAMED
-from evalbench.kit.rules import rule_of
-from evalbench.kit.slicing import sliced
-from evalbench.kit.verdicts import (
-    MAX_UNSCORED,
-    N_RESAMPLES,
-    NAMED,
-    ROUNDING,
-    SEED,
-    bands_of,
-    crowded,
-    held,
-    left_out,
-    stays_grey,
-)
 from evalbench.studies.reproduction.inputs import CREATIVE, EXACT
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 WORDS, MEANING = "lexical_diversity", "semantic_diversity"
 LIT: Mapping[str, str] = {EXACT: WORDS, CREATIVE: MEANING}
 MARKED = ("correct", "flickers")
 """Figures of generations that are marked right or wrong."""
 # A value at a threshold has the worse light, also where floating point puts it beside.
-BANDS: Mapping[str, Bands] = {
-    EXACT: Bands.cut("green", 3 - ROUNDING, "yellow", 5 - ROUNDING, "red"),
-    CREATIVE: Bands.cut("red", 3 + ROUNDING, "yellow", 5 + ROUNDING, "green"),
+BANDS: Mapping[str, core.verdict.Bands] = {
+    EXACT: core.verdict.Bands.cut("green", 3 - kit.verdicts.ROUNDING, "yellow", 5 - kit.verdicts.ROUNDING, "red"),
+    CREATIVE: core.verdict.Bands.cut("red", 3 + kit.verdicts.ROUNDING, "yellow", 5 + kit.verdicts.ROUNDING, "green"),
 }
 TITLES: Mapping[str, str] = {WORDS: "lexical diversity", MEANING: "semantic diversity"}
 JUDGED: Mapping[str, str] = {EXACT: "exact task, by words", CREATIVE: "creative task, by meaning"}
@@ -52,7 +29,7 @@ SEVERAL = "by test set"
 Rules = Mapping[str, Mapping[str, float]]
 
 
-def measures(*, task: str = "") -> tuple[Measure, ...]:
+def measures(*, task: str = "") -> tuple[core.Measure, ...]:
     """The figures of a test set of this task, without lights; of test sets of several tasks, without a direction.
 
     Examples
@@ -66,20 +43,22 @@ def measures(*, task: str = "") -> tuple[Measure, ...]:
     one_answer = "every question has fewer than two generations with a text"
     return (
         *((semantic, lexical) if one == CREATIVE else (lexical, semantic)),
-        share_of("changed", higher_is_better=fewer, title="questions with several answers", undefined=one_answer),
-        mean_of(
+        core.share_of("changed", higher_is_better=fewer, title="questions with several answers", undefined=one_answer),
+        core.mean_of(
             "answer_disagreement", higher_is_better=fewer, title="pairs of answers that differ", undefined=one_answer
         ),
-        share_of("changed_text", higher_is_better=fewer, title="questions with several texts", undefined=one_answer),
-        mean_of("distinct_ngrams_set", higher_is_better=None, title="distinct n-grams, set", undefined=one_answer),
-        mean_of(
+        core.share_of(
+            "changed_text", higher_is_better=fewer, title="questions with several texts", undefined=one_answer
+        ),
+        core.mean_of("distinct_ngrams_set", higher_is_better=None, title="distinct n-grams, set", undefined=one_answer),
+        core.mean_of(
             "distinct_ngrams_pairs_handbook",
             higher_is_better=None,
             title="distinct n-grams, pairs (handbook)",
             undefined=one_answer,
         ),
-        mean_of("correct", title="right answers", undefined="no generation is marked right or wrong"),
-        share_of(
+        core.mean_of("correct", title="right answers", undefined="no generation is marked right or wrong"),
+        core.share_of(
             "flickers",
             higher_is_better=False,
             title="questions that flicker",
@@ -88,10 +67,10 @@ def measures(*, task: str = "") -> tuple[Measure, ...]:
     )
 
 
-def _in_points(column: str, higher_is_better: bool | None) -> Measure:
+def _in_points(column: str, higher_is_better: bool | None) -> core.Measure:
     """A mean in percentage points; not scored counts as what the task does not want."""
     worst_of = {False: 100.0, True: 0.0}
-    return Measure(
+    return core.Measure(
         column,
         (column, f"#{column}"),
         _percentage_points,
@@ -103,8 +82,8 @@ def _in_points(column: str, higher_is_better: bool | None) -> Measure:
     )
 
 
-def _percentage_points(total: Floats, n: Floats) -> Floats:
-    return 100 * ratio(total, n)
+def _percentage_points(total: core.arrays.Floats, n: core.arrays.Floats) -> core.arrays.Floats:
+    return 100 * core.ratio(total, n)
 
 
 def rules_of(lights: Mapping[str, Any] | None, tasks: Sequence[str]) -> Rules:
@@ -128,7 +107,7 @@ def rules_of(lights: Mapping[str, Any] | None, tasks: Sequence[str]) -> Rules:
         directions = [d for d in known[metric] if d is not None]
         within = (0, 100) if metric in TITLES else (0, 1)
         try:
-            found[metric] = rule_of(
+            found[metric] = kit.rules.rule_of(
                 rule, higher_is_better=directions[0] if directions else None, within=within, of=metric
             )
         except BadInput as error:
@@ -138,14 +117,14 @@ def rules_of(lights: Mapping[str, Any] | None, tasks: Sequence[str]) -> Rules:
     return {metric: rule for metric, rule in found.items() if rule}
 
 
-def with_lights(task: str, lights: Rules) -> tuple[Measure, ...]:
+def with_lights(task: str, lights: Rules) -> tuple[core.Measure, ...]:
     """The figures of a task with their lights: the task's own, and those of a user."""
     out = []
     for measure in measures(task=task):
         bands = BANDS[task] if measure.metric == LIT[task] else None
         rule = lights.get(measure.metric)
         if rule and measure.higher_is_better is not None and ("green_from" in rule) == measure.higher_is_better:
-            bands = bands_of(rule)
+            bands = kit.verdicts.bands_of(rule)
         out.append(replace(measure, bands=bands) if bands else measure)
     return tuple(out)
 
@@ -157,21 +136,21 @@ def groups_of(items: pd.DataFrame) -> Iterator[tuple[dict[str, str], str, pd.Dat
         yield dict(zip(by, map(str, names), strict=True)), str(rows["task"].iloc[0]), rows
 
 
-@sliced(measures=measures)
+@kit.slicing.sliced(measures=measures)
 def summarise(
     items: pd.DataFrame,
     *,
     task: str = "",
     lights: Rules | None = None,
-    max_unscored: float = MAX_UNSCORED,
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Summary:
+    max_unscored: float = kit.MAX_UNSCORED,
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Summary:
     """Figures of every test set and model, and the verdict: the worst light decides; options as of ``evaluate``."""
     options = {"seed": seed, "n_resamples": n_resamples}
-    found: list[Estimate] = []
-    shown: list[Estimate] = []
-    lit: list[tuple[int, Measure, pd.DataFrame]] = []
+    found: list[core.Estimate] = []
+    shown: list[core.Estimate] = []
+    lit: list[tuple[int, core.Measure, pd.DataFrame]] = []
     lost: dict[str, str] = {}
     for group, of, rows in groups_of(items):
         marked = "correct" in rows and (rows["correct"].notna().any() or not {*(lights or {})}.isdisjoint(MARKED))
@@ -183,11 +162,11 @@ def summarise(
             if measure.bands is not None:
                 lit.append((len(found), measure, rows))
             found.append(e)
-            shown.append(held(e, why, crowded(e, max_unscored)))
-    light, alone = (worst([side[i].light for i, _, _ in lit]) for side in (shown, found))
+            shown.append(kit.verdicts.held(e, why, kit.verdicts.crowded(e, max_unscored)))
+    light, alone = (core.verdict.worst([side[i].light for i, _, _ in lit]) for side in (shown, found))
     basis = found if light == "grey" else shown
-    alone = worst([basis[i].light for i, _, _ in lit])
-    decided = decisive([basis[i] for i, _, _ in lit])
+    alone = core.verdict.worst([basis[i].light for i, _, _ in lit])
+    decided = core.result.decisive([basis[i] for i, _, _ in lit])
     own_of = {(m.metric, *found[i].group.values()): LIT[str(rows["task"].iloc[0])] for i, m, rows in lit}
     about = [found[i] for i, m, _ in lit if m.metric in TITLES]
     sentence = "".join(
@@ -196,13 +175,15 @@ def summarise(
             _other(decided, own_of[decided.metric, *decided.group.values()]),
             f"; {_size(items)}.",
             _few(about),
-            left_out(items),
+            kit.verdicts.left_out(items),
             _not_compared(items),
-            _grey(lost, light, alone, [e for e in about if crowded(e, max_unscored)], max_unscored),
+            _grey(lost, light, alone, [e for e in about if kit.verdicts.crowded(e, max_unscored)], max_unscored),
         )
     )
-    drawn = [Lit(rows, _units(rows), m, basis is shown and shown[i] is not found[i]) for i, m, rows in lit]
-    stability = joint_stability(drawn, alone, **options)
+    drawn = [
+        core.stability.Lit(rows, _units(rows), m, basis is shown and shown[i] is not found[i]) for i, m, rows in lit
+    ]
+    stability = core.stability.joint_stability(drawn, alone, **options)
     tasks = dict.fromkeys(task_of for _, task_of, _ in groups_of(items))
     rule = "; ".join(
         f"{m.title} ({t}), pp: {m.bands}" if m.unit == "pp" else f"{m.title} ({t}): {m.bands}"
@@ -210,7 +191,7 @@ def summarise(
         for m in with_lights(t, lights or {})
         if m.bands
     )
-    verdict = Verdict(
+    verdict = core.verdict.Verdict(
         light, sentence, f"{rule}; the worst decides", stability, None if alone == light else alone, decided.place
     )
     directions = {m.metric: m.higher_is_better for m in measures(task=task)}
@@ -218,20 +199,24 @@ def summarise(
         task == SEVERAL
     ):  # what is better in one test set is worse in another, so that the figure itself has no direction
         shown = [replace(e, higher_is_better=directions[e.metric]) for e in shown]
-    return Summary(tuple(shown), verdict)
+    return core.Summary(tuple(shown), verdict)
 
 
 def _estimates(
-    rows: pd.DataFrame, own: Sequence[Measure], group: Mapping[str, str], options: Mapping[str, int]
-) -> tuple[Estimate, ...]:
+    rows: pd.DataFrame, own: Sequence[core.Measure], group: Mapping[str, str], options: Mapping[str, int]
+) -> tuple[core.Estimate, ...]:
     """Of a figure that has reasons of its own why it is not scored, with these."""
     apart = [m for m in own if f"{m.metric}_unscored" in rows]
     together = [m for m in own if m not in apart]
-    found = {e.metric: e for e in estimate(rows, together, units=rows["id"], group=group, **options).estimates}
+    found = {
+        e.metric: e for e in core.measures.estimate(rows, together, units=rows["id"], group=group, **options).estimates
+    }
     for m in apart:
         why = rows["unscored"].where(rows["unscored"] != "", rows[f"{m.metric}_unscored"])
         seen = rows.assign(unscored=why)
-        found |= {e.metric: e for e in estimate(seen, [m], units=rows["id"], group=group, **options).estimates}
+        found |= {
+            e.metric: e for e in core.measures.estimate(seen, [m], units=rows["id"], group=group, **options).estimates
+        }
     return tuple(found[m.metric] for m in own)
 
 
@@ -243,7 +228,7 @@ def _units(rows: pd.DataFrame) -> pd.Series:
 # -- what is said --------------------------------------------------------------------------------
 
 
-def _figures(about: Sequence[Estimate], found: Sequence[Estimate], task: str) -> str:
+def _figures(about: Sequence[core.Estimate], found: Sequence[core.Estimate], task: str) -> str:
     """The figures that have a light, by task, the worst first; how many answers change beside them."""
     said = []
     for t in (EXACT, CREATIVE):
@@ -252,7 +237,7 @@ def _figures(about: Sequence[Estimate], found: Sequence[Estimate], task: str) ->
             continue
         default = ", the default" if t == EXACT and not task else ""
         known = [e for e in own if e.value is not None]
-        named = own if len(own) <= NAMED or len(known) < 2 else [known[0], known[-1]]
+        named = own if len(own) <= kit.verdicts.NAMED or len(known) < 2 else [known[0], known[-1]]
         more = f" (the ends of {len(own)})" if len(named) < len(own) else ""
         figures = "; ".join(_said(e, own, found) for e in named)
         said.append(f"judged as {_an(t)} {JUDGED[t]}{default}: {TITLES[LIT[t]]}{more} {figures}")
@@ -264,39 +249,41 @@ def _an(task: str) -> str:
     return "an" if task == EXACT else "a"
 
 
-def _goodness(e: Estimate, task: str) -> tuple[bool, float]:
+def _goodness(e: core.Estimate, task: str) -> tuple[bool, float]:
     return e.value is not None, (e.value or 0.0) * (-1 if task == EXACT else 1)
 
 
-def _said(e: Estimate, own: Sequence[Estimate], found: Sequence[Estimate]) -> str:
-    name = "" if len(own) == 1 and [*e.group.values()] == [UNNAMED] else ", ".join(e.group.values())
+def _said(e: core.Estimate, own: Sequence[core.Estimate], found: Sequence[core.Estimate]) -> str:
+    name = "" if len(own) == 1 and [*e.group.values()] == [kit.collecting.UNNAMED] else ", ".join(e.group.values())
     if e.value is None:
         return f"has no value ({', '.join(filter(None, [name, e.note]))})"
     if e.metric == MEANING:
-        return f"{estimate_text(e, own)} pp{f' ({name})' if name else ''}"
+        return f"{core.wording.estimate_text(e, own)} pp{f' ({name})' if name else ''}"
     shares = [f for f in found if f.metric == "changed"]
-    changed = next(share_text(f, shares) for f in shares if f.group == e.group)
-    return (
-        f"{estimate_text(e, own)} pp ({f'{name}; ' if name else ''}{changed} of the questions get more than one answer)"
-    )
+    changed = next(core.wording.share_text(f, shares) for f in shares if f.group == e.group)
+    return f"{core.wording.estimate_text(e, own)} pp ({f'{name}; ' if name else ''}{changed} of the questions get more than one answer)"
 
 
-def _other(decided: Estimate, own: str) -> str:
+def _other(decided: core.Estimate, own: str) -> str:
     """The figure that the light rests on, where it is not the one that its task is judged by."""
     if decided.metric == own:
         return ""
     unit = " pp" if decided.unit == "pp" else ""
-    value = f"no value ({decided.note})" if decided.value is None else f"{estimate_text(decided, [decided])}{unit}"
-    named = [name for name in decided.group.values() if name != UNNAMED]
+    value = (
+        f"no value ({decided.note})"
+        if decided.value is None
+        else f"{core.wording.estimate_text(decided, [decided])}{unit}"
+    )
+    named = [name for name in decided.group.values() if name != kit.collecting.UNNAMED]
     whose = f" ({', '.join(named)})" if named else ""
     return f"; the light is that of {decided.title}: {value}{whose}"
 
 
-def _few(about: Sequence[Estimate]) -> str:
+def _few(about: Sequence[core.Estimate]) -> str:
     """Which intervals are too narrow, or missing, for want of questions."""
     known = [e for e in about if e.value is not None]
-    few = [e for e in known if of_few([e.n])]
-    said = of_few(e.n for e in few)
+    few = [e for e in known if core.stats.of_few([e.n])]
+    said = core.stats.of_few(e.n for e in few)
     if not said or len(few) == len(known):
         return said
     return f"{said[:-1]} ({'; '.join(dict.fromkeys(', '.join(e.group.values()) for e in few))})."
@@ -305,10 +292,10 @@ def _few(about: Sequence[Estimate]) -> str:
 def _size(items: pd.DataFrame) -> str:
     sizes = items["n_generations"]
     low, high = int(sizes.min()), int(sizes.max())
-    each = counted(low, "generation") if low == high else f"{low} to {high} generations"
+    each = core.counted(low, "generation") if low == high else f"{low} to {high} generations"
     sets = items["test_set"] if "test_set" in items else [""] * len(items)
     n = len(dict.fromkeys(zip(sets, items["id"], strict=True)))
-    return f"{counted(n, 'question')}, {each}{' each' if n > 1 else ''}"
+    return f"{core.counted(n, 'question')}, {each}{' each' if n > 1 else ''}"
 
 
 def _not_compared(items: pd.DataFrame) -> str:
@@ -330,20 +317,23 @@ def _lost(rows: pd.DataFrame, max_unscored: float) -> str:
     total, gone = int(rows["n_generations"].sum()), int((rows["n_lost"] + rows["n_empty"]).sum())
     if gone <= max_unscored * total:
         return ""
-    return f"{percent(gone / total, [max_unscored])} of the generations are lost or empty"
+    return f"{core.percent(gone / total, [max_unscored])} of the generations are lost or empty"
 
 
-def _grey(lost: Mapping[str, str], light: str, alone: str, without: Sequence[Estimate], max_unscored: float) -> str:
+def _grey(
+    lost: Mapping[str, str], light: str, alone: str, without: Sequence[core.Estimate], max_unscored: float
+) -> str:
     """Why the light, or that of some groups, stays grey, and what it would be."""
     crowd = [", ".join(e.group.values()) for e in without if ", ".join(e.group.values()) not in lost]
     reasons = [f"{name}: {why}" for name, why in lost.items()]
     reasons += [
-        f"{name}: more than {percent(max_unscored, [max_unscored])} of the questions are unscored" for name in crowd
+        f"{name}: more than {core.percent(max_unscored, [max_unscored])} of the questions are unscored"
+        for name in crowd
     ]
     if not reasons:
         return ""
     if light == "grey":
-        return stays_grey("; ".join(reasons), alone)
+        return kit.verdicts.stays_grey("; ".join(reasons), alone)
     return f" {'; '.join(reasons)}, so the light of that group stays grey."
 
 

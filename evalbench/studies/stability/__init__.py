@@ -12,23 +12,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
-from evalbench.core.result import Result
-from evalbench.kit.choosing import AUTO
-from evalbench.kit.collecting import asked, several
-from evalbench.kit.grouping import carried
-from evalbench.kit.options import Checks, stated, taken
-from evalbench.kit.sampling import sampled
-from evalbench.kit.scoring import Scored, accounting_of, calls_of
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
-from evalbench.readers.dataset import Dataset
+import pandas as pd
+
+from evalbench import core, kit, readers
+from evalbench.judge.verdicts import InProcess
+from evalbench.models.exchange import Reply
 from evalbench.readers.schema import Column, Table
-from evalbench.studies.stability.asking import MADE, SCHEME, answered, made
+from evalbench.studies.contract import offered
+from evalbench.studies.stability.asking import MADE, SCHEME, Reasons, answered, made
 from evalbench.studies.stability.asking import check as check_augmentations
 from evalbench.studies.stability.inputs import (
     LEVELS,
-    adapt,
     check_levels,
     check_queries,
     paired,
@@ -39,20 +34,7 @@ from evalbench.studies.stability.inputs import (
 from evalbench.studies.stability.items import SCORES, items_of, key_of, numbered
 from evalbench.studies.stability.lights import LIGHT_ON, LIGHTS_ON
 from evalbench.studies.stability.method import method, notes
-from evalbench.studies.stability.pictures import changes, comparison, drops, picture_changed, picture_drops
-from evalbench.studies.stability.summary import compared, drops_table, measures, rules_of, summarise
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evalbench.judge.verdicts import InProcess
-    from evalbench.models.exchange import Reply
-    from evalbench.studies.stability.asking import Reasons
-
-__all__ = [
-    "QUESTION", "SCHEMA", "adapt", "changes", "comparison", "drops", "evaluate", "measures", "needs", "picture_changed", "picture_drops",
-    "summarise",
-]  # fmt: skip
+from evalbench.studies.stability.summary import compared, drops_table, rules_of, summarise
 
 QUESTION = "Does the model still answer well when the query is written otherwise?"
 NO_TRIALS = "an answer is paired with the answer to the variant; of repeated ones give the mean score of each, in a column that metric names"
@@ -89,7 +71,7 @@ SCHEMA: Mapping[str, Table] = {
 }  # fmt: skip
 
 
-def needs(data: Dataset, *, model: str = "", metric: str = AUTO) -> None:
+def needs(data: readers.Dataset, *, model: str = "", metric: str = kit.choosing.AUTO) -> None:
     """Refuse data without queries where a model is asked, and else without variants, or without outputs or a score."""
     if model:
         check_queries(data)
@@ -98,9 +80,9 @@ def needs(data: Dataset, *, model: str = "", metric: str = AUTO) -> None:
 
 
 def evaluate(
-    data: Dataset,
+    data: readers.Dataset,
     *,
-    metric: str = AUTO,
+    metric: str = kit.choosing.AUTO,
     score_range: Sequence[float] = (),
     levels: Mapping[str, str] = {},
     light_on: str = LIGHT_ON,
@@ -128,10 +110,10 @@ def evaluate(
     bert_model: str = "",
     bert_layers: int | None = None,
     judge: str | InProcess = "",
-    max_unscored: float = MAX_UNSCORED,
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Result:
+    max_unscored: float = kit.MAX_UNSCORED,
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Result:
     """Compare a model's answers to queries with its answers to variants of them.
 
     Parameters
@@ -182,8 +164,8 @@ def evaluate(
     BadInput
         For faults of the options, missing tables, texts or scores, and cells that are no numbers, all at once.
     """
-    options = stated(evaluate, locals())
-    checks = Checks(options)
+    options = kit.stated(evaluate, locals())
+    checks = kit.Checks(options)
     checks.that(isinstance(metric, str) and metric, f"metric must be one name, got {metric!r}")
     checks.that(
         _is_range(score_range), f"score_range must be two different numbers, worst and best; got {score_range!r}"
@@ -198,14 +180,14 @@ def evaluate(
     written: list[Reply] = []
     said: list[str] = []
     reasons: Reasons = ({}, {})
-    items = sampled(items, sample_method, n_samples, random_state)
+    items = kit.sampling.sampled(items, sample_method, n_samples, random_state)
     if model:
         check_queries(data)
         if variants is None:
-            variants, written, said = made(items, **taken(made, options))
+            variants, written, said = made(items, **kit.taken(made, options))
         plain, changed = (frame.drop(columns=_scores(frame)).assign(output="") for frame in (items, variants))
         key_of(numbered(plain, changed, metric), metric, score_range, options)  # refused before anything is paid for
-        settings = {name: value for name, value in taken(asked, options).items() if name != "model"}
+        settings = {name: value for name, value in kit.taken(kit.collecting.asked, options).items() if name != "model"}
         items, variants, heard, reasons = answered(items, variants, model, **settings)
         replies = [*written, *heard]
         items, variants = (frame.drop(columns=_scores(frame)) for frame in (items, variants))
@@ -216,16 +198,16 @@ def evaluate(
     options |= {"metric": key.name, "score_range": [key.worst, key.best]}
     pair = paired(tables.items, tables.variants, [tables.column] if tables.column else [], levels)
     found, scored = items_of(pair, key, {**options, "judge": judge}, reasons)
-    found = carried(found, data)
-    summary = summarise(found, **taken(summarise, options))
+    found = kit.grouping.carried(found, data)
+    summary = summarise(found, **kit.taken(summarise, options))
     pairs = compared(found, seed=seed, n_resamples=n_resamples)
     models = sorted(set(found["model"])) if "model" in found else []
-    scored = scored or Scored()
-    some = {"comparison": pairs, **calls_of(scored, replies=replies)}
-    return Result(
+    scored = scored or kit.scoring.Scored()
+    some = {"comparison": pairs, **kit.scoring.calls_of(scored, replies=replies)}
+    return core.Result(
         study="stability",
         question=QUESTION,
-        judged=several("model", models) if models else "the outputs of the table",
+        judged=kit.collecting.several("model", models) if models else "the outputs of the table",
         parameters=options,
         data=data.label,
         id="id",
@@ -233,11 +215,11 @@ def evaluate(
         items=found,
         items_of=f"queries × augmentations{' × models' if len(models) > 1 else ''}",
         summary=summary,
-        tables={"texts": texts_of(pair, tables.column), "drops": drops_table(found, **taken(drops_table, options))}
+        tables={"texts": texts_of(pair, tables.column), "drops": drops_table(found, **kit.taken(drops_table, options))}
         | {name: table for name, table in some.items() if len(table)},
         notes=(*key.notes, *data.notes_beside([key.name]), *said, *pair.notes, *notes(found, pair, scored)),
         method=method(options, key),
-        accounting=accounting_of(scored, options, model=model, replies=replies),
+        accounting=kit.scoring.accounting_of(scored, options, model=model, replies=replies),
     )
 
 
@@ -251,3 +233,6 @@ def _is_range(ends: Sequence[float]) -> bool:
         return False
     numbers = all(isinstance(x, int | float) and not isinstance(x, bool) and math.isfinite(x) for x in ends)
     return numbers and len(set(ends)) == len(ends)
+
+
+globals().update(offered(__name__))

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from evalbench.core.wording import counted
+import pandas as pd
+
+from evalbench import core, kit
 from evalbench.errors import BadInput
-from evalbench.kit.answers import answer_of
-from evalbench.kit.collecting import asked
-from evalbench.kit.rephrasing import PARAPHRASE, TRANSLATE, check_rephrasing, rephrased
+from evalbench.models.exchange import Reply
 from evalbench.text.augment import AUGMENTATIONS, augmented, check_options
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evalbench.models.exchange import Reply
 
 MADE = tuple(AUGMENTATIONS)
 SCHEME = "ala-lc"
@@ -74,7 +69,7 @@ def check(
         if not _by_model(name):
             faults += check_options(name, rate=rates.get(name), protect=protect, scheme=scheme)
             continue
-        faults += check_rephrasing(name)
+        faults += kit.rephrasing.check_rephrasing(name)
         faults += [] if rephraser else [f"augmentations: {name} is written by a model; name it: -p rephraser=MODEL"]
         faults += [f"rates: {name} takes none"] if name in rates else []
     if faults:
@@ -82,7 +77,9 @@ def check(
 
 
 def _by_model(name: str) -> bool:
-    return name in (PARAPHRASE, TRANSLATE) or name.startswith(f"{TRANSLATE}_")
+    return name in (kit.rephrasing.PARAPHRASE, kit.rephrasing.TRANSLATE) or name.startswith(
+        f"{kit.rephrasing.TRANSLATE}_"
+    )
 
 
 def made(
@@ -107,20 +104,18 @@ def made(
     rephraser, max_tokens
         Who writes paraphrases and translations, see :func:`evalbench.kit.rephrasing.rephrased`.
     """
-    import pandas as pd
-
     first = items.drop_duplicates("id")
     first = first[[c for c in ("id", "query", "lang") if c in first]]
     languages = first["lang"].tolist() if "lang" in first else None
     parts, replies, notes = [], [], []
     for name in augmentations:
         if _by_model(name):
-            found = rephrased(first, "query", name, rephraser, protect=protect, max_tokens=max_tokens)
+            found = kit.rephrasing.rephrased(first, "query", name, rephraser, protect=protect, max_tokens=max_tokens)
             replies += found.replies
             new = found.rows.rename(columns={"unscored": "why"})
-            notes += [f"{name} is not for {counted(found.others, 'query', 'queries')} of another language."] * bool(
-                found.others
-            )
+            notes += [
+                f"{name} is not for {core.counted(found.others, 'query', 'queries')} of another language."
+            ] * bool(found.others)
         else:
             texts = augmented(
                 first["query"].tolist(), name, ids=first["id"].tolist(), seed=seed, rate=rates.get(name), languages=languages,
@@ -130,7 +125,7 @@ def made(
         same = (new["query"] == first["query"].reindex(new.index)).to_numpy(dtype=bool)
         if same.any():
             notes.append(
-                f"{name} leaves {int(same.sum())} of {counted(len(new), 'query', 'queries')} as they are; they are not asked again."
+                f"{name} leaves {int(same.sum())} of {core.counted(len(new), 'query', 'queries')} as they are; they are not asked again."
             )
         parts.append(new.loc[~same, ["id", "query", "why"]].assign(augmentation=name))
     return Made(pd.concat(parts, ignore_index=True), replies, notes)
@@ -149,8 +144,6 @@ def answered(items: pd.DataFrame, variants: pd.DataFrame, model: str, **settings
     settings
         See :func:`evalbench.kit.collecting.asked`.
     """
-    import pandas as pd
-
     first = items.drop_duplicates("id").drop(columns=["model", "output"], errors="ignore")
     others = variants.drop_duplicates(["id", "augmentation"]).drop(columns=["model", "output"], errors="ignore")
     others = others[others["id"].isin(first["id"])]
@@ -160,7 +153,9 @@ def answered(items: pd.DataFrame, variants: pd.DataFrame, model: str, **settings
     others = others.drop(index=unwritten.index)
     tables, replies = [], []
     for rows, purpose in ((first, "answer to the query"), (others, "answer to the variant")):
-        said = asked(rows, model, PROMPT, lambda row: {"query": row["query"]}, purpose=purpose, **settings)
+        said = kit.collecting.asked(
+            rows, model, PROMPT, lambda row: {"query": row["query"]}, purpose=purpose, **settings
+        )
         tables.append(_with(rows, said, model))
         replies.append(said)
     reasons: Reasons = (
@@ -178,7 +173,5 @@ def answered(items: pd.DataFrame, variants: pd.DataFrame, model: str, **settings
 
 
 def _with(rows: pd.DataFrame, replies: Sequence[Reply], model: str) -> pd.DataFrame:
-    import pandas as pd
-
-    texts = pd.Series([answer_of(reply) for reply in replies], index=rows.index, dtype=object)
+    texts = pd.Series([kit.answers.answer_of(reply) for reply in replies], index=rows.index, dtype=object)
     return rows.assign(model=model, output=texts)

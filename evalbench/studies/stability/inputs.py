@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.wording import counted
+from evalbench import core, readers
 from evalbench.errors import BadInput
-from evalbench.readers.renames import usual
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evalbench.readers.dataset import Dataset
 
 CHARACTERS = ("butter_finger", "word_swap", "human_level")
 WORDS = ("special_token", "paraphrase", "transliterate", "translate")
@@ -44,7 +39,7 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     items, variants = frame[own].drop(columns=column), frame[~own].rename(columns={column: "augmentation"})
     items.attrs["notes"] = [
         *frame.attrs.get("notes", ()),
-        f"{counted(int(own.sum()), 'row')} of queries as they were written, {int((~own).sum())} of variants, by the column {column}",
+        f"{core.counted(int(own.sum()), 'row')} of queries as they were written, {int((~own).sum())} of variants, by the column {column}",
     ]
     return {**frames, "items": items, "variants": variants.drop(columns=["reference", "context"], errors="ignore")}
 
@@ -95,7 +90,7 @@ def check_levels(levels: Mapping[str, str]) -> None:
         raise BadInput.listing("levels:", wrong)
 
 
-def variants_of(data: Dataset) -> pd.DataFrame:
+def variants_of(data: readers.Dataset) -> pd.DataFrame:
     """The table of variants.
 
     Raises
@@ -112,7 +107,7 @@ def variants_of(data: Dataset) -> pd.DataFrame:
     return variants
 
 
-def check_queries(data: Dataset) -> None:
+def check_queries(data: readers.Dataset) -> None:
     """Refuse tables without the queries that a model is to be asked.
 
     Raises
@@ -121,7 +116,7 @@ def check_queries(data: Dataset) -> None:
     """
     lacking = [name for name in ("items", "variants") if (table := data.get(name)) is not None and "query" not in table]
     if lacking:
-        said = usual("query", data[lacking[0]].columns)
+        said = readers.renames.usual("query", data[lacking[0]].columns)
         raise BadInput(f"table {' and table '.join(lacking)}: no column query, so that the model cannot be asked{said}")
 
 
@@ -151,7 +146,7 @@ def with_models(items: pd.DataFrame, variants: pd.DataFrame) -> tuple[pd.DataFra
     models = sorted((items if named == "items" else variants)["model"].unique())
     if len(models) > 1:
         raise BadInput(
-            f"table {named} has {counted(len(models), 'model')} and table {bare} no column model: whose are its outputs?"
+            f"table {named} has {core.counted(len(models), 'model')} and table {bare} no column model: whose are its outputs?"
         )
     only = {"model": models[0]} if models else {"model": ""}
     return (items.assign(**only), variants) if bare == "items" else (items, variants.assign(**only))
@@ -212,8 +207,6 @@ def _first(names: Iterable[Any]) -> str:
 
 def _levels(variants: pd.DataFrame, levels: Mapping[str, str]) -> pd.Series:
     """Augmentation → level."""
-    import pandas as pd
-
     names = variants["augmentation"].unique()
     stated = {}
     if "level" in variants:

@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.unscored import REASONS
+from evalbench import core, kit, readers
 from evalbench.errors import BadInput
-from evalbench.kit.answers import NO_OUTPUT
-from evalbench.kit.choosing import AUTO
-from evalbench.kit.metric_options import Options, metrics_of
-from evalbench.kit.scoring import Scored, score_all
 from evalbench.metrics.registry import Card
-from evalbench.readers.renames import usual
 from evalbench.studies.stability.inputs import Paired, unchanged
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 NO_VALUE = "no-value"
 SAME_QUERY = "the variant is the query itself"
@@ -68,7 +60,7 @@ def numbered(items: pd.DataFrame, variants: pd.DataFrame, metric: str) -> Tables
     BadInput
         If cells of the score are not numbers, only one table has the column, or there is neither a score nor what a text metric needs.
     """
-    if metric == AUTO:
+    if metric == kit.choosing.AUTO:
         column = next((c for c in SCORES if c in items and c in variants), "")
     else:
         column = metric if metric not in NAMED and (metric in items or metric in variants) else ""
@@ -89,7 +81,7 @@ def numbered(items: pd.DataFrame, variants: pd.DataFrame, metric: str) -> Tables
 def _check_texts(items: pd.DataFrame, variants: pd.DataFrame, metric: str) -> None:
     """Refuse tables without what a text metric needs: outputs in both, and for ``auto`` a reference."""
     faults = [
-        f"table {name} has no column output{usual('output', frame.columns)}"
+        f"table {name} has no column output{readers.renames.usual('output', frame.columns)}"
         for name, frame in (("items", items), ("variants", variants))
         if "output" not in frame
     ]
@@ -97,7 +89,7 @@ def _check_texts(items: pd.DataFrame, variants: pd.DataFrame, metric: str) -> No
         faults.append(
             "give the outputs, or a model to ask (-p model=NAME), or a score in both tables (-p metric=COLUMN)"
         )
-    elif metric == AUTO and "reference" not in items and "reference" not in variants:
+    elif metric == kit.choosing.AUTO and "reference" not in items and "reference" not in variants:
         faults.append(
             f"there is neither a column reference nor a score in both tables ({', '.join(SCORES)}); name the column of numbers that "
             "is the score: -p metric=COLUMN"
@@ -106,7 +98,7 @@ def _check_texts(items: pd.DataFrame, variants: pd.DataFrame, metric: str) -> No
         raise BadInput.listing("the tables lack what a key metric needs:", faults)
 
 
-def key_of(tables: Tables, metric: str, score_range: Sequence[float], options: Options) -> Key:
+def key_of(tables: Tables, metric: str, score_range: Sequence[float], options: kit.metric_options.Options) -> Key:
     """The key metric, and the ends of its scale.
 
     Parameters
@@ -124,13 +116,13 @@ def key_of(tables: Tables, metric: str, score_range: Sequence[float], options: O
     BadInput
         If there is no such metric, it has no better and worse, or its scale is not known.
     """
-    name = tables.column or (TEXT if metric == AUTO else metric)
+    name = tables.column or (TEXT if metric == kit.choosing.AUTO else metric)
     notes: tuple[str, ...] = ()
-    if metric == AUTO:
+    if metric == kit.choosing.AUTO:
         notes = (f"Key metric, by metric=auto: {name}{', a column of both tables' if tables.column else ''}.",)
     if tables.column:
         return Key(name, None, *_ends(name, [tables.items[name], tables.variants[name]], score_range), notes)
-    (card,) = _one(metrics_of([name], options), name)
+    (card,) = _one(kit.metric_options.metrics_of([name], options), name)
     if score_range:
         return Key(card.name, card, float(score_range[0]), float(score_range[1]), notes)
     low, high = card.range
@@ -163,8 +155,6 @@ def _ends(name: str, columns: Sequence[pd.Series], score_range: Sequence[float])
 
 def numbers_of(frame: pd.DataFrame, column: str, table: str) -> tuple[pd.DataFrame, list[str]]:
     """A table with a column as numbers, NaN where a cell is empty, and what is wrong with it."""
-    import pandas as pd
-
     text = frame[column].map(lambda cell: "" if cell is None else str(cell).strip())
     empty = text.str.lower().isin(["", "nan", "none", "null", "<na>"]).to_numpy(dtype=bool)
     truth = text.str.lower().map(_TRUTH)
@@ -183,8 +173,11 @@ def numbers_of(frame: pd.DataFrame, column: str, table: str) -> tuple[pd.DataFra
 
 
 def items_of(
-    pair: Paired, key: Key, options: Options, replies: tuple[Mapping[Any, str], Mapping[Any, str]] = ({}, {})
-) -> tuple[pd.DataFrame, Scored | None]:
+    pair: Paired,
+    key: Key,
+    options: kit.metric_options.Options,
+    replies: tuple[Mapping[Any, str], Mapping[Any, str]] = ({}, {}),
+) -> tuple[pd.DataFrame, kit.scoring.Scored | None]:
     """Score both sides of every pair.
 
     Parameters
@@ -211,11 +204,11 @@ def items_of(
         why = [np.where(np.isnan(x), NO_VALUE, "").astype(object) for x in (before, after)]
         for side, column in enumerate(("output", "output_after")):
             if column in rows:
-                why[side] = np.where(rows[column].isna().to_numpy(), NO_OUTPUT, why[side])
+                why[side] = np.where(rows[column].isna().to_numpy(), kit.answers.NO_OUTPUT, why[side])
         without = [np.full(len(rows), "", dtype=object)] * 2
     else:
         frame, inverse = _texts(rows, pair.by)
-        scored = score_all(frame, [key.card], options)
+        scored = kit.scoring.score_all(frame, [key.card], options)
         n = len(frame) - len(rows)
         values, unscored, undefined = (
             part[key.card.name] for part in (scored.columns, scored.unscored, scored.undefined)
@@ -249,13 +242,11 @@ def items_of(
 def _replied(why: Any, replies: Sequence[str]) -> Any:
     """The reply's own reason where it has one."""
     own = np.array(replies, dtype=object)
-    return np.where((own != "") & np.isin(own, REASONS), own, why)
+    return np.where((own != "") & np.isin(own, core.unscored.REASONS), own, why)
 
 
 def _texts(rows: pd.DataFrame, by: Sequence[str]) -> tuple[pd.DataFrame, Any]:
     """All texts that are scored: each query's output once, then the outputs of variants; and where a variant's query is."""
-    import pandas as pd
-
     keys = ["id", *by[:-1]]
     first = rows.drop_duplicates(keys)
     place = pd.Series(np.arange(len(first)), index=pd.MultiIndex.from_frame(first[keys]))

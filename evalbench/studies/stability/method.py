@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.kit.answers import remarks
-from evalbench.kit.metric_options import methods_of
-from evalbench.kit.scoring import Scored
+from evalbench import kit
 from evalbench.studies.stability.inputs import Paired, level_of, unchanged
 from evalbench.studies.stability.items import SAME_QUERY, Key
 from evalbench.studies.stability.lights import LIGHT_ON
 from evalbench.studies.stability.summary import rules_of
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 _CEILING = 0.995
 
 
-def notes(items: pd.DataFrame, pair: Paired, scored: Scored) -> list[str]:
+def notes(items: pd.DataFrame, pair: Paired, scored: kit.scoring.Scored) -> list[str]:
     """What has no score, which augmentations are of no known test, and what a drop may owe to the reference."""
-    rows, out = pair.rows, [*remarks(items), *scored.notes]
+    rows, out = pair.rows, [*kit.answers.remarks(items), *scored.notes]
     if same := int((items["undefined"] == SAME_QUERY).sum()):
         out.append(f"Variants that are the query itself, letter by letter, in no figure: {same} of {len(items)}.")
     controls = _controls(rows)
@@ -102,7 +98,7 @@ def method(options: Mapping[str, Any], key: Key) -> tuple[str, ...]:
             *lines,
             f"Key metric: the column {key.name} of both tables, from {key.worst:g} (worst) to {key.best:g} (best).",
         )
-    return (*lines, *methods_of([key.card], options))
+    return (*lines, *kit.metric_options.methods_of([key.card], options))
 
 
 def _plain(number: float) -> str:

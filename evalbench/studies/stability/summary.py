@@ -4,24 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.arrays import Floats
-from evalbench.core.clusters import drawn_together
-from evalbench.core.measures import Measure, estimate, mean_of, ratio, share_of, unit_sums
-from evalbench.core.result import Estimate, Summary, decisive
-from evalbench.core.seeds import rng
-from evalbench.core.stats import bootstrap_sums, no_width, of_few
-from evalbench.core.unscored import counted as counted_reasons
-from evalbench.core.verdict import Bands, Light, Verdict, worst
-from evalbench.core.wording import count, counted, estimate_text, percent
-from evalbench.kit.comparing import compare_groups
-from evalbench.kit.options import Checks
-from evalbench.kit.rules import rule_of
-from evalbench.kit.slicing import sliced
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, NAMED, SEED, crowded, held, left_out
+from evalbench import core, kit
 from evalbench.studies.stability.inputs import LEVELS
 from evalbench.studies.stability.lights import (
     LIGHT_ON,
@@ -36,14 +24,11 @@ from evalbench.studies.stability.lights import (
     unseen,
 )
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 DROP = "drop"
 NOTHING = "no item has a score before and after"
 
 
-def rules_of(lights: Mapping[str, Mapping[str, float]]) -> Bands:
+def rules_of(lights: Mapping[str, Mapping[str, float]]) -> core.verdict.Bands:
     """The bands of a drop: the document's, or the stated ones.
 
     Raises
@@ -56,30 +41,32 @@ def rules_of(lights: Mapping[str, Mapping[str, float]]) -> Bands:
     >>> str(rules_of({"drop": {"green_to": 2, "yellow_to": 4}}))
     'green: ≤ 2; yellow: (2, 4]; red: > 4'
     """
-    checks = Checks()
+    checks = kit.Checks()
     for name in set(lights) - {DROP}:
         checks.choice("lights", name, (DROP,))
-    rule = checks.tried(lambda: rule_of(lights.get(DROP, {}), higher_is_better=False, within=(0, 100), of=DROP))
+    rule = checks.tried(
+        lambda: kit.rules.rule_of(lights.get(DROP, {}), higher_is_better=False, within=(0, 100), of=DROP)
+    )
     checks.refuse("stability")
     return bands_of((rule["green_to"], rule["yellow_to"]) if rule else None)
 
 
-def measures(*, metric: str = "", score_range: Sequence[float] = ()) -> tuple[Measure, ...]:
+def measures(*, metric: str = "", score_range: Sequence[float] = ()) -> tuple[core.Measure, ...]:
     """The figures of one augmentation."""
     worst_score, best = score_range or (0.0, 1.0)
     low, high = sorted((worst_score, best))
     name = metric or "score"
     common: dict[str, Any] = {"unit": f"{low:g}–{high:g}", "higher_is_better": best > worst_score, "undefined": NOTHING}
     return (
-        mean_of(DROP, unit="pp", higher_is_better=False, worst=100.0, undefined=NOTHING),
-        Measure(
-            "relative_drop", (DROP, "above_worst"), ratio, higher_is_better=False, title="relative drop (PDR)",
+        core.mean_of(DROP, unit="pp", higher_is_better=False, worst=100.0, undefined=NOTHING),
+        core.Measure(
+            "relative_drop", (DROP, "above_worst"), core.ratio, higher_is_better=False, title="relative drop (PDR)",
             undefined=f"{NOTHING}, or before is at the worst",
         ),
-        mean_of("before", title=f"{name} before", **{**common, "worst": None}),
-        mean_of("after", title=f"{name} after", **{**common, "worst": worst_score}),
-        share_of("changed", title="items changed", higher_is_better=None, worst=None, undefined=NOTHING),
-        share_of("worse", title="items worse", higher_is_better=False, undefined=NOTHING),
+        core.mean_of("before", title=f"{name} before", **{**common, "worst": None}),
+        core.mean_of("after", title=f"{name} after", **{**common, "worst": worst_score}),
+        core.share_of("changed", title="items changed", higher_is_better=None, worst=None, undefined=NOTHING),
+        core.share_of("worse", title="items worse", higher_is_better=False, undefined=NOTHING),
     )  # fmt: skip
 
 
@@ -96,14 +83,20 @@ class Found(NamedTuple):
     levels : list of str
     """
 
-    estimates: list[list[Estimate]]
+    estimates: list[list[core.Estimate]]
     rows: list[pd.DataFrame]
     drops: Drops
     levels: list[str]
 
 
 def found_of(
-    items: pd.DataFrame, own: Sequence[Measure], bands: Bands, light_on: str, *, seed: int, n_resamples: int
+    items: pd.DataFrame,
+    own: Sequence[core.Measure],
+    bands: core.verdict.Bands,
+    light_on: str,
+    *,
+    seed: int,
+    n_resamples: int,
 ) -> Found:
     """Every group's figures with their lights, models in order of their names, characters before words."""
     by = [c for c in ("model", "augmentation") if c in items]
@@ -113,7 +106,7 @@ def found_of(
         for name, rows in order.groupby([*by[:-1], "place", by[-1]], sort=True)
     ]
     done = [
-        estimate(
+        core.measures.estimate(
             rows, own, units=rows["id"], seed=seed, group={k: v for k, v in group.items() if k}, n_resamples=n_resamples
         )
         for group, rows in groups
@@ -134,7 +127,7 @@ def found_of(
         n=np.array([e.n for e in first]),
         family=np.array([e.group.get("model", "") for e in first]),
     )
-    lights: list[Light] = lights_of(drops, light_on, bands)[0].tolist()
+    lights: list[core.verdict.Light] = lights_of(drops, light_on, bands)[0].tolist()
     for at, (each, light, start) in enumerate(zip(lists, lights, above, strict=True)):
         each[0] = replace(each[0], light=light, cuts=bands.cuts)
         if light == "yellow" and bands.light(each[0].value) == "red":
@@ -145,15 +138,15 @@ def found_of(
     return Found(lists, [rows for _, rows in groups], drops, [LEVELS[int(group[""])] for group, _ in groups])
 
 
-def _column(values: Iterable[float | None]) -> Floats:
+def _column(values: Iterable[float | None]) -> core.arrays.Floats:
     return np.array([np.nan if x is None else x for x in values], dtype=float)
 
 
-def _widened(e: Estimate, rows: pd.DataFrame, above: float) -> Estimate:
+def _widened(e: core.Estimate, rows: pd.DataFrame, above: float) -> core.Estimate:
     """The drop with what resamples cannot show: falls or rises of which the items have none."""
     if e.value is None or e.ci_low is None or e.ci_high is None:
         return e
-    if no_width(e.ci_low, e.ci_high):
+    if core.stats.no_width(e.ci_low, e.ci_high):
         low, high = all_agree(e.value, above, e.n)
         note = "; ".join(part for part in e.note.split("; ") if "no width" not in part)
         return replace(e, ci_low=low, ci_high=high, method="Wilson over items, all agree", note=note)
@@ -163,7 +156,7 @@ def _widened(e: Estimate, rows: pd.DataFrame, above: float) -> Estimate:
     return replace(e, ci_low=low, ci_high=high, method=f"{e.method}{', Wilson where no item moved' if wider else ''}")
 
 
-def _why_grey(e: Estimate, above: float, bands: Bands) -> str:
+def _why_grey(e: core.Estimate, above: float, bands: core.verdict.Bands) -> str:
     """Why so few items, or so low a score, cannot say."""
     limit = bands.cuts[1]
     if bands.light(above) != "red":
@@ -180,10 +173,10 @@ def _why_grey(e: Estimate, above: float, bands: Bands) -> str:
 def _round_up(n: float) -> str:
     """Two leading digits, upwards: 137 is 140."""
     step = 10 ** max(len(str(int(n))) - 2, 0)
-    return count(-(-int(np.ceil(n)) // step) * step)
+    return core.wording.count(-(-int(np.ceil(n)) // step) * step)
 
 
-@sliced(measures=measures)
+@kit.slicing.sliced(measures=measures)
 def summarise(
     items: pd.DataFrame,
     *,
@@ -191,31 +184,31 @@ def summarise(
     score_range: Sequence[float] = (),
     light_on: str = LIGHT_ON,
     lights: Mapping[str, Mapping[str, float]] = {},
-    max_unscored: float = MAX_UNSCORED,
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Summary:
+    max_unscored: float = kit.MAX_UNSCORED,
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Summary:
     """The figures of every augmentation and model, of each test the largest drop, and the verdict; options as of ``evaluate``."""
     bands = rules_of(lights)
     own = measures(metric=metric, score_range=score_range)
     found = found_of(items, own, bands, light_on, seed=seed, n_resamples=n_resamples)
     alone = [each[0] for each in found.estimates]
-    shown = [held(e, "", crowded(e, max_unscored)) for e in alone]
+    shown = [kit.verdicts.held(e, "", kit.verdicts.crowded(e, max_unscored)) for e in alone]
     tests = _tests(items, found, shown)
-    light = worst([e.light for e in shown])
+    light = core.verdict.worst([e.light for e in shown])
     basis = alone if light == "grey" else shown
-    would_be = worst([e.light for e in basis])
+    would_be = core.verdict.worst([e.light for e in basis])
     waiting = [basis is shown and a.light != b.light for a, b in zip(alone, shown, strict=True)]
     stability = stability_of(found.drops, _jointly(found, seed, n_resamples), waiting, light_on, bands, would_be)
     crowd = [e for e, s in zip(alone, shown, strict=True) if e.light != s.light]
     sentence = "".join(
         (
             " ".join(_said(level, found, shown, bands, metric or "the score") for level in LEVELS if level in found.levels),
-            f" {counted(items['id'].nunique(), 'item')}.",
-            of_few(e.n for e in alone),
-            left_out(items),
+            f" {core.counted(items['id'].nunique(), 'item')}.",
+            core.stats.of_few(e.n for e in alone),
+            kit.verdicts.left_out(items),
             _without(items),
-            f" More than {percent(max_unscored, [max_unscored])} are unscored under {_names(crowd)}: not enough evidence for a light"
+            f" More than {core.percent(max_unscored, [max_unscored])} are unscored under {_names(crowd)}: not enough evidence for a light"
             f"{'' if would_be == light else f'; the figures alone would give {would_be}'}."
             if crowd
             else "",
@@ -227,24 +220,29 @@ def summarise(
     )
     every = [[first, *each[1:]] for each, first in zip(found.estimates, shown, strict=True)]
     estimates = [each[i] for i in range(len(own)) for each in every]
-    verdict = Verdict(light, sentence, rule, stability, None if would_be == light else would_be, decisive(basis).place)
-    return Summary((*tests, *estimates), verdict)
+    verdict = core.verdict.Verdict(
+        light, sentence, rule, stability, None if would_be == light else would_be, core.result.decisive(basis).place
+    )
+    return core.Summary((*tests, *estimates), verdict)
 
 
-def _jointly(found: Found, seed: int, n_resamples: int) -> Floats:
+def _jointly(found: Found, seed: int, n_resamples: int) -> core.arrays.Floats:
     """The drops in resamples of all items, the same for every augmentation and model: ``(r, g)``."""
-    done = [unit_sums(rows, (DROP, f"#{DROP}"), drawn_together(rows, rows["id"])) for rows in found.rows]
+    done = [
+        core.measures.unit_sums(rows, (DROP, f"#{DROP}"), core.clusters.drawn_together(rows, rows["id"]))
+        for rows in found.rows
+    ]
     every = np.unique(np.concatenate([ids for _, ids in done]))
     if len(every) < 2:
         return np.empty((0, len(done)))
     table = np.zeros((len(every), 2 * len(done)))
     for j, (sums, ids) in enumerate(done):
         table[np.searchsorted(every, ids), 2 * j : 2 * j + 2] = sums
-    drawn = bootstrap_sums(table, lambda sums: sums, rng(seed, "bootstrap/light"), n_resamples)
-    return ratio(drawn[:, 0::2], drawn[:, 1::2])
+    drawn = core.stats.bootstrap_sums(table, lambda sums: sums, core.seeds.rng(seed, "bootstrap/light"), n_resamples)
+    return core.ratio(drawn[:, 0::2], drawn[:, 1::2])
 
 
-def _tests(items: pd.DataFrame, found: Found, shown: Sequence[Estimate]) -> list[Estimate]:
+def _tests(items: pd.DataFrame, found: Found, shown: Sequence[core.Estimate]) -> list[core.Estimate]:
     """Of each test and model the largest drop, with the worst light of its augmentations."""
     out = []
     models = sorted({e.group.get("model", "") for e in shown})
@@ -256,7 +254,7 @@ def _tests(items: pd.DataFrame, found: Found, shown: Sequence[Estimate]) -> list
             own = [shown[i] for i in at]
             top = max(own, key=lambda e: -np.inf if e.value is None else e.value)
             notes = (
-                [f"the largest of {counted(len(own), 'augmentation')}: {top.group['augmentation']}"]
+                [f"the largest of {core.counted(len(own), 'augmentation')}: {top.group['augmentation']}"]
                 if top.value is not None
                 else [top.note]
             )
@@ -266,7 +264,7 @@ def _tests(items: pd.DataFrame, found: Found, shown: Sequence[Estimate]) -> list
                     metric=level,
                     title=f"{level}: largest drop",
                     group={"model": model} if "model" in items else {},
-                    light=worst([e.light for e in own]),
+                    light=core.verdict.worst([e.light for e in own]),
                     n=sum(e.n for e in own),
                     n_unscored=sum(e.n_unscored for e in own),
                     n_undefined=sum(e.n_undefined for e in own),
@@ -280,7 +278,7 @@ def _tests(items: pd.DataFrame, found: Found, shown: Sequence[Estimate]) -> list
 # -- the sentence --------------------------------------------------------------------------------
 
 
-def _said(level: str, found: Found, shown: Sequence[Estimate], bands: Bands, metric: str) -> str:
+def _said(level: str, found: Found, shown: Sequence[core.Estimate], bands: core.verdict.Bands, metric: str) -> str:
     """One test in words: its light, and the drop behind it, of each model."""
     at = [i for i, own in enumerate(found.levels) if own == level]
     by_model: dict[str, list[int]] = {}
@@ -291,29 +289,27 @@ def _said(level: str, found: Found, shown: Sequence[Estimate], bands: Bands, met
     if len(parts) == 1:
         model, (light, said) = next(iter(parts.items()))
         return f"{name}: {light}, {said}{f' ({model})' if model else ''}."
-    light = worst([one for one, _ in parts.values()])
+    light = core.verdict.worst([one for one, _ in parts.values()])
     ordered = sorted(parts, key=lambda m: (("red", "yellow", "grey", "green").index(parts[m][0]), m))
-    if len(ordered) > NAMED:
+    if len(ordered) > kit.verdicts.NAMED:
         lit = [one for one, _ in parts.values()].count(light)
-        return (
-            f"{name}: {light}, as {lit} of {counted(len(parts), 'model')}; first {ordered[0]}, {parts[ordered[0]][1]}."
-        )
+        return f"{name}: {light}, as {lit} of {core.counted(len(parts), 'model')}; first {ordered[0]}, {parts[ordered[0]][1]}."
     return f"{name}: {light}. {'; '.join(f'{m} {parts[m][0]}, {parts[m][1]}' for m in ordered)}."
 
 
 def _of_model(
-    at: Sequence[int], found: Found, shown: Sequence[Estimate], bands: Bands, metric: str
-) -> tuple[Light, str]:
+    at: Sequence[int], found: Found, shown: Sequence[core.Estimate], bands: core.verdict.Bands, metric: str
+) -> tuple[core.verdict.Light, str]:
     own = [shown[i] for i in at]
-    light = worst([e.light for e in own])
+    light = core.verdict.worst([e.light for e in own])
     known = [e for e in own if e.value is not None]
     if not known:
         why = next(iter(dict.fromkeys(e.note for e in own)))
         return light, f"no drop has a value: {why}"
-    e = decisive([e for e in known if e.light == light] or known)
-    figure = estimate_text(e, [each[0] for each in found.estimates])
+    e = core.result.decisive([e for e in known if e.light == light] or known)
+    figure = core.wording.estimate_text(e, [each[0] for each in found.estimates])
     before, after = found.estimates[at[own.index(e)]][2:4]
-    moved = f"{metric} {estimate_text(replace(before, ci_low=None, ci_high=None), [before, after])} to {estimate_text(replace(after, ci_low=None, ci_high=None), [before, after])}"
+    moved = f"{metric} {core.wording.estimate_text(replace(before, ci_low=None, ci_high=None), [before, after])} to {core.wording.estimate_text(replace(after, ci_low=None, ci_high=None), [before, after])}"
     name = e.group["augmentation"]
     if light in ("red", "yellow"):
         return light, f"under {name} a drop of {figure} pp ({moved})"
@@ -325,18 +321,20 @@ def _of_model(
     return light, f"{figure} pp under {name} ({moved}): {_reason(e)}"
 
 
-def _reason(e: Estimate) -> str:
+def _reason(e: core.Estimate) -> str:
     return e.note.split("; ")[-1] if e.note else "not enough evidence to say"
 
 
-def _names(crowd: Sequence[Estimate]) -> str:
+def _names(crowd: Sequence[core.Estimate]) -> str:
     said = [" of ".join(reversed([*e.group.values()])) for e in crowd]
-    return ", ".join(said[:NAMED]) + (f" and {len(said) - NAMED} more" if len(said) > NAMED else "")
+    return ", ".join(said[: kit.verdicts.NAMED]) + (
+        f" and {len(said) - kit.verdicts.NAMED} more" if len(said) > kit.verdicts.NAMED else ""
+    )
 
 
 def _without(items: pd.DataFrame) -> str:
     without = items["undefined"][items["undefined"] != ""]
-    return f" {len(without)} of {len(items)} have no value ({counted_reasons(without)})." if len(without) else ""
+    return f" {len(without)} of {len(items)} have no value ({core.unscored.counted(without)})." if len(without) else ""
 
 
 def drops_table(
@@ -346,24 +344,22 @@ def drops_table(
     score_range: Sequence[float] = (),
     light_on: str = LIGHT_ON,
     lights: Mapping[str, Mapping[str, float]] = {},
-    max_unscored: float = MAX_UNSCORED,
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
+    max_unscored: float = kit.MAX_UNSCORED,
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
 ) -> pd.DataFrame:
     """A row per augmentation and model: figures, light, and how improbable a smaller drop is.
 
     ``p_yellow`` and ``p_red``: one-sided, Holm over a model's augmentations, that the drop is below the first threshold, and that it
     is not above the second.
     """
-    import pandas as pd
-
     bands = rules_of(lights)
     own = measures(metric=metric, score_range=score_range)
     found = found_of(items, own, bands, light_on, seed=seed, n_resamples=n_resamples)
     p = [holm_rows(p_values(found.drops, cut), found.drops.family)[0] for cut in bands.cuts]
     records = []
     for i, (drop, relative, before, after, changed, worse) in enumerate(found.estimates):
-        light = held(drop, "", crowded(drop, max_unscored)).light
+        light = kit.verdicts.held(drop, "", kit.verdicts.crowded(drop, max_unscored)).light
         counts = found.rows[i]["changed"].sum(), found.rows[i]["worse"].sum()
         records.append(
             {
@@ -378,16 +374,14 @@ def drops_table(
     )
 
 
-def compared(items: pd.DataFrame, *, seed: int = SEED, n_resamples: int = N_RESAMPLES) -> pd.DataFrame:
+def compared(items: pd.DataFrame, *, seed: int = kit.SEED, n_resamples: int = kit.N_RESAMPLES) -> pd.DataFrame:
     """Every two models on the drop under each augmentation, see :func:`evalbench.kit.comparing.compare_groups`."""
-    import pandas as pd
-
     if "model" not in items or items["model"].nunique() < 2:
         return pd.DataFrame()
     wide = items.pivot(index=["id", "model"], columns="augmentation", values=DROP)
     wide.columns = [f"{DROP} {name}" for name in wide.columns]
     own = [
-        mean_of(
+        core.mean_of(
             name,
             title=f"drop under {name.removeprefix(DROP)[1:]}",
             unit="pp",
@@ -396,4 +390,4 @@ def compared(items: pd.DataFrame, *, seed: int = SEED, n_resamples: int = N_RESA
         )
         for name in wide.columns
     ]
-    return compare_groups(wide.reset_index(), own, "model", seed=seed, n_resamples=n_resamples)
+    return kit.comparing.compare_groups(wide.reset_index(), own, "model", seed=seed, n_resamples=n_resamples)

@@ -12,39 +12,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from evalbench.core.result import Result
-from evalbench.kit.collecting import accounting_of, asked, calls_of
-from evalbench.kit.grouping import carried
-from evalbench.kit.options import Checks, stated, taken
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
+from evalbench import core, kit, readers
 from evalbench.metrics.top_k import PERSISTENCE
 from evalbench.models.accounting import embeddings_counted, merged
-from evalbench.readers.dataset import Dataset
-from evalbench.studies.stability_top.inputs import SCHEMA, K, adapt, needs, shares_of, variants_of
+from evalbench.studies.contract import offered
+from evalbench.studies.stability_top.inputs import K, needs, shares_of, variants_of
 from evalbench.studies.stability_top.items import compared, items_of, recorded, searched, texts_of
 from evalbench.studies.stability_top.method import method, notes
-from evalbench.studies.stability_top.pictures import (
-    by_depth,
-    examples,
-    figures,
-    picture_depths,
-    picture_kept,
-    picture_unchanged,
-    worst,
-)
-from evalbench.studies.stability_top.summary import by_k_of, measures, rules_of, summarise
+from evalbench.studies.stability_top.summary import by_k_of, rules_of, summarise
 from evalbench.text.augment import AUGMENTATIONS, SCHEMES, check_protect
-
-__all__ = [
-    "QUESTION", "SCHEMA", "adapt", "by_depth", "evaluate", "examples", "figures", "measures", "needs", "picture_depths", "picture_kept",
-    "picture_unchanged", "summarise", "worst",
-]  # fmt: skip
 
 QUESTION = "Does a search find the same passages when the question is written otherwise?"
 
 
 def evaluate(
-    data: Dataset,
+    data: readers.Dataset,
     *,
     k: int = K,
     deepest: int = 10,
@@ -62,10 +44,10 @@ def evaluate(
     sample_method: str = "first",
     n_samples: int = 0,
     random_state: int = 0,
-    max_unscored: float = MAX_UNSCORED,
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Result:
+    max_unscored: float = kit.MAX_UNSCORED,
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Result:
     """Compare what is found for questions with what is found for variants of them.
 
     Parameters
@@ -111,8 +93,8 @@ def evaluate(
     BadInput
         For faults of the options and missing tables, all at once.
     """
-    options = stated(evaluate, locals())
-    checks = Checks(options)
+    options = kit.stated(evaluate, locals())
+    checks = kit.Checks(options)
     for name, depth in (("k", k), ("deepest", deepest)):
         whole = isinstance(depth, int) and not isinstance(depth, bool)
         checks.that(whole and 1 <= depth <= 1000, f"{name} must be a whole number from 1 to 1000, got {depth!r}")
@@ -127,7 +109,7 @@ def evaluate(
     rules = checks.tried(lambda: rules_of(lights)) or {}
     checks.refuse("stability_top")
     options["lights"] = rules
-    needs(data, **taken(needs, options))
+    needs(data, **kit.taken(needs, options))
     own, said, replies, spent = data.get("tops"), [], [], []
     depth = max(deepest, k)
     if own is not None:
@@ -135,18 +117,22 @@ def evaluate(
         if k > (held := tops.before.shape[1]):
             said = [f"k is {k}, and no top has so many passages: the figures are those of the first {held}."]
     else:
-        settings = {name: value for name, value in taken(asked, options).items() if name not in ("model", "seed")}
-        variants = variants_of(data, **taken(variants_of, options), **settings)
+        settings = {
+            name: value
+            for name, value in kit.taken(kit.collecting.asked, options).items()
+            if name not in ("model", "seed")
+        }
+        variants = variants_of(data, **kit.taken(variants_of, options), **settings)
         said, replies = variants.notes, variants.replies
         with embeddings_counted() as spent:
             tops = searched(variants.rows, data["documents"], embed, depth)
     found = compared(tops, persistence)
-    items = carried(items_of(tops, found, k), data)
+    items = kit.grouping.carried(items_of(tops, found, k), data)
     by_k = by_k_of(
         tops.rows[["id", "augmentation", "unscored", "undefined"]], found, seed=seed, n_resamples=n_resamples
     )
     made = own is None and data.get("variants") is None
-    return Result(
+    return core.Result(
         study="stability_top",
         question=QUESTION,
         judged="the search of the table" if own is not None else f"search by {embed}",
@@ -156,9 +142,12 @@ def evaluate(
         by=("augmentation",),
         items=items,
         items_of="questions × augmentations",
-        summary=summarise(items, **taken(summarise, options)),
-        tables={"texts": texts_of(tops, k), "by_k": by_k, **calls_of(replies)},
+        summary=summarise(items, **kit.taken(summarise, options)),
+        tables={"texts": texts_of(tops, k), "by_k": by_k, **kit.collecting.calls_of(replies)},
         notes=(*data.notes, *said, *tops.notes, *notes(items)),
         method=method(options, made=made, recorded=own is not None),
-        accounting=merged([accounting_of(replies), *spent]) if replies or spent else {},
+        accounting=merged([kit.collecting.accounting_of(replies), *spent]) if replies or spent else {},
     )
+
+
+globals().update(offered(__name__))

@@ -5,22 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.wording import counted
+from evalbench import core, kit, readers
 from evalbench.errors import BadInput
-from evalbench.kit.rephrasing import PARAPHRASE, TRANSLATE, check_rephrasing, rephrased
-from evalbench.kit.sampling import sampled
-from evalbench.readers.dataset import Dataset
+from evalbench.models.exchange import Reply
 from evalbench.readers.schema import Column, Table
 from evalbench.text.augment import AUGMENTATIONS, augmented, check_options
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evalbench.models.exchange import Reply
 
 K = 5
 """How many passages a system reads."""
@@ -130,7 +124,7 @@ def _ranked(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def needs(
-    data: Dataset, *, augmentations: Sequence[str] = tuple(AUGMENTATIONS), rephraser: str = "", k: int = K
+    data: readers.Dataset, *, augmentations: Sequence[str] = tuple(AUGMENTATIONS), rephraser: str = "", k: int = K
 ) -> None:
     """Refuse data with nothing to search and no tops, and augmentations that need a model where none is named."""
     tops, variants = data.get("tops"), data.get("variants")
@@ -164,7 +158,7 @@ def needs(
     n = int((data["documents"]["text"].str.strip() != "").sum())
     if isinstance(k, int) and n <= k:
         raise BadInput(
-            f"k is {k}, but only {counted(n, 'document')} have a text: the first {k} are always the same ones"
+            f"k is {k}, but only {core.counted(n, 'document')} have a text: the first {k} are always the same ones"
         )
     written = [] if variants is not None else [name for name in augmentations if by_model(name)]
     if written and not rephraser:
@@ -175,7 +169,7 @@ def needs(
 
 def by_model(name: str) -> bool:
     """Whether an augmentation is one that a model writes."""
-    return isinstance(name, str) and (name == PARAPHRASE or name.startswith(TRANSLATE))
+    return isinstance(name, str) and (name == kit.rephrasing.PARAPHRASE or name.startswith(kit.rephrasing.TRANSLATE))
 
 
 def shares_of(augmentations: Sequence[str], rates: Mapping[str, Any]) -> list[tuple[str, str, float | None]]:
@@ -204,7 +198,7 @@ def shares_of(augmentations: Sequence[str], rates: Mapping[str, Any]) -> list[tu
             [] if several else [f"rates: {name}: none"]
         )
         if name == NONE or by_model(name):
-            faults += [] if name == NONE else check_rephrasing(name)
+            faults += [] if name == NONE else kit.rephrasing.check_rephrasing(name)
             faults += [f"rates: {name} has no rate"] if name in rates else []
         elif not wrong:
             faults += [fault for x in several for fault in check_options(str(name), rate=x)]
@@ -215,7 +209,7 @@ def shares_of(augmentations: Sequence[str], rates: Mapping[str, Any]) -> list[tu
 
 
 def variants_of(
-    data: Dataset,
+    data: readers.Dataset,
     *,
     augmentations: Sequence[str],
     rates: Mapping[str, Any],
@@ -229,9 +223,9 @@ def variants_of(
     **settings: Any,
 ) -> Asked:
     """The variants of the questions: the table's own, or those made here, by a model where one is needed."""
-    import pandas as pd
-
-    questions = sampled(data["questions"], sample_method, n_samples, random_state).sort_values("id", ignore_index=True)
+    questions = kit.sampling.sampled(data["questions"], sample_method, n_samples, random_state).sort_values(
+        "id", ignore_index=True
+    )
     own, notes, replies = data.get("variants"), [], []
     if own is not None:
         strangers = ~own["id"].isin(data["questions"]["id"])
@@ -249,7 +243,7 @@ def variants_of(
             replies += said
             if others:
                 notes.append(
-                    f"{label} is not for {others} of {counted(len(questions), 'question')}: they are in another language."
+                    f"{label} is not for {others} of {core.counted(len(questions), 'question')}: they are in another language."
                 )
         rows = pd.concat(parts, ignore_index=True)
     if not len(rows):
@@ -281,7 +275,7 @@ def _made(
     if name == NONE:
         return questions.assign(variant=questions["question"], unscored=""), [], 0
     if by_model(name):
-        found = rephrased(questions, "question", name, model, protect=protect, seed=seed, **settings)
+        found = kit.rephrasing.rephrased(questions, "question", name, model, protect=protect, seed=seed, **settings)
         old = questions.set_index("id")["question"].reindex(found.rows["id"]).to_numpy()
         return found.rows.assign(variant=found.rows["question"], question=old), found.replies, found.others
     languages = questions["lang"].tolist() if "lang" in questions else None

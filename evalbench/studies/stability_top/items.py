@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from evalbench.core.wording import counted
 from evalbench.metrics.top_k import TopAgreement, top_agreement
 from evalbench.models.similarity.embed import card_of, embed, language_warning
 from evalbench.models.similarity.search import exact_nearest, graph_of
 from evalbench.studies.stability_top.inputs import BLANK, NO_TOP, is_original, level_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 FIGURES = ("unchanged_strict", "unchanged_soft", "jaccard", "rbo")
 GRAPH_FROM = 200_000
@@ -73,8 +71,6 @@ def searched(rows: pd.DataFrame, documents: pd.DataFrame, by: str, deepest: int)
 
 def recorded(tops: pd.DataFrame, questions: pd.DataFrame | None, variants: pd.DataFrame | None, deepest: int) -> Tops:
     """The tops that the table has: every changed question beside the question as it was written."""
-    import pandas as pd
-
     tops = tops.assign(augmentation=tops.get("augmentation", ""), original=is_original(tops))
     names = sorted(tops["doc_id"].unique())
     ordered = tops.sort_values(["id", "augmentation", "rank", "doc_id"], ignore_index=True)

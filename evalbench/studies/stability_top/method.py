@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from evalbench.core.unscored import counted as counted_reasons
-from evalbench.core.wording import counted
-from evalbench.kit.verdicts import bands_of
+import pandas as pd
+
+from evalbench import core, kit
 from evalbench.studies.stability_top.inputs import BLANK, NOT_CHANGED
 from evalbench.studies.stability_top.summary import DOCUMENT, bands_of_document
 from evalbench.text.augment import AUGMENTATIONS, SCHEMES
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 def method(options: Mapping[str, Any], *, made: bool, recorded: bool) -> tuple[str, ...]:
     """The formulas and their sources, a line each."""
-    rules = {name: bands_of(rule) for name, rule in options["lights"].items()}
+    rules = {name: kit.verdicts.bands_of(rule) for name, rule in options["lights"].items()}
     lit = {name: rules.get(name) or bands_of_document(name) for name in {**dict.fromkeys(DOCUMENT), **rules}}
     source = "the table's own" if recorded else f"the nearest documents by the cosine of vectors of {options['embed']}"
     said = [
@@ -45,7 +42,7 @@ def notes(items: pd.DataFrame) -> list[str]:
     out = []
     lost = items[items["unscored"] != ""]
     if len(lost):
-        out.append(f"Unscored: {len(lost)} of {len(items)} items ({counted_reasons(lost['unscored'])}).")
+        out.append(f"Unscored: {len(lost)} of {len(items)} items ({core.unscored.counted(lost['unscored'])}).")
     same = items[items["undefined"] == NOT_CHANGED]
     if len(same):
         each = same.groupby("augmentation", sort=True).size()
@@ -53,5 +50,5 @@ def notes(items: pd.DataFrame) -> list[str]:
         out.append(f"Questions that an augmentation left as they were count for nothing: {named}.")
     blank = int((items["undefined"] == BLANK).sum())
     if blank:
-        out.append(f"Blank questions, and variants, find nothing and count for nothing: {counted(blank, 'item')}.")
+        out.append(f"Blank questions, and variants, find nothing and count for nothing: {core.counted(blank, 'item')}.")
     return out

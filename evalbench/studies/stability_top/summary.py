@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from evalbench.core.measures import Measure, mean_of, share_of
-from evalbench.core.result import Summary
-from evalbench.core.verdict import Band, Bands
-from evalbench.core.wording import counted
-from evalbench.kit.options import Checks
-from evalbench.kit.rules import rule_of
-from evalbench.kit.slicing import sliced
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, ROUNDING, SEED, by_group, worst_group
+from evalbench import core, kit
 from evalbench.metrics.top_k import TopAgreement
 from evalbench.studies.stability_top.inputs import K
 from evalbench.studies.stability_top.items import FIGURES
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 TITLES = {
     "unchanged_strict": "tops unchanged (strict)",
@@ -32,7 +23,7 @@ DOCUMENT = {"unchanged_soft": (0.1, 0.8), "unchanged_strict": (0.05, 0.7)}
 """The method document's thresholds: red up to the first, green from the second."""
 
 
-def bands_of_document(metric: str) -> Bands | None:
+def bands_of_document(metric: str) -> core.verdict.Bands | None:
     """The light of the method document; the worse one takes the lower boundary, the better one the upper, as printed.
 
     Examples
@@ -43,9 +34,11 @@ def bands_of_document(metric: str) -> Bands | None:
     """
     if metric not in DOCUMENT:
         return None
-    red, green = DOCUMENT[metric][0] + ROUNDING, DOCUMENT[metric][1] - ROUNDING
-    middle = Band("yellow", red, green, low_closed=False)
-    return Bands((Band("red", high=red, high_closed=True), middle, Band("green", green)))
+    red, green = DOCUMENT[metric][0] + kit.verdicts.ROUNDING, DOCUMENT[metric][1] - kit.verdicts.ROUNDING
+    middle = core.verdict.Band("yellow", red, green, low_closed=False)
+    return core.verdict.Bands(
+        (core.verdict.Band("red", high=red, high_closed=True), middle, core.verdict.Band("green", green))
+    )
 
 
 def rules_of(lights: Mapping[str, Any]) -> dict[str, dict[str, float]]:
@@ -56,48 +49,49 @@ def rules_of(lights: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     BadInput
         For figures that there are not, and thresholds that are no rule: all of them.
     """
-    checks, found = Checks(), {}
+    checks, found = kit.Checks(), {}
     for name, rule in lights.items():
         if name not in FIGURES:
             checks.that(False, f"lights: {name} is not one of {', '.join(FIGURES)}")
             continue
-        found[name] = checks.tried(lambda rule=rule, name=name: rule_of(rule, within=(0, 1), of=name)) or {}  # type: ignore[misc]
+        found[name] = checks.tried(lambda rule=rule, name=name: kit.rules.rule_of(rule, within=(0, 1), of=name)) or {}  # type: ignore[misc]
     checks.refuse("stability_top")
     return {name: rule for name, rule in found.items() if rule}
 
 
-def measures() -> tuple[Measure, ...]:
+def measures() -> tuple[core.Measure, ...]:
     """The headline: the share of tops that did not change at all, and three means."""
     undefined = "no question was changed"
-    strict = share_of(
+    strict = core.share_of(
         "unchanged_strict",
         title=TITLES["unchanged_strict"],
         undefined=undefined,
         bands=bands_of_document("unchanged_strict"),
     )
     others = (
-        mean_of(name, title=TITLES[name], undefined=undefined, bands=bands_of_document(name)) for name in FIGURES[1:]
+        core.mean_of(name, title=TITLES[name], undefined=undefined, bands=bands_of_document(name))
+        for name in FIGURES[1:]
     )
     return (strict, *others)
 
 
-@sliced(measures=measures)
+@kit.slicing.sliced(measures=measures)
 def summarise(
     items: pd.DataFrame,
     *,
     k: int = K,
     lights: Mapping[str, Mapping[str, float]] = {},
-    max_unscored: float = MAX_UNSCORED,
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Summary:
+    max_unscored: float = kit.MAX_UNSCORED,
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Summary:
     """Figures of every augmentation with intervals, and the verdict: the worst light decides; options as of ``evaluate``."""
-    return worst_group(
+    return kit.worst_group(
         items,
         measures(),
         "augmentation",
         lights=lights,
-        over=f"{counted(items['id'].nunique(), 'question')}, k = {k}",
+        over=f"{core.counted(items['id'].nunique(), 'question')}, k = {k}",
         max_unscored=max_unscored,
         seed=seed,
         n_resamples=n_resamples,
@@ -114,20 +108,18 @@ def by_k_of(rows: pd.DataFrame, found: TopAgreement, *, seed: int, n_resamples: 
     found : TopAgreement
         Of these rows.
     """
-    import pandas as pd
-
     depths = range(1, found.rbo.shape[1] + 1)
     wide = pd.concat(
         [rows, *(pd.DataFrame(getattr(found, name), rows.index, [f"{name}_{k}" for k in depths]) for name in FIGURES)],
         axis=1,
     )
     at_k = [
-        (share_of if name == "unchanged_strict" else mean_of)(f"{name}_{k}", worst=None)
+        (core.share_of if name == "unchanged_strict" else core.mean_of)(f"{name}_{k}", worst=None)
         for k in depths
         for name in FIGURES
     ]
     cells: dict[tuple[str, int], dict[str, Any]] = {}
-    for e in by_group(wide, at_k, "augmentation", seed=seed, n_resamples=n_resamples):
+    for e in kit.verdicts.by_group(wide, at_k, "augmentation", seed=seed, n_resamples=n_resamples):
         name, _, k = e.metric.rpartition("_")
         ends = {name: e.value, f"{name}_low": e.ci_low, f"{name}_high": e.ci_high}
         cells.setdefault((e.group["augmentation"], int(k)), {"n": e.n}).update(ends)

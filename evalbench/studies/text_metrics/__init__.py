@@ -13,47 +13,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from evalbench.core.compared import left_out_note
-from evalbench.core.progress import at
-from evalbench.core.result import Result
-from evalbench.kit.answers import remarks
-from evalbench.kit.choosing import AUTO, allowed
-from evalbench.kit.collecting import several
-from evalbench.kit.comparing import compare_groups
-from evalbench.kit.grouping import carried
-from evalbench.kit.labelled import given
-from evalbench.kit.metric_options import methods_of, metrics_of, name_of
-from evalbench.kit.options import Checks, also_called, stated, taken
-from evalbench.kit.scoring import accounting_of, calls_of, check_columns, score_all
-from evalbench.kit.trials import spread
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED
+from evalbench import core, kit, readers
+from evalbench.judge.verdicts import InProcess
 from evalbench.metrics.registry import card
-from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Column, Table
+from evalbench.studies.contract import offered
 from evalbench.studies.text_metrics.inputs import answered, frame_of
 from evalbench.studies.text_metrics.items import items_of
-from evalbench.studies.text_metrics.pictures import (
-    comparison,
-    contradictions,
-    metric_cards,
-    picture_agreement,
-    picture_distributions,
-    picture_models,
-    picture_panels,
-    unscored,
-    worst_texts,
-)
 from evalbench.studies.text_metrics.summary import judged_measures, measures, rules_of, summarise
-
-if TYPE_CHECKING:
-    from evalbench.judge.verdicts import InProcess
-
-__all__ = [
-    "QUESTION", "SCHEMA", "comparison", "contradictions", "evaluate", "measures", "metric_cards", "picture_agreement",
-    "picture_distributions", "picture_models", "picture_panels", "summarise", "unscored", "worst_texts",
-]  # fmt: skip
 
 QUESTION = "How close are the outputs to their references, by metrics that need no human?"
 
@@ -88,21 +57,21 @@ SCHEMA: Mapping[str, Table] = {
 }
 
 
-def needs(data: Dataset, *, prompt: str, metrics: Sequence[str] | str = AUTO) -> None:
+def needs(data: readers.Dataset, *, prompt: str, metrics: Sequence[str] | str = kit.choosing.AUTO) -> None:
     """Refuse a table without outputs where no model is asked for them, and without columns that the metrics need."""
     rows = data["items"].assign(output="", prompt="") if prompt else data["items"]
     entries = {}
     for name in () if isinstance(metrics, str) else metrics:
         with suppress(KeyError):  # an unknown name is refused with the other options
             entries[card(name).name] = card(name)
-    check_columns(rows, list(entries.values()))
+    kit.scoring.check_columns(rows, list(entries.values()))
 
 
-@also_called(data="dataset")
+@kit.options.also_called(data="dataset")
 def evaluate(
-    dataset: Dataset | str | Path | Mapping[str, Any],
+    dataset: readers.Dataset | str | Path | Mapping[str, Any],
     *,
-    metrics: Sequence[str] | str = AUTO,
+    metrics: Sequence[str] | str = kit.choosing.AUTO,
     prompt: str = "",
     model: str = "",
     language: str = "en",
@@ -122,10 +91,10 @@ def evaluate(
     labels_drawn: str = "random",
     correction: str = "",
     lights: Mapping[str, Mapping[str, float]] | None = None,
-    max_unscored: float = MAX_UNSCORED,
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Result:
+    max_unscored: float = kit.MAX_UNSCORED,
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Result:
     """Score outputs by any metrics of the registry.
 
     Parameters
@@ -194,62 +163,68 @@ def evaluate(
     >>> result.estimate("rougeL").value
     0.5
     """
-    options = stated(evaluate, locals())
-    if not isinstance(dataset, Dataset):
-        from evalbench.readers.dataset import load
-
-        dataset = load(dataset, SCHEMA)
-    dataset, trials = spread(dataset, SCHEMA)
-    checks = Checks(options)
+    options = kit.stated(evaluate, locals())
+    if not isinstance(dataset, readers.Dataset):
+        dataset = readers.dataset.load(dataset, SCHEMA)
+    dataset, trials = kit.trials.spread(dataset, SCHEMA)
+    checks = kit.Checks(options)
     checks.that(metrics, "metrics: none was named")
     checks.that(bool(prompt) == bool(model), "set both prompt and model, or neither")
     columns = {*dataset["items"].columns, *(("output", "prompt") if prompt else ())}
-    chosen, not_asked = allowed(columns, options) if metrics == AUTO else (metrics, ())
-    cards = checks.tried(lambda: metrics_of(chosen, options)) or []
+    chosen, not_asked = kit.choosing.allowed(columns, options) if metrics == kit.choosing.AUTO else (metrics, ())
+    cards = checks.tried(lambda: kit.metric_options.metrics_of(chosen, options)) or []
     names = [card.name for card in cards]
-    lit = checks.tried(lambda: {name_of(name, options): rule for name, rule in (lights or {}).items()}) or {}
+    lit = (
+        checks.tried(lambda: {kit.metric_options.name_of(name, options): rule for name, rule in (lights or {}).items()})
+        or {}
+    )
     rules = (checks.tried(lambda: rules_of(lit, names)) or {}) if cards else {}
     checks.refuse("text_metrics")
     options |= {"metrics": names, "lights": rules}
-    humans = given(judged_measures(names, rules), dataset["items"], **taken(given, options))
+    humans = kit.labelled.given(
+        judged_measures(names, rules), dataset["items"], **kit.taken(kit.labelled.given, options)
+    )
     frame, replies = answered(frame_of(dataset["items"]), prompt, model) if prompt else (frame_of(dataset["items"]), [])
-    scored = score_all(frame, cards, {**options, "judge": judge}, replies)
-    at(f"intervals, {n_resamples} resamples")
+    scored = kit.scoring.score_all(frame, cards, {**options, "judge": judge}, replies)
+    core.progress.at(f"intervals, {n_resamples} resamples")
     items, rows = trials.averaged(items_of(frame, scored), "id")
     heard = [scored.judge.heard()] if scored.judge else []
-    items, fit, of_labels = humans.on(carried(items, dataset), *heard, seed=seed, n_resamples=n_resamples)
+    items, fit, of_labels = humans.on(kit.grouping.carried(items, dataset), *heard, seed=seed, n_resamples=n_resamples)
     by = ("model",) if "model" in items else ()
     models = sorted(set(items["model"]) - {""}) if by else []
     headline = [m for m in measures(names, rules) if m.metric in names]
     tables = {
         "texts": frame,
-        "comparison": compare_groups(items, headline, "model", seed=seed, n_resamples=n_resamples)
+        "comparison": kit.comparing.compare_groups(items, headline, "model", seed=seed, n_resamples=n_resamples)
         if by
         else frame.head(0),
         "reasons": scored.reasons(frame[["id", *by]]),
-        **calls_of(scored, replies=replies),
+        **kit.scoring.calls_of(scored, replies=replies),
     }
     notes = [
         *dataset.notes,
-        *remarks(items),
+        *kit.answers.remarks(items),
         *scored.notes,
         *not_asked,
         *of_labels,
-        left_out_note(len(models), "models", "each metric"),
+        core.compared.left_out_note(len(models), "models", "each metric"),
     ]
-    result = Result(
+    result = core.Result(
         study="text_metrics",
         question=QUESTION,
-        judged=model or (several("model", models) if models else "the outputs of the table"),
+        judged=model or (kit.collecting.several("model", models) if models else "the outputs of the table"),
         parameters=options | fit,
         data=dataset.label,
         id="id",
         by=by,
         items=items,
-        summary=summarise(items, **taken(summarise, options | fit)),
+        summary=summarise(items, **kit.taken(summarise, options | fit)),
         tables={name: table for name, table in tables.items() if len(table)},
         notes=tuple(filter(None, notes)),
-        method=methods_of(cards, options),
-        accounting=accounting_of(scored, options, model=model, replies=replies),
+        method=kit.metric_options.methods_of(cards, options),
+        accounting=kit.scoring.accounting_of(scored, options, model=model, replies=replies),
     )
     return trials.reported(result, rows, measures(names, rules))
+
+
+globals().update(offered(__name__))

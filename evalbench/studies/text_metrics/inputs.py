@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from evalbench.errors import BadInput
 from evalbench.kit.answers import answer_of
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from evalbench.models.exchange import Reply
+from evalbench.models.exchange import Reply
 
 
 def frame_of(items: pd.DataFrame) -> pd.DataFrame:
@@ -27,7 +25,6 @@ def answered(frame: pd.DataFrame, prompt: str, model: str) -> tuple[pd.DataFrame
     BadInput
         If the template is faulty or names a column that the table lacks.
     """
-    import pandas as pd
     from jinja2 import StrictUndefined, TemplateError
     from jinja2.sandbox import SandboxedEnvironment
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from evalbench.kit.scoring import Scored
 from evalbench.text.words import word_counts
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def items_of(frame: pd.DataFrame, scored: Scored) -> pd.DataFrame:
@@ -24,8 +22,6 @@ def items_of(frame: pd.DataFrame, scored: Scored) -> pd.DataFrame:
         and ``METRIC_undefined`` with a reason per text where the metric lacks values; ``unscored`` and ``undefined``
         where no metric has a value.
     """
-    import pandas as pd
-
     keys = {key: frame[key].to_numpy() for key in ("id", "model") if key in frame}
     outputs = frame["output"]
     counts = word_counts(["" if text is None else text for text in outputs])

@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import pandas as pd
 
-from evalbench.core.correlation import correlate
-from evalbench.core.unscored import in_words
-from evalbench.core.wording import signed
-from evalbench.draw.panels import estimate_panels
-from evalbench.draw.pictures import distribution, estimate_bars, heat_map
-from evalbench.kit.cases import worst_cases
-from evalbench.kit.comparing import shown
-from evalbench.kit.trials import each_trial
+from evalbench import core, draw, kit
 from evalbench.metrics.registry import card
 from evalbench.studies.text_metrics.summary import directed
 
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
 
-    from evalbench.core.result import Result
-
-
-def picture_distributions(result: Result) -> tuple[Figure, str] | None:
+def picture_distributions(result: core.Result) -> draw.Drawn | None:
     """How the scores of every bounded metric are spread, each on its own range brought to 0–1; nothing where none is."""
     groups = {}
     for name in result.parameters["metrics"]:
@@ -33,7 +19,7 @@ def picture_distributions(result: Result) -> tuple[Figure, str] | None:
             groups[name] = (result.items[name].to_numpy(dtype=float) - low) / (high - low)
     if not groups:
         return None
-    return distribution(
+    return draw.pictures.distribution(
         groups,
         title="How each metric spreads over the texts",
         xlabel="score, from the metric's worst end (0) to its best (1)"
@@ -43,7 +29,7 @@ def picture_distributions(result: Result) -> tuple[Figure, str] | None:
     )
 
 
-def picture_agreement(result: Result) -> tuple[Figure, str] | None:
+def picture_agreement(result: core.Result) -> draw.Drawn | None:
     """Which metrics say the same: Spearman of every two over the texts; nothing where fewer than two have a value."""
     names = [n for n in result.parameters["metrics"] if result.items[n].notna().any()]
     if len(names) < 2:
@@ -52,9 +38,9 @@ def picture_agreement(result: Result) -> tuple[Figure, str] | None:
     matrix = np.full((len(names), len(names)), np.nan)
     for i in range(len(names)):
         for j in range(i + 1):
-            value = correlate(table[:, i], table[:, j], n_resamples=1).value
+            value = core.correlation.correlate(table[:, i], table[:, j], n_resamples=1).value
             matrix[i, j] = matrix[j, i] = np.nan if value is None else value
-    return heat_map(
+    return draw.pictures.heat_map(
         matrix,
         names,
         names,
@@ -68,15 +54,15 @@ def picture_agreement(result: Result) -> tuple[Figure, str] | None:
 
 def _without_zero(value: float, digits: int) -> str:
     """A cell's number; of many columns in one digit, so that neighbours do not touch."""
-    return signed(f"{value:.{digits}f}").replace("0.", ".", 1)
+    return core.wording.signed(f"{value:.{digits}f}").replace("0.", ".", 1)
 
 
-def picture_models(result: Result, metric: str) -> tuple[Figure, str]:
+def picture_models(result: core.Result, metric: str) -> draw.Drawn:
     """One metric's mean of every model with its interval."""
     entry = card(metric)
     rows = [e for e in result.summary.estimates if e.metric == entry.name]
     low, high = entry.range
-    return estimate_bars(
+    return draw.pictures.estimate_bars(
         [e.group.get("model", "all texts") for e in rows],
         rows,
         title=f"{entry.name} of each model" if len(rows) > 1 else f"{entry.name} over all texts",
@@ -85,13 +71,13 @@ def picture_models(result: Result, metric: str) -> tuple[Figure, str]:
     )
 
 
-def picture_panels(result: Result) -> tuple[Figure, str] | None:
+def picture_panels(result: core.Result) -> draw.Drawn | None:
     """Every bounded metric in a panel of its own: a row per model, dot and interval; nothing for a single metric."""
     names = [n for n in result.parameters["metrics"] if np.isfinite(card(n).range[1])]
     if not names or len(result.parameters["metrics"]) == 1:
         return None
     several = len({e.group.get("model", "") for e in result.summary.estimates}) > 1
-    return estimate_panels(
+    return draw.panels.estimate_panels(
         {name: [e for e in result.summary.estimates if e.metric == name] for name in names},
         "model",
         {name: (max(card(name).range[0], 0.0), card(name).range[1]) for name in names},
@@ -100,8 +86,8 @@ def picture_panels(result: Result) -> tuple[Figure, str] | None:
     )
 
 
-@each_trial
-def worst_texts(result: Result, metric: str, rows: int = 10, *, besides: str = "") -> pd.DataFrame:
+@kit.trials.each_trial
+def worst_texts(result: core.Result, metric: str, rows: int = 10, *, besides: str = "") -> pd.DataFrame:
     """The texts with the worst scores of one metric, beside their references; none where they are those of ``besides``."""
     entry = directed(metric, result.parameters["lights"])
     if besides and card(besides).name == entry.name:
@@ -110,31 +96,29 @@ def worst_texts(result: Result, metric: str, rows: int = 10, *, besides: str = "
     own = {name: texts[name].to_numpy() for name in ("output", "reference", "prompt") if name in texts}
     highest = [entry.name] if entry.higher_is_better is False else ()
     show = [*keys, entry.name, *own]
-    found = worst_cases(result.items.assign(**own), entry.name, keys=keys, n=rows or 1, highest=highest, show=show)
+    found = kit.cases.worst_cases(
+        result.items.assign(**own), entry.name, keys=keys, n=rows or 1, highest=highest, show=show
+    )
     return found.head(rows)
 
 
-def contradictions(result: Result, rows: int = 20) -> pd.DataFrame:
+def contradictions(result: core.Result, rows: int = 20) -> pd.DataFrame:
     """What the judge of contradiction said, the surest contradictions first; empty where none was asked."""
-    import pandas as pd
-
     table = result.tables.get("contradictions")
     if table is None:
         return pd.DataFrame()
     columns = ["p_contradiction", "label", "passage", "statement", "reason", "unscored"]
     by = "p_contradiction"
-    return worst_cases(table, by, keys=["call"], n=rows, highest=[by], unscored=True, show=columns)
+    return kit.cases.worst_cases(table, by, keys=["call"], n=rows, highest=[by], unscored=True, show=columns)
 
 
-def comparison(result: Result) -> pd.DataFrame:
+def comparison(result: core.Result) -> pd.DataFrame:
     """Every two models on every metric; empty where there is one model."""
-    return shown(result.tables.get("comparison"), "model")
+    return kit.comparing.shown(result.tables.get("comparison"), "model")
 
 
-def metric_cards(result: Result) -> pd.DataFrame:
+def metric_cards(result: core.Result) -> pd.DataFrame:
     """What to know of each metric before believing it; what it is and its source are in the method."""
-    import pandas as pd
-
     entries = [directed(name, result.parameters["lights"]) for name in result.parameters["metrics"]]
     direction = {True: "higher is better", False: "lower is better", None: "no better direction"}
     return pd.DataFrame(
@@ -149,13 +133,11 @@ def metric_cards(result: Result) -> pd.DataFrame:
     )
 
 
-def unscored(result: Result) -> pd.DataFrame:
+def unscored(result: core.Result) -> pd.DataFrame:
     """How many texts have no score, by metric and reason."""
-    import pandas as pd
-
     reasons = result.tables.get("reasons")
     if reasons is None:
         return pd.DataFrame({"note": ["every text has every score"]})
-    said = reasons.assign(reason=[in_words(reason) for reason in reasons["reason"]])
+    said = reasons.assign(reason=[core.unscored.in_words(reason) for reason in reasons["reason"]])
     keys = ["metric", "kind", "reason", "detail"]
     return said.value_counts(keys, sort=False).rename("texts").reset_index()

@@ -5,21 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from evalbench.core.measures import Measure, mean_of
-from evalbench.core.result import Summary
-from evalbench.core.wording import counted
-from evalbench.kit.options import Checks
-from evalbench.kit.rules import rule_of
-from evalbench.kit.slicing import sliced
-from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, by_group, with_light, worst_group
+import pandas as pd
+
+from evalbench import core, kit
 from evalbench.metrics.registry import MODULE, Card, card
 from evalbench.metrics.translation import BLEU_COUNTS, corpus_bleu
 from evalbench.studies.text_metrics.items import with_reasons
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def rules_of(lights: Mapping[str, Any], metrics: Sequence[str]) -> dict[str, dict[str, float]]:
@@ -30,13 +23,13 @@ def rules_of(lights: Mapping[str, Any], metrics: Sequence[str]) -> dict[str, dic
     BadInput
         Lists lights of metrics that are not computed or have no direction, and thresholds that are no rule.
     """
-    checks = Checks()
+    checks = kit.Checks()
     found = {}
     for name, rule in lights.items():
         checks.that(name in metrics, f"lights: {name} is not among the metrics")
         entry = directed(name, lights)
         options: dict[str, Any] = {"higher_is_better": entry.higher_is_better, "within": entry.range, "of": name}
-        found[name] = checks.tried(lambda rule=rule, options=options: rule_of(rule, **options)) or {}  # type: ignore[misc]
+        found[name] = checks.tried(lambda rule=rule, options=options: kit.rules.rule_of(rule, **options)) or {}  # type: ignore[misc]
     checks.refuse("text_metrics")
     return found
 
@@ -58,12 +51,12 @@ def directed(metric: str, lights: Mapping[str, Any]) -> Card:
     return replace(entry, higher_is_better=False) if words and words <= {"green_to", "yellow_to"} else entry
 
 
-def measures(metrics: Sequence[str], lights: Mapping[str, Any] | None = None) -> tuple[Measure, ...]:
+def measures(metrics: Sequence[str], lights: Mapping[str, Any] | None = None) -> tuple[core.Measure, ...]:
     """The mean of each metric over texts (of one that is 0 or 1, a proportion), and corpus BLEU beside sacrebleu's."""
     return tuple(measure for name in metrics for measure in _measures_of(directed(name, lights or {})))
 
 
-def _measures_of(entry: Card) -> tuple[Measure, ...]:
+def _measures_of(entry: Card) -> tuple[core.Measure, ...]:
     # The mean of what is 0 or 1 is a proportion, anywhere between.
     share = entry.unit == "0/1"
     common: dict[str, Any] = {
@@ -73,29 +66,29 @@ def _measures_of(entry: Card) -> tuple[Measure, ...]:
     }
     end = entry.range[0] if entry.higher_is_better else entry.range[1]
     worst = end if entry.higher_is_better is not None and math.isfinite(end) else None
-    mean = mean_of(entry.name, worst=worst, interval="wilson" if share else "bootstrap", **common)
+    mean = core.mean_of(entry.name, worst=worst, interval="wilson" if share else "bootstrap", **common)
     if entry.name != "sacrebleu":
         return (mean,)
     sums = tuple(f"sacrebleu_{count}" for count in BLEU_COUNTS)
-    return mean, Measure("sacrebleu_corpus", sums, corpus_bleu, **common)
+    return mean, core.Measure("sacrebleu_corpus", sums, corpus_bleu, **common)
 
 
-def judged_measures(metrics: Sequence[str], lights: Mapping[str, Any] | None = None) -> tuple[Measure, ...]:
+def judged_measures(metrics: Sequence[str], lights: Mapping[str, Any] | None = None) -> tuple[core.Measure, ...]:
     """The figures that rest on a judge of contradiction."""
     return tuple(m for m in measures(metrics, lights) if m.metric in metrics and "contradict" in card(m.metric).needs)
 
 
-@sliced(measures=measures)
+@kit.slicing.sliced(measures=measures)
 def summarise(
     items: pd.DataFrame,
     *,
     metrics: Sequence[str] = (),
     lights: Mapping[str, Mapping[str, float]] | None = None,
-    max_unscored: float = MAX_UNSCORED,
+    max_unscored: float = kit.MAX_UNSCORED,
     correction_fit: Mapping[str, Any] | None = None,
-    seed: int = SEED,
-    n_resamples: int = N_RESAMPLES,
-) -> Summary:
+    seed: int = kit.SEED,
+    n_resamples: int = kit.N_RESAMPLES,
+) -> core.Summary:
     """Means with intervals per metric and model, corpus BLEU, and the verdict, from items alone.
 
     Parameters
@@ -121,19 +114,19 @@ def summarise(
     found = [
         e
         for name in names
-        for e in by_group(
+        for e in kit.verdicts.by_group(
             with_reasons(items, name),
-            [with_light(m, lights) for m in known if m.metric in (name, f"{name}_corpus")],
+            [kit.verdicts.with_light(m, lights) for m in known if m.metric in (name, f"{name}_corpus")],
             "model",
             **options,
         )
     ]
-    return worst_group(
+    return kit.worst_group(
         items,
         known,
         "model",
         lights=lights,
-        over=counted(items["id"].nunique(), "text"),
+        over=core.counted(items["id"].nunique(), "text"),
         max_unscored=max_unscored,
         estimates=sorted(found, key=lambda e: e.group.get("model", "")),
         fit=correction_fit,
