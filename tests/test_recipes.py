@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 import types
@@ -11,6 +12,7 @@ from typing import Any
 import papermill
 import pytest
 import yaml
+from chat import chat_endpoint
 
 from evalbench.report.history import read_runs
 
@@ -107,3 +109,28 @@ def test_changed_questions(capsys):
     assert said[0] == "How long is the trial period?"
     assert said[1] != said[0]
     assert "2" in said[4]
+
+
+def test_the_log_of_an_application(monkeypatch, tmp_path):
+    from evalbench.readers.log_store.log import Log
+
+    (code,) = [code for code in blocks("python") if "logged(" in code]
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("EVALBENCH_LOG_KEY", "a key of the tests only")
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    names: dict[str, Any] = {}
+    with chat_endpoint(str.upper) as endpoint:
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.name.partition("#")[0])
+        exec(code, names)
+    names["log"].close()
+    assert names["said"] == "CAN I SEND IT BACK?"
+    log = Log(tmp_path / "log.sqlite")
+    answered, noted = sorted(log.rows(), key=lambda row: row["ts"])
+    assert (answered["request"], answered["response"]) == ("Can I send it back?", "CAN I SEND IT BACK?")
+    assert answered["client"] == noted["client"]
+    assert answered["prompt_version"] == "v3"
+    stages = json.loads(answered["stages"])
+    assert stages["found"] == ["Returns within 30 days."]
+    assert [call["model"] for call in stages["calls"]] == ["kestrel-2"]
+    assert log.status().feedback == {"user": 1}
+    assert names["log"].counts.lost == {}

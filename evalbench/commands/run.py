@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -175,6 +177,39 @@ def print_dry_run(
     return int(bool(error))
 
 
+LOG = click.option(
+    "--log",
+    metavar="STORE",
+    help="Keep every reply that models are asked for in a log store: a file, or postgresql://HOST/DATABASE.",
+)
+
+
+@contextmanager
+def logging_into(store: str | None) -> Iterator[None]:
+    """Let the kernels of the block log into a store, which is made if there is none.
+
+    Raises
+    ------
+    BadInput
+        If the store cannot be used.
+    """
+    if store is None:
+        yield
+        return
+    from evalbench.monitor.replies import environment
+    from evalbench.monitor.store import LogStore
+
+    with LogStore(store, create=True) as made, made.reading():
+        variables = environment(made.address)
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name) if value is None else os.environ.update({name: value})
+
+
 @click.command("run", cls=OfAStudy)
 @click.argument("target", metavar="STUDY|NOTEBOOK.ipynb", shell_complete=completion.studies)
 @click.option(
@@ -206,6 +241,7 @@ def print_dry_run(
 @DRY_RUN
 @MAX_CALLS
 @MAX_COST
+@LOG
 @FAIL_ON
 @click.option(
     "--json",
@@ -227,6 +263,7 @@ def run_study(
     dry_run: bool,
     max_calls: int | None,
     max_cost: float | None,
+    log: str | None,
     fail_on: tuple[str, ...],
     as_json: bool,
     quiet: bool,
@@ -261,7 +298,8 @@ def run_study(
         if dry_run:
             sys.exit(print_dry_run(planned, timeout, memory, fork, as_json))
         follow = None if quiet else lambda read: Shown(read, sys.stderr, planned.study)
-        done = run(planned, out=out, timeout=timeout, memory=memory, progress=follow, fork=fork)
+        with logging_into(log):
+            done = run(planned, out=out, timeout=timeout, memory=memory, progress=follow, fork=fork)
     except BadInput as error:
         ends_early("refused", 2, str(error))
     except KeyboardInterrupt:

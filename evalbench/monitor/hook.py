@@ -9,16 +9,19 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any, Literal, TypeVar
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from evalbench.monitor import writing
 from evalbench.monitor.calls import OVERHEAD, kind, said, snapshot
 from evalbench.monitor.counts import Counts
-from evalbench.monitor.intake import ABOUT, Intake, about_now, new_id
+from evalbench.monitor.intake import ABOUT, Intake, new_id
 from evalbench.monitor.places import Places
 from evalbench.monitor.sinks import Function
-from evalbench.monitor.wrapping import UNDER_WAY, wrapped
+from evalbench.monitor.wrapping import UNDER_WAY, Call, wrapped
+
+if TYPE_CHECKING:
+    from evalbench.models.exchange import Reply
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -148,10 +151,43 @@ class CallLog:
                 "cost": cost,
                 "error": kind(error) if isinstance(error, BaseException) else error,
             }
-            return self._intake.queue(row, size + more_size)
+            return self._intake.queue(row, size + more_size, ABOUT.get())
         except Exception as fault:  # noqa: BLE001 - see the module
             self._intake.faulted(fault)
             return ""
+
+    def reply(self, reply: Reply) -> str:
+        """Log a reply of evalbench's own model client; what :func:`evalbench.models.chat.hearing.heard` takes.
+
+        Returns
+        -------
+        str
+            Its id; empty where it is lost.
+
+        Examples
+        --------
+        >>> from evalbench.models.exchange import Reply, Request
+        >>> rows = []
+        >>> with logged(lambda table, new: rows.extend(new)) as log:
+        ...     _ = log.reply(Reply(request=Request("Why?", purpose="judge"), model="tiny", host="", text="So."))
+        >>> rows[0]["request"], rows[0]["response"], rows[0]["stages"]["purpose"]
+        ('Why?', 'So.', 'judge')
+        """
+        asked = reply.request
+        about = {"purpose": asked.purpose, "item": asked.item_id, "sample": asked.sample, "finish": reply.finish}
+        about |= {"retries": reply.retries, "reasks": reply.reasks, "raw": reply.raw if reply.raw != reply.text else ""}
+        return self.record(
+            request=asked.messages,
+            response=None if reply.unscored else reply.text,
+            model=reply.served_by or reply.model,
+            prompt_version=asked.prompt_hash,
+            latency=reply.seconds,
+            input_tokens=reply.tokens_in,
+            output_tokens=reply.tokens_out,
+            cost=reply.cost,
+            stages={name: value for name, value in about.items() if value},
+            error=reply.unscored or None,
+        )
 
     def feedback(
         self,
@@ -253,7 +289,7 @@ class CallLog:
     def about(
         self, *, client: str | None = None, prompt_version: str | None = None, stages: Mapping[str, Any] | None = None
     ) -> Iterator[None]:
-        """What holds for all that is logged within the block: who asks, by which prompt; further stages.
+        """What holds for all that is logged within the block, and for the call under way: who asks, by which prompt; stages.
 
         Examples
         --------
@@ -265,12 +301,14 @@ class CallLog:
         """
         token = None
         try:
-            known = about_now()
-            known["stages"] = {**known["stages"], **(stages or {})}
+            known = dict(ABOUT.get() or {})
+            known["stages"] = {**known.get("stages", {}), **snapshot(stages or {})[0]}
             if client is not None:
                 known["client"] = self._intake.hashed(client)
             if prompt_version is not None:
                 known["prompt_version"] = prompt_version
+            if (call := self._under_way()) is not None:
+                call.about = {**(call.about or {}), **known}
             token = ABOUT.set(known)
         except Exception as fault:  # noqa: BLE001 - see the module
             self._intake.writer.fault(fault)
@@ -278,12 +316,13 @@ class CallLog:
             yield
         finally:
             if token is not None:
-                ABOUT.reset(token)
+                with suppress(ValueError):  # a generator that is closed elsewhere
+                    ABOUT.reset(token)
 
     def stage(self, name: str, value: Any) -> None:
         """Keep what a stage of the call under way gave, such as the passages that were found."""
         try:
-            if (call := UNDER_WAY.get()) is not None and call.intake is self._intake:
+            if (call := self._under_way()) is not None:
                 call.stages[name], size = snapshot(value)
                 call.size += size
         except Exception as fault:  # noqa: BLE001 - see the module
@@ -301,6 +340,10 @@ class CallLog:
     def close(self, timeout: float | None = None) -> None:
         """Write what waits, for at most so many seconds; what is logged afterwards is lost."""
         self._intake.writer.close(timeout)
+
+    def _under_way(self) -> Call | None:
+        call = UNDER_WAY.get()
+        return call if call is not None and call.intake is self._intake else None
 
     def __enter__(self) -> CallLog:
         return self

@@ -20,11 +20,6 @@ _IDS = (str, int)
 ABOUT: ContextVar[Mapping[str, Any] | None] = ContextVar("evalbench_about", default=None)
 
 
-def about_now() -> dict[str, Any]:
-    """What holds for everything that is logged here."""
-    return {"stages": {}, **(ABOUT.get() or {})}
-
-
 class Intake:
     """The writer, and what is done before it.
 
@@ -38,6 +33,9 @@ class Intake:
     """
 
     def __init__(self, store: str | os.PathLike[str] | Function, key: bytes | None, bounds: dict[str, Any]) -> None:
+        if not callable(store) and "://" not in (path := os.fspath(store)):
+            store = os.path.abspath(os.path.expanduser(path))  # the application may leave its folder
+
         def opened() -> Store:
             return ToFunction(store) if callable(store) else ToStore(store, self._key)
 
@@ -51,13 +49,13 @@ class Intake:
         self.writer = Writer(opened, Cleaner().cleaned, **bounds)
         self.writer.start()
 
-    def queue(self, row: dict[str, Any], size: int) -> str:
-        """Put a row into the queue; its id, empty where it is lost."""
+    def queue(self, row: dict[str, Any], size: int, about: Mapping[str, Any] | None) -> str:
+        """Put a row into the queue, with what is known about it besides; its id, empty where it is lost."""
         row["id"] = new_id()
-        if known := ABOUT.get():
-            row["client"] = row.get("client") or known.get("client")
-            row["prompt_version"] = row.get("prompt_version") or known.get("prompt_version")
-            row["stages"] = {**known["stages"], **row["stages"]}
+        if about:
+            row["client"] = row.get("client") or about.get("client")
+            row["prompt_version"] = row.get("prompt_version") or about.get("prompt_version")
+            row["stages"] = {**about["stages"], **row["stages"]}
         text = row["response"] or ""
         size += OVERHEAD + (len(text) if text.isascii() else 4 * len(text))
         return row["id"] if self.writer.put("interactions", row, size) else ""

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from evalbench.monitor.calls import OVERHEAD, Said, kind, said, snapshot
 from evalbench.monitor.cleaning import NO_SECRETS, Secrets
 from evalbench.monitor.counts import LARGE
-from evalbench.monitor.intake import Intake
+from evalbench.monitor.intake import ABOUT, Intake
 from evalbench.monitor.places import Places
 from evalbench.monitor.streams import streamed
 
@@ -26,11 +26,14 @@ class Call:
 
     Attributes
     ----------
+    about : mapping or None
+        What is known of it besides: client, prompt_version, stages.
     within : Call or None
         The one in which it happens: it becomes one of its stages.
     """
 
     __slots__ = (
+        "about",
         "asked",
         "client",
         "ended",
@@ -48,6 +51,7 @@ class Call:
     def __init__(self, intake: Intake, asked: Any, size: int, within: Call | None) -> None:
         self.intake, self.asked, self.size, self.within = intake, asked, size, within
         self.ts, self.started = time.time(), time.perf_counter()
+        self.about = ABOUT.get()
         self.model: str | None = None
         self.client: str | None = None
         self.first: float | None = None
@@ -103,7 +107,7 @@ class Call:
             within.secrets = within.secrets.and_(self.secrets)
             return
         row["ts"], row["client"], row["secrets"] = self.ts, self.client, self.secrets
-        self.intake.queue(row, self.size)
+        self.intake.queue(row, self.size, self.about)
 
 
 def wrapped(function: F, places: Places, intake: Intake, client: Any = None) -> F:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -28,8 +29,6 @@ log = logged(sink, linger=LINGER)
 
 def start(tmp_path: Path, body: str, linger: float = 30) -> subprocess.Popen[str]:
     code = HEAD.replace("LINGER", str(linger)) + textwrap.dedent(body)
-    import os
-
     env = {**os.environ, "FILE": str(tmp_path / "rows.jsonl")}
     return subprocess.Popen(
         [sys.executable, "-c", code], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -97,6 +96,21 @@ def test_a_handler_of_the_application_stays(tmp_path):
     assert requests(found) == ["a"]
 
 
+def test_a_server_that_hands_the_signal_back_at_its_end(tmp_path):
+    """As uvicorn does: its own handler while it serves, then the one before, to which it raises the signal again."""
+    body = """
+        before = signal.signal(signal.SIGTERM, lambda *_: None)
+        log.record(request='a')
+        os.kill(os.getpid(), signal.SIGTERM)
+        log.record(request='while it shuts down')
+        signal.signal(signal.SIGTERM, before)
+        signal.raise_signal(signal.SIGTERM)
+        time.sleep(60)
+    """
+    found, _ = run(tmp_path, body, code=-signal.SIGTERM)
+    assert requests(found) == ["a", "while it shuts down"]
+
+
 def test_a_fork_writes_its_own_rows_once(tmp_path):
     body = """
         log.record(request='parent')
@@ -131,8 +145,6 @@ def test_workers_of_multiprocessing_write_their_rows(tmp_path, way):
                 worker.join()
     """
     script.write_text(HEAD.replace("LINGER", "30") + textwrap.dedent(body))
-    import os
-
     env = {**os.environ, "FILE": str(tmp_path / "rows.jsonl")}
     done = subprocess.run(
         [sys.executable, str(script), way], env=env, capture_output=True, text=True, timeout=120, check=False

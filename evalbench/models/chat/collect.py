@@ -17,6 +17,7 @@ from evalbench.errors import BadInput
 from evalbench.models import names
 from evalbench.models.chat import rationing
 from evalbench.models.chat.calls import Line, Plan, answer
+from evalbench.models.chat.hearing import Hears, hearer
 from evalbench.models.chat.keeping import Keeping
 from evalbench.models.chat.kept import from_cache
 from evalbench.models.chat.progress import Progress, progress_bar
@@ -49,6 +50,7 @@ def collect(
     max_reasks: int = 2,
     timeout: float = 60.0,
     progress: bool | None = None,
+    on_reply: Hears | None = None,
 ) -> list[Reply]:
     """One reply per request, in their order, whatever the endpoint does.
 
@@ -81,6 +83,8 @@ def collect(
     progress : bool, optional
         A bar, or nothing. By default a bar in a terminal and in a notebook that a person runs, the terminal's line
         under ``evalbench run``, else a line on standard error every 30 s.
+    on_reply : function, optional
+        Gets each reply for which something was sent; by default that of :mod:`evalbench.models.chat.hearing`.
 
     Returns
     -------
@@ -105,7 +109,7 @@ def collect(
     )
     if not requests:
         return []
-    return run_sync(_collect(list(requests), plan, cache, progress))
+    return run_sync(_collect(list(requests), plan, cache, progress, on_reply or hearer()))
 
 
 def run_sync(main: Coroutine[Any, Any, T]) -> T:
@@ -134,7 +138,11 @@ def run_sync(main: Coroutine[Any, Any, T]) -> T:
 
 
 async def _collect(
-    requests: list[Request], plan: Plan, cache: bool | str | Path | ReplyCache, progress: bool | None
+    requests: list[Request],
+    plan: Plan,
+    cache: bool | str | Path | ReplyCache,
+    progress: bool | None,
+    on_reply: Hears | None,
 ) -> list[Reply]:
     endpoint = endpoint_identity(plan.target)
     keys = [request.key(endpoint) for request in requests]
@@ -173,7 +181,7 @@ async def _collect(
             missing = [key for key in wave if key not in known]
             if missing:
                 queue = _unanswered(missing, known, look_up, keeping, bar)
-                fresh |= await _ask_all(queue, len(missing), first_of, plan, endpoint, keeping, bar)
+                fresh |= await _ask_all(queue, len(missing), first_of, plan, endpoint, keeping, bar, on_reply)
         if spent is not None:
             beyond = first_of.keys() - spent.asked
             known = {key: reply for key, reply in known.items() if key not in beyond}
@@ -257,6 +265,7 @@ async def _ask_all(
     endpoint: str,
     keeping: Keeping | None,
     bar: Progress,
+    on_reply: Hears | None,
 ) -> dict[str, Reply]:
     """Ask for every key of the queue, at most ``count``; a worker takes the next one as soon as its last reply is kept."""
     target = plan.target
@@ -283,6 +292,8 @@ async def _ask_all(
                     reply = keeping.keep(wanted, reply)
                 fresh[wanted] = latest = reply
                 bar.add(reply)
+                if on_reply is not None:
+                    on_reply(reply)
 
         try:
             async with AsyncExitStack() as clients, _renewing(keeping), asyncio.TaskGroup() as group:
