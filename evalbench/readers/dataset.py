@@ -20,12 +20,14 @@ from evalbench.readers.folder import row_files
 from evalbench.readers.frames import frame_hash, raw_frames
 from evalbench.readers.grouping import UNGROUPED, Grouping, grouping_of, keys_of, unused_clusters
 from evalbench.readers.large import STREAM, large_files
+from evalbench.readers.log_store.address import is_log_store
+from evalbench.readers.log_store.frames import logged
 from evalbench.readers.nested import unnested
 from evalbench.readers.one_table import one_table
 from evalbench.readers.renames import adapted, all_at_once, unknown_renames, usual
 from evalbench.readers.schema import SYSTEMS, TRIAL, Table
 from evalbench.readers.tables import FAULTS_SHOWN, check
-from evalbench.readers.tools.direct import taken
+from evalbench.readers.tools.direct import Taken, taken
 from evalbench.readers.trec import trec_files
 from evalbench.readers.written import as_meant, empty_answers, has_numbers, numbered
 
@@ -146,6 +148,8 @@ def load(
         ``name@version`` of the catalog, a file, a folder with one file per table (named as the table) or one JSON file
         per row, frames by table, or one frame where the study needs one table; whatever has ``to_pandas``, such as a
         data set of Hugging Face, is a frame.
+        A log store, ``FILE.sqlite``, ``sqlite:///FILE?from=TIME&to=TIME`` or ``postgresql://HOST/DATABASE?from=TIME``, is the
+        schema's first table, see :func:`evalbench.readers.log_store.frames.logged`.
         A file is the schema's first table, a nested JSON Lines file of documents that list the rows of other tables, or a
         result file of another tool, see :mod:`evalbench.readers.tools`.
     schema : mapping of str to Table
@@ -307,10 +311,12 @@ def read(
         return _of_frames(data, schema)
     given = {name: Path(path).expanduser() for name, path in files.items() if str(path)}
     instead = " + ".join(path.name for name, path in given.items() if name in alone)
-    large = large_files(Path(data).expanduser(), next(iter(schema.values())).sampled)
-    other = None if instead or large else taken(data, schema)
+    main, sampled = next((name, table.sampled) for name, table in schema.items())
+    log = logged(data, sampled, columns or {}) if not instead and is_log_store(data) else None
+    large = None if log else large_files(Path(data).expanduser(), sampled)
+    other = Taken({main: log.frame}, *log[1:3]) if log else None if instead or large else taken(data, schema)
     paths: dict[str, Path] = {}
-    name, version, synthetic = instead or Path(data).expanduser().resolve().name, "", False
+    name, version, synthetic = instead or (log.name if log else Path(data).expanduser().resolve().name), "", False
     if not instead and other is None:
         paths, name, version, synthetic = locate(data, schema, root)
         if version and len(paths) == 1 and (other := taken(next(iter(paths.values())), schema)):

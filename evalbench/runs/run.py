@@ -24,6 +24,7 @@ from evalbench.draw import marks
 from evalbench.errors import BadInput
 from evalbench.models.redact import redactor
 from evalbench.readers import catalog
+from evalbench.readers.log_store.frames import absolute, is_of_a_log, state_of
 from evalbench.readers.parameters import notebook_parameters
 from evalbench.readers.runs import NOTEBOOK, RUN_JSON, read_results, write_json
 from evalbench.runs import folder as folders
@@ -157,6 +158,8 @@ def plan(
     found, module_faults = modules.local_modules(full, base)
     faults += module_faults
     values |= {name: str(path) for name, path in paths.items()}
+    if "data" not in paths and is_of_a_log(full.get("data"), base):
+        full["data"] = values["data"] = absolute(full["data"], base)
     values |= {name: value for name, value in modules.absolute(full, found).items() if value != full[name]}
     faults += [
         f"{name}: {path}: no such file or folder{_meant(str(full[name]), workbench)}"
@@ -209,7 +212,7 @@ def file_paths(
                 catalog.entry_files(catalog.entry(data, root), root)
             except BadInput as error:
                 faults.append(str(error))
-        else:
+        elif not is_of_a_log(data, base):
             paths["data"] = Path(data).expanduser()
     return {name: (base / path).resolve() for name, path in paths.items()}, faults
 
@@ -236,6 +239,8 @@ def _identity(
     if dataset:
         files = catalog.entry_files(catalog.entry(dataset, root), root)
         content["data"] = json.dumps({t: provenance.bytes_hash(p) for t, p in sorted(files.items())})
+    elif "data" not in paths and is_of_a_log(values.get("data"), Path.cwd()):
+        content["data"] = state_of(values["data"])
     whole = json.dumps([study, stated, content, provenance.code_version(notebook)], sort_keys=True, default=str)
     return hashlib.sha256(whole.encode()).hexdigest()
 

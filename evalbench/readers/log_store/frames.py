@@ -1,0 +1,255 @@
+"""The interactions of a log store as a raw frame, with what annotators and a judge said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import parse_qsl, urlencode
+
+from evalbench.core.wording import counted
+from evalbench.errors import BadInput
+from evalbench.readers.files import digest, sha256
+from evalbench.readers.frames import frame_hash, raw_cells
+from evalbench.readers.large import LARGE_ROWS, STREAM, sample_of
+from evalbench.readers.log_parts import log_parts
+from evalbench.readers.log_store.address import address_of, is_log_store, scheme_of
+from evalbench.readers.log_store.log import Log
+from evalbench.readers.log_store.tables import INTERACTIONS, tables
+from evalbench.readers.log_store.texts import readable
+from evalbench.readers.log_store.times import EVERYTHING, Window, window_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+MOST_ROWS = 1_000_000
+MOST_BYTES = 2_000_000_000
+_ENDS = ("from", "to")
+
+
+class Logged(NamedTuple):
+    """The interactions of a log store as a table, and where they come from."""
+
+    frame: pd.DataFrame
+    notes: list[str]
+    sha256: str
+    name: str
+
+
+class Marks(NamedTuple):
+    """What was said of interactions, by their ids.
+
+    Attributes
+    ----------
+    labels : Series
+        Of annotators: the last value of each, then the one that most of them gave.
+    scores : Series
+        Of the judge, where there is one only: its last value.
+    notes : list of str
+    """
+
+    labels: pd.Series
+    scores: pd.Series
+    notes: list[str]
+
+
+def divided(data: str | Path) -> tuple[str, Window]:
+    """A log store's name without its window of time, and the window: ``sqlite:///FILE?from=TIME&to=TIME``.
+
+    Raises
+    ------
+    BadInput
+        For ends that are not times.
+
+    Examples
+    --------
+    >>> store, window = divided("postgresql://host/logs?user=reader&from=2026-05-01&to=2026-06-01")
+    >>> store, str(window)
+    ('postgresql://host/logs?user=reader', '2026-05-01T00:00:00Z to 2026-06-01T00:00:00Z')
+    """
+    text = str(data)
+    place, _, query = text.partition("?")
+    if isinstance(data, Path) or not scheme_of(text) or not query:
+        return text, EVERYTHING
+    pairs = parse_qsl(query, keep_blank_values=True)
+    ends = {name: value for name, value in pairs if name in _ENDS}
+    if not ends:
+        return text, EVERYTHING
+    rest = urlencode([(name, value) for name, value in pairs if name not in _ENDS], safe="/:,")
+    # A + is a blank in a query, and part of a time with its zone.
+    start, end = (ends.get(name, "").strip().replace(" ", "+") for name in _ENDS)
+    return place + (f"?{rest}" if rest else ""), window_of(start, end)
+
+
+def absolute(data: str, base: Path) -> str:
+    """A log store's name as it is understood from any folder."""
+    store, window = divided(data)
+    address = address_of(store)
+    if address.path is None:
+        return data
+    named = address._replace(path=base / address.path).named
+    ends = urlencode(parse_qsl(data.partition("?")[2])) if window != EVERYTHING else ""
+    return f"{named}?{ends}" if ends else named
+
+
+def is_of_a_log(data: object, base: Path) -> bool:
+    """Whether a parameter names a log store, relative to a folder."""
+    if not isinstance(data, str) or not data:
+        return False
+    return bool(scheme_of(data)) or is_log_store(base / Path(data).expanduser())
+
+
+def state_of(data: str | Path) -> str:
+    """What changes whenever the rows of a log store do: numbers of its rows, and of the last to arrive."""
+    import sqlalchemy as sa
+
+    store, window = divided(data)
+    has = tables()
+    with Log(store) as log, log.reading() as connection:
+        found = [
+            connection.execute(sa.select(sa.func.count(), sa.func.max(table.c.seq))).one()
+            for table in (has.interactions, has.feedback)
+        ]
+    return f"{log.address.named}; {window}; " + ", ".join(f"{n} rows to {last or 0}" for n, last in found)
+
+
+def logged(data: str | Path, sampled: int = 0, columns: Mapping[str, str] | None = None) -> Logged:
+    """The interactions of a log store, or of the window of time in its name, in the order of time.
+
+    Columns without any value are left out. ``label`` is what annotators said, ``score`` what a judge said, see
+    :class:`Marks`; what users said is neither.
+
+    Parameters
+    ----------
+    data : str or Path
+    sampled : int
+        How many rows are read of a large store, by studies that stream the rest, see :mod:`evalbench.readers.large`.
+    columns : mapping of str to str, optional
+        Renames: column in the store → column that we expect.
+
+    Raises
+    ------
+    BadInput
+        For no rows, more than :data:`MOST_ROWS` that are not sampled, and whatever :class:`~evalbench.readers.log_store.log.Log` refuses.
+    """
+    store, window = divided(data)
+    with Log(store) as log:
+        n = log.count(window)
+        if not n:
+            raise BadInput(f"{log.address}: no interactions" + (f" from {window}" if window != EVERYTHING else ""))
+        name = log.address.path.name if log.address.path else str(log.address)
+        is_sample = bool(sampled) and n > max(LARGE_ROWS, sampled)
+        frame = (
+            sample_of(name, log_parts(store, window), sampled, columns or {}) if is_sample else _whole(log, n, window)
+        )
+        said = marks_of(log, window)
+        cut = log.cut
+    frame = with_marks(frame, said)
+    notes = [f"{counted(n, 'interaction')} of a log store" + (f", {window}" if window != EVERYTHING else "")]
+    notes += [str(frame.attrs[STREAM])] if is_sample else []
+    notes += [*said.notes, *([f"half characters replaced in {counted(cut, 'text')}"] if cut else [])]
+    return Logged(
+        frame,
+        notes,
+        digest({"rows": frame_hash(frame), **({"of": sha256(str(n).encode())} if is_sample else {})}),
+        name,
+    )
+
+
+def _whole(log: Log, n: int, window: Window) -> pd.DataFrame:
+    if n > MOST_ROWS:
+        raise BadInput(_too_many(log, f"{n} interactions, at most {MOST_ROWS} are read at once"))
+    batches, size = [], 0
+    for batch in log.batches(window):
+        batches.append(batch)
+        size += batch.nbytes
+        if size > MOST_BYTES:
+            raise BadInput(_too_many(log, f"more than {MOST_BYTES // 10**9} GB of texts"))
+    return frame_of(batches)
+
+
+def _too_many(log: Log, what: str) -> str:
+    place = log.address.named
+    return f"{log.address}: {what}: name a window of time, {place}{'&' if '?' in place else '?'}from=2026-05-01&to=2026-06-01"
+
+
+def frame_of(batches: Sequence[pa.RecordBatch]) -> pd.DataFrame:
+    """Batches of interactions as a raw frame, rows counted from 1; times are texts in UTC."""
+    import numpy as np
+    import pandas as pd
+    import pyarrow as pa
+
+    table = pa.Table.from_batches(batches)
+    times = table["ts"].cast(pa.int64()).to_numpy()
+    ids = table["id"].to_numpy(zero_copy_only=False)
+    order = np.lexsort((ids.astype(str), times))
+    columns = {}
+    for name in INTERACTIONS:
+        if name not in table.column_names or (table[name].null_count == len(table) and name != "response"):
+            continue
+        if name == "ts":
+            cells = pd.Series(np.datetime_as_string(times.astype("datetime64[us]"), timezone="UTC"))
+        else:
+            cells = pd.Series(table[name].to_pylist(), dtype=object)
+        columns[name] = raw_cells(cells.iloc[order].set_axis(pd.RangeIndex(1, len(order) + 1)))[0]
+    return pd.DataFrame(columns)
+
+
+def marks_of(log: Log, window: Window = EVERYTHING) -> Marks:
+    """What annotators and a judge said of the interactions of a window, whenever they said it."""
+    import pandas as pd
+    import sqlalchemy as sa
+
+    rows, marks = tables().interactions, tables().feedback
+    query = (
+        sa.select(marks.c.interaction, marks.c.source, marks.c.judge, marks.c.value)
+        .join(rows, rows.c.id == marks.c.interaction)
+        .where(marks.c.source.in_(["annotator", "judge"]), marks.c.value.is_not(None))
+        .order_by(marks.c.ts, marks.c.seq)
+    )
+    if window.start is not None:
+        query = query.where(rows.c.ts >= window.start)
+    if window.end is not None:
+        query = query.where(rows.c.ts < window.end)
+    with log.reading() as connection:
+        found = pd.DataFrame(connection.execute(query).tuples().all(), columns=["id", "source", "judge", "value"])
+    found["id"] = found["id"].map(readable)
+    found["judge"] = found["judge"].fillna("")
+    last = found.groupby(["source", "id", "judge"], as_index=False)["value"].last()
+    labels, ties = _majority(last[last["source"] == "annotator"])
+    of_judges = last[last["source"] == "judge"]
+    judges = of_judges["judge"].unique()
+    notes = [f"annotators disagree on {counted(ties, 'interaction')}, which have no label"] if ties else []
+    if len(judges) > 1:
+        shown = ", ".join(sorted(name or "without a name" for name in judges)[:5])
+        notes.append(f"feedback of {len(judges)} judges ({shown}) is not used: scores are those of one")
+        of_judges = of_judges[:0]
+    return Marks(labels, of_judges.set_index("id")["value"], notes)
+
+
+def _majority(each: pd.DataFrame) -> tuple[pd.Series, int]:
+    """The value that most annotators gave to each interaction, and for how many there is none."""
+    counts = each.groupby(["id", "value"], as_index=False).size()
+    most = counts[counts["size"] == counts.groupby("id")["size"].transform("max")]
+    tied = most["id"].duplicated(keep=False)
+    return most[~tied].set_index("id")["value"], int(most.loc[tied, "id"].nunique())
+
+
+def with_marks(frame: pd.DataFrame, said: Marks) -> pd.DataFrame:
+    """The frame with ``label`` and ``score`` where anything was said; null where it was not."""
+    out = frame.copy(deep=False)
+    for name, values in (("label", said.labels), ("score", said.scores)):
+        if len(values):
+            cells = out["id"].map(values)
+            whole = bool((values % 1 == 0).all())
+            plain = [None if cell != cell else int(cell) if whole else float(cell) for cell in cells]
+            out[name] = raw_cells(_series(plain, out.index))[0]
+    out.attrs |= frame.attrs
+    return out
+
+
+def _series(values: Sequence[object], index: pd.Index) -> pd.Series:
+    import pandas as pd
+
+    return pd.Series(values, index=index, dtype=object)
