@@ -25,7 +25,7 @@ def blocks(language: str) -> list[str]:
 
 
 def test_every_yaml_of_the_recipes_parses():
-    assert len(blocks("yaml")) == 4
+    assert len(blocks("yaml")) == 6
     assert all(yaml.safe_load(block) for block in blocks("yaml"))
 
 
@@ -134,3 +134,47 @@ def test_the_log_of_an_application(monkeypatch, tmp_path):
     assert [call["model"] for call in stages["calls"]] == ["kestrel-2"]
     assert log.status().feedback == {"user": 1}
     assert names["log"].counts.lost == {}
+
+
+def test_the_schedule_is_read(tmp_path):
+    from evalbench.monitor.schedule import read_schedule
+
+    (text,) = [block for block in blocks("yaml") if "metrics_from" in block]
+    (tmp_path / "schedule.yaml").write_text(text)
+    (tmp_path / "nightly.yaml").write_text(blocks("yaml")[0])
+    (tmp_path / "monitored.json").write_text("{}")
+    schedule = read_schedule(tmp_path / "schedule.yaml", ROOT)
+    assert len(schedule.entries) == 5
+    assert str(schedule.state) == "postgresql://db.example/logs?user=evalbench"
+
+
+def test_airflow_calls_the_schedule(monkeypatch):
+    made: dict[str, dict[str, Any]] = {}
+
+    class Dag:
+        def __init__(self, name, **options):
+            made[name] = options
+
+        def __enter__(self): ...
+        def __exit__(self, *_): ...
+
+    operators = types.ModuleType("airflow.providers.standard.operators.bash")
+    operators.BashOperator = lambda **options: made.update(due=options)
+    for name in ("airflow", "airflow.providers", "airflow.providers.standard", "airflow.providers.standard.operators"):
+        monkeypatch.setitem(sys.modules, name, types.ModuleType(name))
+    sys.modules["airflow"].DAG = Dag
+    monkeypatch.setitem(sys.modules, operators.__name__, operators)
+    (block,) = [block for block in blocks("python") if "monitor due" in block]
+    exec(compile(block, "recipe", "exec"), {})
+    assert made["monitor"]["catchup"] is False
+    assert "evalbench monitor due schedule.yaml --fail-on red" in made["due"]["bash_command"]
+
+
+def test_every_option_of_the_schedule_s_recipes_exists():
+    from evalbench.commands.monitor import monitor
+
+    lines = re.findall(r"evalbench monitor (\w+) ([^\n`\"]*)", TEXT)
+    assert {name for name, _ in lines} <= set(monitor.commands)
+    for name, rest in lines:
+        known = {option for parameter in monitor.commands[name].params for option in parameter.opts}
+        assert set(re.findall(r"(?<=\s)--[a-z-]+", f" {rest}")) <= known, name

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from evalbench.commands.monitor_due import choose, due
 from evalbench.commands.run import assignments
 from evalbench.core.wording import counted
 
@@ -239,3 +240,7 @@ def migrate(store: str) -> None:
     click.echo(
         f"{log.address}: version {before} → {after}" if before != after else f"{log.address}: is of version {after}"
     )
+
+
+monitor.add_command(due)
+monitor.add_command(choose)

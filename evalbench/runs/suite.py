@@ -74,7 +74,7 @@ class _Entry(NamedTuple):
 
     def at(self, *names: str) -> str:
         line = next((self.lines[name] for name in names if name in self.lines), self.line)
-        return f"entry {self.number} (line {line})"
+        return f"entry {self.number} (line {line})" if line else "the entry"
 
 
 def read_suite(path: Path, root: Path | None = None, limits: Mapping[str, Any] | None = None) -> tuple[Job, ...]:
@@ -99,13 +99,47 @@ def read_suite(path: Path, root: Path | None = None, limits: Mapping[str, Any] |
         missing data, parameters of a wrong type, two equal runs.
     """
     entries, faults = _entries(path)
+    return _jobs(entries, faults, path, path.parent, root, limits)
+
+
+def entry_jobs(values: Mapping[str, Any], place: str, base: Path, root: Path | None = None) -> tuple[Job, ...]:
+    """The runs of one entry that is not in a suite's file.
+
+    Parameters
+    ----------
+    values : mapping
+        Its keys, as in a suite's file.
+    place : str
+        Where it is from, for messages.
+    base : Path
+        Where relative paths start.
+    root : Path, optional
+        The workbench.
+
+    Raises
+    ------
+    BadInput
+        As :func:`read_suite`.
+    """
+    entry = _Entry(1, 0, {**dict.fromkeys(_SETTINGS), **values}, {})
+    return _jobs([entry], [], place, base, root)
+
+
+def _jobs(
+    entries: Sequence[_Entry],
+    faults: list[str],
+    place: str | Path,
+    base: Path,
+    root: Path | None,
+    limits: Mapping[str, Any] | None = None,
+) -> tuple[Job, ...]:
     jobs: list[Job] = []
     stated: list[Mapping[str, Any]] = []
     first: dict[str, str] = {}
     for entry in entries:
         for study, values, varied in _combinations(entry, faults):
             try:
-                planned = _limited(_planned(study, values, root, path.parent), entry, limits or {})
+                planned = _limited(_planned(study, values, root, base), entry, limits or {})
             except BadInput as error:
                 faults += [f"{entry.at(_named(line))}: {line}" for line in str(error).split("\n")]
                 continue
@@ -118,9 +152,9 @@ def read_suite(path: Path, root: Path | None = None, limits: Mapping[str, Any] |
             jobs.append(Job(len(jobs) + 1, entry.number, entry.line, planned, timeout, memory, label))
             stated.append(values)
     if faults:
-        raise BadInput.listing(f"{path}: nothing was started:", faults)
+        raise BadInput.listing(f"{place}: nothing was started:", faults)
     if not jobs:
-        raise BadInput(f"{path}: it has no runs")
+        raise BadInput(f"{place}: it has no runs")
     labels = _told_apart([job.label for job in jobs], stated)
     return tuple(job._replace(label=label) for job, label in zip(jobs, labels, strict=True))
 
