@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from evalbench.core.seeds import keys
 from evalbench.errors import BadInput
 from evalbench.readers.frames import more_than_once
 from evalbench.readers.parquet import cells_of
-from evalbench.readers.partitions import Part, ids_of, parquet_files, parquet_parts
+from evalbench.readers.partitions import BATCH_ROWS, Part, Where, ids_of, parquet_files, parquet_parts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,11 +48,44 @@ class Large:
     sampled: int
     renamed: Mapping[str, str] = field(default_factory=dict)
 
+    def __deepcopy__(self, memo: object) -> Large:
+        return self  # pandas copies attrs with every frame
+
     def __str__(self) -> str:
         return (
             f"{self.name}: {self.sampled} of {self.rows} rows were read, those whose hash of the id is smallest (seed 0); "
             "only statistics that are said to be of all rows are of all rows"
         )
+
+
+@dataclass(frozen=True)
+class FramePart:
+    """A table that was read whole, beside one of which only a sample was."""
+
+    name: str
+    frame: pd.DataFrame = field(repr=False)
+
+    @property
+    def rows(self) -> int:
+        return len(self.frame)
+
+    def columns(self) -> list[str]:
+        """The names of its columns."""
+        return list(map(str, self.frame.columns))
+
+    def batches(self, columns: Sequence[str]) -> Iterator[tuple[Where, pa.RecordBatch]]:
+        """See :class:`evalbench.readers.partitions.Part`."""
+        import pyarrow as pa
+
+        for start in range(0, len(self.frame), BATCH_ROWS):
+            rows = self.frame[start : start + BATCH_ROWS]
+            cells = {name: pa.array(rows[name], from_pandas=True) for name in columns}
+            yield Where(self.name, start + 1), pa.RecordBatch.from_pydict(cells)
+
+
+def whole(name: str, frame: pd.DataFrame) -> Large:
+    """A table that was read whole as one that can be streamed."""
+    return Large(name, (FramePart(name, frame),), len(frame), len(frame))
 
 
 def large_files(path: Path, sampled: int) -> list[Path]:

@@ -18,7 +18,7 @@ from evalbench.errors import BadInput
 from evalbench.kit.streaming import Streamed, Window, is_large, on_cluster, streamed
 from evalbench.metrics.text_statistics import text_statistics
 from evalbench.metrics.text_streams import NUMBERS
-from evalbench.readers.large import STREAM, Large
+from evalbench.readers.large import STREAM, Large, whole
 from evalbench.readers.partitions import parquet_files, parquet_parts
 
 NOBODY = np.random.default_rng(0)
@@ -109,6 +109,16 @@ def test_two_tables_with_an_id_of_another_name(tmp_path: Path) -> None:
     assert {name: repr(own) for name, own in backwards.columns.items()} == {
         name: repr(own) for name, own in found.columns.items()
     }
+
+
+def test_a_table_that_was_read_whole_beside_a_large_one(tmp_path: Path) -> None:
+    frame = log()
+    oos, oot = frame[:100], frame[120:]
+    sample = pd.concat([oos.assign(side="oos"), oot.assign(side="oot")])
+    found = streamed({"oos": whole("oos", oos), "oot": large(written(tmp_path / "b", oot))}, sample)
+    as_in_memory(found, sample)
+    found = streamed({"oos": whole("log", frame)}, sided(frame, WINDOWS), windows=WINDOWS)
+    as_in_memory(found, sided(frame, WINDOWS))
 
 
 def test_a_smaller_sample_changes_neither_numbers_nor_new_tokens(tmp_path: Path) -> None:
