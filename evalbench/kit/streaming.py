@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from evalbench.core.psi import EPSILON, N_BINS
+from evalbench.core.schedulers import checked_address
 from evalbench.core.seeds import keys
 from evalbench.errors import BadInput
 from evalbench.metrics.text_streams import MOST_TOKENS, Known, StreamedStatistics, TextCounts, known_from
@@ -22,6 +25,10 @@ if TYPE_CHECKING:
     from evalbench.readers.partitions import Part
 
 TEXTS = ("request", "response")
+SCHEDULER = "EVALBENCH_SCHEDULER"
+"""The environment variable with the address of a Dask scheduler, whose workers see the files under the same paths."""
+_PATIENCE = "20s"
+_SHAPING = ("evalbench", "numpy", "pandas", "pyarrow", "regex", "stopwords")
 Mapped = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 
 
@@ -71,7 +78,7 @@ def streamed(
     epsilon: float = EPSILON,
     most_tokens: int = MOST_TOKENS,
     seed: int = 0,
-    mapped: Mapped = map,
+    mapped: Mapped | None = None,
 ) -> Streamed:
     """Count the texts of both sides, all rows.
 
@@ -92,8 +99,9 @@ def streamed(
         As :func:`evalbench.core.psi.psi_of_numbers`.
     most_tokens : int
         See :data:`~evalbench.metrics.text_streams.MOST_TOKENS`.
-    mapped : callable
-        ``map``, or that of :func:`on_cluster`.
+    mapped : callable, optional
+        ``map``, or that of :func:`on_cluster`; by default the workers of the scheduler whose address the environment variable
+        :data:`SCHEDULER` holds, without one this process.
 
     Returns
     -------
@@ -117,10 +125,11 @@ def streamed(
         tasks += [_Task(part, own, sides) for part in table.parts]
     count = partial(_counted, known=known, most=most_tokens, seed=seed)
     counts, outside = {name: TextCounts(known[name], most_tokens) for name in columns}, 0
-    for found, left in mapped(count, tasks):
-        outside += left
-        for name in columns:
-            counts[name].join(found[name])
+    with nullcontext(mapped) if mapped else _workers(os.environ.get(SCHEDULER, "")) as over:
+        for found, left in over(count, tasks):
+            outside += left
+            for name in columns:
+                counts[name].join(found[name])
     return Streamed({name: counts[name].statistics(n_bins=n_bins, epsilon=epsilon) for name in columns}, outside)
 
 
@@ -158,6 +167,42 @@ def _sides(task: _Task, times: pd.Series | None, n: int) -> Any:
                 own &= (times < window.high).to_numpy()
         which[own & (which < 0)] = place
     return which
+
+
+@contextmanager
+def _workers(address: str) -> Iterator[Mapped]:
+    """A map over this process, or over the workers of a scheduler, whose versions must be ours."""
+    if not address:
+        yield map
+        return
+    from distributed import Client
+
+    address = checked_address(address, SCHEDULER)
+    try:
+        client = Client(address, set_as_default=False, timeout=_PATIENCE)
+    except (OSError, TypeError, ValueError) as error:
+        raise BadInput(f"{SCHEDULER} {address}: no connection ({error})") from error
+    with client:
+        if not client.scheduler_info()["workers"]:
+            raise BadInput(f"{SCHEDULER} {address}: has no workers")
+        ours = _versions()
+        apart = [
+            f"{worker}: {name} {theirs.get(name, 'missing') if isinstance(theirs, dict) else theirs}, here {version}"
+            for worker, theirs in client.run(_versions, on_error="return").items()
+            for name, version in ours.items()
+            if not isinstance(theirs, dict) or theirs.get(name) != version
+        ]
+        if apart:
+            raise BadInput.listing(f"{SCHEDULER} {address}: workers differ from this process:", apart)
+        yield on_cluster(client)
+
+
+def _versions() -> dict[str, str]:
+    """What shapes the counts."""
+    import platform
+    from importlib.metadata import version
+
+    return {"python": platform.python_version(), **{name: version(name) for name in _SHAPING}}
 
 
 def on_cluster(client: Any) -> Mapped:

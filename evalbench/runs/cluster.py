@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ipaddress
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
-from urllib.parse import urlsplit
 
+from evalbench.core.schedulers import checked_address
 from evalbench.errors import BadInput
 from evalbench.runs.worker import own_versions, version_faults
 
@@ -24,43 +23,6 @@ SETTINGS = {
     "distributed.logging.distributed": "critical",
     "distributed.comm.timeouts.connect": "20s",
 }
-
-
-def checked_address(address: str) -> str:
-    """A scheduler's address; other machines only over TLS.
-
-    Raises
-    ------
-    BadInput
-        For any other scheme, or ``tcp://`` to anything but this machine.
-
-    Examples
-    --------
-    >>> checked_address("tcp://127.0.0.1:8786")
-    'tcp://127.0.0.1:8786'
-    """
-    parts = urlsplit(address if "://" in address else f"tcp://{address}")
-    try:
-        port = parts.port
-    except ValueError:
-        port = None
-    if parts.scheme not in ("tls", "tcp") or not parts.hostname or port is None:
-        raise BadInput(f"--scheduler {address}: expected tls://HOST:PORT (or tcp://127.0.0.1:PORT)")
-    if parts.username or parts.password:
-        raise BadInput("--scheduler: an address with a user or password in it is refused")
-    if parts.scheme == "tcp" and not _is_loopback(parts.hostname):
-        raise BadInput(
-            f"--scheduler {address}: plain tcp:// carries code and data unprotected and is only for this machine; "
-            "use tls:// (docs/recipes.md says how)"
-        )
-    return parts.geturl()
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 @contextmanager

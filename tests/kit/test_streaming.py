@@ -15,7 +15,8 @@ from numpy.testing import assert_allclose
 
 from evalbench.core.psi import psi_of_counts, psi_of_numbers
 from evalbench.errors import BadInput
-from evalbench.kit.streaming import Streamed, Window, is_large, on_cluster, streamed
+from evalbench.kit import streaming
+from evalbench.kit.streaming import SCHEDULER, Streamed, Window, is_large, on_cluster, streamed
 from evalbench.metrics.text_statistics import text_statistics
 from evalbench.metrics.text_streams import NUMBERS
 from evalbench.readers.large import STREAM, Large, whole
@@ -186,8 +187,25 @@ def test_whether_a_frame_is_a_sample() -> None:
     assert is_large(log(4), frame)
 
 
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("tcp://10.0.0.1:8786", "EVALBENCH_SCHEDULER tcp://10.0.0.1:8786: plain tcp:// carries code"),
+        ("tcp://127.0.0.1:9", "EVALBENCH_SCHEDULER tcp://127.0.0.1:9: no connection"),
+    ],
+)
+def test_schedulers_that_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str, message: str
+) -> None:
+    monkeypatch.setenv(SCHEDULER, address)
+    monkeypatch.setattr(streaming, "_PATIENCE", "0.2s")
+    frame = log()
+    with pytest.raises(BadInput, match=message):
+        streamed({"oos": large(written(tmp_path / "log", frame))}, sided(frame, WINDOWS), windows=WINDOWS)
+
+
 @pytest.mark.slow
-def test_a_cluster_finds_the_same(tmp_path: Path) -> None:
+def test_a_cluster_finds_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from evalbench.runs.cluster import local_client
 
     frame = log()
@@ -199,6 +217,12 @@ def test_a_cluster_finds_the_same(tmp_path: Path) -> None:
         assert {name: repr(own) for name, own in found.columns.items()} == {
             name: repr(own) for name, own in alone.columns.items()
         }
+        monkeypatch.setenv(SCHEDULER, client.scheduler.address)
+        found = streamed({"oos": large(path)}, sample, windows=WINDOWS)
+        monkeypatch.delenv(SCHEDULER)
+        assert repr(found.columns["request"]) == repr(
+            streamed({"oos": large(path)}, sample, windows=WINDOWS).columns["request"]
+        )
         table = large(path)
         (path / "2.parquet").unlink()
         with pytest.raises(BadInput, match=r"on a worker of the cluster: .*2.parquet: no such file"):
