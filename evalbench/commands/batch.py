@@ -95,11 +95,11 @@ def batch(
     from evalbench.commands.against import CODES, against_lines, against_previous, state_of, unknown_margins
     from evalbench.commands.compare import margins
     from evalbench.commands.step_summary import summarise_step
+    from evalbench.core.schedulers import checked_address
     from evalbench.core.wording import counted
     from evalbench.errors import BadInput
     from evalbench.report.outputs import escaped, fenced
     from evalbench.runs.batch import run_batch
-    from evalbench.runs.cluster import checked_address
     from evalbench.runs.kernel import memory_fault
     from evalbench.runs.suite import read_suite
     from evalbench.runs.tables import refuse_suite

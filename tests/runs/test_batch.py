@@ -13,12 +13,12 @@ from click.testing import CliRunner
 from waiting import gone, wait_until
 
 from evalbench.commands.batch import Progress, batch, suite_exit_code, table
+from evalbench.core.schedulers import checked_address
 from evalbench.errors import BadInput
 from evalbench.report.history import read_runs
 from evalbench.runs import folder as folders
 from evalbench.runs.batch import Outcome, Watcher, run_batch
 from evalbench.runs.closing import end_orphans
-from evalbench.runs.cluster import checked_address
 from evalbench.runs.suite import read_suite
 
 
