@@ -24,14 +24,16 @@ class TooLarge(ValueError):
 class Said(NamedTuple):
     """A reply.
 
-    ``stages`` holds what a text cannot: why it ended, calls of tools, further choices.
+    ``text`` is a text or what will be written as JSON; ``stages`` holds what it cannot: why it ended, calls of tools,
+    further choices. ``size`` is in bytes, about.
     """
 
-    text: str | None = None
+    text: Any = None
     model: str | None = None
     input_tokens: int | None = None
     output_tokens: int | None = None
     stages: dict[str, Any] = {}
+    size: int = 0
 
 
 def got(value: Any, name: str) -> Any:
@@ -68,7 +70,7 @@ def snapshot(value: Any) -> tuple[Any, int]:
     def copied(part: Any) -> Any:
         nonlocal left, size
         if isinstance(part, str):
-            size += len(part) if part.isascii() else 4 * len(part)
+            size += _bytes_of(part)
             return part
         left -= 1
         if left < 0:
@@ -95,13 +97,18 @@ def said(reply: Any) -> Said:
     >>> said({"choices": [{"message": {"content": "fine"}}], "model": "tiny-2026"})[:2]
     ('fine', 'tiny-2026')
     >>> said("fine").text, said({"answer": 42}).text
-    ('fine', '{"answer": 42}')
+    ('fine', {'answer': 42})
     """
     if reply is None or isinstance(reply, str):
-        return Said(reply)
+        return Said(reply, size=_bytes_of(reply))
+    if (
+        raw := getattr(reply, "http_response", None)
+    ) is not None:  # openai's with_raw_response; a stream is not read yet
+        reply = _of_json(raw)
     choices = got(reply, "choices")
     if not isinstance(choices, _SEQUENCES):
-        return Said(_as_json(reply))
+        copy, size = snapshot(reply)
+        return Said(copy, size=size)
     texts: list[str | None] = []
     stages: dict[str, Any] = {}
     for choice in choices:
@@ -117,23 +124,25 @@ def said(reply: Any) -> Said:
     if choices and (finish := got(choices[0], "finish_reason")):
         stages["finish"] = finish
     usage = got(reply, "usage")
-    return Said(
-        texts[0] if texts else None, got(reply, "model"), got(usage, "prompt_tokens"), got(usage, "completion_tokens"), stages
-    )  # fmt: skip
+    text, model = texts[0] if texts else None, got(reply, "model")
+    tokens = got(usage, "prompt_tokens"), got(usage, "completion_tokens")
+    return Said(text, model, *tokens, stages, sum(map(_bytes_of, texts)))
+
+
+def _bytes_of(text: str | None) -> int:
+    return 0 if text is None else len(text) if text.isascii() else 4 * len(text)
+
+
+def _of_json(response: Any) -> Any:
+    try:
+        return response.json()
+    except Exception:  # noqa: BLE001 - whatever an endpoint sent; the application will see it
+        return None
 
 
 def _tool_call(call: Any) -> dict[str, Any]:
     function = got(call, "function")
     return {"name": got(function, "name"), "arguments": got(function, "arguments")}
-
-
-def _as_json(value: Any) -> str | None:
-    if callable(dump := getattr(value, "model_dump_json", None)):
-        return str(dump())
-    try:
-        return json.dumps(value, ensure_ascii=False)
-    except (TypeError, ValueError):
-        return None
 
 
 class Pieces:
@@ -192,11 +201,11 @@ class Pieces:
             stages["finish"] = self._finish
         text = "".join(self._texts) if self._texts else None
         tokens = got(self._usage, "prompt_tokens"), got(self._usage, "completion_tokens")
-        return Said(text, self._model, *tokens, stages)
+        return Said(text, self._model, *tokens, stages, 4 * self._length)
 
 
 def question(asked: Any) -> str | None:
-    """The text that was asked: of messages the user's last one, else the last one.
+    """The text that was asked: of messages the user's last one, else the last one; another value as JSON.
 
     Examples
     --------
@@ -205,10 +214,8 @@ def question(asked: Any) -> str | None:
     """
     if asked is None or isinstance(asked, str):
         return asked
-    if not isinstance(asked, list):
-        return _as_json(asked)
-    if not all(isinstance(one, Mapping) and "role" in one for one in asked):
-        return _as_json(asked)
+    if not isinstance(asked, list) or not all(isinstance(one, Mapping) and "role" in one for one in asked):
+        return json.dumps(asked, ensure_ascii=False)
     of_users = [one for one in asked if one["role"] == "user"]
     last = (of_users or asked)[-1:]
     content = last[0].get("content") if last else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import time
@@ -90,7 +91,9 @@ class Cleaner:
 
 
 def _text(value: Any, redact: Callable[[str], str]) -> str | None:
-    return None if value is None else redact(value if isinstance(value, str) else str(plain(value, redact)))
+    if value is None or isinstance(value, str):
+        return None if value is None else redact(value)
+    return json.dumps(plain(value, redact), ensure_ascii=False)
 
 
 def _number(value: Any) -> float | int | None:

@@ -51,8 +51,8 @@ class Counts:
         said += f", {self.waiting} waiting" if self.waiting else ""
         for reason, n in sorted(self.lost.items()):
             said += f", {n} lost ({reason})"
-        said += f"; {self.faults} exceptions within the hook, the first: {self.first_fault}" if self.faults else ""
-        said += f"; the store failed {self.failures} times, at first: {self.first_failure}" if self.failures else ""
+        said += f"; exceptions within the hook: {self.faults}, the first: {self.first_fault}" if self.faults else ""
+        said += f"; failures of the store: {self.failures}, the first: {self.first_failure}" if self.failures else ""
         return said
 
 

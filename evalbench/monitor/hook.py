@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from evalbench.errors import BadInput
 from evalbench.monitor import writing
 from evalbench.monitor.calls import OVERHEAD, kind, said, snapshot
 from evalbench.monitor.counts import Counts
@@ -58,6 +59,11 @@ def logged(
         Seconds that the end of the process may wait for the store: at exit, at the end of a ``with`` block, and at SIGTERM
         where the application has no handler of its own.
 
+    Raises
+    ------
+    BadInput
+        If a bound is out of range. Of a store that cannot be used nothing is raised here: it may come.
+
     Examples
     --------
     >>> rows = []
@@ -69,6 +75,17 @@ def logged(
     ... def answer(question: str) -> str:
     ...     return "14 days."
     """
+    bounds = {
+        "max_rows": (max_rows, 1),
+        "max_bytes": (max_bytes, 1),
+        "linger": (linger, 0),
+        "exit_timeout": (exit_timeout, 0),
+    }
+    faults = [
+        f"{name} is {given}; expected at least {least}" for name, (given, least) in bounds.items() if not given >= least
+    ]
+    if faults:
+        raise BadInput.listing("the log cannot be opened:", faults)
     return CallLog(store, key=key, max_rows=max_rows, max_bytes=max_bytes, linger=linger, exit_timeout=exit_timeout)
 
 
@@ -151,7 +168,7 @@ class CallLog:
                 "cost": cost,
                 "error": kind(error) if isinstance(error, BaseException) else error,
             }
-            return self._intake.queue(row, size + more_size, ABOUT.get())
+            return self._intake.queue(row, size + more_size + reply.size, ABOUT.get())
         except Exception as fault:  # noqa: BLE001 - see the module
             self._intake.faulted(fault)
             return ""

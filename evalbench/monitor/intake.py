@@ -11,7 +11,7 @@ from typing import Any
 from evalbench.errors import BadInput
 from evalbench.monitor.calls import OVERHEAD, TooLarge
 from evalbench.monitor.cleaning import Cleaner
-from evalbench.monitor.clients import client_hash, key_of_environment
+from evalbench.monitor.clients import LEAST, client_hash, key_of_environment
 from evalbench.monitor.counts import LARGE
 from evalbench.monitor.sinks import Function, ToFunction, ToStore
 from evalbench.monitor.writing import Store, Writer, logger
@@ -39,7 +39,9 @@ class Intake:
         def opened() -> Store:
             return ToFunction(store) if callable(store) else ToStore(store, self._key)
 
-        self._key = key
+        self._key = key if key is None or len(key) >= LEAST else None
+        if key is not None and self._key is None:
+            logger.warning("ids of clients are not kept: the key has %d bytes, expected at least %d", len(key), LEAST)
         self.most: int = bounds["max_bytes"]
         if key is None:
             try:
@@ -47,7 +49,6 @@ class Intake:
             except BadInput as error:
                 logger.warning("ids of clients are not kept: %s", error)
         self.writer = Writer(opened, Cleaner().cleaned, **bounds)
-        self.writer.start()
 
     def queue(self, row: dict[str, Any], size: int, about: Mapping[str, Any] | None) -> str:
         """Put a row into the queue, with what is known about it besides; its id, empty where it is lost."""
@@ -56,9 +57,7 @@ class Intake:
             row["client"] = row.get("client") or about.get("client")
             row["prompt_version"] = row.get("prompt_version") or about.get("prompt_version")
             row["stages"] = {**about["stages"], **row["stages"]}
-        text = row["response"] or ""
-        size += OVERHEAD + (len(text) if text.isascii() else 4 * len(text))
-        return row["id"] if self.writer.put("interactions", row, size) else ""
+        return row["id"] if self.writer.put("interactions", row, size + OVERHEAD) else ""
 
     def hashed(self, client: object) -> str | None:
         """The keyed hash of a client's id; None without an id or without a key."""

@@ -103,11 +103,11 @@ class Call:
         if within is not None and not within.ended:
             row = {name: value for name, value in row.items() if value or value == 0}
             within.stages.setdefault("calls", []).append(row)
-            within.size += self.size + 4 * len(reply.text or "") + OVERHEAD
+            within.size += self.size + reply.size + OVERHEAD
             within.secrets = within.secrets.and_(self.secrets)
             return
         row["ts"], row["client"], row["secrets"] = self.ts, self.client, self.secrets
-        self.intake.queue(row, self.size, self.about)
+        self.intake.queue(row, self.size + reply.size, self.about)
 
 
 def wrapped(function: F, places: Places, intake: Intake, client: Any = None) -> F:

@@ -11,7 +11,7 @@ import os
 import platform
 import time
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import islice
@@ -102,6 +102,7 @@ class Writer:
         self._lost: Counter[str] = Counter()
         self._unreported: dict[str, Row] = {}
         self._reporting: list[Row] = []
+        self._said: tuple[Mapping[str, int], int] = ({}, 0)
         self._process = f"{platform.node()}:{os.getpid()}"
         self._id = os.urandom(8).hex()
 
@@ -200,9 +201,9 @@ class Writer:
     def close(self, timeout: float | None = None) -> None:
         """Take nothing more and write what waits; what is not written in so many seconds is lost, and one line says so."""
         with self._lock:
-            if self._closed:
-                return
-            self._closed = True
+            was_closed, self._closed = self._closed, True
+        if was_closed:
+            return self._say()
         self.flush(self._exit_timeout if timeout is None else timeout)
         self._given_up = True
         self._nudge()
@@ -214,8 +215,13 @@ class Writer:
         thread = self._thread
         if thread is not None and not left:
             thread.join(_CLOSING_S)
+        return self._say()
+
+    def _say(self) -> None:
+        """One line of the log, where something was lost that no line has said yet."""
         counts = self.counts
-        if counts.lost or counts.faults:
+        said, self._said = self._said, (dict(counts.lost), counts.faults)
+        if self._said != said:
             with suppress(Exception):
                 logger.warning("log of interactions: %s", counts)
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 import gc
 import inspect
+import subprocess
+import sys
+import threading
 import types
 from datetime import UTC, datetime
 
 import pytest
 
+from evalbench.errors import BadInput
 from evalbench.monitor import logged
 from evalbench.monitor.clients import client_hash
 
@@ -344,3 +348,40 @@ def test_keys_of_the_environment_are_not_logged(kept, monkeypatch):
     kept.log.feedback(kept.row["id"], 1, comment="hunter2-hunter2-x9")
     assert kept.row["response"] == "It is [key removed]."
     assert "hunter2" not in str(kept.tables)
+
+
+def test_a_log_that_is_used_after_its_end_says_so(tmp_path):
+    code = """
+from evalbench.errors import BadInput
+from evalbench.monitor import logged
+with logged(lambda table, rows: None) as log:
+    log.record(request="within")
+    answer = log(str.upper)
+assert answer("after") == "AFTER"
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == "log of interactions: 1 of 2 written, 1 lost (after the end)\n"
+
+
+def test_a_log_that_is_not_used_starts_no_thread(tmp_path):
+    before = threading.active_count()
+    log = logged(tmp_path / "log.sqlite")
+    log(str.upper)
+    assert threading.active_count() == before
+    log.close()
+    assert not (tmp_path / "log.sqlite").exists()
+
+
+def test_bounds_out_of_range_are_refused_at_once():
+    with pytest.raises(BadInput) as caught:
+        logged(print, max_rows=0, exit_timeout=float("nan"))
+    assert "max_rows is 0; expected at least 1" in str(caught.value)
+    assert "exit_timeout is nan; expected at least 0" in str(caught.value)
+
+
+def test_a_key_that_anybody_could_guess_is_not_used(caplog):
+    rows = []
+    with logged(lambda table, new: rows.extend(new), key=b"short") as log:
+        log.record(request="why?", client="anna")
+    assert rows[0]["client"] is None
+    assert "the key has 5 bytes, expected at least 16" in caplog.text

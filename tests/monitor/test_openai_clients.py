@@ -218,3 +218,15 @@ def test_wrong_calls_are_the_application_s_own(kept, scripted):
         client(kept, scripted.url).chat.completions.create(model="tiny")
     assert kept.row["error"] == "TypeError"
     assert kept.row["request"] == ""
+
+
+def test_raw_responses(kept, scripted):
+    scripted.says("So.")
+    scripted.streams_texts("So", " it is")
+    asking = client(kept, scripted.url).chat.completions.with_raw_response
+    raw = asking.create(**ASK)
+    assert raw.status_code == 200
+    assert raw.parse().choices[0].message.content == "So."
+    stream = asking.create(**ASK, stream=True).parse()
+    assert [chunk.choices[0].delta.content for chunk in stream] == ["So", " it is", None]
+    assert [(row["response"], row["error"]) for row in kept.rows] == [("So.", None), (None, None)]

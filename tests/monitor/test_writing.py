@@ -182,7 +182,7 @@ def test_a_row_that_cannot_be_cleaned_stops_no_other(shelf):
     assert sorted(shelf.ids) == ["0", "1", "2", "4", "5"]
     assert (counts.lost, counts.faults) == ({FAULT: 1}, 1)
     assert counts.first_fault.startswith("ZeroDivisionError in cleaned, line ")
-    assert "1 exceptions within the hook, the first: ZeroDivisionError in cleaned" in str(counts)
+    assert "exceptions within the hook: 1, the first: ZeroDivisionError in cleaned" in str(counts)
 
 
 def test_many_threads_lose_nothing(shelf):
