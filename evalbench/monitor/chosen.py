@@ -178,6 +178,7 @@ def chosen_of(
             f"{run}: it trusts no criterion ({terms.why}); name those that you know to be sound with --criterion: "
             f"{', '.join(panel.criteria)}"
         )
+    of = {"system": "systems", "summary": "documents"}.get(panel.level, "outputs")
     found = []
     for i, name in enumerate(panel.scorers):
         columns = trusted_columns(panel, terms, i)
@@ -193,7 +194,6 @@ def chosen_of(
         n = min(panel.counted(i, j, panel.level, panel.coefficient).n for j in columns)
         measured = panel.with_interval(value, replicates, panel.level, n=n, n_units=units)
         lacking = [panel.criteria.index(c) for c in terms.trusted if panel.criteria.index(c) not in columns]
-        of = {"system": "systems", "summary": "documents"}.get(panel.level, "outputs")
         few = panel.level != "system" and n < FEW_UNITS
         why = f"no value on {', '.join(panel.criteria[j] for j in lacking)}" if lacking else measured.note
         why = f"it has a value on {n} {of} only" if few and not lacking else why
@@ -204,10 +204,12 @@ def chosen_of(
                 name, value, low, high, p, None, n, of, better, False, "" if p is not None else why or "no interval"
             )
         )
+    tested = counted(sum(one.p is not None for one in found), "metric")
+    enough = "an interval" if panel.level == "system" else f"values on at least {FEW_UNITS} {of}"
     rule = (
         f"the {panel.coefficient} correlation with the annotators' mean at {panel.level} level, averaged over "
         f"{', '.join(terms.trusted)}, is at least {at_least:g} in the metric's own direction, with p ≤ {alpha:g} after "
-        f"Holm's adjustment for {counted(sum(one.p is not None for one in found), 'metric')} with values on at least {FEW_UNITS}; of these the highest {most} that a log with "
+        f"Holm's adjustment for {tested} with {enough}; of these the highest {most} that a log with "
         f"{', '.join(sorted({'output', *available}))} allows"
     )
     decided = _decided(found, {"output", *available}, alpha, at_least, most)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalbench.core.wording import counted
-from evalbench.errors import BadInput
 from evalbench.monitor.carrying import worst_light
 from evalbench.monitor.chosen import read_chosen
 from evalbench.monitor.due import Standing
+from evalbench.monitor.from_store import exported, window_columns, window_data
 from evalbench.monitor.ledger import Ended
-from evalbench.monitor.occasions import Window, window_at
+from evalbench.monitor.occasions import window_at
 from evalbench.monitor.schedule import Entry, Schedule
 from evalbench.readers.log_store.address import Address
 from evalbench.readers.runs import PAGE
@@ -71,55 +70,44 @@ class Carrier:
         assert standing.due is not None
         if standing.entry.what == "export":
             return self._exported(standing.entry, standing.due)
-        with self._jobs(standing.entry, standing.due) as jobs:
-            refuse_suite(jobs, standing.entry.name)
-            with self.watching(jobs) as watcher:
-                outcomes = run_batch(
-                    jobs,
-                    reports=standing.entry.out or self.reports,
-                    workers=self.workers,
-                    scheduler=self.scheduler,
-                    timeout=self.timeout,
-                    memory=self.memory,
-                    watcher=watcher,
-                )
+        jobs = self._jobs(standing.entry, standing.due)
+        refuse_suite(jobs, standing.entry.name)
+        with self.watching(jobs) as watcher:
+            outcomes = run_batch(
+                jobs,
+                reports=standing.entry.out or self.reports,
+                workers=self.workers,
+                scheduler=self.scheduler,
+                timeout=self.timeout,
+                memory=self.memory,
+                watcher=watcher,
+            )
         self.outcomes.extend(outcomes)
         return ended_of(outcomes)
 
-    @contextmanager
-    def _jobs(self, entry: Entry, due: datetime) -> Iterator[tuple[Job, ...]]:
-        """The runs of an entry; rows of a window lie in a file until they have ended."""
+    def _jobs(self, entry: Entry, due: datetime) -> tuple[Job, ...]:
+        """The runs of an entry."""
         if entry.what == "suite":
-            yield read_suite(Path(entry.target), self.root)
-            return
-        with tempfile.TemporaryDirectory(prefix="evalbench-due-") as folder:
-            values = {"study": entry.target, **entry.batch}
-            parameters = dict(values.get("parameters") or {})
-            if entry.window is not None:
-                values["data"] = str(self._rows(entry, window_at(entry.window, due, self.schedule.zone), Path(folder)))
-            if entry.windows:
-                values["data"] = self._store().named
-                parameters |= stated_windows(entry.windows, due, self.schedule)
-            if entry.metrics_from:
-                parameters["metrics"] = [one.metric for one in read_chosen(entry.metrics_from).monitored]
-            yield entry_jobs({**values, "parameters": parameters}, entry.name, self.schedule.base, self.root)
+            return read_suite(Path(entry.target), self.root)
+        values = {"study": entry.target, **entry.batch}
+        parameters = dict(values.get("parameters") or {})
+        if entry.window is not None:
+            window = window_at(entry.window, due, self.schedule.zone)
+            values["data"] = window_data(self._store(), window)
+            if renames := window_columns(self._store(), window, entry.target):
+                parameters["columns"] = {**renames, **(parameters.get("columns") or {})}
+        if entry.windows:
+            values["data"] = self._store().named
+            parameters |= stated_windows(entry.windows, due, self.schedule)
+        if entry.metrics_from:
+            parameters["metrics"] = [one.metric for one in read_chosen(entry.metrics_from).monitored]
+        return entry_jobs({**values, "parameters": parameters}, entry.name, self.schedule.base, self.root)
 
     def _store(self) -> Address:
         assert self.schedule.store is not None
         return self.schedule.store
 
-    def _rows(self, entry: Entry, window: Window, folder: Path) -> Path:
-        from evalbench.monitor.from_store import written_window
-
-        path = folder / f"log-{window.start:{_STAMP}}-{window.end:{_STAMP}}.parquet"
-        n = written_window(self._store(), window, path, entry.target)
-        if not n:
-            raise BadInput(f"the log store has no rows from {window.start.isoformat()} to {window.end.isoformat()}")
-        return path
-
     def _exported(self, entry: Entry, due: datetime) -> Ended:
-        from evalbench.monitor.from_store import exported
-
         window = window_at(entry.window, due, self.schedule.zone) if entry.window is not None else None
         n = exported(self._store(), Path(entry.target), window)
         return Ended("ok", "", f"{counted(n, 'interaction')} to {entry.target}")

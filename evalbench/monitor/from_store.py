@@ -1,10 +1,8 @@
-"""Rows of a log store as files: a table for a study, Parquet for others."""
+"""A log store for an entry of a schedule: a window of it as the data of a study, its months as Parquet."""
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
-from typing import Any
 
 from evalbench import studies
 from evalbench.monitor.occasions import Window
@@ -12,11 +10,9 @@ from evalbench.readers.log_store import times
 from evalbench.readers.log_store.address import Address
 from evalbench.readers.log_store.log import Log
 from evalbench.readers.log_store.tables import tables
-from evalbench.readers.log_store.texts import restored
 
 # What studies call a request and a response, first come first served.
 NAMES = {"request": ("request", "question", "prompt"), "response": ("response", "answer", "output")}
-_COLUMNS = ("id", "ts", "request", "response", "model", "prompt_version")
 
 
 def log_window(window: Window) -> times.Window:
@@ -24,53 +20,44 @@ def log_window(window: Window) -> times.Window:
     return times.Window(times.microseconds(window.start), times.microseconds(window.end))
 
 
-def written_window(store: Address, window: Window, path: Path, study: str = "") -> int:
-    """Write a window of the log store as a Parquet file that a study reads; the number of its rows.
+def window_data(store: Address, window: Window) -> str:
+    """A window of a log store as the data of a study.
 
-    Columns are ``id``, ``ts``, ``request`` and ``response`` by the names that the study's table has for them, ``model``
-    where every row names one and the study's table has it, and ``label`` where annotators gave some: of each annotator the
-    last value, of these that of most; a tie gives none.  Values of users are never among them.
-
-    Parameters
-    ----------
-    store : Address
-    window : Window
-    path : Path
-    study : str
-        A study's name, or the path of a notebook.
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> window = Window(datetime(2026, 5, 1, tzinfo=UTC), datetime(2026, 6, 1, tzinfo=UTC))
+    >>> window_data(Address(None, "postgresql://db.example/logs?user=reader"), window)
+    'postgresql://db.example/logs?user=reader&from=2026-05-01T00:00:00Z&to=2026-06-01T00:00:00Z'
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    known = _columns_of(study)
-    within = log_window(window)
-    n = 0
-    with Log(store.named) as log:
-        labels = _labels(log, within)
-        names = [name for name in _COLUMNS if name != "model" or ("model" in known and _all_name_a_model(log, within))]
-        renamed = {ours: next((name for name in theirs if name in known), ours) for ours, theirs in NAMES.items()}
-        schema = pa.schema([
-            (renamed.get(name, name), pa.timestamp("us", tz="UTC") if name == "ts" else pa.string()) for name in names
-        ])  # fmt: skip
-        if labels:
-            schema = schema.append(pa.field("label", pa.float64()))
-        with pq.ParquetWriter(path, schema) as file:
-            for batch in log.batches(within, columns=names):
-                columns = list(batch.columns)
-                if labels:
-                    columns.append(pa.array([labels.get(one) for one in batch["id"].to_pylist()], pa.float64()))
-                file.write_batch(pa.record_batch(columns, schema))
-                n += batch.num_rows
-    return n
+    place = store.named
+    start, end = (times.shown(at) for at in (times.microseconds(end) for end in window))
+    return f"{place}{'&' if '?' in place else '?'}from={start}&to={end}"
 
 
-def _all_name_a_model(log: Log, window: times.Window) -> bool:
+def window_columns(store: Address, window: Window, study: str) -> dict[str, str]:
+    """The renames by which a study finds request and response in a log store.
+
+    ``model`` becomes ``logged_model`` where some rows name none: the study would refuse them.
+    """
+    if study not in studies.names():
+        return {}
+    known = {column.name for table in studies.study(study).SCHEMA.values() for column in table.columns}
+    found = {ours: next((name for name in theirs if name in known), ours) for ours, theirs in NAMES.items()}
+    if "model" in known and _some_name_a_model(store, log_window(window)):
+        found["model"] = "logged_model"
+    return {ours: name for ours, name in found.items() if ours != name}
+
+
+def _some_name_a_model(store: Address, window: times.Window) -> bool:
+    """Whether some rows name a model, and others none."""
     import sqlalchemy as sql
 
     rows = tables().interactions
-    nameless = (rows.c.model.is_(None), rows.c.ts >= window.start, rows.c.ts < window.end)
-    with log.reading() as connection:
-        return connection.execute(sql.select(rows.c.id).where(*nameless).limit(1)).first() is None
+    query = sql.select(sql.func.count(), sql.func.count(rows.c.model))
+    with Log(store.named) as log, log.reading() as connection:
+        n, named = connection.execute(query.where(rows.c.ts >= window.start, rows.c.ts < window.end)).one()
+    return bool(0 < named < n)
 
 
 def exported(store: Address, folder: Path, window: Window | None) -> int:
@@ -91,31 +78,3 @@ def exported(store: Address, folder: Path, window: Window | None) -> int:
         start = times.microseconds(window.start.replace(day=1, hour=0, minute=0, second=0, microsecond=0))
     with Log(store.named) as log:
         return export(log, folder, times.Window(start)).rows["interactions"]
-
-
-def _columns_of(study: str) -> frozenset[str]:
-    """The names of a study's columns; none of a notebook's."""
-    if study not in studies.names():
-        return frozenset()
-    schema = studies.study(study).SCHEMA
-    return frozenset(column.name for table in schema.values() for column in table.columns)
-
-
-def _labels(log: Log, window: times.Window) -> dict[str, float]:
-    """Interaction → its label: of each annotator the last value, of these that of most; a tie gives none."""
-    import sqlalchemy as sql
-
-    has: Any = tables()
-    rows, marks = has.interactions, has.feedback
-    query = (
-        sql.select(rows.c.id, marks.c.judge, marks.c.value)
-        .select_from(rows.join(marks, marks.c.interaction == rows.c.id))
-        .where(marks.c.source == "annotator", marks.c.value.is_not(None), rows.c.ts >= window.start, rows.c.ts < window.end)
-        .order_by(marks.c.ts, marks.c.seq)
-    )  # fmt: skip
-    last: dict[str, dict[str | None, float]] = {}
-    with log.reading() as connection:
-        for name, judge, value in connection.execute(query).tuples():
-            last.setdefault(restored(name), {})[judge] = value
-    counted = {name: Counter(by.values()).most_common(2) for name, by in last.items()}
-    return {name: top[0][0] for name, top in counted.items() if len(top) == 1 or top[0][1] > top[1][1]}

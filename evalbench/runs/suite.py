@@ -45,7 +45,7 @@ class Job(NamedTuple):
     number : int
         Counted from 1 over the whole suite.
     entry, line : int
-        Where it stands in the file.
+        Where it stands in the file; line 0: in none.
     plan : Plan
     timeout : float or None
         Seconds.

@@ -69,8 +69,9 @@ def refuse_suite(jobs: Sequence[Job], suite: str) -> None:
 
 def _places(jobs: Sequence[Job]) -> str:
     """Where the runs are in the file: the run's label, or how many they are."""
-    entries = dict.fromkeys(f"entry {job.entry} (line {job.line})" for job in jobs)
-    return f"{', '.join(entries)}: {jobs[0].label if len(jobs) == 1 else f'{len(jobs)} runs'}"
+    entries = dict.fromkeys(f"entry {job.entry} (line {job.line})" for job in jobs if job.line)
+    label = jobs[0].label if len(jobs) == 1 else f"{len(jobs)} runs"
+    return f"{', '.join(entries)}: {label}" if entries else label
 
 
 def _indented(text: str) -> str:

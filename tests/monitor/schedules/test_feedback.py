@@ -10,9 +10,10 @@ import pandas as pd
 import pytest
 from logged import START, interaction, remark
 
+from evalbench import load
 from evalbench.core.stats import wilson
 from evalbench.monitor.feedback import BIAS, feedback_of, month_windows
-from evalbench.monitor.from_store import exported, log_window, written_window
+from evalbench.monitor.from_store import exported, log_window, window_columns, window_data
 from evalbench.monitor.occasions import Window
 from evalbench.monitor.store import LogStore
 from evalbench.readers.log_store.address import address_of
@@ -81,28 +82,26 @@ def test_months_of_a_zone():
     assert [(label, end.month) for label, _, end in month_windows(now, 2)] == [("2025-12", 1), ("2026-01", 1)]
 
 
-def test_a_window_is_a_study_s_table(log, log_place, tmp_path):
+def test_a_window_is_a_study_s_data(log, log_place):
     log.append([interaction(i, model="a/b") for i in range(10)])
-    log.append_feedback([
-        remark(1, value=1.0, judge="ann"), remark(1, value=0.0, judge="bob"),  # a tie
-        remark(2, value=0.0, judge="ann"), remark(2, value=1.0, judge="ann", ts=START + timedelta(days=9)),  # changed
-        remark(3, value=1.0, judge="ann"), remark(3, value=1.0, judge="bob"), remark(3, value=0.0, judge="eve"),
-        remark(4, "user", 0.0),
-    ])  # fmt: skip
-    path = tmp_path / "rows.parquet"
-    window = Window(START, START + timedelta(hours=5))
-    assert written_window(address_of(log_place), window, path, "text_metrics") == 5
-    rows = pd.read_parquet(path)
-    assert [*rows.columns] == ["id", "ts", "prompt", "output", "model", "prompt_version", "label"]
-    assert rows.set_index("id")["label"].dropna().to_dict() == {"r00002": 1.0, "r00003": 1.0}
-    log.append([interaction(99)])
-    written_window(address_of(log_place), WHOLE, path, "text_metrics")
-    assert "model" not in pd.read_parquet(path)  # one of the rows names none
+    store, window = address_of(log_place), Window(START, START + timedelta(hours=5))
+    columns = window_columns(store, window, "text_metrics")
+    assert columns == {"request": "prompt", "response": "output"}
+    rows = load(window_data(store, window), study="text_metrics", columns=columns)["items"]
+    assert [*rows["id"]] == [f"r{i:05d}" for i in range(5)]
+    assert [*rows["output"]] == [f"a{i}" for i in range(5)]
+    assert set(rows["model"]) == {"a/b"}
 
 
-def test_a_window_without_rows(log, log_place, tmp_path):
-    log.append([interaction(0)])
-    assert written_window(address_of(log_place), Window(START - timedelta(days=2), START), tmp_path / "x.parquet") == 0
+def test_rows_that_name_no_model_do_not_stop_a_study(log, log_place):
+    log.append([interaction(i + 100) for i in range(10)])
+    late = Window(START + timedelta(hours=50), WHOLE.end)
+    assert "model" not in window_columns(address_of(log_place), late, "text_metrics")
+    log.append([interaction(i, model="a/b" if i else None) for i in range(10)])
+    store = address_of(log_place)
+    columns = window_columns(store, WHOLE, "text_metrics")
+    assert columns["model"] == "logged_model"
+    assert "model" not in load(window_data(store, WHOLE), study="text_metrics", columns=columns)["items"]
 
 
 def test_months_are_delivered_whole(log, log_place, tmp_path):
