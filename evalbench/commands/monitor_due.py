@@ -71,12 +71,12 @@ def due(
     """
     from evalbench import workbench
     from evalbench.commands.batch import _progress
+    from evalbench.core.schedulers import checked_address
     from evalbench.monitor.carrying import carry_out, standings, unknown_names
     from evalbench.monitor.entry_runs import Carrier
     from evalbench.monitor.ledger import opened, shared_disk
     from evalbench.monitor.overview import overview
     from evalbench.monitor.schedule import read_schedule
-    from evalbench.runs.cluster import checked_address
     from evalbench.runs.kernel import memory_fault
 
     _refuse_without_packages()
