@@ -69,12 +69,12 @@ def snapshot(value: Any) -> tuple[Any, int]:
 
     def copied(part: Any) -> Any:
         nonlocal left, size
-        if isinstance(part, str):
-            size += _bytes_of(part)
-            return part
         left -= 1
         if left < 0:
             raise TooLarge(f"more than {MOST_PARTS} parts")
+        if isinstance(part, str):
+            size += _bytes_of(part)
+            return part
         if isinstance(part, dict):
             size += 200
             return {name: copied(one) for name, one in part.items()}

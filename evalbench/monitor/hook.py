@@ -24,6 +24,7 @@ from evalbench.monitor.wrapping import UNDER_WAY, Call, wrapped
 if TYPE_CHECKING:
     from evalbench.models.exchange import Reply
 
+_NUMBERS = (int, float)
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -156,7 +157,7 @@ class CallLog:
             more, more_size = snapshot({**(stages or {}), **reply.stages})
             row = {
                 "client": self._intake.hashed(client),
-                "ts": time.time() - (latency or 0.0) if ts is None else ts,
+                "ts": time.time() - (latency if isinstance(latency, _NUMBERS) else 0.0) if ts is None else ts,
                 "request": asked,
                 "response": reply.text,
                 "stages": more,

@@ -102,6 +102,7 @@ class Writer:
         self._lost: Counter[str] = Counter()
         self._unreported: dict[str, Row] = {}
         self._reporting: list[Row] = []
+        self._report_from = 0.0
         self._said: tuple[Mapping[str, int], int] = ({}, 0)
         self._process = f"{platform.node()}:{os.getpid()}"
         self._id = os.urandom(8).hex()
@@ -188,7 +189,7 @@ class Writer:
         """Wait, at most so many seconds, until all that was given so far is written or lost; whether it is."""
         until, target = time.monotonic() + timeout, self._rows_in
         self._hurried = True
-        if target > self._rows_out:
+        if target > self._rows_out or self._to_report():
             self.start()
         self._nudge()
         while self._thread is not None and (self._rows_out < target or self._to_report()):
@@ -265,10 +266,11 @@ class Writer:
         """Take rows from the queue, once there are any; False where there will be no more."""
         if not held:
             item = None
-            while item is None and not self._to_report():
+            while item is None and not (self._to_report() and time.monotonic() >= self._report_from):
                 if self._given_up or (self._closed and self._queue.empty()):
                     return False
-                item = self._queue.get()
+                with suppress(Empty):
+                    item = self._queue.get(timeout=_LONGEST_PAUSE_S if self._to_report() else None)
             self._take(item, held)
             if not self._hurried:
                 self._wait(self._linger)
@@ -301,7 +303,9 @@ class Writer:
             logger.warning("the log store is written again; %s", self.counts)
 
     def _report(self, store: _Sink) -> None:
-        """Write what was lost; what cannot be written is tried again with the next rows."""
+        """Write what was lost; what cannot be written is tried again later, and holds no row up."""
+        if time.monotonic() < self._report_from:
+            return
         with self._lock:
             self._reporting += self._unreported.values()
             self._unreported = {}
@@ -311,16 +315,19 @@ class Writer:
         try:
             store.write("losses", [{**report, "ts": now} for report in self._reporting])
         except Exception as error:  # noqa: BLE001 - as with rows
-            self._failed(error)
-            self._wait(_LONGEST_PAUSE_S)
+            self._count(error)
+            self._report_from = time.monotonic() + _LONGEST_PAUSE_S
         else:
             self._reporting = []
 
-    def _failed(self, error: Exception) -> None:
+    def _count(self, error: Exception) -> None:
         with self._lock:
             self._failures += 1
             self._first_failure = self._first_failure or _kind(error)
-            was_up, self._down = not self._down, True
+
+    def _failed(self, error: Exception) -> None:
+        self._count(error)
+        was_up, self._down = not self._down, True
         if was_up:
             said = str(error) if isinstance(error, NotOpen) else type(error).__name__
             logger.warning("the log store cannot be written (%s); up to %d rows wait for it", said, self._max_rows)

@@ -47,6 +47,22 @@ def test_a_store_that_comes_late_gets_what_waited_and_what_was_lost(tmp_path, ca
     assert "log of interactions: 5 of 8 written, 3 lost (queue full)" in caplog.text
 
 
+def test_a_loss_is_reported_although_nothing_is_written(tmp_path):
+    with logged(tmp_path / "log.sqlite") as log:
+        log.record(request=["x"] * 30_000)
+    assert [(loss.reason, loss.rows) for loss in Log(tmp_path / "log.sqlite").status().losses] == [("too large", 1)]
+
+
+def test_numbers_that_are_none_are_left_out(tmp_path):
+    with logged(tmp_path / "log.sqlite") as log:
+        log.record(
+            request="why?", cost=float("nan"), latency="fast", input_tokens=float("inf"), output_tokens=True, model=7
+        )
+    (row,) = Log(tmp_path / "log.sqlite").rows()
+    assert [row[name] for name in ("cost", "latency", "input_tokens", "output_tokens")] == [None] * 4
+    assert row["model"] == "7"
+
+
 def test_an_address_with_a_password_is_named_without_it(caplog):
     with logged("postgresql://me:hunter2-hunter2@127.0.0.1:9/none", exit_timeout=0.3) as log:
         log.record(request="why?")

@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 import pytest
+from waiting import wait_until
 
 from evalbench.monitor.counts import CLOSED, FAULT, FULL, LARGE, LEFT, REFUSED
 from evalbench.monitor.writing import Writer
@@ -183,6 +184,21 @@ def test_a_row_that_cannot_be_cleaned_stops_no_other(shelf):
     assert (counts.lost, counts.faults) == ({FAULT: 1}, 1)
     assert counts.first_fault.startswith("ZeroDivisionError in cleaned, line ")
     assert "exceptions within the hook: 1, the first: ZeroDivisionError in cleaned" in str(counts)
+
+
+def test_losses_that_cannot_be_reported_hold_no_row_up(shelf, caplog):
+    shelf.rows.pop("losses")  # a function of the application's own that does not know this table
+    one = writer(shelf, max_bytes=1000)
+    for round_ in range(5):
+        put(one, f"large {round_}", size=1001)
+        put(one, round_)
+        wait_until(lambda n=round_: one.counts.written > n, seconds=4)
+    assert one.counts.written == 5
+    begun = time.monotonic()
+    one.close(0.5)
+    assert time.monotonic() - begun < 3
+    assert "cannot be written" not in caplog.text
+    assert one.counts.first_failure == "KeyError"
 
 
 def test_many_threads_lose_nothing(shelf):
