@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalbench.core.seeds import keys
+from evalbench.core.wording import count
 from evalbench.errors import BadInput
 from evalbench.readers.frames import more_than_once
 from evalbench.readers.parquet import cells_of
@@ -53,8 +54,8 @@ class Large:
 
     def __str__(self) -> str:
         return (
-            f"{self.name}: {self.sampled} of {self.rows} rows were read, those whose hash of the id is smallest (seed 0); "
-            "only statistics that are said to be of all rows are of all rows"
+            f"{count(self.sampled)} of {count(self.rows)} rows were read, those whose hash of the id is smallest (seed 0): "
+            "figures are of these, unless they are said to be of all rows"
         )
 
 
@@ -79,7 +80,8 @@ class FramePart:
 
         for start in range(0, len(self.frame), BATCH_ROWS):
             rows = self.frame[start : start + BATCH_ROWS]
-            cells = {name: pa.array(rows[name], from_pandas=True) for name in columns}
+            cells = {name: pa.array(rows[name].array, from_pandas=True) for name in columns}
+            cells = {name: c.combine_chunks() if isinstance(c, pa.ChunkedArray) else c for name, c in cells.items()}
             yield Where(self.name, start + 1), pa.RecordBatch.from_pydict(cells)
 
 

@@ -60,7 +60,7 @@ def test_a_store_and_its_parquet_file_have_the_same_statistics(store: str, tmp_p
     parts = log_parts.log_parts(store)
     frame = sample_of("log.sqlite", parts, 50, {})
     assert len(frame) == 50
-    assert str(frame.attrs[STREAM]).startswith("log.sqlite: 50 of 300 rows were read")
+    assert str(frame.attrs[STREAM]).startswith("50 of 300 rows were read")
     path = tmp_path / "log.parquet"
     pd.DataFrame(rows()).to_parquet(path)
     plain = sample_of("log.parquet", (ParquetPart(str(path), 0, 1, 300),), 50, {})
