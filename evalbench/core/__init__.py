@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from evalbench.core import experiments as experiments
     from evalbench.core import global_drift as global_drift
     from evalbench.core import imports as imports
+    from evalbench.core import judge_drift as judge_drift
+    from evalbench.core import judged_by as judged_by
     from evalbench.core import judged_rates as judged_rates
+    from evalbench.core import judging_time as judging_time
     from evalbench.core import kendall as kendall
     from evalbench.core import leanings as leanings
     from evalbench.core import linearised as linearised

@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
+from evalbench.core.judging_time import judged_at
 from evalbench.errors import BadInput
 from evalbench.judge import offline
 from evalbench.judge.entail import BASELINE, holds_back
@@ -194,6 +195,7 @@ def _language_model(
             purpose=task.name,
             prompt_hash=template.sha256,
             unit=asked.units.get(item["id"], ""),
+            asked_at=judged_at(),
         )
         for item in items
         for sample in range(asked.samples)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from evalbench.core.imports import modules_of
 
 if TYPE_CHECKING:
+    from evalbench.kit import anchors as anchors
     from evalbench.kit import answers as answers
     from evalbench.kit import cases as cases
     from evalbench.kit import choosing as choosing

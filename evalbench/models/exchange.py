@@ -52,6 +52,8 @@ class Request:
         change what is asked: equal questions share one call.
     unit : str
         The study's item, where ``item_id`` names a question about it: a budget asks all questions of an item together.
+    asked_at : str
+        Part of the key where it is not empty: what was asked under another name is asked anew.
 
     Raises
     ------
@@ -75,6 +77,7 @@ class Request:
     purpose: str = ""
     prompt_hash: str = ""
     unit: str = ""
+    asked_at: str = ""
 
     def __post_init__(self) -> None:
         messages = as_messages(self.messages)
@@ -93,7 +96,7 @@ class Request:
         return json.dumps(list(self.messages), ensure_ascii=False)
 
     def key(self, endpoint: str) -> str:
-        """SHA-256 of everything that shapes the reply, the endpoint's identity and the sample's number."""
+        """SHA-256 of everything that shapes the reply, the endpoint's identity, the sample's number and ``asked_at``."""
         return text_hash(
             json.dumps(
                 [
@@ -105,6 +108,7 @@ class Request:
                     schema_text(self.schema) if self.schema else None,
                     self.logprobs,
                     self.sample,
+                    *([self.asked_at] if self.asked_at else []),
                 ],
                 ensure_ascii=False,
                 separators=(",", ":"),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from evalbench.core.imports import modules_of
 
 if TYPE_CHECKING:
+    from evalbench.readers import anchors as anchors
     from evalbench.readers import brat as brat
     from evalbench.readers import cards as cards
     from evalbench.readers import catalog as catalog

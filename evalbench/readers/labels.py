@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -42,10 +42,15 @@ def label_columns(frame: pd.DataFrame) -> pd.DataFrame:
     >>> list(label_columns(pd.DataFrame({"doc_id": ["a"], "score": [1], "comment": [""]})))
     ['id', 'mark', 'comment']
     """
+    return with_our_names(frame, _OTHER_NAMES)
+
+
+def with_our_names(frame: pd.DataFrame, others: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    """A table whose columns have our names instead of the first of the other ones that it has; those it has stay."""
     names = {
         other: ours
-        for ours, others in _OTHER_NAMES.items()
-        if ours not in frame and (other := next((o for o in others if o in frame), ""))
+        for ours, known in others.items()
+        if ours not in frame and (other := next((o for o in known if o in frame), ""))
     }
     return frame.rename(columns=names)
 

@@ -14,7 +14,7 @@ from evalbench.models.redact import environment_keys, holds, names_a_key, user_i
 from evalbench.readers.files import parsed_json
 from evalbench.readers.parameters import Parameter
 
-OF_JUDGES = ("labels", "correction")
+OF_JUDGES = ("labels", "correction", "anchors_then", "anchors_now")
 """The files of every study whose figures rest on a judge."""
 INSTEAD = "_data"
 """How the name of a file ends that is read instead of the data set."""
@@ -217,7 +217,7 @@ def _shown(value: Any) -> str:
 
 
 def file_parameters(values: Mapping[str, Any], tables: tuple[str, ...]) -> dict[str, Path]:
-    """The parameters that name files or folders: tables, labels, corrections, ``…_data``, ``…_file`` and ``…_run``; empty ones left out.
+    """The parameters that name files or folders: tables, labels, corrections, anchors, ``…_data``, ``…_file`` and ``…_run``; empty ones left out.
 
     ``data`` counts where it is a path rather than ``name@version``.
     """

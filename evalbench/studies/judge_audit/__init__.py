@@ -42,6 +42,7 @@ def evaluate(
     judge_prompt: str = "",
     judge_temperature: float = 0.0,
     judge_max_tokens: int = 1024,
+    judged_at: str = "",
     sample_method: str = "first",
     n_samples: int = 0,
     random_state: int = 0,
@@ -76,6 +77,9 @@ def evaluate(
         Your own prompt ``mark`` (of pairs ``pairwise``), a file or a folder.
     judge_temperature, judge_max_tokens
         Of a language model's verdicts; the longest verdict of a language model.
+    judged_at : str
+        A name for this judging, such as ``2026-11``: verdicts given under another one are not taken from the cache, so that
+        a judge that changed in silence is seen.
     sample_method, n_samples, random_state
         See :func:`evalbench.kit.sampling.sample_ids`.
     humans : sequence of str
@@ -100,7 +104,8 @@ def evaluate(
     -------
     Result
         ``items``: one row per answer, criterion and judge.  ``tables``: ``agreement``, ``replacing``, ``rates``, ``probes``, ``panel``,
-        ``alike``, ``costs``, ``unparsed``, ``texts``, ``reasons``.  ``files``: ``correction.json``, for studies that rest on the judge.
+        ``alike``, ``costs``, ``unparsed``, ``texts``, ``reasons``.  ``files``: ``correction.json``, for studies that rest on the judge, and
+        ``anchors.jsonl``: the labelled answers with the judge's marks, by which its drift is measured.
 
     Raises
     ------
@@ -114,7 +119,8 @@ def evaluate(
     asked_by = criteria_of(checks, data, options, judge)
     checks.tried(lambda: lights_of(green_from, yellow_from, lights))
     checks.refuse("judge_audit")
-    heard = live(data, asked_by, **{**kit.taken(live, options), "judge": judge})
+    with core.judging_time.judging(judged_at):
+        heard = live(data, asked_by, **{**kit.taken(live, options), "judge": judge})
     data = heard.data
     readings = read(data, humans)
     if labels_drawn == DRAWN:
@@ -140,7 +146,7 @@ def evaluate(
         method=method(items, options),
         accounting=heard.accounting,
         trials=noise_of(items, readings),
-        files=files_of(items, readings, data.label),
+        files=files_of(items, readings, data.label, heard.versions(), judged_at),
     )
 
 

@@ -1,10 +1,15 @@
-"""What the labels of an audit say of each judge, for studies that rest on it: ``correction.json``."""
+"""What the labels of an audit say of each judge, for studies that rest on it: ``correction.json`` and ``anchors.jsonl``."""
 
 from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping
 
 import pandas as pd
 
 from evalbench import core, readers
+from evalbench.readers import anchors
 from evalbench.studies.judge_audit.inputs import CRITERION, Readings
 from evalbench.studies.judge_audit.items import ZERO_ONE, annotators_of
 from evalbench.studies.judge_audit.summary import LEAST
@@ -12,7 +17,53 @@ from evalbench.studies.judge_audit.summary import LEAST
 FILE = "correction.json"
 
 
-def files_of(items: pd.DataFrame, readings: Readings, data: core.result.DataLabel) -> dict[str, bytes]:
+def files_of(
+    items: pd.DataFrame,
+    readings: Readings,
+    data: core.result.DataLabel,
+    versions: Mapping[str, str] | None = None,
+    judged_at: str = "",
+) -> dict[str, bytes]:
+    """The corrections of the judges, and the labelled answers as anchors; neither where it would be empty.
+
+    Parameters
+    ----------
+    items : DataFrame
+    readings : Readings
+    data : DataLabel
+    versions : mapping of str to str, optional
+        Judge → the model as its endpoint named it, of the judge that was asked now.
+    judged_at : str
+        The name of the judging.
+    """
+    return {**_corrections(items, readings, data), **_anchors(items, readings, versions or {}, judged_at)}
+
+
+def _anchors(items: pd.DataFrame, readings: Readings, versions: Mapping[str, str], judged_at: str) -> dict[str, bytes]:
+    """Every labelled answer with the mark that each judge gave it, and how this judge was asked."""
+    key = ["judge", *anchors.KEYS]
+    plain = readings.verdicts[readings.verdicts["probe"] == ""]
+    asked = plain.groupby(key)[["prompt", "output"]].first().reset_index().rename(columns={"judge": "asked"})
+    labelled = items[items["human"].notna()].sort_values(["asked", *anchors.KEYS], kind="stable")
+    columns = ["asked", *anchors.KEYS, "human", "mark"]
+    found = labelled[columns].merge(asked, on=columns[:-2], how="left").fillna({"prompt": "", "output": ""})
+    rows = [
+        {
+            **{name: str(row[name]) for name in anchors.KEYS},
+            "label": float(row["human"]),
+            "mark": None if math.isnan(row["mark"]) else float(row["mark"]),
+            "judge": str(row["asked"]),
+            "prompt": str(row["prompt"]),
+            "version": versions.get(row["asked"], ""),
+            "judged_at": judged_at if row["asked"] in versions else "",
+            "answer": hashlib.sha256(str(row["output"]).encode()).hexdigest()[:16] if row["output"] else "",
+        }
+        for row in found.to_dict("records")
+    ]
+    return {anchors.FILE: anchors.written(rows)} if rows else {}
+
+
+def _corrections(items: pd.DataFrame, readings: Readings, data: core.result.DataLabel) -> dict[str, bytes]:
     """The file, bound to judge, prompts and population; none where under :data:`LEAST` answers have both a mark and a label."""
     verdicts, found = readings.verdicts, []
     for criterion, of in items.groupby(CRITERION, sort=True):

@@ -76,6 +76,11 @@ class Live(NamedTuple):
     accounting: dict[str, Any]
     notes: tuple[str, ...]
 
+    def versions(self) -> dict[str, str]:
+        """The judge that was asked, and the models that its endpoint named."""
+        served = ", ".join(self.accounting.get("served_by", ()))
+        return {str(name): served for name in self.verdicts["judge"].unique()} if served else {}
+
 
 def criteria_of(
     checks: kit.Checks, data: readers.Dataset, options: Mapping[str, Any], judge: Judge
