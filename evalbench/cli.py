@@ -19,6 +19,7 @@ _COMMANDS = {
     "export": "evalbench.commands.export:export",
     "batch": "evalbench.commands.batch:batch",
     "index": "evalbench.commands.index:index",
+    "rejudge": "evalbench.commands.rejudge:rejudge",
     "compare": "evalbench.commands.compare:compare",
     "check": "evalbench.commands.check:check",
     "metrics": "evalbench.commands.metrics:metrics",

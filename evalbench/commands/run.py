@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import click
 
@@ -19,7 +19,7 @@ from evalbench.errors import BadInput
 from evalbench.readers.runs import PAGE
 
 if TYPE_CHECKING:
-    from evalbench.runs.run import Plan
+    from evalbench.runs.run import Plan, Run
 
 _RANK = {"red": 3, "yellow": 2, "grey": 1}
 
@@ -273,33 +273,73 @@ def run_study(
 
     # Before anything else: the kernel's imports take longer than all that comes before its start.
     fork = click.get_current_context().with_resource(forking())
+
+    def planned() -> Plan:
+        from evalbench.runs.limits import limited
+        from evalbench.runs.run import plan
+        from evalbench.runs.tables import refuse_tables
+
+        given = gathered(target, table_source(data), pairs, renames, model, root)
+        found = limited(plan(target, given, root), max_calls, max_cost)
+        refuse_tables(found)
+        return found
+
+    how = Carried(out, timeout, memory, dry_run, fail_on, as_json, quiet, fork, log)
+    sys.exit(carry_out(planned, Path(target).stem, how))
+
+
+class Carried(NamedTuple):
+    """How a plan is carried out, by the options of the command line."""
+
+    out: Path | None
+    timeout: float | None
+    memory: int | None
+    dry_run: bool
+    fail_on: tuple[str, ...]
+    as_json: bool
+    quiet: bool
+    fork: bool
+    log: str | None = None
+
+
+def carry_out(
+    make: Callable[[], Plan], name: str, how: Carried, after: Callable[[Run], Sequence[str]] | None = None
+) -> int:
+    """Plan a run, carry it out and print what came of it; the exit code.
+
+    Parameters
+    ----------
+    make : callable
+        Gives the plan; what it refuses is printed.
+    name : str
+        The study, for what fails before there is a plan.
+    how : Carried
+    after : callable, optional
+        Further lines about a finished run.
+    """
     from evalbench.commands.printed import headline, run_object
     from evalbench.commands.step_summary import summarise_run
     from evalbench.core.budget import in_words
     from evalbench.core.progress import Shown
     from evalbench.core.verdict import SYMBOLS
     from evalbench.report.index import write_index
-    from evalbench.runs.limits import limited
-    from evalbench.runs.run import plan, run
-    from evalbench.runs.tables import refuse_tables
+    from evalbench.runs.run import run
 
     def ends_early(status: str, code: int, error: str) -> NoReturn:
         click.echo(error if status == "interrupted" else f"evalbench: {error}", err=True)
-        if as_json:
-            click.echo(run_object(Path(target).stem, status, code, error=error))
+        if how.as_json:
+            click.echo(run_object(name, status, code, error=error))
         sys.exit(code)
 
     try:
-        given = gathered(target, table_source(data), pairs, renames, model, root)
-        planned = limited(plan(target, given, root), max_calls, max_cost)
-        refuse_tables(planned)
+        planned = make()
         report_edits([planned])
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # what stops a run from outside is written down
-        if dry_run:
-            sys.exit(print_dry_run(planned, timeout, memory, fork, as_json))
-        follow = None if quiet else lambda read: Shown(read, sys.stderr, planned.study)
-        with logging_into(log):
-            done = run(planned, out=out, timeout=timeout, memory=memory, progress=follow, fork=fork)
+        if how.dry_run:
+            return print_dry_run(planned, how.timeout, how.memory, how.fork, how.as_json)
+        follow = None if how.quiet else lambda read: Shown(read, sys.stderr, planned.study)
+        with logging_into(how.log):
+            done = run(planned, out=how.out, timeout=how.timeout, memory=how.memory, progress=follow, fork=how.fork)
     except BadInput as error:
         ends_early("refused", 2, str(error))
     except KeyboardInterrupt:
@@ -307,12 +347,12 @@ def run_study(
             "interrupted", 130, "Interrupted. Replies received so far are cached; run the same command to continue."
         )
     write_index(done.folder.parents[1])
-    notes = unjudged([done.light], fail_on) if done.results else []
-    code = exit_code(done.light, fail_on) if done.results else 1
+    notes = unjudged([done.light], how.fail_on) if done.results else []
+    code = exit_code(done.light, how.fail_on) if done.results else 1
     page = done.folder / PAGE
     if done.results is None:
         click.echo(f"{done.status}: {done.error}", err=True)
-    if as_json:
+    if how.as_json:
         click.echo(
             run_object(
                 planned.study,
@@ -324,7 +364,7 @@ def run_study(
                 notes=notes,
             )
         )
-    elif quiet:
+    elif how.quiet:
         click.echo(page)
     else:
         if done.results is not None:
@@ -334,8 +374,10 @@ def run_study(
             click.echo("\n".join(headline(done.results)))
             if stopped := in_words(done.results.get("budget") or {}):
                 click.echo(f"budget  {stopped}")
+        for line in after(done) if after and done.results is not None else ():
+            click.echo(line)
         click.echo(f"report  {page}", err=done.results is None)
     for line in notes:
         click.echo(line, err=True)
     summarise_run(done.folder)
-    sys.exit(code)
+    return code

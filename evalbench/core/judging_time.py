@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 VARIABLE = "EVALBENCH_JUDGED_AT"
+AGAIN = "EVALBENCH_AGAIN"
+"""Names the old run that is judged again, see :mod:`evalbench.models.chat.replay`."""
 _name: ContextVar[str | None] = ContextVar("judged at", default=None)
 
 

@@ -178,6 +178,7 @@ def _language_model(
 ) -> Judgements:
     from evalbench.models.accounting import accounting, calls_table
     from evalbench.models.chat.collect import collect
+    from evalbench.models.chat.replay import judge_speaks
     from evalbench.models.exchange import Request, as_messages
 
     template = load_prompt(task.prompt or task.name, asked.language, asked.prompt or None)
@@ -200,7 +201,8 @@ def _language_model(
         for item in items
         for sample in range(asked.samples)
     ]
-    replies = collect(requests, by, **options)
+    with judge_speaks(by):
+        replies = collect(requests, by, **options)
     return Judgements(
         judge=by,
         task=task,

@@ -84,6 +84,7 @@ RESULTS: Mapping[str, Any] = {
     "would_be_light?": _or_null(LIGHT), "decided_by?": _or_null(OBJECT),
     "slices?": [_SLICE], "clusters?": COUNT, "items": {"n": COUNT, "unscored": COUNT, "of?": TEXT}, "summary": [_FIGURE], "notes": [TEXT], "method": [TEXT],
     "tables": {"*": FILE_NAME}, "stopping?": OBJECT,
+    "judged_again?": {"run": TEXT, "identity": TEXT, "then": TEXT, "now": TEXT, "replies": COUNT, "not_recorded": COUNT, "requests": COUNT},
 }  # fmt: skip
 _DATA: Mapping[str, Any] = {"name": TEXT, "version?": TEXT}
 RUN: Mapping[str, Any] = {

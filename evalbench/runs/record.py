@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalbench.core.dry import is_dry
+from evalbench.core.judging_time import AGAIN
 from evalbench.errors import BadInput
 from evalbench.readers.runs import ITEMS, RESULTS_JSON, RUN_JSON, table_file, whole_file, write_json
 from evalbench.runs.folder import RUN, RUN_SCHEMA_VERSION, now, update_run
@@ -83,7 +84,19 @@ def write(result: Result, folder: Path) -> None:
         with whole_file(folder / name) as temporary:
             temporary.write_bytes(content)
     update_run(folder, **result.accounting)
-    write_json(folder / RESULTS_JSON, {**result.to_json(), "tables": tables})
+    write_json(folder / RESULTS_JSON, {**_of_old_run(result.to_json()), "tables": tables})
+
+
+def _of_old_run(content: dict[str, Any]) -> dict[str, Any]:
+    """The content of ``results.json``; of a run that judged another's answers again, with what it is."""
+    if not os.environ.get(AGAIN):
+        return content
+    from evalbench.models.chat import replay
+
+    recorded = replay.active()
+    assert recorded is not None
+    account = recorded.account()
+    return {**content, "notes": [replay.in_words(account), *content["notes"]], "judged_again": account}
 
 
 def _write_frame(frame: pd.DataFrame, path: Path) -> None:

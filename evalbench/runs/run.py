@@ -70,6 +70,8 @@ class Plan:
         The metrics that are files or folders with modules, with their absolute paths.
     limits : mapping
         ``max_calls`` and ``max_cost`` of the run's budget, where it has them; see :func:`evalbench.runs.limits.limited`.
+    variables : mapping
+        Further variables of the kernel; see :func:`evalbench.runs.again.judged_again`.
     """
 
     study: str
@@ -84,6 +86,7 @@ class Plan:
     reports: Path
     modules: Mapping[str, Path] = field(default_factory=dict)
     limits: Mapping[str, float] = field(default_factory=dict)
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_at_home(self) -> bool:
@@ -195,7 +198,8 @@ def environment(planned: Plan) -> dict[str, str]:
         planned.limits.get("max_cost"),
         seed if type(seed) is int else 0,
     )
-    return {**limits, **({"EVALBENCH_ROOT": str(planned.root)} if planned.is_at_home else {})}
+    root = {"EVALBENCH_ROOT": str(planned.root)} if planned.is_at_home else {}
+    return {**limits, **root, **planned.variables}
 
 
 def file_paths(

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from evalbench.core import budget, dry
 from evalbench.errors import BadInput
 from evalbench.models import names
-from evalbench.models.chat import rationing
+from evalbench.models.chat import rationing, replay
 from evalbench.models.chat.calls import Line, Plan, answer
 from evalbench.models.chat.hearing import Hears, hearer
 from evalbench.models.chat.keeping import Keeping
@@ -61,7 +61,8 @@ def collect(
     the last reason.
 
     A budget (:mod:`evalbench.core.budget`) is counted here and nowhere else: what it leaves no room for is unscored,
-    ``budget``. On a dry run nothing is sent (:mod:`evalbench.core.dry`).
+    ``budget``. On a dry run nothing is sent (:mod:`evalbench.core.dry`), nor to a system whose old run is judged again
+    (:mod:`evalbench.models.chat.replay`).
 
     Parameters
     ----------
@@ -109,6 +110,8 @@ def collect(
     )
     if not requests:
         return []
+    if (recorded := replay.instead()) is not None:
+        return recorded.replies(requests, target)
     return run_sync(_collect(list(requests), plan, cache, progress, on_reply or hearer()))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any
@@ -147,30 +147,40 @@ def _entries(calls: pd.DataFrame) -> Iterator[tuple[str, str, str, dict[str, Any
     """Key, model, host and what is kept, of each call that has a key."""
     redact = redactor()
     for row in calls[calls["key"].str.fullmatch(_KEY).fillna(False)].to_dict("records"):
-        raw = redact(row["reply"])
-        kept = {
-            "served_by": row["served_by"],
-            "text": without_reasoning(raw),
-            "unscored": row["unscored"],
-            "detail": redact(row["detail"]),
-            "raw": raw,
-            "finish": row["finish"],
-            "tokens_in": _count(row["tokens_in"]),
-            "tokens_out": _count(row["tokens_out"]),
-            "seconds": row["seconds"],
-            "requests": row["requests"],
-            "retries": row["retries"],
-            "reasks": row["reasks"],
-            "errors": row["errors"].split(),
-            "not_taken": row["not_taken"].split(),
-        }
-        if kept["text"] == raw:
-            del kept["raw"]
-        if not kept["text"].strip():
-            kept["ended"] = True
-        if row["logprobs"]:
-            kept["logprobs"] = json.loads(redact(row["logprobs"]))
-        yield row["key"], row["model"], row["host"], kept
+        yield row["key"], row["model"], row["host"], kept_of(row, redact)
+
+
+def kept_of(row: Mapping[Any, Any], redact: Callable[[str], str]) -> dict[str, Any]:
+    """What the cache keeps of a call, out of its row in ``calls.parquet``; ``redact`` takes this machine's keys out."""
+    raw = redact(row["reply"])
+    kept = {
+        "served_by": row["served_by"],
+        "text": without_reasoning(raw),
+        "unscored": row["unscored"],
+        "detail": redact(row["detail"]),
+        "raw": raw,
+        "finish": row["finish"],
+        "tokens_in": _count(row["tokens_in"]),
+        "tokens_out": _count(row["tokens_out"]),
+        "seconds": row["seconds"],
+        "requests": row["requests"],
+        "retries": row["retries"],
+        "reasks": row["reasks"],
+        "errors": row["errors"].split(),
+        "not_taken": row["not_taken"].split(),
+    }
+    if kept["text"] == raw:
+        del kept["raw"]
+    if not kept["text"].strip():
+        kept["ended"] = True
+    if row["logprobs"]:
+        kept["logprobs"] = json.loads(redact(row["logprobs"]))
+    return kept
+
+
+def is_kept(unscored: str) -> bool:
+    """Whether a call ended with an answer, by the reason that its row gives."""
+    return unscored in _ANSWERS
 
 
 def _count(value: Any) -> int | None:

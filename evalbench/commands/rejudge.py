@@ -1,0 +1,97 @@
+"""``evalbench rejudge``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from evalbench.commands.run import DRY_RUN, FAIL_ON, MAX_CALLS, MAX_COST, MEMORY, Carried, assignments, carry_out
+
+if TYPE_CHECKING:
+    from evalbench.runs.run import Plan, Run
+
+
+@click.command("rejudge")
+@click.argument("old", metavar="RUN")
+@click.option("--judge", default="", metavar="NAME", help="Who judges (default: the judge of the run, asked anew).")
+@click.option(
+    "--judged-at",
+    default="",
+    metavar="TEXT",
+    help="A name for this judging, such as 2026-11: verdicts given under another one are not taken from the cache (default: "
+    "the date, where the judge is that of the run).",
+)
+@click.option(
+    "-p",
+    "pairs",
+    multiple=True,
+    metavar="name=value",
+    help="A parameter that differs from the run's, such as judge_prompt=FILE; may be repeated.",
+)
+@click.option("--data", metavar="NAME@VERSION|PATH", help="The run's data, where they have been moved.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for reports (default: reports/).")
+@click.option(
+    "--root",
+    type=click.Path(path_type=Path),
+    help="The workbench (default: found upwards from here, else that of the package).",
+)
+@click.option("--timeout", type=click.FloatRange(min=1), help="Time limit in seconds for the whole notebook.")
+@MEMORY
+@DRY_RUN
+@MAX_CALLS
+@MAX_COST
+@FAIL_ON
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print one JSON object on standard output, described by docs/run.schema.json.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Print where the page is, no figures and no progress.")
+def rejudge(
+    old: str,
+    judge: str,
+    judged_at: str,
+    pairs: tuple[str, ...],
+    data: str | None,
+    out: Path | None,
+    root: Path | None,
+    timeout: float | None,
+    memory: int | None,
+    dry_run: bool,
+    max_calls: int | None,
+    max_cost: float | None,
+    fail_on: tuple[str, ...],
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Judge the answers of a finished run again; RUN is its folder or id. Only the judge is asked, never the system.
+
+    \b
+    evalbench rejudge reports/rag_generation/A --judge openai/gpt-4o
+    evalbench rejudge reports/judge_audit/A --judged-at 2026-11
+    evalbench compare reports/rag_generation/A reports/rag_generation/B
+    """
+    from evalbench.runs.fork import forking
+
+    fork = click.get_current_context().with_resource(forking())
+
+    def planned() -> Plan:
+        from evalbench import workbench
+        from evalbench.commands.compare import run_folder
+        from evalbench.runs.again import judged_again
+        from evalbench.runs.limits import limited
+
+        given = {**assignments(pairs, "-p"), **({"data": data} if data else {})}
+        folder = run_folder(old, workbench.reports(root))
+        return limited(judged_again(folder, judge, given, judged_at=judged_at, root=root), max_calls, max_cost)
+
+    def after(done: Run) -> Sequence[str]:
+        return [f"compare evalbench compare {old} {done.folder}"]
+
+    how = Carried(out, timeout, memory, dry_run, fail_on, as_json, quiet, fork)
+    sys.exit(carry_out(planned, "rejudge", how, after))
