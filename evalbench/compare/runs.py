@@ -1,7 +1,7 @@
 """Two or more runs of one study, or groups within a run, against the first of them.
 
-Everything is computed anew from ``items.parquet`` by five hooks of the study (``summarise``, ``measures``, ``with_sums``,
-``weighted``, ``UNIT``; :class:`evalbench.studies.contract.Study` says what each gives).  A statistic that ``measures``
+Everything is computed anew from ``items.parquet`` by six hooks of the study (``summarise``, ``measures``, ``judged_measures``,
+``with_sums``, ``weighted``, ``UNIT``; :class:`evalbench.studies.contract.Study` says what each gives).  A statistic that ``measures``
 defines is compared exactly, every other on paired resamples: by ``weighted``, or else by ``summarise``.
 
 Options are the keyword arguments that a function shares with ``parameters`` of ``results.json``.  A statistic is compared
@@ -20,6 +20,7 @@ import numpy as np
 
 from evalbench.compare import N_SUMMARIES
 from evalbench.compare.changes import Changes, changes
+from evalbench.compare.judges import Judging, with_judges
 from evalbench.compare.resampled import compare_summaries
 from evalbench.compare.sides import Group, Side, stopped_early, surroundings, unequal
 from evalbench.compare.slices import Value, by_value, with_grouping
@@ -52,10 +53,11 @@ class Hooks(NamedTuple):
     with_sums: Callable[..., pd.DataFrame] | None = None
     weighted: Callable[..., Kernel] | None = None
     content_unit: str = ""
+    judged_measures: Callable[..., Sequence[Measure]] | None = None
 
     @classmethod
-    def of(cls, study: Study) -> Hooks:
-        return cls(study.measures, study.summarise, study.UNIT, study.with_sums, study.weighted, study.CONTENT_UNIT)
+    def of(cls, s: Study) -> Hooks:
+        return cls(s.measures, s.summarise, s.UNIT, s.with_sums, s.weighted, s.CONTENT_UNIT, s.judged_measures)
 
     def summed(self, side: Side) -> Side:
         """The side with every column that the figures sum."""
@@ -96,6 +98,8 @@ class Differences:
         The first figure within each value of the slices that both have.
     same : bool
         Whether both sides are the same run and groups.
+    judging : Judging or None
+        What is said of the judges of the two runs.
     """
 
     reference: Side
@@ -110,6 +114,7 @@ class Differences:
     notes: tuple[str, ...]
     same: bool
     slices: tuple[Value, ...] = ()
+    judging: Judging | None = None
 
 
 def compare(
@@ -154,11 +159,9 @@ def compare(
     """
     _comparable(reference, others, paired=paired, content_unit=hooks.content_unit)
     reference, *others = (hooks.summed(side) for side in (reference, *others))
-    found = [
-        _differences(reference, side, hooks, paired, metric, margins or {}, seed, (n_resamples, n_summaries))
-        for side in others
-    ]
-    return one_family(found)
+    more = (paired, metric, margins or {}, seed, (n_resamples, n_summaries))
+    found = [_differences(reference, side, hooks, *more) for side in others]
+    return one_family([with_judges(d, hooks, seed=seed, n_resamples=n_resamples) for d in found])
 
 
 def _comparable(reference: Side, others: Sequence[Side], *, paired: bool, content_unit: str) -> None:

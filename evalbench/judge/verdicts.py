@@ -208,7 +208,11 @@ def _language_model(
         task=task,
         rows=tuple(_of_reply(task, reply) for reply in replies),
         calls=calls_table(replies),
-        accounting=accounting(replies),
+        accounting={
+            **accounting(replies),
+            "judge_prompts": [template.sha256],
+            "judge_versions": sorted({reply.served_by for reply in replies if reply.served_by}),
+        },
     )
 
 

@@ -58,6 +58,7 @@ def _pair_json(d: Differences, answers: Sequence[Answered]) -> dict[str, Any]:
         "surroundings": {n: [a, b] for n, a, b in d.surroundings},
         "units": {"shared": d.n_shared, "only_reference": d.only_reference, "only_side": d.only_side},
         "notes": list(d.notes),
+        **({"judging": d.judging.to_json()} if d.judging else {}),
         **({"slices": [v.row() for v in d.slices]} if d.slices else {}),
         **({"answers": [{"kind": a.kind, **a.comparison.row()} for a in answers]} if answers else {}),
     }

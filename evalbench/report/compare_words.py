@@ -64,7 +64,8 @@ def sentences(differences: Differences, metric: str = "") -> list[str]:
     first = rows[0].comparison.metric
     whole = [row for row in rows if not row.group and metric in ("", row.comparison.metric)]
     groups = [row for row in rows if row.group and row.comparison.metric == first]
-    return [f"{said_group(row.group)}{row.comparison.words}" for row in [*whole, *groups]]
+    judges = differences.judging.sentences if differences.judging and differences.judging.voids else ()
+    return [*judges, *(f"{said_group(row.group)}{row.comparison.words}" for row in [*whole, *groups])]
 
 
 def said_group(group: Mapping[str, str]) -> str:

@@ -11,8 +11,10 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from evalbench.core.budget import in_words
+from evalbench.core.judging_time import in_words as again_in_words
 from evalbench.draw.html import Html, attribute, escape
 from evalbench.draw.slices import slices_html
 from evalbench.draw.stopped import stopped_html
@@ -119,7 +121,7 @@ def render(folder: Path) -> Path:
     folder = Path(folder)
     source = read_run(folder)
     cell = parameters(source.notebook) if source.notebook else ()
-    context = _finished(source, cell) if source.results else _unfinished(source, cell)
+    context = _finished(source, cell, folder) if source.results else _unfinished(source, cell)
     tables = (source.results or {}).get("tables") or {}
     context["files"] = files(folder, tables)
     context["provenance"] = provenance(source.run, source.results)
@@ -138,11 +140,11 @@ def render(folder: Path) -> Path:
     return runs.write_text(folder / PAGE, anchored(fitted(page), items.names))
 
 
-def _finished(source: Source, cell: tuple[Parameter, ...]) -> dict[str, Any]:
+def _finished(source: Source, cell: tuple[Parameter, ...], folder: Path) -> dict[str, Any]:
     results = source.results or {}
     story = narrate(source.notebook, _OWN_IDS, source.run.get("drawn") or ()) if source.notebook else _NOTHING
     name, data = str(results["study"]), results["data"]
-    stopped = in_words(results.get("budget") or {})
+    stopped, judged_again = in_words(results.get("budget") or {}), again_in_words(results.get("judged_again") or {})
     return {
         "title": story.title or name.replace("_", " ").capitalize(),
         "head": f"{str(results['light']).capitalize()}: {name}, {data_label(data)}",
@@ -153,17 +155,30 @@ def _finished(source: Source, cell: tuple[Parameter, ...]) -> dict[str, Any]:
         "judged": results["judged"],
         "data": data_label(data),
         "band": verdict_html(results),
-        "notes": notes_html([note for note in results["notes"] if note != stopped]),
+        "notes": notes_html([note for note in results["notes"] if note not in (stopped, judged_again)]),
         "trials": trials_html(results["trials"], results["by"]) if results.get("trials") else Html(""),
         "slices": (by_value := slices_html(results)),
         "story": story,
         "results": results,
         "intervals": sorted({str(row["method"]) for row in results["summary"] if row.get("method")}),
-        "warnings": (*([stopped_html(results["budget"])] if stopped else []), *warnings(source.run), *_unread(source)),
+        "warnings": (
+            *([_again_html(results, judged_again, folder)] if judged_again else []),
+            *([stopped_html(results["budget"])] if stopped else []),
+            *warnings(source.run),
+            *_unread(source),
+        ),
         "settings": settings(results["parameters"], cell, source.run.get("edited_defaults")),
         "contents": _contents(story, trials=bool(results.get("trials")), slices=bool(by_value)),
         "failure": "",
     }
+
+
+def _again_html(results: Mapping[str, Any], said: str, folder: Path) -> Html:
+    """That an old run's answers were judged again, with a link to its page where that lies beside this one."""
+    run = str(results["judged_again"]["run"])
+    beside = Path(run).name == run and (folder.parent / run / PAGE).is_file()
+    link = f' <a href="{attribute(f"../{quote(run)}/{PAGE}")}">The page of that run</a>' if beside else ""
+    return Html(f"<p>{escape(said)}{link}</p>")
 
 
 def _unread(source: Source) -> tuple[Html, ...]:

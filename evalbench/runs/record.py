@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalbench.core.dry import is_dry
 from evalbench.core.judging_time import AGAIN
+from evalbench.core.judging_time import in_words as again_in_words
 from evalbench.errors import BadInput
 from evalbench.readers.runs import ITEMS, RESULTS_JSON, RUN_JSON, table_file, whole_file, write_json
 from evalbench.runs.folder import RUN, RUN_SCHEMA_VERSION, now, update_run
@@ -96,7 +97,7 @@ def _of_old_run(content: dict[str, Any]) -> dict[str, Any]:
     recorded = replay.active()
     assert recorded is not None
     account = recorded.account()
-    return {**content, "notes": [replay.in_words(account), *content["notes"]], "judged_again": account}
+    return {**content, "notes": [again_in_words(account), *content["notes"]], "judged_again": account}
 
 
 def _write_frame(frame: pd.DataFrame, path: Path) -> None:

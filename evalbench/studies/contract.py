@@ -56,6 +56,9 @@ class Study:
     measures : callable, optional
         ``measures(…) -> Sequence[Measure]``: the statistics that are functions of sums over items; ``evalbench
         compare`` then compares them exactly and fast, see :func:`evalbench.core.comparison.compare_measures`.
+    judged_measures : callable, optional
+        ``judged_measures(…) -> Sequence[Measure]``: those of them that rest on a judge; without it, of a study that asks one,
+        all figures do.
     with_sums : callable, optional
         ``with_sums(items, *, …) -> items`` with the columns that ``measures`` sum and the file does not hold, such as
         who passed a threshold.
@@ -89,6 +92,7 @@ class Study:
     evaluate: Callable[..., Result]
     summarise: Callable[..., Summary]
     measures: Callable[..., Sequence[Measure]] | None = None
+    judged_measures: Callable[..., Sequence[Measure]] | None = None
     with_sums: Callable[..., pd.DataFrame] | None = None
     weighted: Callable[..., Callable[..., Mapping[Any, Any]]] | None = None
     adapt: Callable[[Mapping[str, pd.DataFrame]], Mapping[str, pd.DataFrame]] | None = None
@@ -104,7 +108,9 @@ class Study:
 
 
 VALUES = {"QUESTION": str, "SCHEMA": dict, "UNIT": str, "CONTENT_UNIT": str}
-FUNCTIONS = ("evaluate", "summarise", "measures", "with_sums", "weighted", "adapt", "check", "needs", "plan")
+FUNCTIONS = (
+    "evaluate", "summarise", "measures", "judged_measures", "with_sums", "weighted", "adapt", "check", "needs", "plan",
+)  # fmt: skip
 REQUIRED = ("QUESTION", "SCHEMA", "evaluate", "summarise")
 
 

@@ -18,7 +18,6 @@ from typing import Any, cast
 
 from evalbench.core.judging_time import AGAIN
 from evalbench.core.unscored import REASONS
-from evalbench.core.wording import counted
 from evalbench.errors import BadInput
 from evalbench.models.accounting import CALL_COLUMNS
 from evalbench.models.chat.kept import from_cache, is_kept, kept_of
@@ -123,27 +122,3 @@ def judge_speaks(name: str) -> Iterator[None]:
 def instead() -> Replay | None:
     """What answers in place of a model that is asked here; None where the model is asked."""
     return None if _judging.get() else active()
-
-
-def in_words(account: Mapping[str, Any]) -> str:
-    """The account as a sentence; empty without one.
-
-    Examples
-    --------
-    >>> in_words({"run": "20261101T090000Z-1a2b3c4d", "identity": "1a2b3c4d" * 8, "then": "acme/judge", "now": "acme/other", "replies": 40, "not_recorded": 0})
-    'Judged again: the answers are those of the run 20261101T090000Z-1a2b3c4d (1a2b3c4d1a2b), which acme/judge judged; acme/other judges here. The system was not asked: 0 requests, 40 recorded replies.'
-    """
-    if not account:
-        return ""
-    same = account["then"] == account["now"]
-    judges = (
-        f"which {account['then'] or 'no judge'} judged; {'it' if same else account['now']} judges here"
-        f"{' once more' if same else ''}"
-    )
-    replies = counted(int(account["replies"]), "recorded reply", "recorded replies")
-    missing = int(account["not_recorded"])
-    lost = f"; {counted(missing, 'request')} without one, which are unscored" if missing else ""
-    return (
-        f"Judged again: the answers are those of the run {account['run']} ({str(account['identity'])[:12]}), {judges}. "
-        f"The system was not asked: 0 requests, {replies}{lost}."
-    )
