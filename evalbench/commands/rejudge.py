@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -91,7 +92,10 @@ def rejudge(
         return limited(judged_again(folder, judge, given, judged_at=judged_at, root=root), max_calls, max_cost)
 
     def after(done: Run) -> Sequence[str]:
-        return [f"compare evalbench compare {old} {done.folder}"]
+        from evalbench.core.judging_time import in_words
+
+        said = in_words((done.results or {}).get("judged_again") or {})
+        return [said, f"compare  evalbench compare {shlex.quote(old)} {shlex.quote(str(done.folder))}"]
 
     how = Carried(out, timeout, memory, dry_run, fail_on, as_json, quiet, fork)
     sys.exit(carry_out(planned, "rejudge", how, after))

@@ -97,7 +97,7 @@ class Differences:
     slices : tuple of Value
         The first figure within each value of the slices that both have.
     same : bool
-        Whether both sides are the same run and groups.
+        Whether both are the same run and groups.
     judging : Judging or None
         What is said of the judges of the two runs.
     """
@@ -158,9 +158,9 @@ def compare(
         If studies or (paired) data differ, no unit or group is common, or there is no such figure.
     """
     _comparable(reference, others, paired=paired, content_unit=hooks.content_unit)
-    reference, *others = (hooks.summed(side) for side in (reference, *others))
-    more = (paired, metric, margins or {}, seed, (n_resamples, n_summaries))
-    found = [_differences(reference, side, hooks, *more) for side in others]
+    reference, *others = map(hooks.summed, (reference, *others))
+    more = (hooks, paired, metric, margins or {}, seed, (n_resamples, n_summaries))
+    found = (_differences(reference, side, *more) for side in others)
     return one_family([with_judges(d, hooks, seed=seed, n_resamples=n_resamples) for d in found])
 
 
