@@ -23,8 +23,6 @@ from evalbench.readers.anchors import FILE, read_anchors
 if TYPE_CHECKING:
     import pandas as pd
 
-    from evalbench.compare.runs import Differences, Hooks
-
 JUDGES = ("judge", "answer_judge", "strong")
 """The options of studies that name a judge."""
 _AUDIT = "judge_audit"
@@ -82,8 +80,8 @@ class Judging:
         }
 
 
-def with_judges(d: Differences, hooks: Hooks, *, seed: int, n_resamples: int) -> Differences:
-    """The differences of two runs, those that rest on another judge without a verdict."""
+def with_judges(d: Any, hooks: Any, *, seed: int, n_resamples: int) -> Any:
+    """The differences of two runs (:class:`evalbench.compare.runs.Differences`), those that rest on another judge without a verdict."""
     judging = judging_of(d.reference, d.side, hooks, seed=seed, n_resamples=n_resamples)
     if judging is None:
         return d
@@ -94,7 +92,7 @@ def with_judges(d: Differences, hooks: Hooks, *, seed: int, n_resamples: int) ->
     return replace(d, rows=rows, slices=slices, judging=judging, notes=notes)
 
 
-def judging_of(reference: Side, side: Side, hooks: Hooks, *, seed: int, n_resamples: int) -> Judging | None:
+def judging_of(reference: Side, side: Side, hooks: Any, *, seed: int, n_resamples: int) -> Judging | None:
     """What is said of the judges of two runs; None where they asked none, or are one run."""
     then, now = judged_by(reference), judged_by(side)
     study = reference.results["study"]

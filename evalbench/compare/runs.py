@@ -99,7 +99,6 @@ class Differences:
     same : bool
         Whether both are the same run and groups.
     judging : Judging or None
-        What is said of the judges of the two runs.
     """
 
     reference: Side
