@@ -158,8 +158,8 @@ def _beating(
                 if not ledger.beat(claim, clock(), lease):
                     say(f"{claim.entry}: another host has taken its run over; what this one finds does not count")
                     return
-            except BadInput as error:
-                say(f"{claim.entry}: no sign could be given ({error}); it is tried again")
+            except Exception as error:  # noqa: BLE001 - whatever a database does, the next sign may get through
+                say(f"{claim.entry}: no sign could be given ({type(error).__name__}: {error}); it is tried again")
 
     thread = threading.Thread(target=beat, name="evalbench-lease", daemon=True)
     thread.start()

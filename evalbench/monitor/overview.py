@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from evalbench.errors import BadInput
 from evalbench.monitor.chosen import read_chosen
 from evalbench.monitor.due import Standing
 from evalbench.monitor.feedback import BIAS, feedback_of, month_windows
@@ -65,10 +66,18 @@ def overview(schedule: Schedule, ledger: Ledger, standings: Sequence[Standing], 
             "timezone": schedule.zone.key,
             "made": shown(now),
             "entries": entries,
-            "chosen": [{"file": path.name, **read_chosen(path).to_json()} for path in files],
+            "chosen": [found for path in files if (found := _chosen(path))],
             "feedback": _feedback(schedule, now),
         },
     )
+
+
+def _chosen(path: Path) -> dict[str, Any] | None:
+    """What a file of chosen metrics says; None where it cannot be read, which its entry says when it is run."""
+    try:
+        return {"file": path.name, **read_chosen(path).to_json()}
+    except BadInput:
+        return None
 
 
 def _feedback(schedule: Schedule, now: datetime) -> dict[str, Any] | None:

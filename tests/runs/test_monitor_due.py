@@ -70,6 +70,16 @@ def test_a_run_that_cannot_start_fails_alone_and_is_tried_again(called, bench):
     assert [run["status"] for run in content["entries"][0]["runs"]] == ["failed"]
 
 
+def test_a_file_without_chosen_metrics_fails_its_entry_alone(called, bench):
+    shutil.copy(ROOT / "notebooks" / "text_metrics.ipynb", bench / "notebooks")
+    (bench / "monitored.json").write_text("{}")
+    what = "study: text_metrics, data: words.csv, metrics_from: monitored.json"
+    said = called("entries:\n" + entry("light", 'cron: "0 6 * * *"', LONG_AGO, what=what))
+    assert said.exit_code == 1
+    assert "monitored.json: not what `evalbench monitor choose` writes" in said.stdout
+    assert (bench / "reports/monitor/plan/monitor.html").is_file()
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
