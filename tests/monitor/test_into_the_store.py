@@ -106,3 +106,29 @@ def test_processes_of_an_application_share_a_store(log_place):
         (f"w{n} {i}", f"W{n} {i}") for n in range(3) for i in range(50)
     }
     assert {row["client"] for row in rows} == {client_hash(f"w{n}", KEY) for n in range(3)}
+
+
+FORKS = """
+import os, sys
+from evalbench.monitor import logged
+log = logged(sys.argv[1], linger=0.01)
+log.record(request="parent")
+assert log.flush(60)
+for n in range(3):
+    child = os.fork()
+    if child == 0:
+        log.record(request=f"child {n}")
+        sys.exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    log.record(request=f"parent after {n}")
+    assert log.flush(60)
+assert log.counts.failures == 0, str(log.counts)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="not on this platform")
+def test_forks_leave_the_connections_of_their_parent_alone(log_place):
+    subprocess.run([sys.executable, "-c", FORKS, str(log_place)], check=True, timeout=120)
+    asked = sorted(row["request"] for row in Log(log_place).rows())
+    assert asked == ["child 0", "child 1", "child 2", "parent", "parent after 0", "parent after 1", "parent after 2"]
