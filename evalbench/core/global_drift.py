@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from evalbench.core.arrays import Floats
+from evalbench.core.arrays import Floats, Ints
 from evalbench.core.seeds import rng
 from evalbench.core.significance import holm
 
@@ -19,6 +20,7 @@ LEAST_SAMPLES = 30
 LEAST_SIZE = max(LARGEST)
 ALPHA = 0.05
 LEAST_R = 0.5
+_CELLS = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -66,22 +68,57 @@ class GlobalDrift:
     why: str = ""
 
 
-def features(distances: npt.ArrayLike) -> Floats:
+def of_rows(vectors: npt.ArrayLike, base: npt.ArrayLike) -> Floats:
+    """Of each row's distances to the base (1 − cosine) their mean, the mean of their squares, and the largest.
+
+    Parameters
+    ----------
+    vectors : (n, d) array
+    base : (m, d) array
+        Both of unit length.
+
+    Returns
+    -------
+    (n, 3) array
+
+    Examples
+    --------
+    >>> of_rows([[1.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]]).tolist()
+    [[0.5, 0.5, 1.0]]
+    """
+    new, known = np.asarray(vectors, dtype=np.float32), np.asarray(base, dtype=np.float32)
+    out = np.empty((len(new), 3))
+    step = max(1, _CELLS // max(1, len(known)))
+    for start in range(0, len(new), step):
+        d = 1 - (new[start : start + step] @ known.T).astype(float)
+        out[start : start + step] = np.stack([d.mean(axis=1), (d**2).mean(axis=1), d.max(axis=1)], axis=1)
+    return out
+
+
+def features(rows: npt.ArrayLike) -> Floats:
     """What the distances of a sub-sample to the base say, in the order of :data:`FEATURES`.
 
     Parameters
     ----------
-    distances : (size, n) array
-        D: of each of its rows to each of the base; AD is the mean over the base. The mean of D is that of AD and kept once.
+    rows : (size, 3) array
+        Of :func:`of_rows`; the mean of a row's distances D is its AD.  The mean of D is that of AD and kept once.
 
     Examples
     --------
-    >>> dict(zip(FEATURES, features(np.full((15, 3), 0.5)).tolist()))["sum_largest_10_ad"]
-    5.0
+    >>> dict(zip(FEATURES, features(of_rows(np.eye(3)[:1].repeat(15, 0), np.eye(3))).round(3).tolist()))["sum_largest_10_ad"]
+    6.667
     """
-    d = np.asarray(distances, dtype=float)
-    ad = np.sort(d.mean(axis=1))[::-1]
-    return np.array([d.mean(), d.std(), d.max(), ad.std(), ad[0], *(ad[:n].sum() for n in LARGEST)])
+    mean, squares, largest = np.asarray(rows, dtype=float).T
+    ad = np.sort(mean)[::-1]
+    std = math.sqrt(max(0.0, float(squares.mean() - mean.mean() ** 2)))
+    return np.array([mean.mean(), std, largest.max(), ad.std(), ad[0], *(ad[:n].sum() for n in LARGEST)])
+
+
+def dealt(n: int, size: int, seed: int) -> tuple[Ints, Ints]:
+    """The halves of n labelled rows: the places of the base, and those of the disjoint sub-samples of the other, a row each."""
+    order = rng(seed, "global/halves").permutation(n)
+    add = order[n // 2 :]
+    return order[: n // 2], add[: len(add) // size * size].reshape(-1, size)
 
 
 def global_drift(
@@ -125,23 +162,53 @@ def global_drift(
     Applied Regression Analysis, section 5.1.
     """
     known, labels = np.asarray(vectors, dtype=np.float32), np.asarray(right, dtype=float)
-    new = np.asarray(new_vectors, dtype=np.float32)
-    order = rng(seed, "global/halves").permutation(len(known))
-    base, add = known[order[: len(known) // 2]], order[len(known) // 2 :]
-    n = len(add) // size
+    base, parts = dealt(len(known), size, seed)
+    rows, new = of_rows(known, known[base]), of_rows(new_vectors, known[base])
+    order = rng(seed, "global/new").permutation(len(new))[: len(new) // size * size].reshape(-1, size)
+    return predicted(
+        [rows[part] for part in parts],
+        [float(labels[part].mean()) for part in parts],
+        [new[part] for part in order],
+        size=size,
+        alpha=alpha,
+        least_r=least_r,
+    )
+
+
+def predicted(
+    parts: Sequence[npt.ArrayLike],
+    quality: Sequence[float],
+    new: Sequence[npt.ArrayLike],
+    *,
+    size: int = LEAST_SIZE,
+    alpha: float = ALPHA,
+    least_r: float = LEAST_R,
+) -> GlobalDrift:
+    """The quality of a new sample from that of sub-samples; see :func:`global_drift`.
+
+    Parameters
+    ----------
+    parts : sequence of (size, 3) arrays
+        The rows of each labelled sub-sample, of :func:`of_rows`.
+    quality : sequence of float
+        Of each.
+    new : sequence of (size, 3) arrays
+        The new sample's, cut into samples of the same size.
+    size : int
+    alpha, least_r : float
+    """
+    n = len(parts)
     needed = 2 * size * LEAST_SAMPLES
-    if n < LEAST_SAMPLES or len(new) < size:
+    if n < LEAST_SAMPLES or not len(new):
         why = (
             f"{n} disjoint sub-samples of {size} rows; at least {LEAST_SAMPLES} are needed, that is {needed} labelled rows"
             if n < LEAST_SAMPLES
-            else f"{len(new)} new rows; at least {size} are needed"
+            else f"fewer than {size} new rows"
         )
         return GlobalDrift(n, size, needed, why=why)
-    parts = add[: n * size].reshape(n, size)
-    x = np.stack([features(1 - known[part] @ base.T) for part in parts])
-    y = labels[parts].mean(axis=1)
-    drawn = rng(seed, "global/new").permutation(len(new))[: len(new) // size * size].reshape(-1, size)
-    at = np.stack([features(1 - new[part] @ base.T) for part in drawn]).mean(axis=0)
+    x = np.stack([features(part) for part in parts])
+    y = np.asarray(quality, dtype=float)
+    at = np.stack([features(part) for part in new]).mean(axis=0)
     correlated = _correlated(x, y, alpha, least_r)
     observed = float(y.mean())
     chosen = [i for i, each in enumerate(correlated) if each.chosen]
@@ -156,8 +223,8 @@ def global_drift(
     if outside:
         why = f"the new sample lies outside what was seen: {', '.join(outside)}"
         return GlobalDrift(n, size, needed, correlated, observed, outside=outside, why=why)
-    predicted, half = _predicted(x[:, chosen], y, at[chosen])
-    ends = np.clip([predicted, predicted - half, predicted + half], 0, 1).tolist()
+    value, half = _predicted(x[:, chosen], y, at[chosen])
+    ends = np.clip([value, value - half, value + half], 0, 1).tolist()
     return GlobalDrift(n, size, needed, correlated, observed, *ends)
 
 

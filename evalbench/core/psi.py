@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -119,6 +121,7 @@ def psi_of_numbers(
     n_bins: int = N_BINS,
     epsilon: float = EPSILON,
     n_permutations: int = N_PERMUTATIONS,
+    blocks: npt.ArrayLike | None = None,
 ) -> Psi:
     """The index of a number of each row, in bins of equal counts of the reference.
 
@@ -133,6 +136,8 @@ def psi_of_numbers(
     epsilon : float
     n_permutations : int
         Deals of the rows to the sides; each has bins of its own, as the observed one has.
+    blocks : (n,) array of int, optional
+        Rows of one block, all of one side, are dealt together: those of one client, say.
 
     Examples
     --------
@@ -148,10 +153,11 @@ def psi_of_numbers(
         return Psi(math.nan, epsilon=epsilon)
     order = np.argsort(number, kind="stable")
     number, side = number[order], side[order]
+    together = None if blocks is None else np.asarray(blocks)[known][order]
     edges, reference, now = _in_bins(number, side, n_bins)
     null = []
-    for _ in range(n_permutations):
-        null.append(_in_bins(number, rng.permutation(side), n_bins)[1:])
+    for deal in _deals(side, together, rng, n_permutations):
+        null.append(_in_bins(number, deal, n_bins)[1:])
     return _against(reference, now, [psi(*counts, epsilon) for counts in null], epsilon, tuple(edges.tolist()))
 
 
@@ -162,6 +168,7 @@ def psi_of_counts(
     *,
     epsilon: float = EPSILON,
     n_permutations: int = N_PERMUTATIONS,
+    blocks: npt.ArrayLike | None = None,
 ) -> Psi:
     """The index of what rows hold: tokens, or one category each.
 
@@ -174,6 +181,8 @@ def psi_of_counts(
     epsilon : float
     n_permutations : int
         Deals of whole rows to the sides: tokens come in bursts, and dealing them singly would take every burst for a change.
+    blocks : (n,) array of int, optional
+        See :func:`psi_of_numbers`.
 
     Examples
     --------
@@ -189,11 +198,28 @@ def psi_of_counts(
     now = np.asarray(counts.T @ side.astype(float), dtype=float).ravel()
     null: list[Floats] = []
     at_once = max(1, min(n_permutations, _CELLS // max(len(side), len(total))))
-    for start in range(0, n_permutations, at_once):
-        deals = [rng.permutation(side) for _ in range(min(at_once, n_permutations - start))]
+    every = _deals(side, None if blocks is None else np.asarray(blocks), rng, n_permutations)
+    while deals := list(itertools.islice(every, at_once)):
         dealt = np.asarray(counts.T @ np.stack(deals, axis=1).astype(float), dtype=float).T
         null.append(psi(total - dealt, dealt, epsilon))
     return _against(total - now, now, null, epsilon)
+
+
+def _deals(
+    side: npt.NDArray[np.bool_], blocks: npt.NDArray[Any] | None, rng: np.random.Generator, n: int
+) -> Iterator[npt.NDArray[np.bool_]]:
+    """The sides of the rows, dealt anew n times, a block as one.
+
+    Examples
+    --------
+    >>> next(_deals(np.array([True, True, False]), np.array([4, 4, 7]), np.random.default_rng(0), 1)).tolist()
+    [True, True, False]
+    """
+    if blocks is None:
+        yield from (rng.permutation(side) for _ in range(n))
+        return
+    _, first, which = np.unique(blocks, return_index=True, return_inverse=True)
+    yield from (rng.permutation(side[first])[which] for _ in range(n))
 
 
 def _in_bins(values: Floats, current: npt.NDArray[np.bool_], n_bins: int) -> tuple[Floats, Floats, Floats]:

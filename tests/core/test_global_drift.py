@@ -26,7 +26,9 @@ def sample(seed: int, n: int = 3000) -> tuple[np.ndarray, np.ndarray]:
 def test_features_by_hand() -> None:
     d = np.arange(60, dtype=float).reshape(20, 3) / 60
     ad = np.sort(d.mean(axis=1))[::-1]
-    known = dict(zip(FEATURES, features(d).tolist(), strict=True))
+    rows = np.stack([d.mean(axis=1), (d**2).mean(axis=1), d.max(axis=1)], axis=1)
+    known = dict(zip(FEATURES, features(rows).tolist(), strict=True))
+    assert known["std_d"] == pytest.approx(d.std())
     assert known["mean_d"] == pytest.approx(ad.mean())
     assert known["sum_largest_5_ad"] == pytest.approx(ad[:5].sum())
     assert known["max_ad"] == ad[0]
@@ -50,7 +52,7 @@ def test_each_reason_for_no_prediction() -> None:
     few = global_drift(vectors[:500], right[:500], vectors)
     assert "at least 30 are needed, that is 900 labelled rows" in few.why
     assert np.isnan(few.predicted)
-    assert "at least 15 are needed" in global_drift(vectors, right, vectors[:10]).why
+    assert "fewer than 15 new rows" in global_drift(vectors, right, vectors[:10]).why
     chance = np.random.default_rng(2).permutation(right)
     assert "no feature correlates" in global_drift(vectors, chance, vectors).why
     assert "no feature correlates" in global_drift(vectors, np.ones(len(vectors)), vectors).why
