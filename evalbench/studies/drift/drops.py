@@ -1,0 +1,191 @@
+"""Tests 1, 4 and 5: the drop of the key metric, measured, expected from neighbours, and predicted from distances."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalbench.core.arrays import Floats
+from evalbench.core.global_drift import ALPHA, LEAST_R, GlobalDrift, predicted
+from evalbench.core.measures import mean_of
+from evalbench.core.result import Estimate
+from evalbench.core.seeds import rng
+from evalbench.core.unscored import counted as counted_reasons
+from evalbench.core.verdict import Light
+from evalbench.studies.drift.figures import N_JOINT, PREDICTED_DROP, Settings, Test, counts, estimated, measures, noted
+from evalbench.studies.drift.inputs import in_drawn_order
+from evalbench.studies.drift.items import DISTANCES
+from evalbench.studies.drift.lights import LEAST_ROWS, Lights, of_drop, of_interval
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def _side_values(replicates: Floats, weights: Floats, values: Floats, rows: Any) -> Floats:
+    known = np.isfinite(values) & rows
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(weights[:, known] @ values[known] / weights[:, known].sum(axis=1))
+
+
+def key_metric(items: pd.DataFrame, weights: Floats, settings: Settings, quality: Sequence[Estimate]) -> Test:
+    """Test 1: the drop of the key metric from OOS to OOT."""
+    drop = estimated(items, [measures()[0]], settings).estimates[0]
+    values, side = items["key"].to_numpy(dtype=float), (items["side"] == "oot").to_numpy()
+    n = [int((np.isfinite(values) & own).sum()) for own in (~side, side)]
+    if not n[1]:
+        why = "OOT has no labels" if n[0] else "there are no labels"
+        return Test("key_metric", "unlit", [noted(drop, why)], why=why)
+    why = f"fewer than {LEAST_ROWS} labels on a side ({min(n)})" if min(n) < LEAST_ROWS else ""
+    return _of_drop("key_metric", drop, quality[1], settings, why, weights, values, side)
+
+
+def _of_drop(
+    name: str,
+    drop: Estimate,
+    quality: Estimate,
+    settings: Settings,
+    why: str,
+    weights: Floats,
+    values: Floats,
+    side: Any,
+) -> Test:
+    """A test whose figure is a drop between means of the rows of both sides."""
+    light = _drop_light(drop, quality, settings)
+    drawn = np.empty(0, dtype="<U6")
+    if len(weights) and drop.value is not None:
+        then, now = (_side_values(values, weights, values, own) for own in (~side, side))
+        drawn = of_drop(100 * (then - now), now, settings.drop_bands, settings.key)
+    return _finished(name, drop, light, drawn, why, settings)
+
+
+def _drop_light(drop: Estimate, quality: Estimate, settings: Settings) -> Light:
+    if drop.value is None or quality.value is None:
+        return "grey"
+    bands, key = settings.drop_bands, settings.key
+    if settings.light_on == "estimate":
+        return str(of_drop([drop.value], [quality.value], bands, key)[0])  # type: ignore[return-value]
+    if drop.ci_low is None or drop.ci_high is None or quality.ci_low is None or quality.ci_high is None:
+        return "grey"
+    return of_interval((drop.ci_low, drop.ci_high), (quality.ci_low, quality.ci_high), bands, key)
+
+
+def _finished(name: str, drop: Estimate, light: Light, drawn: Lights, why: str, settings: Settings) -> Test:
+    if why or drop.value is None:
+        drop = noted(drop, why)
+        return Test(name, "grey", [replace(drop, light="grey", cuts=settings.drop_bands.cuts)], why=why or drop.note)
+    return Test(name, light, [replace(drop, light=light, cuts=settings.drop_bands.cuts)], drawn, "", drop.metric)
+
+
+def local(items: pd.DataFrame, weights: Floats, settings: Settings) -> Test:
+    """Test 4: the quality that the neighbours of new requests let one expect."""
+    drop = estimated(items, [measures()[2]], settings).estimates[0]
+    rows = items[items["side"] == "oot"]
+    quality = estimated(
+        rows,
+        [
+            mean_of(
+                "expected_oot", "expected_quality", title="expected key metric of OOT", undefined="nothing is expected"
+            ),
+            mean_of(
+                "similarity", "reliability", title="similarity to neighbours", unit="cosine", undefined="no neighbours"
+            ),
+        ]
+        if "similarity" in rows
+        else [
+            mean_of(
+                "expected_oot", "expected_quality", title="expected key metric of OOT", undefined="nothing is expected"
+            )
+        ],
+        settings,
+        {"side": "oot"},
+    ).estimates
+    values = items["expected"].to_numpy(dtype=float) if "expected" in items else np.full(len(items), np.nan)
+    side = (items["side"] == "oot").to_numpy()
+    n = [int((np.isfinite(values) & own).sum()) for own in (~side, side)]
+    labels = items.loc[~side, "key"].dropna()
+    why = ""
+    reliability = next((e.value for e in quality if e.metric == "reliability"), None)
+    if "expected" not in items or not min(n):
+        why = drop.note
+    elif min(n) < LEAST_ROWS:
+        why = f"fewer than {LEAST_ROWS} requests on a side ({min(n)})"
+    elif labels.nunique() < 2:
+        why = "all labels of OOS are equal, so that no neighbour can show a drop"
+    elif reliability is not None and reliability < settings.reliable_from:
+        why = f"the mean similarity to neighbours, {reliability:.3g}, is below {settings.reliable_from:g}: they say nothing"
+    found = _of_drop("local_drift", drop, quality[0], settings, why, weights, values, side)
+    return replace(found, estimates=[*found.estimates, *(e for e in quality)])
+
+
+def forecast(items: pd.DataFrame, settings: Settings) -> GlobalDrift:
+    """The regression of test 5 from the distances of the rows."""
+    if "part" not in items:
+        return GlobalDrift(
+            0, settings.size, 2 * settings.size * 30, why="there are too few labelled requests of OOS, or no vectors"
+        )
+    table = items[list(DISTANCES)].to_numpy(dtype=float)
+    part = items["part"].to_numpy(dtype=str)
+    known = np.isfinite(table).all(axis=1) & (items["unscored"] == "").to_numpy()
+    key = items["key"].to_numpy(dtype=float)
+    add = known & np.char.startswith(part, "add ") & np.isfinite(key)
+    names = sorted(set(part[add].tolist()), key=lambda name: int(name.removeprefix("add ")))
+    where = {name: np.flatnonzero(add & (part == name)) for name in names}
+    whole = [rows for rows in where.values() if len(rows)]
+    new = np.flatnonzero(known & (items["side"] == "oot").to_numpy())
+    new = new[in_drawn_order(items["id"].iloc[new].tolist(), settings.seed, "global/new")]
+    cut = new[: len(new) // settings.size * settings.size].reshape(-1, settings.size)
+    return predicted(
+        [table[rows] for rows in whole],
+        [float(key[rows].mean()) for rows in whole],
+        [table[rows] for rows in cut],
+        size=settings.size,
+        alpha=ALPHA,
+        least_r=LEAST_R,
+    )
+
+
+def global_(items: pd.DataFrame, settings: Settings) -> tuple[Test, GlobalDrift]:
+    """Test 5: the quality predicted from distances."""
+    found = forecast(items, settings)
+    n = int((items["side"] == "oot").sum())
+    lost = counted_reasons(items["unscored"])
+    rows = int(np.isfinite(items["mean_distance"].to_numpy(dtype=float)).sum()) if "mean_distance" in items else 0
+    drop = Estimate(
+        metric=PREDICTED_DROP,
+        title="drop predicted from distances",
+        value=None if found.why else 100 * (found.observed - found.predicted),
+        ci_low=None if found.why else 100 * (found.observed - found.high),
+        ci_high=None if found.why else 100 * (found.observed - found.low),
+        method="" if found.why else "prediction interval of a linear regression",
+        unit="pp",
+        higher_is_better=False,
+        cuts=settings.drop_bands.cuts,
+        note="; ".join(
+            filter(None, [found.why, f"every item is unscored: {lost}" if found.why and lost and not rows else ""])
+        ),
+        **counts(items, 0 if found.why else rows),
+    )
+    quality = Estimate(
+        metric="predicted_quality",
+        title="predicted key metric of OOT",
+        value=None if found.why else found.predicted,
+        ci_low=None if found.why else found.low,
+        ci_high=None if found.why else found.high,
+        method=drop.method,
+        unit="0–1",
+        higher_is_better=True,
+        note=drop.note,
+        **counts(items, 0 if found.why else rows),
+    )
+    why = found.why or (f"fewer than {LEAST_ROWS} rows in OOT ({n})" if n < LEAST_ROWS else "")
+    light = _drop_light(drop, quality, settings)
+    drawn = np.empty(0, dtype="<U6")
+    if not why:
+        spread = (found.high - found.low) / (2 * 1.96)
+        at = np.clip(found.predicted + spread * rng(settings.seed, "global/stability").standard_normal(N_JOINT), 0, 1)
+        drawn = of_drop(100 * (found.observed - at), at, settings.drop_bands, settings.key)
+    test = _finished("global_drift", drop, light, drawn, why, settings)
+    return replace(test, estimates=[*test.estimates, quality]), found

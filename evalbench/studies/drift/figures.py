@@ -1,0 +1,172 @@
+"""What the five tests share: their settings, the figures that are sums over rows, resamples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalbench.core.arrays import Floats
+from evalbench.core.clusters import codes, drawn_together
+from evalbench.core.constant_answer import constant_answer
+from evalbench.core.global_drift import LEAST_SIZE
+from evalbench.core.measures import Estimated, Measure, estimate, ratio, share_of
+from evalbench.core.psi import EPSILON, N_BINS, N_PERMUTATIONS
+from evalbench.core.result import Estimate
+from evalbench.core.seeds import rng
+from evalbench.core.stats import resample_counts
+from evalbench.core.verdict import Bands, Light
+from evalbench.kit.verdicts import bands_of
+from evalbench.studies.drift.lights import RELIABLE_FROM, Lights, Rules, bands_for
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+N_JOINT = 200
+"""Resamples of the statistics, and of all five tests together for the stability of the light."""
+QUALITY, DROP, EXPECTED_DROP, PREDICTED_DROP = "quality", "drop", "expected_drop", "predicted_drop"
+
+
+@dataclass(frozen=True)
+class Test:
+    """One test.
+
+    Attributes
+    ----------
+    name : str
+        Of :data:`evalbench.studies.drift.lights.TESTS`.
+    light : Light
+        ``unlit`` where the test does not apply.
+    estimates : list of Estimate
+        Its figures; the first has its light.
+    drawn : (r,) array of lights
+        In resamples; empty without any.
+    why : str
+        Why it is grey or unlit.
+    decided : str
+        The metric that its light is that of.
+    """
+
+    name: str
+    light: Light
+    estimates: list[Estimate]
+    drawn: Lights = field(default_factory=lambda: np.empty(0, dtype="<U6"))
+    why: str = ""
+    decided: str = ""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The options of the tests, see :func:`evalbench.studies.drift.evaluate`."""
+
+    light_on: str = "estimate"
+    key_bands: Mapping[str, float] = field(default_factory=dict)
+    lights: Rules = field(default_factory=dict)
+    preset: str = "handbook"
+    psi_light_on: str = "excess"
+    new_tokens: str = "increase"
+    languages: Sequence[str] = ()
+    n_bins: int = N_BINS
+    epsilon: float = EPSILON
+    n_permutations: int = N_PERMUTATIONS
+    reliable_from: float = RELIABLE_FROM
+    size: int = LEAST_SIZE
+    seed: int = 0
+    n_resamples: int = 2000
+
+    @property
+    def drop_bands(self) -> Bands:
+        return bands_for("drop", self.preset, self.lights)
+
+    @property
+    def key(self) -> Bands | None:
+        return bands_of(self.key_bands) if self.key_bands else None
+
+
+def with_sums(items: pd.DataFrame) -> pd.DataFrame:
+    """The items with the columns that the figures sum."""
+    oot = (items["side"] == "oot").to_numpy()
+    out = {}
+    for name in ("key", "expected"):
+        values = items[name].to_numpy(dtype=float) if name in items else np.full(len(items), np.nan)
+        known = np.isfinite(values)
+        for side, own in (("oos", ~oot), ("oot", oot)):
+            out[f"{name}_{side}"] = np.where(known, np.where(own, values, 0.0), np.nan)
+            out[f"n_{name}_{side}"] = np.where(known, own.astype(float), np.nan)
+    out["quality"] = items["key"].to_numpy(dtype=float)
+    return items.assign(**out)
+
+
+def measures() -> tuple[Measure, ...]:
+    """The key metric of a side, its drop, and the drop that local drift lets one expect."""
+    return (
+        _drop(DROP, "key", "drop of the key metric", "no labels on one of the sides"),
+        share_of(QUALITY, title="key metric", undefined="no labels"),
+        _drop(
+            EXPECTED_DROP,
+            "expected",
+            "drop expected from neighbours",
+            "nothing is expected without labels of OOS and vectors",
+        ),
+    )
+
+
+def _drop(metric: str, column: str, title: str, undefined: str) -> Measure:
+    return Measure(
+        metric,
+        (f"{column}_oos", f"n_{column}_oos", f"{column}_oot", f"n_{column}_oot"),
+        _difference,
+        unit="pp",
+        higher_is_better=False,
+        title=title,
+        undefined=undefined,
+    )
+
+
+def _difference(a: Floats, n: Floats, b: Floats, m: Floats) -> Floats:
+    return 100 * (ratio(a, n) - ratio(b, m))
+
+
+def joint_weights(items: pd.DataFrame, seed: int, n_resamples: int) -> tuple[Floats, Any]:
+    """How often each row is drawn in each of the joint resamples, and the block of each row."""
+    _, block = codes(drawn_together(items, items["id"].to_numpy()))
+    size = min(N_JOINT, n_resamples)
+    n = int(block.max()) + 1 if len(block) else 0
+    if n < 2 or size < 2:
+        return np.empty((0, len(items))), block
+    drawn = np.concatenate(list(resample_counts(n, rng(seed, "bootstrap/joint"), size)))
+    return drawn[:, block], block
+
+
+def qualities(items: pd.DataFrame, settings: Settings, key_title: str = "key metric") -> list[Estimate]:
+    """The key metric of each side, and beside it the best constant answer."""
+    out = []
+    for side in ("oos", "oot"):
+        rows = items[items["side"] == side]
+        found = estimated(rows, [replace(measures()[1], title=key_title)], settings, {"side": side}).estimates[0]
+        beside = ""
+        if "reference" in rows and found.value is not None and set(rows["key"].dropna()) <= {0.0, 1.0}:
+            constant = constant_answer(rows["key"].to_numpy(dtype=float), rows["reference"].tolist())
+            beside = str(constant) if constant.answer is not None else ""
+        out.append(replace(found, note="; ".join(filter(None, [found.note, beside]))))
+    return out
+
+
+def estimated(
+    rows: pd.DataFrame, own: Sequence[Measure], settings: Settings, group: Mapping[str, str] | None = None
+) -> Estimated:
+    columns = with_sums(rows)
+    return estimate(
+        columns, own, units=columns["id"], seed=settings.seed, group=group, n_resamples=settings.n_resamples
+    )
+
+
+def counts(items: pd.DataFrame, n: int) -> dict[str, int]:
+    lost = int((items["unscored"] != "").sum())
+    return {"n": n, "n_unscored": lost, "n_undefined": len(items) - n - lost}
+
+
+def noted(e: Estimate, *words: str) -> Estimate:
+    return replace(e, note="; ".join(dict.fromkeys(filter(None, [e.note, *words]))))

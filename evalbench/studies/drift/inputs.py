@@ -1,0 +1,301 @@
+"""Both samples: from two tables, or from one that windows of time divide; labels on one scale; clocks that cannot be believed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from evalbench.core.seeds import keys
+from evalbench.core.wording import counted
+from evalbench.errors import BadInput
+from evalbench.kit.sampling import sampled
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evalbench.readers.dataset import Dataset
+
+SIDES = ("oos", "oot")
+WINDOWS = ("oos_from", "oos_to", "oot_from", "oot_to")
+AUTO = "auto"
+_ZONE = re.compile(r"(?:Z|[+-]\d\d(?::?\d\d)?)$")
+_DATED = re.compile(r"^\d{4}-?\d\d-?\d\d[T ]\d")
+
+
+class Samples(NamedTuple):
+    """Both samples as one table.
+
+    Attributes
+    ----------
+    rows : DataFrame
+        The tables' rows with ``side``, ``oos`` or ``oot``; in order of side and id.
+    sources : mapping of str to bool array
+        Table → the rows that are of it.
+    notes : list of str
+    """
+
+    rows: pd.DataFrame
+    sources: Mapping[str, Any]
+    notes: list[str]
+
+
+def adapted(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
+    """A table with a column ``part`` of ``oos`` and ``oot`` as two; labels that are true or false as numbers."""
+    found = dict(frames)
+    (_, frame), *rest = found.items() if found else [("", None)]
+    if frame is not None and not rest and "part" in frame and "oot" not in found:
+        part = frame["part"].map(lambda cell: str(cell).strip().casefold())
+        if set(part) == set(SIDES):
+            found = {side: frame[part == side].drop(columns="part") for side in SIDES}
+            for table in found.values():
+                table.attrs = dict(frame.attrs)
+    return {name: _noted(frame) for name, frame in found.items()}
+
+
+def _noted(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table with labels as numbers, and a note where only some of its times have a zone, or several have."""
+    frame = frame.copy()
+    for name in ("label", "score"):
+        if name in frame.columns and frame[name].map(_truth).notna().any():
+            frame[name] = frame[name].map(_truth).where(frame[name].map(_truth).notna(), frame[name])
+    if "ts" in frame.columns:
+        texts = [str(cell).strip() for cell in frame["ts"] if isinstance(cell, str) and _DATED.match(cell.strip())]
+        zones = {match.group() for match in map(_ZONE.search, texts) if match}
+        bare = sum(_ZONE.search(text) is None for text in texts)
+        said = []
+        if zones and bare:
+            said = [f"ts: {bare} of {len(texts)} times have no time zone and are read as UTC; the others have one"]
+        elif len(zones) > 1:
+            said = [f"ts: times in {len(zones)} time zones ({', '.join(sorted(zones)[:4])}) are compared in UTC"]
+        frame.attrs["notes"] = [*frame.attrs.get("notes", ()), *said]
+    return frame
+
+
+def _truth(cell: Any) -> str | None:
+    return {"true": "1", "false": "0"}.get(str(cell).strip().casefold())
+
+
+def windows_of(given: Mapping[str, str]) -> dict[str, Any]:
+    """The ends of both windows in UTC, those that were given.
+
+    Raises
+    ------
+    BadInput
+        For texts that are no times, windows that are empty, and windows that overlap: all at once.
+    """
+    import pandas as pd
+
+    found, faults = {}, []
+    for name, text in given.items():
+        if not text:
+            continue
+        try:
+            found[name] = pd.to_datetime([text], utc=True, format="ISO8601")[0]
+        except (ValueError, TypeError, OverflowError):
+            faults.append(f"{name} must be a date or time (ISO 8601), such as 2026-03-01; got {text!r:.60}")
+    for side in SIDES:
+        low, high = found.get(f"{side}_from"), found.get(f"{side}_to")
+        if low is not None and high is not None and low >= high:
+            faults.append(f"{side}_from must be before {side}_to: the window from {low} to {high} is empty")
+    if not faults and {"oos_to", "oot_from"} <= set(found) and found["oos_to"] > found["oot_from"]:
+        faults.append(f"the windows overlap: OOS ends at {found['oos_to']}, OOT begins at {found['oot_from']}")
+    if faults:
+        raise BadInput.listing("windows:", faults)
+    return found
+
+
+def samples_of(data: Dataset, windows: Mapping[str, Any], options: Mapping[str, Any]) -> Samples:
+    """Both samples out of one table or two.
+
+    Raises
+    ------
+    BadInput
+        Where windows need times that are not there, or leave a side without rows.
+    """
+    import pandas as pd
+
+    tables = {side: data.tables[side] for side in SIDES if side in data.tables}
+    notes: list[str] = []
+    lacking = [name for name, frame in tables.items() if windows and "ts" not in frame]
+    if lacking:
+        raise BadInput(
+            f"{data.label}: {', '.join(sorted(windows))}: a window of time needs a column ts, which "
+            f'{" and ".join(lacking)} {"lacks" if len(lacking) == 1 else "lack"}; leave the windows out, or name it: columns={{"TIME": "ts"}}'
+        )
+    if len(tables) == 2:
+        parts = {side: frame[_within(frame, windows, side)] for side, frame in tables.items()}
+        notes += _columns_apart(tables)
+    else:
+        parts, said = _divided(data, next(iter(tables.values())), windows)
+        notes += said
+    for side in SIDES:
+        if parts[side].empty:
+            raise BadInput(f"{data.label}: {side.upper()} has no rows{_span(tables, windows)}")
+    drawn = {
+        side: sampled(part, options["sample_method"], options["n_samples"], options["random_state"])
+        for side, part in parts.items()
+    }
+    for side, part in drawn.items():
+        if len(part) < len(parts[side]):
+            notes.append(
+                f"{side.upper()}: {len(part)} of {len(parts[side])} rows are looked at ({options['sample_method']})"
+            )
+    rows = pd.concat([part.assign(side=side) for side, part in drawn.items()], ignore_index=True)
+    rows = rows.sort_values(["side", "id"], kind="stable", ignore_index=True)
+    notes += _clocks(rows)
+    where = {
+        name: np.ones(len(rows), dtype=bool) if len(tables) == 1 else (rows["side"] == name).to_numpy()
+        for name in tables
+    }
+    return Samples(rows, where, notes)
+
+
+def _within(frame: pd.DataFrame, windows: Mapping[str, Any], side: str) -> Any:
+    """Which rows lie in the half-open window of a side; all where it has none."""
+    low, high = windows.get(f"{side}_from"), windows.get(f"{side}_to")
+    kept = np.ones(len(frame), dtype=bool)
+    if low is not None:
+        kept &= (frame["ts"] >= low).to_numpy()
+    if high is not None:
+        kept &= (frame["ts"] < high).to_numpy()
+    return kept
+
+
+def _divided(
+    data: Dataset, frame: pd.DataFrame, windows: Mapping[str, Any]
+) -> tuple[dict[str, pd.DataFrame], list[str]]:
+    """One table as two samples, by the windows or, without any, at the middle row in time."""
+    if "ts" not in frame or frame["ts"].isna().all():
+        raise BadInput(
+            f"{data.label}: one table without times: give a second one (-p oot=FILE), a column part of oos and oot, or a column ts "
+            "with windows (oos_from, oos_to, oot_from, oot_to)"
+        )
+    notes = []
+    undated = int(frame["ts"].isna().sum())
+    if undated:
+        notes.append(f"{undated} of {len(frame)} rows have no time and are on neither side")
+    known = frame[frame["ts"].notna()]
+    if not windows:
+        ordered = known["ts"].sort_values(kind="stable")
+        middle = ordered.iloc[len(ordered) // 2]
+        notes.append(
+            f"No windows were given: rows before {middle:%Y-%m-%d %H:%M:%S} UTC, the earlier half, are OOS, the later ones OOT; "
+            "set oos_from, oos_to, oot_from, oot_to"
+        )
+        windows = {"oos_to": middle, "oot_from": middle}
+    ends = dict(windows)
+    if "oot_from" not in ends and "oos_to" in ends:
+        ends["oot_from"] = ends["oos_to"]
+    if "oos_to" not in ends and "oot_from" in ends:
+        ends["oos_to"] = ends["oot_from"]
+    if not {"oos_to", "oot_from"} <= set(ends):
+        raise BadInput("windows: one table needs oos_to or oot_from, where OOS ends and OOT begins")
+    parts = {side: known[_within(known, ends, side)] for side in SIDES}
+    left = len(known) - sum(map(len, parts.values()))
+    if left:
+        notes.append(f"{counted(left, 'row')} of {len(known)} lie in neither window")
+    return parts, notes
+
+
+def _span(tables: Mapping[str, pd.DataFrame], windows: Mapping[str, Any]) -> str:
+    times = [frame["ts"].dropna() for frame in tables.values() if "ts" in frame]
+    known = [part for part in times if len(part)]
+    if not windows or not known:
+        return ""
+    low, high = min(part.min() for part in known), max(part.max() for part in known)
+    given = ", ".join(f"{name} {value:%Y-%m-%d %H:%M}" for name, value in windows.items())
+    return f" within {given}; the times of the table reach from {low:%Y-%m-%d %H:%M} to {high:%Y-%m-%d %H:%M} UTC"
+
+
+def _columns_apart(tables: Mapping[str, pd.DataFrame]) -> list[str]:
+    """Columns that only one of two tables has."""
+    notes = []
+    for own, other in (SIDES, SIDES[::-1]):
+        alone = [str(c) for c in tables[own] if c not in tables[other]]
+        if alone:
+            notes.append(f"Only {own.upper()} has the columns {', '.join(alone)}: nothing is compared by them")
+    return notes
+
+
+def _clocks(rows: pd.DataFrame) -> list[str]:
+    """What is odd in the times of the rows."""
+    if "ts" not in rows:
+        return []
+    times = {side: rows.loc[rows["side"] == side, "ts"].dropna() for side in SIDES}
+    notes = []
+    if all(len(part) for part in times.values()):
+        late = int((times["oot"] <= times["oos"].max()).sum())
+        if late:
+            notes.append(
+                f"{late} of {len(times['oot'])} rows of OOT are dated before the end of OOS ({times['oos'].max():%Y-%m-%d %H:%M} UTC): "
+                "the samples overlap in time"
+            )
+    whole = rows["id"].str.fullmatch(r"\d{1,15}")
+    if whole.all():
+        back = 0
+        for side in SIDES:
+            own = rows[(rows["side"] == side) & rows["ts"].notna()]
+            ordered = own["ts"].iloc[np.argsort(own["id"].astype("int64").to_numpy(), kind="stable")]
+            back += int((ordered.diff().dt.total_seconds() < 0).sum())
+        if back and back <= len(rows) // 10:
+            notes.append(
+                f"{counted(back, 'time')} where the clock goes back while the ids go on: the months follow ts as it is written"
+            )
+    return notes
+
+
+def metric_of(rows: pd.DataFrame, metric: str) -> tuple[str, Any, list[str]]:
+    """The key metric of each row, 0–1: its column's name, its values (NaN: none), and notes.
+
+    Labels are 0 and 1, or −1 and 1 (then (t + 1) / 2), or shares between 0 and 1.
+
+    Raises
+    ------
+    BadInput
+        For a column that is not there or on another scale.
+    """
+    name = metric
+    if metric == AUTO:
+        name = next((c for c in ("label", "score") if c in rows and rows[c].notna().any()), "")
+    if not name:
+        return "", np.full(len(rows), np.nan), ["There are no labels: tests 1, 4 and 5 need those of OOS"]
+    if name not in rows:
+        raise BadInput(f"metric: there is no column {name!r}; there are {', '.join(map(str, rows.columns))}")
+    import pandas as pd
+
+    values = pd.to_numeric(rows[name], errors="coerce").to_numpy(dtype=float)
+    wrong = rows[name].notna().to_numpy() & (rows[name].astype(str).str.strip() != "").to_numpy() & ~np.isfinite(values)
+    if wrong.any():
+        raise BadInput(f"{name}: {int(wrong.sum())} cells are no numbers, such as {rows[name][wrong].iloc[0]!r:.60}")
+    known = values[np.isfinite(values)]
+    notes = []
+    if (known < 0).any():
+        if not np.isin(known, (-1.0, 1.0)).all():
+            odd = sorted(set(known.tolist()) - {-1.0, 1.0})[:4]
+            raise BadInput(
+                f"{name}: labels are 0 and 1, or −1 and 1, or shares from 0 to 1; below 0 there may be nothing but −1, beside it nothing "
+                f"but 1, found {', '.join(f'{x:g}' for x in odd)}"
+            )
+        values = (values + 1) / 2
+        notes.append(f"{name}: −1 and 1 are read as 0 and 1")
+    elif (known > 1).any():
+        raise BadInput(f"{name}: the key metric must lie between 0 and 1 (or be −1 and 1), found {known.max():g}")
+    return name, values, notes
+
+
+def periods_of(times: Any, period: str) -> list[str]:
+    """The month, week or day of each time, in UTC; empty where there is none."""
+    import pandas as pd
+
+    if period == "week":
+        start = times - pd.to_timedelta(times.dt.weekday, unit="D")
+        return start.dt.strftime("%Y-%m-%d").fillna("").tolist()
+    return times.dt.strftime({"month": "%Y-%m", "day": "%Y-%m-%d"}[period]).fillna("").tolist()
+
+
+def in_drawn_order(ids: Sequence[str], seed: int, purpose: str) -> Any:
+    """The places of the rows in an order that depends on their ids alone."""
+    return np.argsort(keys(seed, purpose, ids), kind="stable")

@@ -1,0 +1,216 @@
+"""What is measured of each row: its vector's neighbours and distances, the class of its response, what a classifier makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evalbench.core.arrays import Floats, Ints
+from evalbench.core.clusters import CLUSTER
+from evalbench.core.global_drift import LEAST_SIZE, dealt, of_rows
+from evalbench.core.local_drift import Formula, expected_quality, nearest
+from evalbench.core.progress import at
+from evalbench.core.seeds import rng
+from evalbench.core.slices import SLICE
+from evalbench.kit.answers import why_unscored
+from evalbench.models.similarity.embed import embed as embedded
+from evalbench.studies.drift.inputs import periods_of
+from evalbench.studies.drift.separating import Separated, separated
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+EXACT_UP_TO = 50_000
+"""Labelled requests from which on neighbours are found by a graph (usearch), most of them and not all."""
+N_CLUSTERS = 10
+_PER_CLUSTER = 30
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The items and what belongs to them.
+
+    Attributes
+    ----------
+    items : DataFrame
+    separated : Separated or None
+    notes : list of str
+    """
+
+    items: pd.DataFrame
+    separated: Separated | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+def items_of(rows: pd.DataFrame, key: npt.ArrayLike, options: Mapping[str, Any]) -> Measured:
+    """One row per interaction and side.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        ``side, id, request, response`` and, where known, ``ts`` and ``prediction``; in order of side and id.
+    key : (n,) array of float
+        The key metric, 0–1; NaN where there is no label.
+    options : mapping
+        ``embed``, ``n_neighbours``, ``formula``, ``tests``, ``period``, ``size``, ``seed``, ``n_permutations``, ``n_resamples``.
+
+    Returns
+    -------
+    Measured
+        ``items``: also ``key``, ``period``, ``unscored``, ``undefined``, ``expected`` and ``similarity`` (local drift), ``part`` and
+        distances (global drift), scores and folds out of the classifiers, ``prediction``.
+    """
+    import pandas as pd
+
+    unscored = why_unscored(rows["response"].tolist())
+    scored = unscored == ""
+    items = pd.DataFrame(
+        {
+            "side": rows["side"],
+            "id": rows["id"],
+            **({"ts": rows["ts"], "period": periods_of(rows["ts"], options["period"])} if "ts" in rows else {}),
+            "key": np.where(scored, np.asarray(key, dtype=float), np.nan),
+            "request": rows["request"],
+            "response": rows["response"],
+            "unscored": unscored,
+            "undefined": "",
+        }
+    )
+    notes: list[str] = []
+    for name in rows.columns:
+        if name == CLUSTER or str(name).startswith(SLICE):
+            items[name] = rows[name]
+    if "reference" in rows:
+        items["reference"] = rows["reference"].fillna("").astype(str)
+    if "prediction" in rows:
+        items["prediction"] = rows["prediction"].fillna("").astype(str)
+    known = items[scored]
+    current = (known["side"] == "oot").to_numpy()
+    vectors = None
+    if options["embed"] and len(known):
+        at(f"vectors of {len(known)} requests")
+        vectors = np.asarray(embedded(known["request"].tolist(), options["embed"]), dtype=np.float32)
+        if "prediction" not in items and "statistics" in options["tests"] and (~current).sum() >= 2 * _PER_CLUSTER:
+            at(f"vectors of {len(known)} responses")
+            of_responses = embedded(known["response"].tolist(), options["embed"])
+            clusters = clusters_of(np.asarray(of_responses, dtype=float), ~current, options["seed"])
+            items["prediction"] = ""
+            items.loc[scored, "prediction"] = [f"cluster {c + 1}" for c in clusters]
+            notes.append(
+                f"Predictions: the nearest of {clusters.max() + 1 if len(clusters) else 0} clusters of the responses of OOS "
+                f"(k-means of vectors of {options['embed']}); a column prediction takes their place"
+            )
+    found: dict[str, Any] = {}
+    if vectors is not None and current.any():
+        labels = known["key"].to_numpy(dtype=float)
+        labelled = np.isfinite(labels) & ~current
+        if "local_drift" in options["tests"] and labelled.sum() >= 2:
+            at("neighbours of each request")
+            found |= _local(vectors, labels, labelled, current, options["n_neighbours"], options["formula"])
+        if "global_drift" in options["tests"] and labelled.sum() >= 2 * LEAST_SIZE:
+            at("distances of each request")
+            found |= _global(vectors, labelled, current, options["size"], options["seed"])
+    apart = None
+    if "separability" in options["tests"] and len(known):
+        at("a classifier of both samples")
+        apart = separated(known, vectors, options)
+        found |= apart.columns
+        notes += apart.notes
+    for name, values in found.items():
+        whole = np.full(len(items), np.nan) if values.dtype.kind == "f" else np.full(len(items), "", dtype=object)
+        whole[scored] = values
+        items[name] = whole
+    return Measured(items, apart, notes)
+
+
+def _local(
+    vectors: npt.NDArray[np.float32],
+    labels: Floats,
+    labelled: npt.NDArray[np.bool_],
+    current: npt.NDArray[np.bool_],
+    k: int,
+    formula: Formula,
+) -> dict[str, Floats]:
+    """The expected quality of each request from its labelled neighbours in OOS, those of OOS without themselves."""
+    among = vectors[labelled]
+    y = labels[labelled]
+    expected, similarity = np.full(len(vectors), np.nan), np.full(len(vectors), np.nan)
+    for which, itself in ((labelled, True), (current, False)):
+        places, near = _neighbours(vectors[which], among, k, itself=itself)
+        expected[which] = expected_quality(near, y[places], formula)
+        similarity[which] = near.mean(axis=1)
+    return {"expected": expected, "similarity": similarity}
+
+
+def _neighbours(vectors: Any, among: Any, k: int, *, itself: bool) -> tuple[Ints, Floats]:
+    """As :func:`evalbench.core.local_drift.nearest`; of very many by a graph."""
+    if len(among) <= EXACT_UP_TO:
+        return nearest(vectors, among, k, itself=itself)
+    from evalbench.models.similarity.search import graph_of
+
+    found = graph_of(among)(vectors, min(k + itself, len(among)))
+    if not itself:
+        return found.places, found.scores
+    own = found.places == np.arange(len(vectors))[:, None]
+    own[~own.any(axis=1), -1] = True  # an equal one took its place
+    kept = ~own
+    shape = (len(vectors), found.places.shape[1] - 1)
+    return found.places[kept].reshape(shape), found.scores[kept].reshape(shape)
+
+
+def _global(
+    vectors: Any, labelled: npt.NDArray[np.bool_], current: npt.NDArray[np.bool_], size: int, seed: int
+) -> dict[str, Any]:
+    """The half and sub-sample of each labelled request of OOS, and the distances of all others to the base."""
+    place = np.flatnonzero(labelled)
+    base, parts = dealt(len(place), size, seed)
+    part = np.full(len(vectors), "", dtype=object)
+    part[place[base]] = "base"
+    for number, rows in enumerate(parts, 1):
+        part[place[rows]] = f"add {number}"
+    asked = current | np.array([str(p).startswith("add") for p in part])
+    distances = np.full((len(vectors), 3), np.nan)
+    if asked.any() and len(base):
+        distances[asked] = of_rows(vectors[asked], vectors[place[base]])
+    return {"part": part, **{name: distances[:, j].copy() for j, name in enumerate(DISTANCES)}}
+
+
+DISTANCES: Sequence[str] = ("mean_distance", "mean_square_distance", "largest_distance")
+"""Of a request to the base of OOS, 1 − cosine."""
+
+
+def clusters_of(vectors: Floats, fitted: npt.NDArray[np.bool_], seed: int) -> Ints:
+    """The nearest of the clusters of some of the vectors, of each: k-means, the most populous first.
+
+    Parameters
+    ----------
+    vectors : (n, d) array
+        Of unit length.
+    fitted : (n,) array of bool
+        The clusters are those of these rows.
+    seed : int
+
+    Examples
+    --------
+    >>> two = np.array([[1.0, 0.0]] * 70 + [[0.0, 1.0]] * 40)
+    >>> np.bincount(clusters_of(two, np.ones(110, dtype=bool), 0)).tolist()
+    [70, 40]
+    """
+    from scipy.cluster.vq import kmeans2, vq
+
+    own = vectors[fitted]
+    k = max(1, min(N_CLUSTERS, len(own) // _PER_CLUSTER, len(np.unique(own.round(6), axis=0))))
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # an empty cluster stays empty
+        centres, _ = kmeans2(own, k, minit="++", rng=rng(seed, "clusters"))
+    which, _ = vq(vectors, centres)
+    sizes = np.bincount(which[fitted], minlength=k)
+    rank = np.empty(k, dtype=np.int64)
+    rank[np.argsort(-sizes, kind="stable")] = np.arange(k)
+    return rank[which]

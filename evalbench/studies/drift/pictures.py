@@ -1,0 +1,231 @@
+"""Pictures and tables of a drift result."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalbench.core.verdict import SYMBOLS
+from evalbench.core.wording import p_text, signed
+from evalbench.draw.pictures import BAD, GOOD, MUTED, WARN, Line, interval_bars, lines
+from evalbench.draw.tables import text_block
+from evalbench.draw.verdict import light_word
+from evalbench.kit.cases import cells, score_text, worst_cases
+from evalbench.studies.drift.lights import LEAST_ROWS, PRESETS, TESTS, TITLES, bands_for
+from evalbench.studies.drift.shown import LEAST_SLICES
+from evalbench.studies.drift.statistics import NAMES
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure as Picture
+
+    from evalbench.core.result import Result
+
+_DROPS: Mapping[str, str] = {
+    "drop": "measured",
+    "expected_drop": "expected (test 4)",
+    "predicted_drop": "predicted (test 5)",
+}
+_MOST_TYPICAL = 10
+
+
+def _note(text: str) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame({"note": [text]})
+
+
+def picture_months(result: Result) -> tuple[Picture, str] | None:
+    """The drop in each period of OOT, measured and forecast, over the bands of the lights; None without two periods."""
+    table = result.tables["lights"]
+    rows = table[table["part"] == "period"]
+    drawn = [column for column in _DROPS if rows[column].notna().any()]
+    if len(rows) < 2 or not drawn:
+        return None
+    at = np.arange(len(rows))
+    period = result.parameters["period"]
+    figure, alt = lines(
+        {_DROPS[column]: Line(at, rows[column].to_numpy(dtype=float)) for column in drawn},
+        title=f"Drop of the key metric in each {period} of OOT",
+        xlabel=f"{period} of OOT",
+        ylabel="drop (percentage points)",
+    )
+    (ax,) = figure.axes
+    shown = at if len(at) <= 8 else at[:: -(-len(at) // 8)]
+    ax.set_xticks(shown, rows["name"].iloc[shown])
+    cuts = bands_for("drop", result.parameters["preset"], result.parameters["lights"]).cuts
+    low, high = ax.get_ylim()
+    low, high = min(low, -5.0), max(high, cuts[1] + 5)
+    for start, end, colour in ((low, cuts[0], GOOD), (cuts[0], cuts[1], WARN), (cuts[1], high, BAD)):
+        ax.axhspan(start, end, color=colour, alpha=0.07, linewidth=0, zorder=0)
+    for text in ax.texts:  # they were placed on the scale that the lines alone asked for
+        text.set_visible(False)
+    ends = sorted(
+        (float(known[-1]), _DROPS[column]) for column in drawn if len(known := rows[column].dropna().to_numpy())
+    )
+    step, before = (high - low) / 16, -math.inf
+    for y, name in ends:
+        before = max(y, before + step)
+        colour = next(line.get_color() for line, column in zip(ax.lines, drawn, strict=True) if _DROPS[column] == name)
+        ax.annotate(
+            name, (at[-1], before), xytext=(8, 0), textcoords="offset points", va="center", fontsize=8.5, color=colour
+        )
+    ax.set_ylim(low, high)
+    ax.axhline(0, color=MUTED, linewidth=0.8, zorder=1)
+    return figure, f"{alt} Bands: green below {cuts[0]:g} pp, red above {cuts[1]:g}."
+
+
+def picture_statistics(result: Result) -> tuple[Picture, str] | None:
+    """Every statistic of responses and requests with its interval; None where none has a value."""
+    known = {f"{name}_{part}": title for name, title in NAMES.items() for part in ("responses", "requests")}
+    rows = [e for e in result.summary.estimates if e.metric in known]
+    if not any(e.value is not None for e in rows):
+        return None
+    excess = result.parameters["psi_light_on"] == "excess"
+    return interval_bars(
+        [f"{SYMBOLS[e.light]} {e.title}" for e in rows],
+        [e.value for e in rows],
+        [e.ci_low for e in rows],
+        [e.ci_high for e in rows],
+        title="How far the texts of OOT are from those of OOS",
+        xlabel=f"stability index{' beyond chance' if excess else ''}; of new tokens their "
+        + ("increase" if result.parameters["new_tokens"] == "increase" else "ratio less 1"),
+    )
+
+
+def picture_quality(result: Result) -> tuple[Picture, str] | None:
+    """The key metric of both samples, and that of OOT as tests 4 and 5 forecast it; None without any."""
+    names = {
+        "quality": "",
+        "expected_quality": "OOT, expected (test 4)",
+        "predicted_quality": "OOT, predicted (test 5)",
+    }
+    rows = [e for e in result.summary.estimates if e.metric in names and e.value is not None]
+    if not rows:
+        return None
+    labels = [names[e.metric] or f"{e.group['side'].upper()}, measured" for e in rows]
+    return interval_bars(
+        labels,
+        [e.value for e in rows],
+        [e.ci_low for e in rows],
+        [e.ci_high for e in rows],
+        title="The key metric, measured and forecast",
+        xlabel="key metric (0–1)",
+        domain=(0, 1),
+    )
+
+
+def lights_table(result: Result) -> pd.DataFrame:
+    """Each test in all of OOT, in each period and in each value of a slice."""
+    import pandas as pd
+
+    table = result.tables["lights"]
+    ran = [test for test in TESTS if test in result.parameters["tests"]]
+    figures = {
+        "key_metric": "drop",
+        "separability": "gini",
+        "local_drift": "expected_drop",
+        "global_drift": "predicted_drop",
+    }
+    rows = table.to_dict("records")
+    part = ["all of OOT" if r["part"] == "all" else f"{r['part']}: {r['name'] or 'no value'}" for r in rows]
+    columns: dict[str, Any] = {"part of OOT": part, "rows": table["n_oot"], "labels": table["n_labels"]}
+    for test in ran:
+        columns[TITLES[test]] = cells([light_word(r[test]) for r in rows])
+        if test in figures:
+            unit = "Gini" if test == "separability" else "pp"
+            digits = 2 if test == "separability" else 1
+            columns[f"{TITLES[test]}, {unit}"] = [
+                "–" if r[figures[test]] != r[figures[test]] else signed(f"{r[figures[test]]:.{digits}f}") for r in rows
+            ]
+    return pd.DataFrame(columns)
+
+
+def statistics_shown(result: Result) -> pd.DataFrame:
+    """Every statistic: the index, what chance gives, both presets' lights, and whether it goes with the key metric."""
+    import pandas as pd
+
+    if "statistics" not in result.tables:
+        return _note("Test 2 did not run")
+    table = result.tables["statistics"]
+    rows = table.to_dict("records")
+    lit = {preset: preset.replace("_", " ") for preset in PRESETS}
+    return pd.DataFrame(
+        {
+            "statistic": [NAMES[r["statistic"]] for r in rows],
+            "of": table["of"],
+            "judged by": [score_text(r["value"]) for r in rows],
+            "PSI": [score_text(r["psi"]) for r in rows],
+            "by chance": [score_text(r["by_chance"]) for r in rows],
+            "p": [p_text(r["p"]) for r in rows],
+            **{f"light, {name}": cells([light_word(r[preset]) for r in rows]) for preset, name in lit.items()},
+            "with the key metric": [_correlation(r) for r in rows],
+        }
+    )
+
+
+def _correlation(row: Mapping[str, Any]) -> str:
+    r, n = row["spearman"], row["n_slices"]
+    if row["of"] != "responses":
+        return "–"
+    if r != r:
+        return f"undefined: {n} slices of {LEAST_ROWS} labels, fewer than {LEAST_SLICES}" if n < LEAST_SLICES else "undefined"
+    return f"{score_text(r)}, p {p_text(row['spearman_p'])}, {n} slices"
+
+
+def telling(result: Result) -> pd.DataFrame:
+    """The features by which the classifier knows a side."""
+    if "telling" not in result.tables:
+        return _note("No classifier was fitted")
+    rows = result.tables["telling"]
+    import pandas as pd
+
+    return pd.DataFrame(
+        {
+            "feature": rows["feature"],
+            "kind": rows["kind"],
+            "a sign of": rows["side"],
+            "weight": [score_text(x) for x in rows["weight"]],
+            "in OOS": [f"{100 * x:.0f}%" for x in rows["oos"]],
+            "in OOT": [f"{100 * x:.0f}%" for x in rows["oot"]],
+            "may be a leak": rows["hint"].replace("", "–"),
+        }
+    )
+
+
+def most_typical(result: Result) -> pd.DataFrame:
+    """The requests of OOT that the classifier finds least like those of OOS."""
+    if "typical" not in result.tables:
+        return _note("No classifier was fitted")
+    rows = result.tables["typical"].head(_MOST_TYPICAL)
+    import pandas as pd
+
+    columns: dict[str, Any] = {"id": rows["id"]}
+    if "period" in rows:
+        columns["period"] = rows["period"]
+    columns |= {
+        "request": cells([text_block(text) for text in rows["request"]]),
+        "probability of OOT": [score_text(x) for x in rows["gini_score"]],
+    }
+    return pd.DataFrame(columns)
+
+
+def lowest_expected(result: Result) -> pd.DataFrame:
+    """The requests of OOT whose neighbours let one expect the lowest quality, with their responses."""
+    items = result.items
+    rows = items[items["side"] == "oot"]
+    if "expected" not in rows or not rows["expected"].notna().any():
+        return _note("No quality is expected: that takes vectors and labels of OOS")
+    show: dict[str, Any] = {
+        "id": "id",
+        **({"period": "period"} if "period" in rows else {}),
+        "expected": lambda row: score_text(row["expected"]),
+        "similarity to neighbours": lambda row: score_text(row["similarity"]),
+        "label": lambda row: score_text(row["key"]),
+        "request": lambda row: text_block(row["request"]),
+        "response": lambda row: text_block(row["response"]),
+    }
+    return worst_cases(rows, ["expected", "similarity"], keys=["id"], highest=["similarity"], show=show)

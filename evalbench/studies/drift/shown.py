@@ -1,0 +1,221 @@
+"""The finer tables of a result: each test in each period and slice, every statistic, what the forecasts missed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalbench.core.progress import at
+from evalbench.core.slices import SLICE
+from evalbench.studies.drift.figures import N_JOINT, Settings
+from evalbench.studies.drift.items import Measured
+from evalbench.studies.drift.lights import LEAST_ROWS, PRESETS, TESTS, bands_for
+from evalbench.studies.drift.statistics import Statistic, statistics_of
+from evalbench.studies.drift.summary import Found, found_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_PERIODS, MOST_VALUES = 24, 12
+"""So many periods, the latest, and values of a slice, the most frequent, have a row of lights."""
+LEAST_SLICES, MOST_SLICES = 10, 20
+"""Slices of equal counts in time for the correlation with the key metric: with fewer than ten it is undefined."""
+_FIGURES: Mapping[str, str] = {
+    "key_metric": "drop",
+    "separability": "gini",
+    "local_drift": "expected_drop",
+    "global_drift": "predicted_drop",
+}
+
+
+def tables_of(measured: Measured, settings: Settings, options: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """Every finer table that is not empty."""
+    import pandas as pd
+
+    items, tests = measured.items, options["tests"]
+    whole = found_of(items, tests, replace(settings, n_resamples=min(N_JOINT, settings.n_resamples)))
+    found = {
+        "lights": lights_of(items, whole, tests, settings),
+        "statistics": statistics_table(items, whole.statistics, settings),
+        "features": pd.DataFrame([vars(one) for one in whole.forecast.correlated] if whole.forecast else []),
+        "backtest": backtest(items, whole, tests, settings),
+    }
+    if measured.separated is not None:
+        apart = measured.separated
+        typical = items[(items["side"] == "oot")].set_index("id")
+        rows = typical.loc[[i for i in apart.typical if i in typical.index]].reset_index()
+        kept = [c for c in ("id", "period", "request", "gini_score", "expected") if c in rows]
+        found |= {"classifiers": apart.classifiers, "telling": apart.telling, "typical": rows[kept]}
+    return {name: table for name, table in found.items() if len(table)}
+
+
+def parts_of(items: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
+    """Each period of OOT beside all of OOS, and each value of a slice in both: kind, name, items."""
+    oot = items["side"] == "oot"
+    if "period" in items:
+        for name in sorted(set(items.loc[oot, "period"]) - {""})[-MOST_PERIODS:]:
+            yield "period", name, items[~oot | (items["period"] == name)]
+    for column in (str(c) for c in items if str(c).startswith(SLICE)):
+        for name in (
+            items[column].value_counts().sort_index().sort_values(ascending=False, kind="stable").index[:MOST_VALUES]
+        ):
+            yield column.removeprefix(SLICE), str(name), items[items[column] == name]
+
+
+def lights_of(items: pd.DataFrame, whole: Found, tests: Sequence[str], settings: Settings) -> pd.DataFrame:
+    """A row for all of OOT, each period and each value of a slice; the light and the figure of each test."""
+    import pandas as pd
+
+    rows = [_row("all", "", items, whole)]
+    quick = replace(settings, n_resamples=2)
+    for kind, name, part in parts_of(items):
+        at(f"the tests in {kind} {name}")
+        own = tests if kind == "period" else [t for t in tests if t != "global_drift"]
+        rows.append(_row(kind, name, part, found_of(part, own, quick)))
+    return pd.DataFrame(rows)
+
+
+def _row(kind: str, name: str, part: pd.DataFrame, found: Found) -> dict[str, Any]:
+    oot = part["side"] == "oot"
+    out: dict[str, Any] = {
+        "part": kind,
+        "name": name,
+        "n_oos": int((~oot).sum()),
+        "n_oot": int(oot.sum()),
+        "n_labels": int(part.loc[oot, "key"].notna().sum()),
+    }
+    out |= dict.fromkeys(TESTS, "unlit") | dict.fromkeys(_FIGURES.values(), math.nan)
+    for test in found.tests:
+        out[test.name] = test.light
+        if test.name in _FIGURES:
+            values = [
+                e.value
+                for e in test.estimates
+                if e.metric in (_FIGURES[test.name], test.decided) and e.value is not None
+            ]
+            out[_FIGURES[test.name]] = max(values, default=math.nan)
+        else:
+            out["n_red"], out["n_yellow"] = (
+                sum(e.light == light and e.metric.endswith("responses") for e in test.estimates)
+                for light in ("red", "yellow")
+            )
+    out["why"] = "; ".join(f"{test.name}: {test.why}" for test in found.tests if test.why)
+    return out
+
+
+def statistics_table(items: pd.DataFrame, found: Sequence[Statistic], settings: Settings) -> pd.DataFrame:
+    """A row per statistic: index, what chance gives, its light by either preset, and its correlation with the key metric."""
+    import pandas as pd
+
+    correlations, n_slices = _with_key(items, settings) if found else ({}, 0)
+    records = []
+    for s in found:
+        index = s.index
+        records.append(
+            {
+                "statistic": s.name,
+                "of": f"{s.part}s",
+                "value": s.value,
+                "psi": math.nan if index is None else index.value,
+                "by_chance": math.nan if index is None else index.null_mean,
+                "p": math.nan if index is None else index.p,
+                "share_new": s.share,
+                "share_expected": s.expected,
+                **{
+                    preset: "grey"
+                    if s.why or not math.isfinite(s.value)
+                    else bands_for(s.name, preset, {}).light(s.value)
+                    for preset in PRESETS
+                },
+                "n": s.n,
+                "bins": 0 if index is None else len(index.reference),
+                "edges": "" if index is None else ", ".join(f"{edge:.6g}" for edge in index.edges),
+                "epsilon": math.nan if index is None else index.epsilon,
+                "spearman": correlations.get((s.name, s.part), (math.nan, math.nan))[0],
+                "spearman_p": correlations.get((s.name, s.part), (math.nan, math.nan))[1],
+                "n_slices": n_slices if s.part == "response" else 0,
+                "note": s.why,
+            }
+        )
+    return pd.DataFrame(records)
+
+
+def _with_key(items: pd.DataFrame, settings: Settings) -> tuple[dict[tuple[str, str], tuple[float, float]], int]:
+    """Spearman's correlation of each statistic of responses with the key metric over slices of OOT in time.
+
+    Slices of equal counts, at least ten of thirty labelled rows; undefined with fewer.
+    """
+    from scipy import stats
+
+    if "ts" not in items:
+        return {}, 0
+    scored = items[items["unscored"] == ""].sort_values(["side", "id"], kind="stable")
+    oot = scored[(scored["side"] == "oot") & scored["ts"].notna() & scored["key"].notna()]
+    n = min(MOST_SLICES, len(oot) // LEAST_ROWS)
+    if n < LEAST_SLICES:
+        return {}, n
+    slices = np.array_split(oot.sort_values(["ts", "id"], kind="stable").index.to_numpy(), n)
+    oos = scored[scored["side"] == "oos"]
+    found: dict[tuple[str, str], list[float]] = {}
+    key = [float(items.loc[rows, "key"].mean()) for rows in slices]
+    options = {
+        "languages": settings.languages,
+        "seed": settings.seed,
+        "n_bins": settings.n_bins,
+        "epsilon": settings.epsilon,
+    }
+    for rows in slices:
+        part = scored[(scored["side"] == "oos") | scored.index.isin(rows)] if len(oos) else scored.loc[rows]
+        none = np.empty((0, len(part)))
+        each = statistics_of(
+            part, none, np.arange(len(part)), psi_light_on="raw", n_permutations=0, parts=("response",), **options
+        )
+        for s in each:
+            found.setdefault((s.name, s.part), []).append(s.value)
+    out = {}
+    for place, values in found.items():
+        known = np.isfinite(values)
+        if known.all() and np.ptp(values) > 0 and np.ptp(key) > 0:
+            r, p = stats.spearmanr(values, key)
+            out[place] = (float(r), float(p))
+    return out, n
+
+
+def backtest(items: pd.DataFrame, whole: Found, tests: Sequence[str], settings: Settings) -> pd.DataFrame:
+    """The key metric of OOT as it was, beside what tests 4 and 5 forecast; a row for all and each period with labels."""
+    import pandas as pd
+
+    if not {"local_drift", "global_drift"} & set(tests):
+        return pd.DataFrame()
+    records = []
+    quick = replace(settings, n_resamples=2)
+    parts = [("all", items, whole)]
+    parts += [
+        (name, part, found_of(part, ("local_drift", "global_drift"), quick))
+        for kind, name, part in parts_of(items)
+        if kind == "period"
+    ]
+    for name, part, found in parts:
+        oot = part[part["side"] == "oot"]
+        known = oot["key"].dropna()
+        if not len(known):
+            continue
+        of = {e.metric: e.value for test in found.tests for e in test.estimates}
+        expected, predicted = of.get("expected_quality"), of.get("predicted_quality")
+        records.append(
+            {
+                "period": name,
+                "n": len(known),
+                "observed": float(known.mean()),
+                "expected": math.nan if expected is None else expected,
+                "expected_error": math.nan if expected is None else expected - float(known.mean()),
+                "predicted": math.nan if predicted is None else predicted,
+                "predicted_error": math.nan if predicted is None else predicted - float(known.mean()),
+            }
+        )
+    table = pd.DataFrame(records)
+    return table if len(table) and table[["expected", "predicted"]].notna().any(axis=None) else pd.DataFrame()

@@ -1,0 +1,218 @@
+"""Items to the figures of the five tests, their lights and the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalbench.core.global_drift import LEAST_SIZE, GlobalDrift
+from evalbench.core.psi import EPSILON, N_BINS, N_PERMUTATIONS
+from evalbench.core.result import Estimate, Summary
+from evalbench.core.verdict import Light, Verdict, worst, worst_lights
+from evalbench.core.wording import counted, estimate_text, percent, value_text
+from evalbench.kit.sentences import left_out
+from evalbench.kit.slicing import sliced
+from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, crowded, held
+from evalbench.studies.drift.drops import global_, key_metric, local
+from evalbench.studies.drift.figures import Settings, Test, joint_weights, measures, qualities, with_sums
+from evalbench.studies.drift.inputs import AUTO
+from evalbench.studies.drift.lights import (
+    LIGHTS_ON,
+    NEW_TOKENS,
+    PRESETS,
+    PSI_LIGHTS_ON,
+    RELIABLE_FROM,
+    TESTS,
+    TITLES,
+    bands_for,
+)
+from evalbench.studies.drift.statistics import Statistic
+from evalbench.studies.drift.texts import separability, statistics
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LIGHT_ON, PRESET, PSI_LIGHT_ON, NEW_TOKENS_AS = LIGHTS_ON[0], PRESETS[0], PSI_LIGHTS_ON[0], NEW_TOKENS[0]
+
+
+@dataclass(frozen=True)
+class Found:
+    """All that the tests found.
+
+    Attributes
+    ----------
+    tests : list of Test
+    quality : list of Estimate
+        The key metric of OOS and OOT.
+    statistics : list of Statistic
+    forecast : GlobalDrift or None
+    """
+
+    tests: list[Test]
+    quality: list[Estimate]
+    statistics: list[Statistic]
+    forecast: GlobalDrift | None
+
+    @property
+    def lights(self) -> Mapping[str, str]:
+        return {test.name: test.light for test in self.tests}
+
+
+def settings_of(options: Mapping[str, Any]) -> Settings:
+    """Those of the options that the tests take."""
+    return Settings(**{f.name: options[f.name] for f in fields(Settings) if f.name in options})
+
+
+def found_of(items: pd.DataFrame, tests: Sequence[str], settings: Settings, metric: str = "") -> Found:
+    """The tests that were asked for, on any part of the items."""
+    rows = items.sort_values(["side", "id"], kind="stable", ignore_index=True)
+    weights, blocks = joint_weights(rows, settings.seed, settings.n_resamples)
+    quality = qualities(rows, settings, f"key metric ({metric})" if metric and metric != AUTO else "key metric")
+    done: list[Test] = []
+    found: list[Statistic] = []
+    prediction = None
+    for name in (name for name in TESTS if name in tests):
+        if name == "key_metric":
+            done.append(key_metric(rows, weights, settings, quality))
+        elif name == "statistics":
+            test, found = statistics(rows, weights, blocks, settings)
+            done.append(test)
+        elif name == "separability":
+            done.append(separability(rows, settings))
+        elif name == "local_drift":
+            done.append(local(rows, weights, settings))
+        else:
+            test, prediction = global_(rows, settings)
+            done.append(test)
+    return Found(done, quality, found, prediction)
+
+
+@sliced(measures=measures, with_sums=with_sums)
+def summarise(
+    items: pd.DataFrame,
+    *,
+    metric: str = AUTO,
+    tests: Sequence[str] = TESTS,
+    light_on: str = LIGHT_ON,
+    key_bands: Mapping[str, float] = {},
+    lights: Mapping[str, Mapping[str, float]] = {},
+    preset: str = PRESET,
+    psi_light_on: str = PSI_LIGHT_ON,
+    new_tokens: str = NEW_TOKENS_AS,
+    languages: Sequence[str] = (),
+    n_bins: int = N_BINS,
+    epsilon: float = EPSILON,
+    n_permutations: int = N_PERMUTATIONS,
+    reliable_from: float | None = None,
+    size: int = LEAST_SIZE,
+    max_unscored: float = MAX_UNSCORED,
+    seed: int = SEED,
+    n_resamples: int = N_RESAMPLES,
+) -> Summary:
+    """The figures of every test and the verdict: the worst light of the tests decides; options as of ``evaluate``."""
+    given = locals()
+    settings = settings_of({**given, "reliable_from": RELIABLE_FROM if reliable_from is None else reliable_from})
+    found = found_of(items, tests, settings, metric)
+    lit = [test for test in found.tests if test.light != "unlit"]
+    alone = worst([test.light for test in lit])
+    total, lost = len(items), int((items["unscored"] != "").sum())
+    crowd = lost > max_unscored * total
+    light = "grey" if crowd and lit else alone
+    own = {test.name: test.estimates for test in found.tests}
+    first = own.pop("key_metric", [])
+    every = [*first, *found.quality, *(e for estimates in own.values() for e in estimates)]
+    shown = [held(e, "", crowded(e, max_unscored)) for e in every]
+    decided = next((test for test in lit if test.light == alone), None)
+    sizes = {side: counted(int((items["side"] == side).sum()), "row") for side in ("oos", "oot")}
+    sentence = "".join(
+        (
+            "; ".join(_said(test, found) for test in found.tests),
+            f". {sizes['oos']} of OOS, {sizes['oot']} of OOT." if lost < total else ".",
+            left_out(items),
+            _crowd(alone, light, max_unscored) if crowd and lit else "",
+            _without_bands(found.tests, settings),
+        )
+    )
+    sentence = sentence[:1].upper() + sentence[1:]
+    place = {"metric": decided.decided or decided.estimates[0].metric} if decided else None
+    verdict = Verdict(
+        light, sentence, _rule(found, settings), _stability(lit, alone), None if alone == light else alone, place
+    )
+    return Summary(tuple(shown), verdict)
+
+
+def _crowd(alone: str, light: str, max_unscored: float) -> str:
+    would_be = "" if alone == light else f"; the figures alone would give {alone}"
+    return (
+        f" More than {percent(max_unscored, [max_unscored])} are unscored: not enough evidence for a light{would_be}."
+    )
+
+
+def _said(test: Test, found: Found) -> str:
+    """A test in words: its light, and the figure behind it."""
+    title = TITLES[test.name]
+    if test.light == "unlit":
+        return f"{title}: not judged, {test.why}"
+    if test.light == "grey":
+        return f"{title}: grey, {test.why}"
+    e = next((e for e in test.estimates if e.metric == test.decided), test.estimates[0])
+    figure = estimate_text(e)
+    if test.name == "key_metric":
+        before, after = (value_text(q, found.quality) for q in found.quality)
+        return f"{title}: {test.light}, {before} to {after}, {_drop(e, figure)}"
+    if test.name == "statistics":
+        return f"{title}: {test.light}, {_of_statistics(test)}"
+    if test.name == "separability":
+        return f"{title}: {test.light}, {e.title} {figure}"
+    how = "expected from neighbours" if test.name == "local_drift" else "predicted from distances"
+    return f"{title}: {test.light}, {_drop(e, figure)} {how}"
+
+
+def _drop(e: Estimate, figure: str) -> str:
+    return f"a drop of {figure} pp" if (e.value or 0.0) >= 0 else f"a change of the drop to {figure} pp"
+
+
+def _of_statistics(test: Test) -> str:
+    """How many statistics are red and yellow, of responses and of requests."""
+    parts = []
+    for part in ("responses", "requests"):
+        own = [e.light for e in test.estimates if e.metric.endswith(part)]
+        lit = [f"{own.count(light)} {light}" for light in ("red", "yellow", "grey") if light in own]
+        parts.append(f"{' and '.join(lit) if lit else 'none red or yellow'} of the {len(own)} of {part}")
+    return ", ".join(parts)
+
+
+def _without_bands(tests: Sequence[Test], settings: Settings) -> str:
+    """What is said where no thresholds of the key metric are given, and a small drop can be no better than yellow."""
+    judged = [t for t in tests if t.name in ("key_metric", "local_drift", "global_drift") and t.light == "yellow"]
+    small = [t for t in judged if settings.drop_bands.light(t.estimates[0].value) == "green"]
+    if settings.key_bands or not small:
+        return ""
+    names = " and ".join(TITLES[t.name] for t in small)
+    return f" Without key_bands the drop alone decides, and a small one is at best yellow ({names})."
+
+
+def _rule(found: Found, settings: Settings) -> str:
+    key = f", key metric of OOT {settings.key}" if settings.key else ", no thresholds of the key metric: at best yellow"
+    of_drop = f"drop in pp {settings.drop_bands}{key}"
+    rules = {
+        "key_metric": of_drop,
+        "statistics": "responses: red from 3 red; yellow from 1 red or 3 yellow, or 3 red of requests; else green",
+        "separability": f"Gini {bands_for('gini', settings.preset, settings.lights)}",
+        "local_drift": "as the key metric, of the expected one",
+        "global_drift": "as the key metric, of the predicted one",
+    }
+    return "; ".join(f"{TITLES[t.name]}: {rules[t.name]}" for t in found.tests) + "; the worst test decides"
+
+
+def _stability(lit: Sequence[Test], light: Light) -> float | None:
+    """The share of resamples with the same light; a test that is grey stays so."""
+    sizes = [len(test.drawn) for test in lit if len(test.drawn)]
+    if not sizes or any(not len(test.drawn) and test.light != "grey" for test in lit):
+        return None
+    size = min(sizes)
+    drawn = [test.drawn[:size] if len(test.drawn) else np.full(size, test.light) for test in lit]
+    return float(np.mean(worst_lights(drawn) == light))
