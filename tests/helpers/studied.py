@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 Tables = dict[str, pd.DataFrame]
 # Lights that a study has only where it is asked for them, and less to compute than on its page.
 OPTIONS: Mapping[str, Mapping[str, Any]] = {
+    "drift": {"n_permutations": 19},
     "human_correlation": {"metrics": ["f1_score", "length"]},
     "matching": {"embed": "jaccard", "yellow_from": 0.3, "green_from": 0.6},
     "matching_calibration": {"embed": "jaccard", "n_folds": 2, "thresholds": ["score"]},
@@ -36,12 +37,18 @@ OPTIONS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
+# A sample that is large for what it shows, of which every so-manieth row does here.
+EVERY: Mapping[str, int] = {"drift": 8}
+
+
 @cache
 def sample(name: str) -> Mapping[str, pd.DataFrame]:
     """The tables of a study's sample as its own reader finds them; to be copied, not changed."""
     own = studies.study(name)
     raw = read(studies.defaults(name)["data"], own.SCHEMA, root=ROOT).frames
-    return own.adapt(raw) if own.adapt else raw
+    tables = own.adapt(raw) if own.adapt else raw
+    every = EVERY.get(name, 1)
+    return tables if every == 1 else {table: frame.iloc[::every].reset_index(drop=True) for table, frame in tables.items()}
 
 
 def options(name: str, **more: Any) -> dict[str, Any]:

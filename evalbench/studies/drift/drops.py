@@ -15,6 +15,7 @@ from evalbench.core.result import Estimate
 from evalbench.core.seeds import rng
 from evalbench.core.unscored import counted as counted_reasons
 from evalbench.core.verdict import Light
+from evalbench.core.wording import value_text
 from evalbench.studies.drift.figures import N_JOINT, PREDICTED_DROP, Settings, Test, counts, estimated, measures, noted
 from evalbench.studies.drift.inputs import in_drawn_order
 from evalbench.studies.drift.items import DISTANCES
@@ -54,6 +55,7 @@ def _of_drop(
 ) -> Test:
     """A test whose figure is a drop between means of the rows of both sides."""
     light = _drop_light(drop, quality, settings)
+    drop = noted(drop, by_key(light, drop, quality, settings))
     drawn = np.empty(0, dtype="<U6")
     if len(weights) and drop.value is not None:
         then, now = (_side_values(values, weights, values, own) for own in (~side, side))
@@ -70,6 +72,15 @@ def _drop_light(drop: Estimate, quality: Estimate, settings: Settings) -> Light:
     if drop.ci_low is None or drop.ci_high is None or quality.ci_low is None or quality.ci_high is None:
         return "grey"
     return of_interval((drop.ci_low, drop.ci_high), (quality.ci_low, quality.ci_high), bands, key)
+
+
+def by_key(light: Light, drop: Estimate, quality: Estimate, settings: Settings) -> str:
+    """Where a light is not that of the drop but of the key metric in OOT, that this is so."""
+    key = settings.key
+    if key is None or drop.value is None or light in ("grey", settings.drop_bands.light(drop.value)):
+        return ""
+    shown = value_text(replace(quality, cuts=key.cuts))
+    return f"{light} since the key metric of OOT, {shown}, is {key.light(quality.value)} by key_bands"
 
 
 def _finished(name: str, drop: Estimate, light: Light, drawn: Lights, why: str, settings: Settings) -> Test:
@@ -182,6 +193,7 @@ def global_(items: pd.DataFrame, settings: Settings) -> tuple[Test, GlobalDrift]
     )
     why = found.why or (f"fewer than {LEAST_ROWS} rows in OOT ({n})" if n < LEAST_ROWS else "")
     light = _drop_light(drop, quality, settings)
+    drop = noted(drop, by_key(light, drop, quality, settings))
     drawn = np.empty(0, dtype="<U6")
     if not why:
         spread = (found.high - found.low) / (2 * 1.96)

@@ -10,6 +10,7 @@ import numpy as np
 
 from evalbench.core.verdict import SYMBOLS
 from evalbench.core.wording import p_text, signed
+from evalbench.draw.html import Html, escape
 from evalbench.draw.pictures import BAD, GOOD, MUTED, WARN, Line, interval_bars, lines
 from evalbench.draw.tables import text_block
 from evalbench.draw.verdict import light_word
@@ -131,17 +132,27 @@ def lights_table(result: Result) -> pd.DataFrame:
         "global_drift": "predicted_drop",
     }
     rows = table.to_dict("records")
-    part = ["all of OOT" if r["part"] == "all" else f"{r['part']}: {r['name'] or 'no value'}" for r in rows]
+    names = {"all": "all of OOT"}
+    part = [
+        names.get(r["part"]) or (r["name"] if r["part"] == "period" else f"{r['part']}: {r['name'] or 'no value'}")
+        for r in rows
+    ]
     columns: dict[str, Any] = {"part of OOT": part, "rows": table["n_oot"], "labels": table["n_labels"]}
     for test in ran:
-        columns[TITLES[test]] = cells([light_word(r[test]) for r in rows])
-        if test in figures:
-            unit = "Gini" if test == "separability" else "pp"
-            digits = 2 if test == "separability" else 1
-            columns[f"{TITLES[test]}, {unit}"] = [
-                "–" if r[figures[test]] != r[figures[test]] else signed(f"{r[figures[test]]:.{digits}f}") for r in rows
-            ]
+        columns[TITLES[test]] = cells([_lit(r, test, figures.get(test, "")) for r in rows])
     return pd.DataFrame(columns)
+
+
+def _lit(row: Mapping[str, Any], test: str, figure: str) -> Html:
+    """A light with the figure behind it."""
+    value = row.get(figure, math.nan)
+    if test == "statistics":
+        said = "" if row[test] in ("grey", "unlit") else f"{row['n_red']} red, {row['n_yellow']} yellow"
+    elif value != value:
+        said = ""
+    else:
+        said = f"Gini {signed(f'{value:.2f}')}" if test == "separability" else f"{signed(f'{value:.1f}')} pp"
+    return Html(f"{light_word(row[test])}<br>{escape(said)}" if said else str(light_word(row[test])))
 
 
 def statistics_shown(result: Result) -> pd.DataFrame:
@@ -172,8 +183,36 @@ def _correlation(row: Mapping[str, Any]) -> str:
     if row["of"] != "responses":
         return "–"
     if r != r:
-        return f"undefined: {n} slices of {LEAST_ROWS} labels, fewer than {LEAST_SLICES}" if n < LEAST_SLICES else "undefined"
+        return (
+            f"undefined: {n} slices of {LEAST_ROWS} labels, fewer than {LEAST_SLICES}"
+            if n < LEAST_SLICES
+            else "undefined"
+        )
     return f"{score_text(r)}, p {p_text(row['spearman_p'])}, {n} slices"
+
+
+def backtest_shown(result: Result) -> pd.DataFrame:
+    """The key metric of OOT beside both forecasts of it."""
+    import pandas as pd
+
+    if "backtest" not in result.tables:
+        return _note("OOT has no labels, or nothing was forecast")
+    rows = result.tables["backtest"]
+
+    def points(values: pd.Series) -> list[str]:
+        return ["–" if x != x else f"{'+' if x > 0 else ''}{signed(f'{100 * x:.1f}')}" for x in values]
+
+    return pd.DataFrame(
+        {
+            "period": rows["period"].replace("all", "all of OOT"),
+            "labels": rows["n"],
+            "measured": [score_text(x) for x in rows["observed"]],
+            "expected (test 4)": [score_text(x) for x in rows["expected"]],
+            "test 4 off by, pp": points(rows["expected_error"]),
+            "predicted (test 5)": [score_text(x) for x in rows["predicted"]],
+            "test 5 off by, pp": points(rows["predicted_error"]),
+        }
+    )
 
 
 def telling(result: Result) -> pd.DataFrame:

@@ -24,6 +24,8 @@ MOST_PERIODS, MOST_VALUES = 24, 12
 """So many periods, the latest, and values of a slice, the most frequent, have a row of lights."""
 LEAST_SLICES, MOST_SLICES = 10, 20
 """Slices of equal counts in time for the correlation with the key metric: with fewer than ten it is undefined."""
+_DEALS = 50
+"""Of a period or a slice, whose table has the light and no p-value."""
 _FIGURES: Mapping[str, str] = {
     "key_metric": "drop",
     "separability": "gini",
@@ -71,7 +73,7 @@ def lights_of(items: pd.DataFrame, whole: Found, tests: Sequence[str], settings:
     import pandas as pd
 
     rows = [_row("all", "", items, whole)]
-    quick = replace(settings, n_resamples=2)
+    quick = replace(settings, n_resamples=2, n_permutations=min(settings.n_permutations, _DEALS))
     for kind, name, part in parts_of(items):
         at(f"the tests in {kind} {name}")
         own = tests if kind == "period" else [t for t in tests if t != "global_drift"]

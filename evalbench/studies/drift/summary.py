@@ -162,17 +162,22 @@ def _said(test: Test, found: Found) -> str:
     figure = estimate_text(e)
     if test.name == "key_metric":
         before, after = (value_text(q, found.quality) for q in found.quality)
-        return f"{title}: {test.light}, {before} to {after}, {_drop(e, figure)}"
+        return f"{title}: {test.light}, {before} to {after}, {_drop(e, figure)}{_by_bands(e)}"
     if test.name == "statistics":
         return f"{title}: {test.light}, {_of_statistics(test)}"
     if test.name == "separability":
         return f"{title}: {test.light}, {e.title} {figure}"
+    forecast = next(e for e in test.estimates if e.metric in ("expected_quality", "predicted_quality"))
     how = "expected from neighbours" if test.name == "local_drift" else "predicted from distances"
-    return f"{title}: {test.light}, {_drop(e, figure)} {how}"
+    return f"{title}: {test.light}, {value_text(forecast)} {how}, {_drop(e, figure)}{_by_bands(e)}"
+
+
+def _by_bands(e: Estimate) -> str:
+    return " (by key_bands)" if e.note.endswith("by key_bands") else ""
 
 
 def _drop(e: Estimate, figure: str) -> str:
-    return f"a drop of {figure} pp" if (e.value or 0.0) >= 0 else f"a change of the drop to {figure} pp"
+    return f"a drop of {figure} pp" if (e.value or 0.0) >= 0 else f"no drop ({figure} pp)"
 
 
 def _of_statistics(test: Test) -> str:
