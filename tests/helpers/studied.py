@@ -48,7 +48,9 @@ def sample(name: str) -> Mapping[str, pd.DataFrame]:
     raw = read(studies.defaults(name)["data"], own.SCHEMA, root=ROOT).frames
     tables = own.adapt(raw) if own.adapt else raw
     every = EVERY.get(name, 1)
-    return tables if every == 1 else {table: frame.iloc[::every].reset_index(drop=True) for table, frame in tables.items()}
+    return (
+        tables if every == 1 else {table: frame.iloc[::every].reset_index(drop=True) for table, frame in tables.items()}
+    )
 
 
 def options(name: str, **more: Any) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from evalbench.models.accounting import embeddings_counted, merged
 from evalbench.models.similarity.embed import card_of, language_warning
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Column, Table
+from evalbench.studies.drift.figures import measures, with_sums
 from evalbench.studies.drift.inputs import AUTO, WINDOWS, adapted, metric_of, samples_of, windows_of
 from evalbench.studies.drift.items import items_of
 from evalbench.studies.drift.lights import LIGHTS_ON, NEW_TOKENS, PRESETS, PSI_LIGHTS_ON, RELIABLE_FROM, TESTS, rules_of
@@ -42,16 +43,7 @@ from evalbench.studies.drift.pictures import (
     telling,
 )
 from evalbench.studies.drift.shown import tables_of
-from evalbench.studies.drift.summary import (
-    LIGHT_ON,
-    NEW_TOKENS_AS,
-    PRESET,
-    PSI_LIGHT_ON,
-    measures,
-    settings_of,
-    summarise,
-    with_sums,
-)
+from evalbench.studies.drift.summary import LIGHT_ON, NEW_TOKENS_AS, PRESET, PSI_LIGHT_ON, settings_of, summarise
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -163,7 +163,7 @@ def estimated(
     )
 
 
-def counts(items: pd.DataFrame, n: int) -> dict[str, int]:
+def counts(items: pd.DataFrame, n: int) -> dict[str, Any]:
     lost = int((items["unscored"] != "").sum())
     return {"n": n, "n_unscored": lost, "n_undefined": len(items) - n - lost}
 

@@ -291,9 +291,9 @@ def periods_of(times: Any, period: str) -> list[str]:
     import pandas as pd
 
     if period == "week":
-        start = times - pd.to_timedelta(times.dt.weekday, unit="D")
-        return start.dt.strftime("%Y-%m-%d").fillna("").tolist()
-    return times.dt.strftime({"month": "%Y-%m", "day": "%Y-%m-%d"}[period]).fillna("").tolist()
+        times = times - pd.to_timedelta(times.dt.weekday, unit="D")
+    found: list[str] = times.dt.strftime("%Y-%m" if period == "month" else "%Y-%m-%d").fillna("").tolist()
+    return found
 
 
 def in_drawn_order(ids: Sequence[str], seed: int, purpose: str) -> Any:

@@ -213,4 +213,5 @@ def clusters_of(vectors: Floats, fitted: npt.NDArray[np.bool_], seed: int) -> In
     sizes = np.bincount(which[fitted], minlength=k)
     rank = np.empty(k, dtype=np.int64)
     rank[np.argsort(-sizes, kind="stable")] = np.arange(k)
-    return rank[which]
+    found: Ints = rank[which]
+    return found

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evalbench.core.arrays import Floats
 from evalbench.core.verdict import Band, Bands, Light
 from evalbench.errors import BadInput
 from evalbench.kit.rules import rule_of
@@ -143,7 +142,7 @@ def of_interval(drop: tuple[float, float], value: tuple[float, float], bands: Ba
     low, high = of_drop([drop[0], drop[1]], [value[1], value[0]], bands, key).tolist()
     if "grey" in (low, high):
         return "grey"
-    return low if low == high else "yellow"  # type: ignore[no-any-return]
+    return low if low == high else "yellow"
 
 
 def overall(responses: Sequence[npt.ArrayLike], requests: Sequence[npt.ArrayLike]) -> Lights:
@@ -171,9 +170,3 @@ def overall(responses: Sequence[npt.ArrayLike], requests: Sequence[npt.ArrayLike
     out[red >= 3] = "red"
     out[(of == "grey").all(axis=0)] = "grey"
     return out
-
-
-def held(lights: Floats | Lights, why: str) -> Lights:
-    """Grey where something is said against a light."""
-    found = np.asarray(lights)
-    return np.full(found.shape, "grey", dtype="<U6") if why else found

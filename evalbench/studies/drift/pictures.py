@@ -70,9 +70,9 @@ def picture_months(result: Result) -> tuple[Picture, str] | None:
     step, before = (high - low) / 16, -math.inf
     for y, name in ends:
         before = max(y, before + step)
-        colour = next(line.get_color() for line, column in zip(ax.lines, drawn, strict=True) if _DROPS[column] == name)
+        shade = next(line.get_color() for line, column in zip(ax.lines, drawn, strict=True) if _DROPS[column] == name)
         ax.annotate(
-            name, (at[-1], before), xytext=(8, 0), textcoords="offset points", va="center", fontsize=8.5, color=colour
+            name, (at[-1], before), xytext=(8, 0), textcoords="offset points", va="center", fontsize=8.5, color=shade
         )
     ax.set_ylim(low, high)
     ax.axhline(0, color=MUTED, linewidth=0.8, zorder=1)
@@ -131,7 +131,7 @@ def lights_table(result: Result) -> pd.DataFrame:
         "local_drift": "expected_drop",
         "global_drift": "predicted_drop",
     }
-    rows = table.to_dict("records")
+    rows: Any = table.to_dict("records")
     names = {"all": "all of OOT"}
     part = [
         names.get(r["part"]) or (r["name"] if r["part"] == "period" else f"{r['part']}: {r['name'] or 'no value'}")
@@ -162,7 +162,7 @@ def statistics_shown(result: Result) -> pd.DataFrame:
     if "statistics" not in result.tables:
         return _note("Test 2 did not run")
     table = result.tables["statistics"]
-    rows = table.to_dict("records")
+    rows: Any = table.to_dict("records")
     lit = {preset: preset.replace("_", " ") for preset in PRESETS}
     return pd.DataFrame(
         {

@@ -24,7 +24,7 @@ MOST_PERIODS, MOST_VALUES = 24, 12
 """So many periods, the latest, and values of a slice, the most frequent, have a row of lights."""
 LEAST_SLICES, MOST_SLICES = 10, 20
 """Slices of equal counts in time for the correlation with the key metric: with fewer than ten it is undefined."""
-_DEALS = 50
+_DEALS, _RESAMPLES = 50, 400
 """Of a period or a slice, whose table has the light and no p-value."""
 _FIGURES: Mapping[str, str] = {
     "key_metric": "drop",
@@ -40,11 +40,12 @@ def tables_of(measured: Measured, settings: Settings, options: Mapping[str, Any]
 
     items, tests = measured.items, options["tests"]
     whole = found_of(items, tests, replace(settings, n_resamples=min(N_JOINT, settings.n_resamples)))
+    parts = [("all", "", items, whole), *found_in_parts(items, tests, settings)]
     found = {
-        "lights": lights_of(items, whole, tests, settings),
+        "lights": pd.DataFrame([_row(*part) for part in parts]),
         "statistics": statistics_table(items, whole.statistics, settings),
         "features": pd.DataFrame([vars(one) for one in whole.forecast.correlated] if whole.forecast else []),
-        "backtest": backtest(items, whole, tests, settings),
+        "backtest": backtest(parts),
     }
     if measured.separated is not None:
         apart = measured.separated
@@ -68,17 +69,18 @@ def parts_of(items: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
             yield column.removeprefix(SLICE), str(name), items[items[column] == name]
 
 
-def lights_of(items: pd.DataFrame, whole: Found, tests: Sequence[str], settings: Settings) -> pd.DataFrame:
-    """A row for all of OOT, each period and each value of a slice; the light and the figure of each test."""
-    import pandas as pd
-
-    rows = [_row("all", "", items, whole)]
-    quick = replace(settings, n_resamples=2, n_permutations=min(settings.n_permutations, _DEALS))
+def found_in_parts(
+    items: pd.DataFrame, tests: Sequence[str], settings: Settings
+) -> list[tuple[str, str, pd.DataFrame, Found]]:
+    """The tests in each period and in each value of a slice, there without test 5; no intervals."""
+    few = 2 if settings.light_on == "estimate" else min(settings.n_resamples, _RESAMPLES)
+    quick = replace(settings, n_resamples=few, n_permutations=min(settings.n_permutations, _DEALS))
+    out = []
     for kind, name, part in parts_of(items):
         at(f"the tests in {kind} {name}")
         own = tests if kind == "period" else [t for t in tests if t != "global_drift"]
-        rows.append(_row(kind, name, part, found_of(part, own, quick)))
-    return pd.DataFrame(rows)
+        out.append((kind, name, part, found_of(part, own, quick)))
+    return out
 
 
 def _row(kind: str, name: str, part: pd.DataFrame, found: Found) -> dict[str, Any]:
@@ -164,7 +166,7 @@ def _with_key(items: pd.DataFrame, settings: Settings) -> tuple[dict[tuple[str, 
     oos = scored[scored["side"] == "oos"]
     found: dict[tuple[str, str], list[float]] = {}
     key = [float(items.loc[rows, "key"].mean()) for rows in slices]
-    options = {
+    options: dict[str, Any] = {
         "languages": settings.languages,
         "seed": settings.seed,
         "n_bins": settings.n_bins,
@@ -187,21 +189,14 @@ def _with_key(items: pd.DataFrame, settings: Settings) -> tuple[dict[tuple[str, 
     return out, n
 
 
-def backtest(items: pd.DataFrame, whole: Found, tests: Sequence[str], settings: Settings) -> pd.DataFrame:
+def backtest(parts: Sequence[tuple[str, str, pd.DataFrame, Found]]) -> pd.DataFrame:
     """The key metric of OOT as it was, beside what tests 4 and 5 forecast; a row for all and each period with labels."""
     import pandas as pd
 
-    if not {"local_drift", "global_drift"} & set(tests):
-        return pd.DataFrame()
     records = []
-    quick = replace(settings, n_resamples=2)
-    parts = [("all", items, whole)]
-    parts += [
-        (name, part, found_of(part, ("local_drift", "global_drift"), quick))
-        for kind, name, part in parts_of(items)
-        if kind == "period"
-    ]
-    for name, part, found in parts:
+    for kind, name, part, found in parts:
+        if kind not in ("all", "period"):
+            continue
         oot = part[part["side"] == "oot"]
         known = oot["key"].dropna()
         if not len(known):
@@ -210,7 +205,7 @@ def backtest(items: pd.DataFrame, whole: Found, tests: Sequence[str], settings: 
         expected, predicted = of.get("expected_quality"), of.get("predicted_quality")
         records.append(
             {
-                "period": name,
+                "period": name or "all",
                 "n": len(known),
                 "observed": float(known.mean()),
                 "expected": math.nan if expected is None else expected,

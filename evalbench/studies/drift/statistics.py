@@ -114,7 +114,7 @@ def statistics_of(
     few = min(int(side.sum()), int((~side).sum()))
     why = f"fewer than {LEAST_ROWS} rows on a side ({few})" if few < LEAST_ROWS else ""
     dealt = 2 * blocks + side
-    sizes = {"epsilon": epsilon, "n_permutations": n_permutations, "blocks": dealt}
+    sizes: dict[str, Any] = {"epsilon": epsilon, "n_permutations": n_permutations, "blocks": dealt}
     found = []
     for part in parts:
         texts = texts_of(items, part, languages=languages, seed=seed) if few else None

@@ -35,7 +35,8 @@ def statistics(items: pd.DataFrame, weights: Floats, blocks: Any, settings: Sett
     found = statistics_of(rows, weights[:, kept], np.asarray(blocks)[kept], **options)
     clustered = is_clustered(items)
     units = len(np.unique(np.asarray(blocks)[kept])) if len(rows) else 0
-    estimates, drawn = [], {"response": [], "request": []}
+    estimates: list[Estimate] = []
+    drawn: dict[str, list[Any]] = {"response": [], "request": []}
     lights: dict[str, list[Any]] = {"response": [], "request": []}
     for s in found:
         bands = bands_for(s.name, settings.preset, settings.lights)
