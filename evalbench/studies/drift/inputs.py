@@ -134,6 +134,13 @@ def samples_of(data: Dataset, windows: Mapping[str, Any], options: Mapping[str, 
     for side in SIDES:
         if parts[side].empty:
             raise BadInput(f"{data.label}: {side.upper()} has no rows{_span(tables, windows)}")
+    for side, part in parts.items():
+        mute = part["request"].isna() & part["response"].notna()
+        if mute.any():
+            notes.append(
+                f"{side.upper()}: {counted(int(mute.sum()), 'row')} of {len(part)} without a request (null) are left out"
+            )
+            parts[side] = part[~mute]
     drawn = {
         side: sampled(part, options["sample_method"], options["n_samples"], options["random_state"])
         for side, part in parts.items()

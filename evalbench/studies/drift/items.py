@@ -12,7 +12,7 @@ import numpy.typing as npt
 from evalbench.core.arrays import Floats, Ints
 from evalbench.core.clusters import CLUSTER
 from evalbench.core.global_drift import LEAST_SIZE, dealt, of_rows
-from evalbench.core.local_drift import Formula, expected_quality, nearest
+from evalbench.core.local_drift import Formula, expected_quality, labels_near, nearest
 from evalbench.core.progress import at
 from evalbench.core.seeds import rng
 from evalbench.core.slices import SLICE
@@ -74,7 +74,7 @@ def items_of(rows: pd.DataFrame, key: npt.ArrayLike, options: Mapping[str, Any])
             "id": rows["id"],
             **({"ts": rows["ts"], "period": periods_of(rows["ts"], options["period"])} if "ts" in rows else {}),
             "key": np.where(scored, np.asarray(key, dtype=float), np.nan),
-            "request": rows["request"],
+            "request": rows["request"].fillna(""),
             "response": rows["response"],
             "unscored": unscored,
             "undefined": "",
@@ -97,11 +97,11 @@ def items_of(rows: pd.DataFrame, key: npt.ArrayLike, options: Mapping[str, Any])
         if "prediction" not in items and "statistics" in options["tests"] and (~current).sum() >= 2 * _PER_CLUSTER:
             at(f"vectors of {len(known)} responses")
             of_responses = embedded(known["response"].tolist(), options["embed"])
-            clusters = clusters_of(np.asarray(of_responses, dtype=float), ~current, options["seed"])
+            clusters = clusters_of(np.asarray(of_responses, dtype=float), options["seed"])
             items["prediction"] = ""
             items.loc[scored, "prediction"] = [f"cluster {c + 1}" for c in clusters]
             notes.append(
-                f"Predictions: the nearest of {clusters.max() + 1 if len(clusters) else 0} clusters of the responses of OOS "
+                f"Predictions: the nearest of {clusters.max() + 1 if len(clusters) else 0} clusters of the responses of both samples "
                 f"(k-means of vectors of {options['embed']}); a column prediction takes their place"
             )
     found: dict[str, Any] = {}
@@ -141,7 +141,7 @@ def _local(
     expected, similarity = np.full(len(vectors), np.nan), np.full(len(vectors), np.nan)
     for which, itself in ((labelled, True), (current, False)):
         places, near = _neighbours(vectors[which], among, k, itself=itself)
-        expected[which] = expected_quality(near, y[places], formula)
+        expected[which] = expected_quality(near, labels_near(among, y, places, itself=itself), formula)
         similarity[which] = near.mean(axis=1)
     return {"expected": expected, "similarity": similarity}
 
@@ -183,34 +183,33 @@ DISTANCES: Sequence[str] = ("mean_distance", "mean_square_distance", "largest_di
 """Of a request to the base of OOS, 1 − cosine."""
 
 
-def clusters_of(vectors: Floats, fitted: npt.NDArray[np.bool_], seed: int) -> Ints:
-    """The nearest of the clusters of some of the vectors, of each: k-means, the most populous first.
+def clusters_of(vectors: Floats, seed: int) -> Ints:
+    """The cluster of each vector, by k-means of all, the most populous first.
+
+    Of both samples together: clusters of one alone would fit it better, and a null that deals rows to both would not.
 
     Parameters
     ----------
     vectors : (n, d) array
         Of unit length.
-    fitted : (n,) array of bool
-        The clusters are those of these rows.
     seed : int
 
     Examples
     --------
     >>> two = np.array([[1.0, 0.0]] * 70 + [[0.0, 1.0]] * 40)
-    >>> np.bincount(clusters_of(two, np.ones(110, dtype=bool), 0)).tolist()
+    >>> np.bincount(clusters_of(two, 0)).tolist()
     [70, 40]
     """
     from scipy.cluster.vq import kmeans2, vq
 
-    own = vectors[fitted]
-    k = max(1, min(N_CLUSTERS, len(own) // _PER_CLUSTER, len(np.unique(own.round(6), axis=0))))
+    k = max(1, min(N_CLUSTERS, len(vectors) // _PER_CLUSTER, len(np.unique(vectors.round(6), axis=0))))
     import warnings
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an empty cluster stays empty
-        centres, _ = kmeans2(own, k, minit="++", rng=rng(seed, "clusters"))
+        centres, _ = kmeans2(vectors, k, minit="++", rng=rng(seed, "clusters"))
     which, _ = vq(vectors, centres)
-    sizes = np.bincount(which[fitted], minlength=k)
+    sizes = np.bincount(which, minlength=k)
     rank = np.empty(k, dtype=np.int64)
     rank[np.argsort(-sizes, kind="stable")] = np.arange(k)
     found: Ints = rank[which]

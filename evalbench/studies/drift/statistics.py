@@ -152,7 +152,7 @@ def _psi(
     if len(weights):
         now, then = (np.asarray((rows.T @ (weights * of).T).T, dtype=float) for of in (side, ~side))
         drawn = psi(then, now, index.epsilon)
-        drawn = drawn - np.nanmean(drawn) + value
+        drawn = drawn - np.nanmean(drawn) + value if np.isfinite(drawn).any() else np.empty(0)
     return Statistic(name, part, value, index, drawn=drawn, n=n, why=why)
 
 
