@@ -276,7 +276,7 @@ def metric_of(rows: pd.DataFrame, metric: str) -> tuple[str, Any, list[str]]:
     values = pd.to_numeric(rows[name], errors="coerce").to_numpy(dtype=float)
     wrong = rows[name].notna().to_numpy() & (rows[name].astype(str).str.strip() != "").to_numpy() & ~np.isfinite(values)
     if wrong.any():
-        raise BadInput(f"{name}: {int(wrong.sum())} cells are no numbers, such as {rows[name][wrong].iloc[0]!r:.60}")
+        raise BadInput(f"{name}: {int(wrong.sum())} cells are not numbers, such as {rows[name][wrong].iloc[0]!r:.60}")
     known = values[np.isfinite(values)]
     notes = []
     if (known < 0).any():
