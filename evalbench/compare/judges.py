@@ -110,7 +110,7 @@ def judging_of(reference: Side, side: Side, hooks: Any, *, seed: int, n_resample
     drift = None if figure is None else _drift(reference, side, figure, hooks.unit, seed, n_resamples)
     if drift and drift.n:
         light = drift_light(drift, void="; ".join(changes))[0]
-        said.append(drift_sentence(drift))
+        said.append(drift_sentence(drift, another=bool(changes)))
     return (
         Judging(changes, alike, drift, light, tuple(said), _judged(reference, hooks.judged_measures)) if said else None
     )

@@ -277,8 +277,8 @@ def drift_light(
     return "green", f"no move of the judge is shown, and one of {size:g} is excluded"
 
 
-def drift_sentence(drift: JudgeDrift, what: str = "answer") -> str:
-    """The judge's drift in a sentence with its figures.
+def drift_sentence(drift: JudgeDrift, what: str = "answer", *, another: bool = False) -> str:
+    """The judge's drift in a sentence with its figures; ``another``: the two judgings are of different judges.
 
     Examples
     --------
@@ -300,7 +300,9 @@ def drift_sentence(drift: JudgeDrift, what: str = "answer") -> str:
         else ""
     )
     moved = f"The judge itself moved by {' '.join(filter(None, (value, interval)))}"
-    if not shown:
+    if another:
+        moved = f"From the earlier judge to the later one marks differ by {' '.join(filter(None, (value, interval)))}"
+    elif not shown:
         moved = f"No move of the judge is shown: {' '.join(filter(None, (value, interval)))}"
     brackets = f" ({'; '.join(told)})" if told else ""
     return f"{moved} on the same {counted(drift.n, what)}{brackets}; {counted(changed, 'verdict')} changed{agreed}."

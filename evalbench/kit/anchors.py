@@ -121,7 +121,7 @@ def compared(
         notes.append(
             f"Whether the judge's {' or '.join(unknown).replace('judge', 'name')} changed cannot be checked: it is not known of both judgings."
         )
-    sentence = drift_sentence(drift, _ANCHOR)
+    sentence = drift_sentence(drift, _ANCHOR, another=bool(void))
     fit = {
         "drift": drift.to_json(),
         "light": light,

@@ -93,7 +93,7 @@ def test_on_the_same_answers_the_difference_is_the_judges_and_its_drift_is_a_fig
     assert found.judging.drift is not None
     assert found.judging.drift.shift.value == pytest.approx(-0.2, abs=0.02)
     assert found.judging.light == "grey"
-    assert sentences(found)[1].startswith("The judge itself moved by −0.2")
+    assert sentences(found)[1].startswith("From the earlier judge to the later one marks differ by −0.2")
 
 
 def test_a_run_judged_again_by_the_same_judge_shows_how_it_moved() -> None:
