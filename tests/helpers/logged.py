@@ -40,11 +40,11 @@ def remark(number: int, source: str = "annotator", value: float | None = 1, **mo
     return {"interaction": f"r{number:05d}", "ts": ts, "source": source, "value": value} | more
 
 
-def processes(code: str, arguments: Sequence[Sequence[object]]) -> list[subprocess.Popen[str]]:
+def processes(code: str, arguments: Sequence[Sequence[object]], **more: Any) -> list[subprocess.Popen[str]]:
     """A Python process for each sequence of arguments (``sys.argv[1:]``), all at once."""
     script = "import sys\n" + textwrap.dedent(code)
     return [
-        subprocess.Popen([sys.executable, "-c", script, *map(str, words)], text=True, stdout=-1, stderr=-1)
+        subprocess.Popen([sys.executable, "-c", script, *map(str, words)], text=True, stdout=-1, stderr=-1, **more)
         for words in arguments
     ]
 
