@@ -116,16 +116,14 @@ def _now(entries: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 
 
 def _lights(entries: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """A row for each entry, its last runs from left to right."""
+    """A row for each entry, its last runs from the newest to the oldest."""
     most = min(SHOWN, max((len(entry["runs"]) for entry in entries), default=0))
     rows = []
     for entry in entries:
-        runs = entry["runs"][-most:] if most else []
-        cells: list[Any] = [""] * (most - len(runs))
-        cells += [Html(f"{_linked(run, _state(run))}<br>{escape(run['due'][:10])}") for run in runs]
-        rows.append(
-            {"entry": entry["name"], **{f"−{most - i - 1}" if i < most - 1 else "last": c for i, c in enumerate(cells)}}
-        )
+        runs = entry["runs"][-most:][::-1] if most else []
+        cells: list[Any] = [Html(f"{_linked(run, _state(run))}<br>{escape(run['due'][:10])}") for run in runs]
+        cells += [""] * (most - len(runs))
+        rows.append({"entry": entry["name"], **{f"−{i}" if i else "last": cell for i, cell in enumerate(cells)}})
     return pd.DataFrame(rows, dtype=object)
 
 
