@@ -26,6 +26,7 @@ from evalbench.models.accounting import embeddings_counted, merged
 from evalbench.models.similarity.embed import card_of, language_warning
 from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Column, Table
+from evalbench.studies.drift.all_rows import all_rows, beside
 from evalbench.studies.drift.figures import measures, with_sums
 from evalbench.studies.drift.inputs import AUTO, WINDOWS, adapted, metric_of, samples_of, windows_of
 from evalbench.studies.drift.items import items_of
@@ -55,6 +56,8 @@ __all__ = [
 
 QUESTION = "Have requests and responses changed since the validation, and the quality with them?"
 NO_TRIALS = "an interaction happened once; of repeated answers give the one that was served"
+SAMPLED = 10_000
+"""Rows that are read of a table of more than :data:`evalbench.readers.large.LARGE_ROWS`; the texts of all are counted."""
 COLUMNS = (
     Column("id", "id"),
     Column("request", "text", empty_ok=True, keep_null=True, help="null: the row is left out"),
@@ -88,9 +91,12 @@ SCHEMA: Mapping[str, Table] = {
         COLUMNS,
         unique=("id",),
         no_trials=NO_TRIALS,
+        sampled=SAMPLED,
         help="the validation sample, or all rows where windows divide them",
     ),
-    "oot": Table(COLUMNS, unique=("id",), no_trials=NO_TRIALS, required=False, help="the later sample"),
+    "oot": Table(
+        COLUMNS, unique=("id",), no_trials=NO_TRIALS, sampled=SAMPLED, required=False, help="the later sample"
+    ),
 }
 PERIODS = ("month", "week", "day")
 PERIOD = PERIODS[0]
@@ -235,6 +241,7 @@ def evaluate(
     if reliable_from is None:
         options["reliable_from"] = RELIABLE_FROM if card is None or card.unrelated is None else card.unrelated
     options |= {"key_bands": key, "lights": rules, "metric": name or AUTO, "tests": [t for t in TESTS if t in tests]}
+    counted = all_rows(data, samples, windows, options)
     rows = carried(samples.rows, data, where=samples.sources)
     with embeddings_counted() as spent:
         measured = items_of(rows, values, options)
@@ -253,8 +260,15 @@ def evaluate(
         items=items,
         items_of="interactions of both samples",
         summary=summary,
-        tables=tables_of(measured, settings_of(options), options),
-        notes=(*data.notes_beside([name]), *samples.notes, *said, *measured.notes, *filter(None, [warning])),
+        tables=beside(tables_of(measured, settings_of(options), options), counted),
+        notes=(
+            *data.notes_beside([name]),
+            *samples.notes,
+            *counted.notes,
+            *said,
+            *measured.notes,
+            *filter(None, [warning]),
+        ),
         method=method(options),
         accounting=merged(spent),
     )

@@ -185,26 +185,38 @@ def _divided(
     if undated:
         notes.append(f"{undated} of {len(frame)} rows have no time and are on neither side")
     known = frame[frame["ts"].notna()]
+    ends = ends_of(frame, windows)
     if not windows:
-        ordered = known["ts"].sort_values(kind="stable")
-        middle = ordered.iloc[len(ordered) // 2]
         notes.append(
-            f"No windows were given: rows before {middle:%Y-%m-%d %H:%M:%S} UTC, the earlier half, are OOS, the later ones OOT; "
+            f"No windows were given: rows before {ends['oos_to']:%Y-%m-%d %H:%M:%S} UTC, the earlier half, are OOS, the later ones OOT; "
             "set oos_from, oos_to, oot_from, oot_to"
         )
-        windows = {"oos_to": middle, "oot_from": middle}
+    parts = {side: known[_within(known, ends, side)] for side in SIDES}
+    left = len(known) - sum(map(len, parts.values()))
+    if left:
+        notes.append(f"{counted(left, 'row')} of {len(known)} lie in neither window")
+    return parts, notes
+
+
+def ends_of(frame: pd.DataFrame, windows: Mapping[str, Any]) -> dict[str, Any]:
+    """The ends of the windows that divide one table; without any its middle row in time.
+
+    Raises
+    ------
+    BadInput
+        Where the windows do not say where OOS ends and OOT begins.
+    """
     ends = dict(windows)
+    if not ends:
+        ordered = frame["ts"].dropna().sort_values(kind="stable")
+        ends["oos_to"] = ordered.iloc[len(ordered) // 2]
     if "oot_from" not in ends and "oos_to" in ends:
         ends["oot_from"] = ends["oos_to"]
     if "oos_to" not in ends and "oot_from" in ends:
         ends["oos_to"] = ends["oot_from"]
     if not {"oos_to", "oot_from"} <= set(ends):
         raise BadInput("windows: one table needs oos_to or oot_from, where OOS ends and OOT begins")
-    parts = {side: known[_within(known, ends, side)] for side in SIDES}
-    left = len(known) - sum(map(len, parts.values()))
-    if left:
-        notes.append(f"{counted(left, 'row')} of {len(known)} lie in neither window")
-    return parts, notes
+    return ends
 
 
 def _span(tables: Mapping[str, pd.DataFrame], windows: Mapping[str, Any]) -> str:

@@ -172,6 +172,7 @@ def statistics_shown(result: Result) -> pd.DataFrame:
             "PSI": [score_text(r["psi"]) for r in rows],
             "by chance": [score_text(r["by_chance"]) for r in rows],
             "p": [p_text(r["p"]) for r in rows],
+            **({"all rows": [score_text(x) for x in table["all_rows"]]} if "all_rows" in table else {}),
             **{f"light, {name}": cells([light_word(r[preset]) for r in rows]) for preset, name in lit.items()},
             "with the key metric": [_correlation(r) for r in rows],
         }

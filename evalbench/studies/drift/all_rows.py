@@ -1,0 +1,113 @@
+"""Test 2 over all rows of tables of which only a sample was read; everything else is of the sample."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalbench.core.progress import at
+from evalbench.core.wording import count, counted, percent
+from evalbench.kit.streaming import Window, streamed
+from evalbench.metrics.text_streams import StreamedStatistics
+from evalbench.readers.large import STREAM, whole
+from evalbench.studies.drift.inputs import SIDES, Samples, ends_of
+from evalbench.studies.drift.lights import COUNTS, FREQUENCIES, NEW, STOP
+from evalbench.studies.drift.statistics import PARTS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evalbench.readers.dataset import Dataset
+
+_INDEX = {STOP: "stop_share", COUNTS: "n_tokens", FREQUENCIES: "tokens"}
+
+
+class AllRows(NamedTuple):
+    """What was counted over all rows.
+
+    Attributes
+    ----------
+    values : mapping of (str, str) to float
+        Statistic and part → its index, without what chance gives; of new tokens their increase.
+    n : mapping of str to int
+        Part → texts of both sides.
+    notes : list of str
+    """
+
+    values: Mapping[tuple[str, str], float]
+    n: Mapping[str, int]
+    notes: list[str]
+
+
+NOT_COUNTED = AllRows({}, {}, [])
+
+
+def beside(tables: Mapping[str, pd.DataFrame], over_all: AllRows) -> dict[str, pd.DataFrame]:
+    """The tables of a result with ``all_rows`` and ``n_all_rows`` in that of the statistics."""
+    found = dict(tables)
+    if over_all.values and "statistics" in found:
+        own = found["statistics"]
+        parts = [of.removesuffix("s") for of in own["of"]]
+        values = [over_all.values.get(key, math.nan) for key in zip(own["statistic"], parts, strict=True)]
+        found["statistics"] = own.assign(all_rows=values, n_all_rows=[over_all.n[part] for part in parts])
+    return found
+
+
+def all_rows(data: Dataset, samples: Samples, windows: Mapping[str, Any], options: Mapping[str, Any]) -> AllRows:
+    """The statistics of texts over all rows, where a table is a sample of a larger one; nothing elsewhere.
+
+    Raises
+    ------
+    BadInput
+        For cells that the rows outside of the sample have, and nothing can be counted in.
+    """
+    tables = {side: data.tables[side] for side in SIDES if side in data.tables}
+    large = {side: frame.attrs[STREAM] for side, frame in tables.items() if STREAM in frame.attrs}
+    if not large or "statistics" not in options["tests"]:
+        return NOT_COUNTED
+    if len(large) == 2 and large["oos"] is large["oot"]:
+        said = (
+            "Test 2 is of the sample alone: all rows are counted where OOS and OOT are two tables, or times divide one"
+        )
+        return AllRows({}, {}, [said])
+    ends = ends_of(tables["oos"], windows) if len(tables) == 1 else dict(windows)
+    parts = {side: Window(ends.get(f"{side}_from"), ends.get(f"{side}_to")) for side in SIDES}
+    at("the texts of all rows")
+    found = streamed(
+        {side: large.get(side) or whole(side, frame) for side, frame in tables.items()},
+        samples.rows,
+        windows=parts,
+        columns=PARTS,
+        languages=tuple(options["languages"]),
+        n_bins=options["n_bins"],
+        epsilon=options["epsilon"],
+        seed=options["seed"],
+    )
+    values = {
+        (name, part): own.psi[number].value for part, own in found.columns.items() for name, number in _INDEX.items()
+    }
+    for part, own in found.columns.items():
+        values[NEW, part] = own.new.increase if options["new_tokens"] == "increase" else own.new.ratio - 1
+    one = found.columns[PARTS[0]]
+    said = (
+        f"The column “all rows” of test 2 is of all {count(one.rows[0])} rows of OOS and {count(one.rows[1])} of OOT, without what chance "
+        f"gives; lights, intervals, p and all other tests are of the {count(len(samples.rows))} rows that were read"
+    )
+    if found.outside:
+        said += f"; {counted(found.outside, 'row')} of the tables lie on neither side"
+    return AllRows(
+        values,
+        {part: sum(own.texts) for part, own in found.columns.items()},
+        [said, *(_loss(part, own) for part, own in found.columns.items() if own.vocabulary.one_in > 1)],
+    )
+
+
+def _loss(part: str, own: StreamedStatistics) -> str:
+    """What a capped vocabulary lacks."""
+    lost = own.vocabulary
+    index = "" if math.isnan(lost.psi_error) else f"; standard error of the index {lost.psi_error:.2g}"
+    return (
+        f"{part}s, all rows: of the tokens that the sample lacks one in {lost.one_in} was counted: {percent(lost.left_out)} of all "
+        f"tokens have no count of their own{index}, of the increase of new tokens {lost.increase_error:.2g}"
+    )
