@@ -189,7 +189,7 @@ def _correlation(row: Mapping[str, Any]) -> str:
             if n < LEAST_SLICES
             else "undefined"
         )
-    return f"{score_text(r)}, p {p_text(row['spearman_p'])}, {n} slices"
+    return f"{signed(score_text(r))}, p {p_text(row['spearman_p'])}, {n} slices"
 
 
 def backtest_shown(result: Result) -> pd.DataFrame:
@@ -228,7 +228,7 @@ def telling(result: Result) -> pd.DataFrame:
             "feature": rows["feature"],
             "kind": rows["kind"],
             "a sign of": rows["side"],
-            "weight": [score_text(x) for x in rows["weight"]],
+            "weight": [signed(score_text(x)) for x in rows["weight"]],
             "in OOS": [f"{100 * x:.0f}%" for x in rows["oos"]],
             "in OOT": [f"{100 * x:.0f}%" for x in rows["oot"]],
             "may be a leak": rows["hint"].replace("", "–"),
