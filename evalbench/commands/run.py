@@ -215,7 +215,7 @@ def logging_into(store: str | None) -> Iterator[None]:
 @click.option(
     "--data",
     metavar="NAME@VERSION|PATH|-",
-    help="The data: a data set of the catalog, a file or a folder; - for standard input.",
+    help="The data: a data set of the catalog, a file, a folder or a log store; - for standard input.",
     shell_complete=completion.data_sets,
 )
 @click.option(
