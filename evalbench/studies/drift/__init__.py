@@ -92,10 +92,17 @@ SCHEMA: Mapping[str, Table] = {
         unique=("id",),
         no_trials=NO_TRIALS,
         sampled=SAMPLED,
+        stem="validation",
         help="the validation sample, or all rows where windows divide them",
     ),
     "oot": Table(
-        COLUMNS, unique=("id",), no_trials=NO_TRIALS, sampled=SAMPLED, required=False, help="the later sample"
+        COLUMNS,
+        unique=("id",),
+        no_trials=NO_TRIALS,
+        sampled=SAMPLED,
+        required=False,
+        stem="production",
+        help="the later sample",
     ),
 }
 PERIODS = ("month", "week", "day")
@@ -103,7 +110,7 @@ PERIOD = PERIODS[0]
 
 
 def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
-    """A table with a column ``part`` of ``oos`` and ``oot`` as two tables; labels in words as numbers."""
+    """Tables of other shapes as ours: usual names, messages, one table that a column divides; labels in words as numbers."""
     return adapted(frames)
 
 

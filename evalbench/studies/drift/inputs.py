@@ -12,6 +12,8 @@ from evalbench.core.seeds import keys
 from evalbench.core.wording import counted
 from evalbench.errors import BadInput
 from evalbench.kit.sampling import sampled
+from evalbench.readers.tools.shapes import WORDS
+from evalbench.studies.drift.shapes import reshaped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,16 +45,8 @@ class Samples(NamedTuple):
 
 
 def adapted(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
-    """A table with a column ``part`` of ``oos`` and ``oot`` as two; labels that are true or false as numbers."""
-    found = dict(frames)
-    (_, frame), *rest = found.items() if found else [("", None)]
-    if frame is not None and not rest and "part" in frame and "oot" not in found:
-        part = frame["part"].map(lambda cell: str(cell).strip().casefold())
-        if set(part) == set(SIDES):
-            found = {side: frame[part == side].drop(columns="part") for side in SIDES}
-            for table in found.values():
-                table.attrs = dict(frame.attrs)
-    return {name: _noted(frame) for name, frame in found.items()}
+    """Tables of other shapes as ours, see :mod:`evalbench.studies.drift.shapes`; labels in words as numbers."""
+    return {name: _noted(frame) for name, frame in reshaped(frames).items()}
 
 
 def _noted(frame: pd.DataFrame) -> pd.DataFrame:
@@ -75,7 +69,8 @@ def _noted(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _truth(cell: Any) -> str | None:
-    return {"true": "1", "false": "0"}.get(str(cell).strip().casefold())
+    value = WORDS.get(str(cell).strip().casefold())
+    return None if value is None else f"{value:g}"
 
 
 def windows_of(given: Mapping[str, str]) -> dict[str, Any]:

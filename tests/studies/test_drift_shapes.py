@@ -1,0 +1,193 @@
+"""Tables of other shapes: what is in them is found by usual names, and each guess is said."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evalbench import studies
+from evalbench.errors import BadInput
+from evalbench.studies.drift.shapes import reshaped
+
+N = 40
+
+
+def rows(seed: int, start: str) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    nouns, verbs = ["lamp", "chair", "table", "phone", "стол", "шкаф"], ["find", "return", "open", "order", "вернуть"]
+    moments = pd.Timestamp(start, tz="UTC") + pd.to_timedelta(np.arange(N), unit="D")
+    return pd.DataFrame(
+        {
+            "id": [f"{start}/{i}" for i in range(N)],
+            "ts": moments.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "request": [f"how do I {rng.choice(verbs)} the {rng.choice(nouns)}?" for _ in range(N)],
+            "response": [f"Please {rng.choice(verbs)} the {rng.choice(nouns)}." for _ in range(N)],
+            "label": (rng.random(N) < 0.8).astype(int),
+        }
+    )
+
+
+OOS, OOT = rows(0, "2026-01-01"), rows(1, "2026-03-01")
+BOTH = pd.concat([OOS, OOT], ignore_index=True)
+
+
+def two_files(folder: Path) -> Path:
+    for name, frame in (("validation", OOS), ("production", OOT)):
+        frame.to_csv(folder / f"{name}.csv", index=False)
+    return folder
+
+
+def in_russian(folder: Path) -> Path:
+    names = {"request": "Запрос", "response": "Ответ", "ts": "Время", "label": "Оценка"}
+    for name, frame in (("oos", OOS), ("oot", OOT)):
+        frame.rename(columns=names).to_json(folder / f"{name}.jsonl", orient="records", lines=True, force_ascii=False)
+    return folder
+
+
+def divided(folder: Path) -> Path:
+    one = pd.concat([OOS.assign(Split="Reference"), OOT.assign(Split="current")]).drop(columns="ts")
+    one.to_csv(folder / "one.csv", index=False)
+    return folder / "one.csv"
+
+
+def of_a_gateway(folder: Path) -> Path:
+    seconds = [int(moment.timestamp()) for moment in pd.to_datetime(BOTH["ts"])]
+    frame = pd.DataFrame({"created": seconds, "prompt": BOTH["request"], "completion": BOTH["response"]})
+    frame.to_json(folder / "log.jsonl", orient="records", lines=True)
+    return folder / "log.jsonl"
+
+
+def of_messages(folder: Path) -> Path:
+    lines = [
+        {
+            "id": r.id,
+            "created_at": r.ts,
+            "messages": [
+                {"role": "system", "content": "Be short."},
+                {"role": "user", "content": "Hello"},
+                {"role": "assistant", "content": "Hello!"},
+                {"role": "user", "content": [{"type": "text", "text": r.request}]},
+                {"role": "assistant", "content": r.response},
+            ],
+        }
+        for r in BOTH.itertuples()
+    ]
+    (folder / "chats.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    return folder / "chats.jsonl"
+
+
+def of_a_spreadsheet(folder: Path) -> Path:
+    days = pd.to_datetime(BOTH["ts"]).dt.strftime("%d.%m.%Y %H:%M")
+    frame = pd.DataFrame(
+        {"Date": days, "Question": BOTH["request"], "Answer": BOTH["response"], "is_correct": BOTH["label"]}
+    )
+    frame.to_csv(folder / "sheet.csv", index=False, sep=";", encoding="utf-8-sig")
+    return folder / "sheet.csv"
+
+
+def of_parquet(folder: Path) -> Path:
+    frame = BOTH.assign(ts=pd.to_datetime(BOTH["ts"]), label=BOTH["label"].astype(bool), tags=[["a"]] * len(BOTH))
+    frame.to_parquet(folder / "log.parquet")
+    return folder / "log.parquet"
+
+
+def with_signs(folder: Path) -> Path:
+    BOTH.assign(label=2 * BOTH["label"] - 1, rating=4).to_csv(folder / "signs.csv", index=False)
+    return folder / "signs.csv"
+
+
+def in_words(folder: Path) -> Path:
+    BOTH.assign(label=BOTH["label"].map({1: "Pass", 0: "fail"})).to_csv(folder / "words.csv", index=False)
+    return folder / "words.csv"
+
+
+def in_milliseconds(folder: Path) -> Path:
+    moments = [str(1000 * int(moment.timestamp())) for moment in pd.to_datetime(BOTH["ts"])]
+    BOTH.assign(ts=moments).to_csv(folder / "ms.csv", index=False)
+    return folder / "ms.csv"
+
+
+SHAPES: tuple[tuple[Callable[[Path], Path], str, bool], ...] = (
+    (two_files, "", True),
+    (in_russian, "column Запрос was read as request", True),
+    (divided, "column Split: reference is OOS, current is OOT", True),
+    (of_a_gateway, "ts: numbers are read as seconds since 1970, UTC", False),
+    (of_messages, "the last message of the user is the request", False),
+    (of_a_spreadsheet, "ts: days are read as day.month.year", True),
+    (of_parquet, "No windows were given", True),
+    (with_signs, "−1 and 1 are read as 0 and 1", True),
+    (in_words, "No windows were given", True),
+    (in_milliseconds, "ts: numbers are read as milliseconds since 1970, UTC", True),
+)
+
+
+@pytest.mark.parametrize(("write", "note", "labelled"), SHAPES, ids=[write.__name__ for write, _, _ in SHAPES])
+def test_a_table_of_another_shape_needs_no_option(tmp_path: Path, write: Any, note: str, labelled: bool) -> None:
+    data = studies.load(write(tmp_path), study="drift")
+    result = studies.study("drift").evaluate(data, embed="", n_permutations=19, n_resamples=20)
+    items = result.items.sort_values("request")
+    assert sorted(items["request"]) == sorted(BOTH["request"])
+    assert sorted(items["response"]) == sorted(BOTH["response"])
+    assert items["side"].value_counts().to_dict() == {"oos": N, "oot": N}
+    assert items["key"].notna().all() == labelled
+    if labelled:
+        assert items["key"].sum() == BOTH["label"].sum()
+    assert note in " ".join(result.notes)
+
+
+def test_what_is_there_under_our_name_stays() -> None:
+    frame = pd.DataFrame(
+        {"request": ["a"], "prompt": ["b"], "Response": ["c"], "answer": ["d"], "ts": ["2026-01-01"], "date": ["x"]}
+    )
+    found = reshaped({"oos": frame})["oos"]
+    assert found.columns.tolist() == ["request", "prompt", "response", "answer", "ts", "date"]
+    assert found["response"].tolist() == ["c"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "taken"),
+    [([1, 0, None], True), (["yes", "No", ""], True), ([1, 5], False), (["up"], False), ([None], False)],
+)
+def test_only_right_and_wrong_are_a_label_under_another_name(cells: list[Any], taken: bool) -> None:
+    frame = pd.DataFrame({"correct": pd.Series(cells, dtype=object)})
+    assert ("label" in reshaped({"oos": frame})["oos"]) == taken
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [["01.02.2026", "2026-02-01"], [1.7e9, 5], [True, False], ["1700000000", "x"], [None, ""], ["01/02/2026"], [1e300]],
+)
+def test_times_that_are_not_all_written_so_stay(cells: list[Any]) -> None:
+    frame = pd.DataFrame({"ts": pd.Series(cells, dtype=object)})
+    assert reshaped({"oos": frame})["oos"]["ts"].tolist() == cells
+
+
+@pytest.mark.parametrize("words", [["reference", "other"], ["old", "before"], ["current"], ["oos", "oot", "x"], [1, 2]])
+def test_a_column_of_other_words_divides_nothing(words: list[Any]) -> None:
+    frame = pd.DataFrame({"split": words})
+    assert list(reshaped({"oos": frame})) == ["oos"]
+
+
+def test_messages_without_a_reply_or_of_another_form() -> None:
+    chats = [
+        [{"role": "user", "content": "a"}],
+        [],
+        None,
+        "text",
+        [{"from": "human", "value": "b"}, {"from": "gpt", "value": None}],
+    ]
+    found = reshaped({"oos": pd.DataFrame({"messages": pd.Series(chats, dtype=object)})})["oos"]
+    assert found["request"].tolist() == ["a", None, None, None, "b"]
+    assert found["response"].tolist() == [None] * 5
+
+
+def test_days_that_no_calendar_has_are_refused(tmp_path: Path) -> None:
+    BOTH.assign(ts="31.02.2026").to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(BadInput, match="ts"):
+        studies.load(tmp_path / "t.csv", study="drift")
