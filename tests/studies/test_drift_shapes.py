@@ -13,6 +13,7 @@ import pytest
 
 from evalbench import studies
 from evalbench.errors import BadInput
+from evalbench.studies import drift
 from evalbench.studies.drift.shapes import reshaped
 
 N = 40
@@ -138,6 +139,9 @@ def test_a_table_of_another_shape_needs_no_option(tmp_path: Path, write: Any, no
     assert items["key"].notna().all() == labelled
     if labelled:
         assert items["key"].sum() == BOTH["label"].sum()
+        known = [e.note for e in result.summary.estimates if e.metric == "quality"]
+        assert all("without a column of true answers the best constant answer is unknown" in note for note in known)
+    assert drift.telling(result)["feature"].str.fullmatch("“[^ ]+”").all()
     assert note in " ".join(result.notes)
 
 

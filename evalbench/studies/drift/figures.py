@@ -147,9 +147,9 @@ def qualities(items: pd.DataFrame, settings: Settings, key_title: str = "key met
         rows = items[items["side"] == side]
         found = estimated(rows, [replace(measures()[1], title=key_title)], settings, {"side": side}).estimates[0]
         beside = ""
-        if "reference" in rows and found.value is not None and set(rows["key"].dropna()) <= {0.0, 1.0}:
-            constant = constant_answer(rows["key"].to_numpy(dtype=float), rows["reference"].tolist())
-            beside = str(constant)
+        if found.value is not None and set(rows["key"].dropna()) <= {0.0, 1.0}:
+            truth = rows["reference"].tolist() if "reference" in rows else None
+            beside = str(constant_answer(rows["key"].to_numpy(dtype=float), truth))
         out.append(replace(found, note="; ".join(filter(None, [found.note, beside]))))
     return out
 

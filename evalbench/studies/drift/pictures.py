@@ -225,7 +225,7 @@ def telling(result: Result) -> pd.DataFrame:
 
     return pd.DataFrame(
         {
-            "feature": rows["feature"],
+            "feature": [f"“{name.replace(' ', '␣')}”" for name in rows["feature"]],
             "kind": rows["kind"],
             "a sign of": rows["side"],
             "weight": [signed(score_text(x)) for x in rows["weight"]],
