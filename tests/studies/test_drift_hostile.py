@@ -45,7 +45,7 @@ def test_a_result_or_one_message(number: int) -> None:
         assert not re.search(r">\s*(nan|None|<NA>|NaT)\s*<", html)
     lost = sum(map(len, sample("drift").values())) - len(result.items)
     if column == "request" and lost:
-        assert re.search("have no request", " ".join(result.notes)), result.notes
+        assert re.search("without a request", " ".join(result.notes)), result.notes
     else:
         assert not lost
     for e in result.summary.estimates:
