@@ -76,15 +76,15 @@ def anchored(
     BadInput
         If one file is given alone, a file is no table of anchors, or the two have no answer in common.
     """
-    if not anchors_then and not anchors_now:
-        return None
     faults = []
-    if not (anchors_then and anchors_now):
+    if bool(anchors_then) != bool(anchors_now):
         faults.append("anchors_then and anchors_now go together: the same answers, judged at two times")
     if not 0 < anchors_margin <= 1:
-        faults.append(f"anchors_margin is {anchors_margin}; expected a share of the scale, above 0 and up to 1")
+        faults.append(f"anchors_margin must be a share of the scale, above 0 and up to 1; got {anchors_margin!r}")
     if faults:
         raise BadInput.listing("anchors:", faults)
+    if not anchors_then:
+        return None
     paths = [Path(name).expanduser() for name in (anchors_then, anchors_now)]
     return compared(*(read_anchors(path) for path in paths), margin=anchors_margin, seed=seed, n_resamples=n_resamples)
 

@@ -127,7 +127,7 @@ def test_no_verdict_is_no_mark(tmp_path: Path) -> None:
     ("options", "words"),
     [
         ({"anchors_then": "a.csv"}, "go together"),
-        ({"anchors_then": "a.csv", "anchors_now": "a.csv", "anchors_margin": 0}, "anchors_margin is 0"),
+        ({"anchors_then": "a.csv", "anchors_now": "a.csv", "anchors_margin": 0}, "anchors_margin must be"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(options: dict[str, Any], words: str) -> None:

@@ -14,10 +14,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from evalbench.core.global_drift import LEAST_SIZE
+from evalbench.core.judge_drift import MARGIN
 from evalbench.core.local_drift import FORMULAS, N_NEIGHBOURS
 from evalbench.core.progress import at
 from evalbench.core.psi import EPSILON, N_BINS, N_PERMUTATIONS
 from evalbench.core.result import Result
+from evalbench.kit.anchors import anchored
 from evalbench.kit.grouping import carried
 from evalbench.kit.options import Checks, stated, taken
 from evalbench.kit.rules import rule_of
@@ -30,6 +32,7 @@ from evalbench.studies.drift.all_rows import all_rows, beside
 from evalbench.studies.drift.figures import measures, with_sums
 from evalbench.studies.drift.inputs import AUTO, WINDOWS, adapted, metric_of, samples_of, windows_of
 from evalbench.studies.drift.items import items_of
+from evalbench.studies.drift.judged import reason_of
 from evalbench.studies.drift.lights import LIGHTS_ON, NEW_TOKENS, PRESETS, PSI_LIGHTS_ON, RELIABLE_FROM, TESTS, rules_of
 from evalbench.studies.drift.method import method
 from evalbench.studies.drift.pictures import (
@@ -148,6 +151,9 @@ def evaluate(
     reliable_from: float | None = None,
     size: int = LEAST_SIZE,
     period: str = PERIOD,
+    anchors_then: str = "",
+    anchors_now: str = "",
+    anchors_margin: float = MARGIN,
     sample_method: str = "random",
     n_samples: int = 0,
     random_state: int = 0,
@@ -199,6 +205,8 @@ def evaluate(
         Rows of a sub-sample of test 5, at least 15.
     period : {"month", "week", "day"}
         For which parts of OOT each test is shown.
+    anchors_then, anchors_now, anchors_margin
+        See :func:`evalbench.kit.anchors.anchored`; where the judge changed or moved, tests of a score that it gave have no light.
     sample_method, n_samples, random_state
         See :func:`evalbench.kit.sampling.sample_ids`; of each side.
     max_unscored, seed, n_resamples
@@ -208,7 +216,7 @@ def evaluate(
     -------
     Result
         ``items``: one row per interaction and side, with its texts.  ``tables``: ``lights`` (each test in each period and slice),
-        ``statistics``, and where they ran ``classifiers``, ``telling``, ``typical``, ``features``, ``backtest``.
+        ``statistics``, and where they ran ``classifiers``, ``telling``, ``typical``, ``features``, ``backtest``, ``anchors``.
 
     Raises
     ------
@@ -240,6 +248,7 @@ def evaluate(
         f"reliable_from must be between −1 and 1, got {reliable_from!r}",
     )
     checks.that(embed != "jaccard", "embed: jaccard has no vectors; name an embedding model, or none")
+    judge = checks.tried(lambda: anchored(**taken(anchored, options)))
     checks.refuse("drift")
     at("both samples")
     samples = samples_of(data, windows, options)
@@ -249,6 +258,7 @@ def evaluate(
         options["reliable_from"] = RELIABLE_FROM if card is None or card.unrelated is None else card.unrelated
     options |= {"key_bands": key, "lights": rules, "metric": name or AUTO, "tests": [t for t in TESTS if t in tests]}
     counted = all_rows(data, samples, windows, options)
+    options["judge_drift"] = judge and {**judge.fit, "reason": reason_of(judge.fit, name)}
     rows = carried(samples.rows, data, where=samples.sources)
     with embeddings_counted() as spent:
         measured = items_of(rows, values, options)
@@ -267,7 +277,10 @@ def evaluate(
         items=items,
         items_of="interactions of both samples",
         summary=summary,
-        tables=beside(tables_of(measured, settings_of(options), options), counted),
+        tables={
+            **beside(tables_of(measured, settings_of(options), options), counted),
+            **({"anchors": judge.table} if judge else {}),
+        },
         notes=(
             *data.notes_beside([name]),
             *samples.notes,
@@ -275,6 +288,7 @@ def evaluate(
             *said,
             *measured.notes,
             *filter(None, [warning]),
+            *(judge.notes if judge else ()),
         ),
         method=method(options),
         accounting=merged(spent),

@@ -73,6 +73,7 @@ class Settings:
     n_permutations: int = N_PERMUTATIONS
     reliable_from: float = RELIABLE_FROM
     size: int = LEAST_SIZE
+    judge_drift: Mapping[str, Any] | None = None
     seed: int = 0
     n_resamples: int = 2000
 

@@ -13,12 +13,14 @@ from evalbench.core.psi import EPSILON, N_BINS, N_PERMUTATIONS
 from evalbench.core.result import Estimate, Summary
 from evalbench.core.verdict import Light, Verdict, worst, worst_lights
 from evalbench.core.wording import counted, estimate_text, percent, value_text
+from evalbench.kit.anchors import judge_estimates
 from evalbench.kit.sentences import left_out
 from evalbench.kit.slicing import sliced
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, crowded, held
 from evalbench.studies.drift.drops import global_, key_metric, local
 from evalbench.studies.drift.figures import Settings, Test, joint_weights, measures, qualities, with_sums
 from evalbench.studies.drift.inputs import AUTO
+from evalbench.studies.drift.judged import held_by_judge
 from evalbench.studies.drift.lights import (
     LIGHTS_ON,
     NEW_TOKENS,
@@ -87,7 +89,7 @@ def found_of(items: pd.DataFrame, tests: Sequence[str], settings: Settings, metr
         else:
             test, prediction = global_(rows, settings)
             done.append(test)
-    return Found(done, quality, found, prediction)
+    return Found([held_by_judge(test, settings.judge_drift) for test in done], quality, found, prediction)
 
 
 @sliced(measures=measures, with_sums=with_sums)
@@ -108,6 +110,7 @@ def summarise(
     n_permutations: int = N_PERMUTATIONS,
     reliable_from: float | None = None,
     size: int = LEAST_SIZE,
+    judge_drift: Mapping[str, Any] | None = None,
     max_unscored: float = MAX_UNSCORED,
     seed: int = SEED,
     n_resamples: int = N_RESAMPLES,
@@ -124,7 +127,7 @@ def summarise(
     own = {test.name: test.estimates for test in found.tests}
     first = own.pop("key_metric", [])
     every = [*first, *found.quality, *(e for estimates in own.values() for e in estimates)]
-    shown = [held(e, "", crowded(e, max_unscored)) for e in every]
+    shown = [*(held(e, "", crowded(e, max_unscored)) for e in every), *judge_estimates(judge_drift)]
     decided = next((test for test in lit if test.light == alone), None)
     sizes = {side: counted(int((items["side"] == side).sum()), "row") for side in ("oos", "oot")}
     sentence = "".join(
@@ -134,6 +137,7 @@ def summarise(
             left_out(items),
             _crowd(alone, light, max_unscored) if crowd and lit else "",
             _without_bands(found.tests, settings),
+            f" {judge_drift['sentence']}" if judge_drift else "",
         )
     )
     sentence = sentence[:1].upper() + sentence[1:]
