@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 OPTIONS = ("anchors_then", "anchors_now", "anchors_margin")
 """The options of a study that takes anchors; their words are those of :func:`anchored`."""
-_ANCHOR = "anchor"
+_ANCHOR, _SIGNED = "anchor", "−1–1"
 
 
 class Anchored(NamedTuple):
@@ -174,7 +174,7 @@ def judge_estimates(fit: Mapping[str, Any] | None) -> tuple[Estimate, ...]:
     if fit is None:
         return ()
     drift = JudgeDrift.of_json(fit["drift"])
-    unit = "0–1" if drift.scale == (0, 1) else "mark"
+    unit = _SIGNED if drift.scale == (0, 1) else "mark"
     shift = _row(drift, drift.shift, "judge_shift", "judge: move of its marks", unit=unit)
     p = f"p {p_equals(drift.p)}; " if drift.p is not None else ""
     rows = [
@@ -185,7 +185,12 @@ def judge_estimates(fit: Mapping[str, Any] | None) -> tuple[Estimate, ...]:
         note = f"{drift.then.value:.3g} then, {drift.now.value:.3g} now"
         rows.append(
             _row(
-                drift, drift.agreement, "judge_agreement_drift", "judge: change of its agreement with people", note=note
+                drift,
+                drift.agreement,
+                "judge_agreement_drift",
+                "judge: change of its agreement with people",
+                unit=_SIGNED,
+                note=note,
             )
         )
     return tuple(rows)

@@ -35,7 +35,7 @@ def reason_of(fit: Mapping[str, Any], metric: str) -> str:
         return ""
     if fit["void"]:
         return f"the judge changed ({fit['void']})"
-    moved = str(fit["moved"])
+    moved = str(fit["moved"]).partition(" on the same ")[0]  # the whole sentence follows
     return f"{moved[:1].lower()}{moved[1:]}" if moved and fit["light"] == "red" else ""
 
 
