@@ -33,7 +33,7 @@ class Mark(BaseModel):
 @pytest.mark.slow
 def test_ten_thousand_calls_at_five_percent_of_each_fault(fresh_cache):
     asked = [Request(f"item-{i}: is it so?", schema=Mark, item_id=f"item-{i}") for i in range(CALLS)]
-    options = {"concurrency": 256, "timeout": 10.0, "max_retries": 2, "max_reasks": 1, "progress": False}
+    options = {"concurrency": 256, "timeout": 20.0, "max_retries": 2, "max_reasks": 1, "progress": False}
     with fault_server(rates=dict.fromkeys(FAULTS, 0.05), seed=11) as server:
         started = time.perf_counter()
         replies = collect(asked, server.url + "#tiny", **options)
