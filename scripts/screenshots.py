@@ -32,6 +32,8 @@ RUNS = {
     "text_metrics": ["text_metrics"],
     "judge_audit": ["judge_audit"],
     "cascade": ["cascade"],
+    "drift": ["drift"],
+    "rag_generation": ["rag_generation"],
 }
 
 

@@ -43,7 +43,8 @@ def _anchors(items: pd.DataFrame, readings: Readings, versions: Mapping[str, str
     """Every labelled answer with the mark that each judge gave it, and how this judge was asked."""
     key = ["judge", *anchors.KEYS]
     plain = readings.verdicts[readings.verdicts["probe"] == ""]
-    asked = plain.groupby(key)[["prompt", "output"]].first().reset_index().rename(columns={"judge": "asked"})
+    texts = plain[key].assign(**plain[["prompt", "output"]].astype(object).fillna("").astype(str))
+    asked = texts.groupby(key).max().reset_index().rename(columns={"judge": "asked"})
     labelled = items[items["human"].notna()].sort_values(["asked", *anchors.KEYS], kind="stable")
     columns = ["asked", *anchors.KEYS, "human", "mark"]
     found = labelled[columns].merge(asked, on=columns[:-2], how="left").fillna({"prompt": "", "output": ""})
