@@ -185,13 +185,14 @@ def _rows(schedule: Schedule) -> Iterator[Rows | None]:
     """How far the schedule's store has come."""
     from evalbench.monitor.carrying import Rows
     from evalbench.readers.log_store.log import Log
+    from evalbench.readers.log_store.times import Window, microseconds
 
     if schedule.store is None:
         yield None
         return
     with Log(schedule.store.named) as log:
         log.mark()  # refuses what is no log store, before the state is made in its database
-        yield Rows(log.mark, lambda after: log.count(after=after))
+        yield Rows(log.mark, lambda after: log.count(after=after), lambda at: log.mark(Window(end=microseconds(at))))
 
 
 def _now() -> datetime:

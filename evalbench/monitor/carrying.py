@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from evalbench.errors import BadInput
-from evalbench.monitor.due import Known, Seen, Standing, due, first_known
+from evalbench.monitor.due import FIRST, Known, Seen, Standing, due, first_known
 from evalbench.monitor.ledger import Claim, Ended, Ledger
 from evalbench.monitor.schedule import Schedule
 
@@ -29,10 +29,13 @@ class Rows(NamedTuple):
         Of the newest row.
     count : callable
         How many rows arrived after a mark.
+    before : callable
+        The mark of the newest row whose own time is before a moment.
     """
 
     mark: Callable[[], int]
     count: Callable[[int], int]
+    before: Callable[[datetime], int]
 
 
 class Done(NamedTuple):
@@ -57,8 +60,14 @@ def standings(
     keep : bool
         False writes nothing: an entry that has not been seen before is not registered.
     """
-    mark = rows.mark() if rows else 0
-    first = {entry.name: first_known(entry, schedule, now, mark) for entry in schedule.entries}
+    first = {entry.name: first_known(entry, schedule, now) for entry in schedule.entries}
+    if rows:
+        newest = rows.mark()
+        for entry in schedule.entries:
+            at = first[entry.name]
+            counted = entry.rows and entry.starts is not None
+            mark = rows.before(at.covered + FIRST) if counted else newest
+            first[entry.name] = at._replace(mark=mark)
     known = ledger.known(schedule.name, first, keep)
     seen = {
         entry.name: Seen(

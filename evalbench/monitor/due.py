@@ -17,6 +17,8 @@ from evalbench.monitor.occasions import MOST, Times, due_times, next_time, windo
 from evalbench.monitor.schedule import Entry, Schedule
 
 State = Literal["due", "give up", "running", "retry", "waiting"]
+FIRST = timedelta(seconds=1)
+"""How long before its ``starts`` an entry counts as covered, so that this moment itself is due."""
 
 
 class Known(NamedTuple):
@@ -96,12 +98,12 @@ class Standing(NamedTuple):
     next: datetime | None
 
 
-def first_known(entry: Entry, schedule: Schedule, now: datetime, mark: int = 0) -> Known:
+def first_known(entry: Entry, schedule: Schedule, now: datetime) -> Known:
     """What is known of an entry that has not been seen before: what was due before does not count, unless it says so."""
     if entry.starts is None:
-        return Known(now, mark=mark)
+        return Known(now)
     start = window_at([entry.starts, "9999-12-31"], now, schedule.zone).start
-    return Known(start - timedelta(seconds=1), mark=mark)
+    return Known(start - FIRST)
 
 
 def due(
@@ -176,7 +178,7 @@ def _triggered(schedule: Schedule, entry: Entry, known: Known, seen: Seen) -> tu
     """Whether a trigger makes an entry due, and why or why not."""
     waits = []
     if entry.rows:
-        said = f"{counted(seen.rows, 'new row')} since {_shown(known.covered, schedule)}, {entry.rows:,} make it due"
+        said = f"{counted(seen.rows, 'new row')} since {_shown(known.covered + FIRST, schedule)}, {entry.rows:,} make it due"
         if seen.rows >= entry.rows:
             return True, said
         waits.append(said)
@@ -186,7 +188,8 @@ def _triggered(schedule: Schedule, entry: Entry, known: Known, seen: Seen) -> tu
         if changes:
             return True, f"the light of {entry.watched} changed from {changes[-1][0]} to {changes[-1][1]}"
         to = f" to {' or '.join(entry.turns_to)}" if entry.turns_to else ""
-        waits.append(f"the light of {entry.watched} did not change{to}")
+        first = f": {seen.lights[0]} is its first" if len(seen.lights) == 1 else ""
+        waits.append(f"the light of {entry.watched} did not change{to}{first}")
     return False, "; ".join(waits)
 
 

@@ -94,7 +94,7 @@ class Carrier:
         if entry.window is not None:
             window = window_at(entry.window, due, self.schedule.zone)
             values["data"] = window_data(self._store(), window)
-            if renames := window_columns(self._store(), window, entry.target):
+            if renames := window_columns(entry.target):
                 parameters["columns"] = {**renames, **(parameters.get("columns") or {})}
         if entry.windows:
             values["data"] = self._store().named

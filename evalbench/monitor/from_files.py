@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evalbench.core.wording import counted
 from evalbench.errors import BadInput
 from evalbench.monitor.clients import client_hash, is_client_hash
 from evalbench.monitor.rows import as_kept
@@ -104,6 +105,8 @@ def rows_of(
     unused = [str(name) for name in typed.columns if schema.column(str(name)) is None]
     if unused:
         notes = [*notes, f"columns that are not kept: {', '.join(unused)}"]
+    if "request" in typed and (blank := [*frame.index[(typed["request"].fillna("") == "").to_numpy()]]):
+        notes = [*notes, f"{counted(len(blank), 'row')} without a request, kept as an empty text {rows_text(blank)}"]
     typed["ts"] = times
     names = [column.name for column in schema.columns if column.name in typed]
     cells = {name: list(_plain(typed[name], schema.column(name))) for name in names}

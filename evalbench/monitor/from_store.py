@@ -9,7 +9,6 @@ from evalbench.monitor.occasions import Window
 from evalbench.readers.log_store import times
 from evalbench.readers.log_store.address import Address
 from evalbench.readers.log_store.log import Log
-from evalbench.readers.log_store.tables import tables
 
 # What studies call a request and a response, first come first served.
 NAMES = {"request": ("request", "question", "prompt"), "response": ("response", "answer", "output")}
@@ -35,29 +34,19 @@ def window_data(store: Address, window: Window) -> str:
     return f"{place}{'&' if '?' in place else '?'}from={start}&to={end}"
 
 
-def window_columns(store: Address, window: Window, study: str) -> dict[str, str]:
+def window_columns(study: str) -> dict[str, str]:
     """The renames by which a study finds request and response in a log store.
 
-    ``model`` becomes ``logged_model`` where some rows name none: the study would refuse them.
+    Examples
+    --------
+    >>> window_columns("text_metrics")
+    {'request': 'prompt', 'response': 'output'}
     """
     if study not in studies.names():
         return {}
     known = {column.name for table in studies.study(study).SCHEMA.values() for column in table.columns}
     found = {ours: next((name for name in theirs if name in known), ours) for ours, theirs in NAMES.items()}
-    if "model" in known and _some_name_a_model(store, log_window(window)):
-        found["model"] = "logged_model"
     return {ours: name for ours, name in found.items() if ours != name}
-
-
-def _some_name_a_model(store: Address, window: times.Window) -> bool:
-    """Whether some rows name a model, and others none."""
-    import sqlalchemy as sql
-
-    rows = tables().interactions
-    query = sql.select(sql.func.count(), sql.func.count(rows.c.model))
-    with Log(store.named) as log, log.reading() as connection:
-        n, named = connection.execute(query.where(rows.c.ts >= window.start, rows.c.ts < window.end)).one()
-    return bool(0 < named < n)
 
 
 def exported(store: Address, folder: Path, window: Window | None) -> int:

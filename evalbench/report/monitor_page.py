@@ -175,7 +175,7 @@ def _with_table(feedback: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
             "month": one["label"],
             "interactions": one["interactions"],
             "with feedback": _share(one),
-            "users who gave some": f"{one['answering']} of {one['clients']}" if one["clients"] else "no user ids",
+            "users who gave some": _users(one),
             "mean of users": _mean(one),
             "mean if all who are silent gave the one or the other": _silent(one),
             "the most active tenth gave": None if one["busiest"] is None else percent(one["busiest"]),
@@ -212,3 +212,9 @@ def _labels(one: Mapping[str, Any]) -> str | None:
         return None
     (text,) = aligned([one["labels_mean"]], [one["labels_low"]], [one["labels_high"]])
     return f"{text} of {one['labelled']}"
+
+
+def _users(one: Mapping[str, Any]) -> str | None:
+    if not one["interactions"]:
+        return None
+    return f"{one['answering']} of {one['clients']}" if one["clients"] else "no user ids"

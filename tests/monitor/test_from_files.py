@@ -34,8 +34,9 @@ def file(tmp_path, rows, name="rows.jsonl"):
 
 
 def test_rows_of_json_lines(tmp_path):
-    rows, notes = rows_of("interactions", file(tmp_path, LINES[:2]))
-    assert notes == []
+    path = file(tmp_path, LINES[:2])
+    rows, notes = rows_of("interactions", path)
+    assert notes == [f"{path}: 1 row without a request, kept as an empty text (row 1)"]
     first, second = ({name: value for name, value in row.items() if value is not None} for row in rows)
     assert first == {
         "id": "007",
@@ -90,6 +91,13 @@ def test_faults_that_only_the_store_knows_are_found_before_anything_is_appended(
     long = [LINES[1] | {"id": "i" * 300}]
     with pytest.raises(BadInput, match="row 1: column id: expected at most 255 characters"):
         rows_of("interactions", file(tmp_path, long))
+
+
+def test_rows_without_a_request_are_kept_and_counted(tmp_path):
+    path = file(tmp_path, [{"id": f"r{i}", "ts": "2026-05-01T00:00:00Z", "request": r} for i, r in enumerate((None, "a", ""))])
+    rows, notes = rows_of("interactions", path)
+    assert [row["request"] for row in rows] == ["", "a", ""]
+    assert notes == [f"{path}: 2 rows without a request, kept as an empty text (rows 1, 3)"]
 
 
 def test_columns_are_renamed_and_given(tmp_path):

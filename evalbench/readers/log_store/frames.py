@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 1_000_000
 MOST_BYTES = 2_000_000_000
+UNNAMED = "model not named"
 _ENDS = ("from", "to")
 
 
@@ -118,7 +119,8 @@ def logged(data: str | Path, sampled: int = 0, columns: Mapping[str, str] | None
     """The interactions of a log store, or of the window of time in its name, in the order of time.
 
     Columns without any value are left out. ``label`` is what annotators said, ``score`` what a judge said, see
-    :class:`Marks`; what users said is neither.
+    :class:`Marks`; what users said is neither. Where some rows name a model and others none, those are the group
+    :data:`UNNAMED`, and a note gives their number.
 
     Parameters
     ----------
@@ -149,12 +151,19 @@ def logged(data: str | Path, sampled: int = 0, columns: Mapping[str, str] | None
     notes = [f"{counted(n, 'interaction')} of a log store" + (f", {window}" if window != EVERYTHING else "")]
     notes += [str(frame.attrs[STREAM])] if is_sample else []
     notes += [*said.notes, *([f"half characters replaced in {counted(cut, 'text')}"] if cut else [])]
-    return Logged(
-        frame,
-        notes,
-        digest({"rows": frame_hash(frame), **({"of": sha256(str(n).encode())} if is_sample else {})}),
-        name,
-    )
+    of_rows = digest({"rows": frame_hash(frame), **({"of": sha256(str(n).encode())} if is_sample else {})})
+    frame, nameless = _with_models(frame)
+    return Logged(frame, [*notes, *nameless], of_rows, name)
+
+
+def _with_models(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """The frame with a group for rows that name no model, where others name one, and a note of it."""
+    empty = frame["model"].isna() if "model" in frame else None
+    if empty is None or not empty.any() or empty.all():
+        return frame, []
+    out = frame.assign(model=raw_cells(frame["model"].where(~empty, UNNAMED))[0])
+    out.attrs |= frame.attrs
+    return out, [f"{empty.sum()} of {counted(len(frame), 'row')} name no model; they are the group “{UNNAMED}”"]
 
 
 def _whole(log: Log, n: int, window: Window) -> pd.DataFrame:

@@ -166,12 +166,14 @@ class Log:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def mark(self) -> int:
-        """The number of the newest interaction to have arrived; 0 where there is none."""
+    def mark(self, window: Window = EVERYTHING) -> int:
+        """The number of the newest interaction of a window of time to have arrived; 0 where there is none."""
         import sqlalchemy as sa
 
+        table = tables().interactions
         with self.reading() as connection:
-            return connection.execute(sa.select(sa.func.max(tables().interactions.c.seq))).scalar() or 0
+            query = sa.select(sa.func.max(table.c.seq)).where(*_within(table, window))
+            return connection.execute(query).scalar() or 0
 
     def count(self, window: Window = EVERYTHING, *, after: int = 0) -> int:
         """Interactions of a window of time that arrived after a :meth:`mark`.

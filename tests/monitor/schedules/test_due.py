@@ -243,7 +243,7 @@ def test_a_lease_far_ahead_names_the_clock_and_can_be_ended(written, ledger, clo
 def test_new_rows_make_due_and_count_from_the_last_run(written, ledger, clock, carried):
     schedule = written("store: log.sqlite\nentries: [{name: more, rows: 100, suite: s.yaml}]")
     arrived = [50]
-    rows = Rows(lambda: arrived[0], lambda after: arrived[0] - after)
+    rows = Rows(lambda: arrived[0], lambda after: arrived[0] - after, lambda at: 0)
     assert not called(schedule, ledger, carried, clock, rows=rows)
     for total, runs in ((149, 0), (150, 1), (160, 1), (500, 2), (500, 2)):
         arrived[0] = total
@@ -253,10 +253,20 @@ def test_new_rows_make_due_and_count_from_the_last_run(written, ledger, clock, c
     assert carried.runs[0].because == "100 new rows since 2026-01-01 01:00 CET, 100 make it due"
 
 
+def test_rows_count_from_the_time_at_which_an_entry_starts(written, ledger, clock, carried):
+    entry = "{name: more, rows: 100, suite: s.yaml, starts: 2025-12-01}"
+    schedule = written(f"store: log.sqlite\nentries: [{entry}]")
+    asked = []
+    rows = Rows(lambda: 500, lambda after: 500 - after, lambda at: asked.append(at) or 380)
+    called(schedule, ledger, carried, clock, rows=rows)
+    assert carried.runs[0].because == "120 new rows since 2025-12-01 00:00 CET, 100 make it due"
+    assert set(asked) == {datetime(2025, 11, 30, 23, tzinfo=UTC)}
+
+
 def test_rows_whose_run_fails_are_tried_again_and_not_at_every_call(written, ledger, clock, carried):
     schedule = written("store: log.sqlite\nentries: [{name: more, rows: 100, suite: s.yaml}]")
     arrived = [0]
-    rows = Rows(lambda: arrived[0], lambda after: arrived[0] - after)
+    rows = Rows(lambda: arrived[0], lambda after: arrived[0] - after, lambda at: 0)
     called(schedule, ledger, carried, clock, rows=rows)
     arrived[0], carried.ends = 150, Ended("failed")
     for _ in range(60):

@@ -85,7 +85,7 @@ def test_months_of_a_zone():
 def test_a_window_is_a_study_s_data(log, log_place):
     log.append([interaction(i, model="a/b") for i in range(10)])
     store, window = address_of(log_place), Window(START, START + timedelta(hours=5))
-    columns = window_columns(store, window, "text_metrics")
+    columns = window_columns("text_metrics")
     assert columns == {"request": "prompt", "response": "output"}
     rows = load(window_data(store, window), study="text_metrics", columns=columns)["items"]
     assert [*rows["id"]] == [f"r{i:05d}" for i in range(5)]
@@ -93,15 +93,11 @@ def test_a_window_is_a_study_s_data(log, log_place):
     assert set(rows["model"]) == {"a/b"}
 
 
-def test_rows_that_name_no_model_do_not_stop_a_study(log, log_place):
-    log.append([interaction(i + 100) for i in range(10)])
-    late = Window(START + timedelta(hours=50), WHOLE.end)
-    assert "model" not in window_columns(address_of(log_place), late, "text_metrics")
-    log.append([interaction(i, model="a/b" if i else None) for i in range(10)])
-    store = address_of(log_place)
-    columns = window_columns(store, WHOLE, "text_metrics")
-    assert columns["model"] == "logged_model"
-    assert "model" not in load(window_data(store, WHOLE), study="text_metrics", columns=columns)["items"]
+def test_rows_that_name_no_model_are_a_group_beside_those_that_do(log, log_place):
+    log.append([interaction(i, model="a/b" if i % 3 else None) for i in range(10)])
+    data = load(window_data(address_of(log_place), WHOLE), study="text_metrics", columns=window_columns("text_metrics"))
+    assert data["items"]["model"].value_counts().to_dict() == {"a/b": 6, "model not named": 4}
+    assert "4 of 10 rows name no model; they are the group “model not named”" in str(data.notes)
 
 
 def test_months_are_delivered_whole(log, log_place, tmp_path):
