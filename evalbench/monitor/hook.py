@@ -112,7 +112,7 @@ class CallLog:
         stages: Mapping[str, Any] | None = None,
         error: str | BaseException | None = None,
     ) -> str:
-        """CallLog one interaction; what is not given is taken from :meth:`about` and from the reply, as far as they have it.
+        """Log one interaction; what is not given is taken from :meth:`about` and from the reply, as far as they have it.
 
         Parameters
         ----------
@@ -216,7 +216,7 @@ class CallLog:
         judge: str | None = None,
         comment: str | None = None,
     ) -> str:
-        """CallLog what somebody thinks of an interaction.
+        """Log what somebody thinks of an interaction.
 
         Parameters
         ----------
@@ -250,7 +250,7 @@ class CallLog:
             return ""
 
     def __call__(self, function: F) -> F:
-        """CallLog every call of a function: a decorator. See :meth:`calls`."""
+        """Log every call of a function: a decorator. See :meth:`calls`."""
         return self.calls()(function)
 
     def calls(self, *, request: str = "", client: str = "") -> Callable[[F], F]:
@@ -258,7 +258,8 @@ class CallLog:
 
         The function may be ``async``, and it may return a stream (a generator, or what ``openai`` returns): its pieces are
         logged when it ends. One that is left half-way is logged as far as it came, with the error ``abandoned``. Calls
-        within a call, of functions or clients of the same log, become its stages (``calls``).
+        within a call, of functions or clients of the same log, become its stages (``calls``); where they name one model, that
+        and the sums of their tokens are those of the interaction.
 
         Parameters
         ----------
@@ -287,7 +288,7 @@ class CallLog:
         return lambda function: wrapped(function, Places.of(function, request, client), self._intake)
 
     def openai(self, client: Any) -> Any:
-        """CallLog what an ``openai`` client (sync or async) is asked by ``chat.completions.create`` and ``parse``.
+        """Log what an ``openai`` client (sync or async) is asked by ``chat.completions.create`` and ``parse``.
 
         Its other methods, and clients that ``with_options`` makes of it, are as they were.
 

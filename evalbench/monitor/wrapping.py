@@ -99,6 +99,8 @@ class Call:
             "error": error,
             "stages": stages,
         }
+        if not row["model"] and "calls" in stages:
+            row.update(_of_calls(stages["calls"]))
         within = self.within
         if within is not None and not within.ended:
             row = {name: value for name, value in row.items() if value or value == 0}
@@ -108,6 +110,19 @@ class Call:
             return
         row["ts"], row["client"], row["secrets"] = self.ts, self.client, self.secrets
         self.intake.queue(row, self.size + reply.size, self.about)
+
+
+def _of_calls(calls: Any) -> dict[str, Any]:
+    """The model of the calls within a call, and their tokens; nothing where they name several models."""
+    asked = [call for call in calls if isinstance(call, dict) and call.get("model")] if isinstance(calls, list) else []
+    if len({str(call["model"]) for call in asked}) != 1:
+        return {}
+    found: dict[str, Any] = {"model": asked[0]["model"]}
+    for name in ("input_tokens", "output_tokens"):
+        counts = [call.get(name) for call in asked]
+        if None not in counts:
+            found[name] = sum(counts)
+    return found
 
 
 def wrapped(function: F, places: Places, intake: Intake, client: Any = None) -> F:

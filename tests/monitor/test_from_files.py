@@ -94,7 +94,9 @@ def test_faults_that_only_the_store_knows_are_found_before_anything_is_appended(
 
 
 def test_rows_without_a_request_are_kept_and_counted(tmp_path):
-    path = file(tmp_path, [{"id": f"r{i}", "ts": "2026-05-01T00:00:00Z", "request": r} for i, r in enumerate((None, "a", ""))])
+    path = file(
+        tmp_path, [{"id": f"r{i}", "ts": "2026-05-01T00:00:00Z", "request": r} for i, r in enumerate((None, "a", ""))]
+    )
     rows, notes = rows_of("interactions", path)
     assert [row["request"] for row in rows] == ["", "a", ""]
     assert notes == [f"{path}: 2 rows without a request, kept as an empty text (rows 1, 3)"]

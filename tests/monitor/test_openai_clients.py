@@ -34,6 +34,23 @@ def test_a_call_is_logged_and_answered_as_before(kept):
     assert endpoint.bodies[0]["user"] == "anna"
 
 
+@pytest.mark.parametrize("models", [("tiny", "tiny"), ("tiny", "large")])
+def test_an_interaction_has_the_model_and_the_tokens_of_the_calls_within(kept, models):
+    with chat_endpoint(lambda prompt: prompt.upper()) as endpoint:
+        asking = client(kept, endpoint.name.partition("#")[0])
+
+        @kept.log
+        def answer(question):
+            kept.log(lambda topic: topic)("no model")
+            return [asking.chat.completions.create(**ASK | {"model": model}).model for model in models]
+
+        named = answer("Why?")
+    row = kept.row
+    assert [call.get("model") for call in row["stages"]["calls"]] == [None, *named]
+    one = len(set(named)) == 1
+    assert (row["model"], row["input_tokens"], row["output_tokens"]) == (("tiny", 14, 6) if one else (None,) * 3)
+
+
 def test_a_client_is_hooked_once(kept, scripted):
     scripted.says("So.")
     asking = kept.log.openai(client(kept, scripted.url))
