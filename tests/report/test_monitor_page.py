@@ -82,3 +82,8 @@ def test_feedback_is_named_as_what_it_is():
         "50%",
     ):
         assert said in html
+    assert "no user ids" not in html
+    nobody = row | {"clients": 0, "answering": 0}
+    of_feedback = {"bias": "", "rows": [nobody, nobody | {"label": "2026-06", "interactions": 0, "answered": 0}]}
+    html = overview_html(content(entry("a"), feedback=of_feedback))
+    assert html.count("no user ids") == 1, "a month without interactions lacks no ids"
