@@ -139,8 +139,11 @@ def _width_class(present: Sequence[Any], numeric: bool) -> str:
     if numeric:
         return NUMERIC
     texts = [_as_text(v) for v in present if not isinstance(v, Html)]
-    if len(texts) < len(present) or max(map(len, texts), default=0) > 60:
+    marked = [re.sub("<[^>]*>", "", v) for v in present if isinstance(v, Html)]
+    if max(map(len, marked), default=0) > 24 or max(map(len, texts), default=0) > 60:
         return ' class="l"'
+    if marked:
+        return ' class="m"'
     if texts and all(_FIGURE.fullmatch(text) for text in texts):
         return ' class="w"'
     return ' class="m"' if max(map(len, texts), default=0) > 12 else ""
