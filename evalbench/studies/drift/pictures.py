@@ -227,7 +227,7 @@ def telling(result: Result) -> pd.DataFrame:
         {
             "feature": [f"“{name.replace(' ', '␣')}”" for name in rows["feature"]],
             "kind": rows["kind"],
-            "a sign of": rows["side"],
+            "side": rows["side"],
             "weight": [signed(score_text(x)) for x in rows["weight"]],
             "in OOS": [f"{100 * x:.0f}%" for x in rows["oos"]],
             "in OOT": [f"{100 * x:.0f}%" for x in rows["oot"]],
