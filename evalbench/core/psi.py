@@ -90,14 +90,32 @@ def psi(reference: npt.ArrayLike, current: npt.ArrayLike, epsilon: float = EPSIL
 
 
 def inner_edges(values: npt.ArrayLike, n_bins: int = N_BINS) -> Floats:
-    """The distinct quantiles between ``n_bins`` bins of equal counts, interpolated linearly.
+    """The distinct quantiles between ``n_bins`` bins of equal counts, interpolated linearly; see :func:`distinct`.
 
     Examples
     --------
     >>> inner_edges([1, 2, 3, 4, 5], 4).tolist()
     [2.0, 3.0, 4.0]
     """
-    return np.unique(np.quantile(np.asarray(values, dtype=float), np.linspace(0, 1, n_bins + 1)[1:-1]))
+    return distinct(np.quantile(np.asarray(values, dtype=float), np.linspace(0, 1, n_bins + 1)[1:]))
+
+
+def distinct(ends: npt.ArrayLike) -> Floats:
+    """Inner edges from the upper ends of the bins, the last of which is the maximum.
+
+    Where the last inner edge is a value that fills a bin alone, or the maximum, what lies above it has a bin of its own: else a
+    reference of ones would be the same as a current side of fifties.
+
+    Examples
+    --------
+    >>> binned([1, 1, 50], distinct([1, 1, 1])).tolist()
+    [0.0, 2.0, 1.0]
+    """
+    *inner, most = np.asarray(ends, dtype=float)
+    edges = np.unique(inner)
+    if len(edges) and (inner.count(edges[-1]) > 1 or edges[-1] == most):
+        edges = np.append(edges, np.nextafter(edges[-1], np.inf))
+    return edges
 
 
 def binned(values: npt.ArrayLike, edges: npt.ArrayLike) -> Floats:

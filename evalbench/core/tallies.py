@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evalbench.core.arrays import Bools, Floats, Ints
-from evalbench.core.psi import EPSILON, N_BINS, Psi, psi
+from evalbench.core.psi import EPSILON, N_BINS, Psi, distinct, psi
 
 MOST_VALUES = 500_000
 _DECIMALS = 4
@@ -119,7 +119,7 @@ def psi_of_histogram(found: Histogram, *, n_bins: int = N_BINS, epsilon: float =
     """
     if not found.counts.sum(axis=0).all():
         return Psi(math.nan, epsilon=epsilon)
-    edges = np.unique(quantiles(found, np.linspace(0, 1, n_bins + 1)[1:-1]))
+    edges = distinct(quantiles(found, np.linspace(0, 1, n_bins + 1)[1:]))
     where = np.searchsorted(edges, found.values, side="right")
     before, now = (np.bincount(where, weights=side, minlength=len(edges) + 1) for side in found.counts.T)
     return Psi(

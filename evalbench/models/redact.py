@@ -32,7 +32,9 @@ NAMES_A_KEY = re.compile(
     re.IGNORECASE,
 )
 # A name that goes on like this names something about a key.
-_ABOUT_A_KEY = re.compile(r"_(?:file|path|dir|name|type|header|prefix|algorithm|column|mode)$", re.IGNORECASE)
+_ABOUT_A_KEY = re.compile(
+    r"_(?:file|path|dir|name|type|header|prefix|algorithm|column|mode|bands|metric)$", re.IGNORECASE
+)
 _AUTHORITY = re.compile(r"[^\s/?#]*")
 _PORT = re.compile(r"[^:]*:\d*(?:[/?#]|$)")
 _LONGEST_ADDRESS = 2000

@@ -135,7 +135,7 @@ def forecast(items: pd.DataFrame, settings: Settings) -> GlobalDrift:
     """The regression of test 5 from the distances of the rows."""
     if "part" not in items:
         return GlobalDrift(
-            0, settings.size, 2 * settings.size * 30, why="there are too few labelled requests of OOS, or no vectors"
+            0, settings.size, 2 * settings.size * 30, why="OOS has too few labels, or there is no embedding model"
         )
     table = items[list(DISTANCES)].to_numpy(dtype=float)
     part = items["part"].to_numpy(dtype=str)

@@ -109,7 +109,7 @@ def measures() -> tuple[Measure, ...]:
             EXPECTED_DROP,
             "expected",
             "drop expected from neighbours",
-            "nothing is expected without labels of OOS and vectors",
+            "OOS has no labels, or there is no embedding model",
         ),
     )
 
@@ -130,9 +130,18 @@ def _difference(a: Floats, n: Floats, b: Floats, m: Floats) -> Floats:
     return 100 * (ratio(a, n) - ratio(b, m))
 
 
+def units_of(items: pd.DataFrame) -> pd.Series:
+    """What rows are drawn by: their ids; rows of both sides with one id and other requests are apart, such as rows numbered in each file."""
+    ids = items["id"].astype(str)
+    if "request" not in items or not ids.duplicated().any():
+        return ids
+    apart = items.groupby("id")["request"].transform("nunique") > 1
+    return ids.where(~apart, items["side"] + "/" + ids)
+
+
 def joint_weights(items: pd.DataFrame, seed: int, n_resamples: int) -> tuple[Floats, Any]:
     """How often each row is drawn in each of the joint resamples, and the block of each row."""
-    _, block = codes(drawn_together(items, items["id"].to_numpy()))
+    _, block = codes(drawn_together(items, units_of(items).to_numpy()))
     size = min(N_JOINT, n_resamples)
     n = int(block.max()) + 1 if len(block) else 0
     if n < 2 or size < 2:
@@ -160,13 +169,19 @@ def estimated(
 ) -> Estimated:
     columns = with_sums(rows)
     return estimate(
-        columns, own, units=columns["id"], seed=settings.seed, group=group, n_resamples=settings.n_resamples
+        columns, own, units=units_of(columns), seed=settings.seed, group=group, n_resamples=settings.n_resamples
     )
 
 
 def counts(items: pd.DataFrame, n: int) -> dict[str, Any]:
     lost = int((items["unscored"] != "").sum())
     return {"n": n, "n_unscored": lost, "n_undefined": len(items) - n - lost}
+
+
+def crowded_sides(items: pd.DataFrame, max_unscored: float) -> dict[str, float]:
+    """The sides more of which is unscored than may be, with their shares: one full side does not make up for the other."""
+    lost = (items["unscored"] != "").groupby(items["side"]).mean()
+    return {str(side): float(share) for side, share in lost.items() if share > max_unscored}
 
 
 def noted(e: Estimate, *words: str) -> Estimate:

@@ -296,7 +296,10 @@ def metric_of(rows: pd.DataFrame, metric: str) -> tuple[str, Any, list[str]]:
         values = (values + 1) / 2
         notes.append(f"{name}: −1 and 1 are read as 0 and 1")
     elif (known > 1).any():
-        raise BadInput(f"{name}: the key metric must lie between 0 and 1 (or be −1 and 1), found {known.max():g}")
+        raise BadInput(
+            f"{name}: the key metric must lie between 0 and 1 (or be −1 and 1), found {known.max():g}; bring marks of another scale to "
+            "0–1, those from 1 to 5 as (mark − 1) / 4"
+        )
     return name, values, notes
 
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from evalbench.core.progress import at
 from evalbench.core.slices import SLICE
-from evalbench.studies.drift.figures import N_JOINT, Settings
+from evalbench.core.wording import percent
+from evalbench.studies.drift.figures import N_JOINT, Settings, crowded_sides
 from evalbench.studies.drift.items import Measured
 from evalbench.studies.drift.lights import LEAST_ROWS, PRESETS, TESTS, bands_for
 from evalbench.studies.drift.statistics import Statistic, statistics_of
@@ -42,11 +43,13 @@ def tables_of(measured: Measured, settings: Settings, options: Mapping[str, Any]
     whole = found_of(items, tests, replace(settings, n_resamples=min(N_JOINT, settings.n_resamples)))
     parts = [("all", "", items, whole), *found_in_parts(items, tests, settings)]
     found = {
-        "lights": pd.DataFrame([_row(*part) for part in parts]),
+        "lights": pd.DataFrame([_row(*part, options["max_unscored"]) for part in parts]),
         "statistics": statistics_table(items, whole.statistics, settings),
         "features": pd.DataFrame([vars(one) for one in whole.forecast.correlated] if whole.forecast else []),
         "backtest": backtest(parts),
     }
+    if crowded_sides(items, options["max_unscored"]) and len(found["statistics"]):
+        found["statistics"][list(PRESETS)] = "grey"
     if measured.separated is not None:
         apart = measured.separated
         typical = items[(items["side"] == "oot")].set_index("id")
@@ -83,7 +86,7 @@ def found_in_parts(
     return out
 
 
-def _row(kind: str, name: str, part: pd.DataFrame, found: Found) -> dict[str, Any]:
+def _row(kind: str, name: str, part: pd.DataFrame, found: Found, max_unscored: float) -> dict[str, Any]:
     oot = part["side"] == "oot"
     out: dict[str, Any] = {
         "part": kind,
@@ -108,6 +111,10 @@ def _row(kind: str, name: str, part: pd.DataFrame, found: Found) -> dict[str, An
                 for light in ("red", "yellow")
             )
     out["why"] = "; ".join(f"{test.name}: {test.why}" for test in found.tests if test.why)
+    if crowd := crowded_sides(part, max_unscored):
+        out |= {test: "grey" for test in TESTS if out[test] != "unlit"}
+        said = [f"{percent(share, [max_unscored])} of {side.upper()} unscored" for side, share in crowd.items()]
+        out["why"] = "; ".join(filter(None, [*said, out["why"]]))
     return out
 
 

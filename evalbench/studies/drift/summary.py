@@ -18,7 +18,7 @@ from evalbench.kit.sentences import left_out
 from evalbench.kit.slicing import sliced
 from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, crowded, held
 from evalbench.studies.drift.drops import global_, key_metric, local
-from evalbench.studies.drift.figures import Settings, Test, joint_weights, measures, qualities, with_sums
+from evalbench.studies.drift.figures import Settings, Test, crowded_sides, joint_weights, measures, qualities, with_sums
 from evalbench.studies.drift.inputs import AUTO
 from evalbench.studies.drift.judged import held_by_judge
 from evalbench.studies.drift.lights import (
@@ -122,12 +122,15 @@ def summarise(
     lit = [test for test in found.tests if test.light != "unlit"]
     alone = worst([test.light for test in lit])
     total, lost = len(items), int((items["unscored"] != "").sum())
-    crowd = lost > max_unscored * total
+    crowd = crowded_sides(items, max_unscored)
+    too_many = "; ".join(
+        f"{percent(share, [max_unscored])} of {side.upper()} unscored" for side, share in crowd.items()
+    )
     light = "grey" if crowd and lit else alone
     own = {test.name: test.estimates for test in found.tests}
     first = own.pop("key_metric", [])
     every = [*first, *found.quality, *(e for estimates in own.values() for e in estimates)]
-    shown = [*(held(e, "", crowded(e, max_unscored)) for e in every), *judge_estimates(judge_drift)]
+    shown = [*(held(e, "", crowded(e, max_unscored) or too_many) for e in every), *judge_estimates(judge_drift)]
     decided = next((test for test in lit if test.light == alone), None)
     sizes = {side: counted(int((items["side"] == side).sum()), "row") for side in ("oos", "oot")}
     sentence = "".join(
@@ -135,7 +138,10 @@ def summarise(
             "; ".join(_said(test, found) for test in found.tests),
             f". {sizes['oos']} of OOS, {sizes['oot']} of OOT." if lost < total else ".",
             left_out(items),
-            _crowd(alone, light, max_unscored) if crowd and lit else "",
+            _labelled(found),
+            _crowd(alone, light, max_unscored, "" if lost > max_unscored * total else next(iter(crowd)))
+            if crowd and lit
+            else "",
             _without_bands(found.tests, settings),
             f" {judge_drift['sentence']}" if judge_drift else "",
         )
@@ -148,11 +154,9 @@ def summarise(
     return Summary(tuple(shown), verdict)
 
 
-def _crowd(alone: str, light: str, max_unscored: float) -> str:
+def _crowd(alone: str, light: str, max_unscored: float, side: str) -> str:
     would_be = "" if alone == light else f"; the figures alone would give {alone}"
-    return (
-        f" More than {percent(max_unscored, [max_unscored])} are unscored: not enough evidence for a light{would_be}."
-    )
+    return f" More than {percent(max_unscored, [max_unscored])}{f' of {side.upper()}' if side else ''} are unscored: not enough evidence for a light{would_be}."
 
 
 def _said(test: Test, found: Found) -> str:
@@ -176,12 +180,22 @@ def _said(test: Test, found: Found) -> str:
     return f"{title}: {test.light}, {value_text(forecast)} {how}, {_drop(e, figure)}{_by_bands(e)}"
 
 
+def _labelled(found: Found) -> str:
+    """Of how many rows the key metric is where some of those that were answered have no label."""
+    few = [
+        f"{counted(q.n, 'row')} of {q.group['side'].upper()} ({q.n_undefined} have none)"
+        for q in found.quality
+        if q.n and q.n_undefined and any(test.name != "statistics" for test in found.tests)
+    ]
+    return f" Labels: {', '.join(few)}." if few else ""
+
+
 def _by_bands(e: Estimate) -> str:
     return " (by key_bands)" if e.note.endswith("by key_bands") else ""
 
 
 def _drop(e: Estimate, figure: str) -> str:
-    return f"a drop of {figure} pp" if (e.value or 0.0) >= 0 else f"no drop ({figure} pp)"
+    return f"a drop of {figure} pp" if (e.value or 0.0) > 0 else f"no drop ({figure} pp)"
 
 
 def _of_statistics(test: Test) -> str:
