@@ -12,6 +12,7 @@ from evalbench.core.psi import psi_of_numbers
 from evalbench.core.tallies import histogram, psi_of_histogram
 from evalbench.errors import BadInput
 from evalbench.models.redact import names_a_key
+from evalbench.studies.drift import statistics_shown
 
 
 def quick(frames: Any, **options: Any) -> Any:
@@ -45,8 +46,11 @@ def test_rows_numbered_in_each_file_are_no_pairs() -> None:
 
 def test_the_same_interactions_twice_show_no_drop() -> None:
     frame = tables("desk_log", 6)["oos"]
-    found = quick({"oos": frame, "oot": frame})
+    found = quick({"oos": frame, "oot": frame}, tests=["key_metric", "statistics"])
     assert "no drop (0" in found.sentence
+    shown = statistics_shown(found)["judged by"]
+    assert not shown.str.contains("-").any()
+    assert shown.str.contains("−").any()
 
 
 def test_failures_of_one_side_and_of_one_month_leave_no_light() -> None:

@@ -168,7 +168,7 @@ def statistics_shown(result: Result) -> pd.DataFrame:
         {
             "statistic": [NAMES[r["statistic"]] for r in rows],
             "of": table["of"],
-            "judged by": [score_text(r["value"]) for r in rows],
+            "judged by": [signed(score_text(r["value"])) for r in rows],
             "PSI": [score_text(r["psi"]) for r in rows],
             "by chance": [score_text(r["by_chance"]) for r in rows],
             "p": [p_text(r["p"]) for r in rows],
