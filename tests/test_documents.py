@@ -142,10 +142,13 @@ def test_the_readme_from_a_clone_to_a_comparison(clone: Path) -> None:
     for run, name in zip(runs[-3:], "ABC", strict=True):
         run.rename(run.with_name(name))
     old_and_new(clone)
+    activated("evalbench run citation", clone)
+    next((clone / "reports" / "citation").glob("2*")).rename(clone / "reports" / "citation" / "A")
     (clone / "suite.yaml").write_text("runs:\n  - study: matching\n", encoding="utf-8")
     (block,) = blocks(README, "Comparing, many runs, the index")
     for line in block.splitlines():
-        said = activated(line, clone, codes=(0, 5) if "--against" in line else (0,))
+        offline = line.replace("openai/gpt-4o", "baseline/lexical")
+        said = activated(offline, clone, codes=(0, 5) if "--against" in line else (0,))
         assert "comparison" in said or not line.startswith("evalbench compare"), said
 
     (code,) = blocks(README, "A run", "python")
