@@ -80,3 +80,11 @@ def test_marks_of_another_scale_are_refused_with_the_way_out() -> None:
     frames = tables("desk_log", 6)
     with pytest.raises(BadInput, match=r"found 5; .* \(mark − 1\) / 4"):
         quick({t: f.assign(label="5") for t, f in frames.items()})
+
+
+def test_a_share_of_stop_words_that_cannot_change_has_no_light() -> None:
+    frames = {t: f.assign(request="where is it", response="it is here") for t, f in tables("desk_log", 3).items()}
+    found = quick({**frames, "oot": frames["oot"].assign(response="das ist da")}, tests=["statistics"])
+    share = found.estimate("stop_words_responses")
+    assert (share.value, share.light) == (None, "grey")
+    assert "name languages" in share.note

@@ -31,6 +31,8 @@ _OF_PART: Mapping[str, tuple[str, ...]] = {
     "request": (STOP, FREQUENCIES, COUNTS, NEW),
 }
 
+UNCHANGING = "every token is one of {}, so that their share says nothing: name languages"
+
 
 @dataclass(frozen=True)
 class Statistic:
@@ -128,6 +130,9 @@ def statistics_of(
                 found.append(_new(texts, part, side, weights, new_tokens, why))
             elif name in (STOP, COUNTS):
                 numbers = texts.stop_share if name == STOP else texts.n_tokens
+                if name == STOP and np.isfinite(numbers).any() and not (numbers < 1).any():
+                    found.append(Statistic(name, part, math.nan, why=why or UNCHANGING.format(texts.stop_words.source)))
+                    continue
                 index = psi_of_numbers(numbers, side, place, n_bins=n_bins, **sizes)
                 known = np.isfinite(numbers)
                 where = np.searchsorted(index.edges, np.where(known, numbers, 0), side="right")
