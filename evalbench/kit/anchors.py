@@ -1,4 +1,4 @@
-"""Anchors: the same labelled answers judged at every run, by which the drift of a judge is told from that of the system."""
+"""Anchors: the same labelled answers judged at every run, which separate the drift of a judge from that of the system."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def anchored(
     Raises
     ------
     BadInput
-        If one file is given alone, a file is no table of anchors, or the two have no answer in common.
+        If one file is given alone, a file is not a table of anchors, or the two share no answer.
     """
     faults = []
     if bool(anchors_then) != bool(anchors_now):

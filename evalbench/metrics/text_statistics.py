@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 N_FREQUENT = 100
-"""How many tokens stand in for a list of stop-words."""
+"""How many of the most frequent tokens replace a list of stop-words."""
 HALVINGS = 8
 """In how many ways the reference is cut in two."""
 NAMED = 20

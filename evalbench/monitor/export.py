@@ -39,7 +39,7 @@ def export(log: Log, folder: Path, window: Window = EVERYTHING) -> Exported:
     log : Log
     folder : Path
     window : Window
-        Its months in UTC.  One that it covers only in part must not be there yet.
+        Its months in UTC.  A month that it covers only in part must not exist yet.
 
     Raises
     ------

@@ -45,7 +45,7 @@ class Job(NamedTuple):
     number : int
         Counted from 1 over the whole suite.
     entry, line : int
-        Where it stands in the file; line 0: in none.
+        The number of its entry and its line in the file; line 0 where it comes from no file.
     plan : Plan
     timeout : float or None
         Seconds.

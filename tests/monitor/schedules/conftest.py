@@ -28,7 +28,7 @@ class Clock:
 
 
 class Carried:
-    """In place of the studies: writes down what it was asked to run, and ends as it is told to."""
+    """In place of the studies: records what it was asked to run, and ends as it was set to."""
 
     def __init__(self) -> None:
         self.runs: list[Standing] = []
