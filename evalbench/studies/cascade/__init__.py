@@ -89,14 +89,10 @@ def evaluate(
     judge : str or callable
         Who marks answers (stages 4, 8, 10 to 12): a chat model, a judge that the data set's table of verdicts names, ``recorded`` for that table,
         ``recorded:FILE``; empty: nobody, and these stages are left out.
-    strong : str or callable
-        Who compares pairs (stage 9); empty: the judge.
-    answerer : str or callable
-        Who answers questions (stages 7 and 12), another model than the judge; empty: nobody.
-    judge_prompt : str
-        A folder of your own prompts ``geval``, ``pairwise``, ``ranking``, ….
-    judge_max_tokens : int
-        Longest reply of a language model that judges.
+    strong, answerer : str or callable
+        Who compares pairs (stage 9), the judge where it is empty; who answers questions (stages 7 and 12), another model than the judge (empty: nobody).
+    judge_prompt, judge_max_tokens
+        A folder of your own prompts ``geval``, ``pairwise``, ``ranking``, …; longest reply of a language model that judges.
     run_stages : sequence of int
         Which of the stages 1 to 13 may run; none named: all.
     truth_by : {"baseline/lexical", "judge"}
@@ -105,38 +101,24 @@ def evaluate(
         What the questions ask for; it chooses the criteria by the method document's table.
     criteria : "auto" or sequence of str
         ``auto``: those of the task, or names of ``evalbench criteria`` or of the file.
-    criteria_file : str
-        A YAML file of your own criteria.
-    graph : str
-        A YAML file with a decision graph, which then gives the marks of stage 8.
+    criteria_file, graph : str
+        A YAML file of your own criteria; a YAML file with a decision graph, which then gives the marks of stage 8.
     naive : {"decide", "filter"}
         A question of which one answer fails a naive check is decided for the other (``decide``), or set aside (``filter``).
-    least_words : int
-        Answers of fewer words fail.
-    most_words : int
-        Answers of more words fail; 0: no limit.
-    pattern : str
-        A regular expression that answers must have a match of.
-    json_answers : bool
-        Whether answers must be JSON.
-    forbidden : sequence of str
-        Words, or several in a row, that no answer may have (stage 4).
+    least_words, most_words : int
+        Answers of fewer words fail; answers of more words fail (0: no limit).
+    pattern, json_answers, forbidden
+        A regular expression that answers must have a match of; whether answers must be JSON; words, or several in a row, that no answer may
+        have (stage 4).
     embed : str
         Embedding model of the similarities; see :func:`evalbench.models.similarity.embed.embedder`.
-    same_from : float
-        Similarity from which two answers with equal numbers say the same.
-    duplicates_from : float
-        Similarity from which two questions ask the same.
-    geval_samples : int
-        Samples of a mark where the endpoint gives no probabilities.
-    n_orders : int
-        Orders in which five answers or more are shown for a ranking.
-    n_questions : int
-        Closed questions to an answer at most.
-    min_agreement : float
-        A stage that agrees with people's labels on a smaller share hands its questions on.
-    agreement_as_truth : float
-        Krippendorff's alpha from which labels serve as ground truth.
+    same_from, duplicates_from : float
+        Similarity from which two answers with equal numbers say the same; similarity from which two questions ask the same.
+    geval_samples, n_orders, n_questions : int
+        Samples of a mark where the endpoint gives no probabilities; orders in which five answers or more are shown for a ranking;
+        closed questions to an answer at most.
+    min_agreement, agreement_as_truth : float
+        A stage that agrees with people's labels on a smaller share hands its questions on; Krippendorff's alpha from which labels serve as ground truth.
     stop_early : bool
         Pairs (stage 9) are asked in an order of the seed until a betting e-value over the questions decides which model is better; the others are not asked.
     stop_batch : int

@@ -108,21 +108,16 @@ def evaluate(
         Collect this model's answers; without it the table's are judged.
     prompt : str
         Your own prompt file; by default ``cited_answer`` in the question's language.
-    temperature, max_tokens
-        See :func:`evalbench.kit.collecting.asked`.
-    sample_method, n_samples, random_state
-        See :func:`evalbench.kit.sampling.sample_ids`.
+    temperature, max_tokens, sample_method, n_samples, random_state
+        See :func:`evalbench.kit.collecting.asked` and :func:`evalbench.kit.sampling.sample_ids`.
     judge : str or callable
         Who judges support and correctness: a chat model, the folder of a cross-encoder, ``recorded:FILE`` or
         ``baseline/lexical``, see :func:`evalbench.judge.verdicts.judge`.
-    judge_prompt : str
-        A folder of your own prompts ``entailment`` and ``correctness``.
-    judge_max_tokens : int
-        Longest verdict of a language model.
-    check_urls : bool
-        Whether addresses without a supplied text are fetched from the web, see :mod:`evalbench.web.fetch`.
-    allow_hosts : sequence of str
-        Hosts that may lie in a private network, as ``host:port`` for a port other than 80 and 443.
+    judge_prompt, judge_max_tokens
+        A folder of your own prompts ``entailment`` and ``correctness``; longest verdict of a language model.
+    check_urls, allow_hosts
+        Whether addresses without a supplied text are fetched from the web; hosts that may lie in a private network, as ``host:port`` for a
+        port other than 80 and 443.  See :mod:`evalbench.web.fetch`.
     sources_complete : bool
         Whether the supplied sources are all that the model had: an unknown one is then fabricated.
     quote_threshold : float
@@ -134,12 +129,10 @@ def evaluate(
         ``claim_consistency_explainability`` (the answer against it, as in the method document).
     weights, final_weights : mapping of str to float
         Weights of interpretability; weights of the final score.  What is undefined has no weight.
-    labels, labels_of, labels_scale, labels_drawn, correction
-        See :func:`evalbench.kit.labelled.given`.
     threshold : float
         Mean final score at which a model passes.
-    max_unscored, seed, n_resamples
-        See :func:`evalbench.kit.verdicts.worst_group`.
+    labels, labels_of, labels_scale, labels_drawn, correction, max_unscored, seed, n_resamples
+        See :func:`evalbench.kit.labelled.given` and :func:`evalbench.kit.verdicts.worst_group`.
 
     Returns
     -------

@@ -77,18 +77,9 @@ def summarise(
     seed: int = kit.SEED,
     n_resamples: int = kit.N_RESAMPLES,
 ) -> core.Summary:
-    """Estimates per model and the verdict: a model passes if its mean final score reaches the threshold.
+    """Estimates per model and the verdict: a model passes if its mean final score reaches the threshold; options as of ``evaluate``.
 
-    Parameters
-    ----------
-    items : DataFrame
-        One row per answer.
-    threshold, max_unscored, seed, n_resamples
-        See :func:`~evalbench.studies.citation.evaluate`.
-    judge : str
-        Who judged: on ``baseline/lexical`` the light stays grey.
-    correction_fit : mapping, optional
-        See :func:`evalbench.kit.verdicts.worst_group`.
+    On the judge ``baseline/lexical`` the light stays grey; ``correction_fit``: see :func:`evalbench.kit.verdicts.worst_group`.
     """
     return kit.worst_group(
         with_sums(items, threshold=threshold),

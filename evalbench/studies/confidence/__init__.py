@@ -90,10 +90,8 @@ def evaluate(
         Collect this model's answers and samples; without it the table's are scored.
     prompt, temperature, max_tokens
         See :func:`evalbench.kit.collecting.asked`.
-    samples_per_item : int
-        Samples of each question that a model is asked for.
-    sample_temperature : float
-        Temperature of the samples; that of the answers is ``temperature``.
+    samples_per_item, sample_temperature
+        Samples of each question that a model is asked for; temperature of the samples (that of the answers is ``temperature``).
     sample_method, n_samples, random_state
         The ``first`` questions or ``random`` ones; how many questions, 0 for all; of the random sample.
     metric : str
@@ -114,10 +112,8 @@ def evaluate(
         A folder of your own prompts ``entailment``.
     embed : str
         Embedding model of the similarity; empty for none.
-    coverage : float
-        The share of questions that should be answered (0–1), for the threshold of p.
-    confident_from : float
-        An answer with p from here on is a confident one.
+    coverage, confident_from : float
+        The share of questions that should be answered (0–1), for the threshold of p; an answer with p from here on is a confident one.
     green_from, yellow_from : float or None
         AUROC of 1 − p that is green, at or above; AUROC of 1 − p that is yellow, below it red.  Both, or neither: then it is unlit.
     max_unscored, seed, n_resamples

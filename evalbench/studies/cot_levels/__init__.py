@@ -68,10 +68,8 @@ def evaluate(
         ``load(…, study="cot_levels")``: table items.
     model : str
         Collect this model's responses; without it the table's are scored.
-    prompt, temperature, max_tokens
-        See :func:`evalbench.kit.collecting.asked`.
-    sample_method, n_samples, random_state
-        See :func:`evalbench.kit.sampling.sample_ids`.
+    prompt, temperature, max_tokens, sample_method, n_samples, random_state
+        See :func:`evalbench.kit.collecting.asked` and :func:`evalbench.kit.sampling.sample_ids`.
     answer_extractor : {"strict", "flexible"}
         What level 1 counts; both are reported.
     answer_markers : sequence of str
@@ -80,10 +78,8 @@ def evaluate(
         Of ``answer, steps, similarity, coherence``.
     common_constants : str
         Numbers that need no source: ``none``, ``everyday`` (7, 12, 60, 100, …), or such as ``7,100``.
-    article_as_one : bool
-        Whether *a* and *an* in a question give 1.
-    relative_tolerance : float
-        Relative error that an equation may have; 0.001 accepts rounded results.
+    article_as_one, relative_tolerance
+        Whether *a* and *an* in a question give 1; relative error that an equation may have (0.001 accepts rounded results).
     threshold : float
         Mean final score that passes.
     stop_early : bool

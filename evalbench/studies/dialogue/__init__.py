@@ -77,10 +77,8 @@ def evaluate(
         ``load(…, study="dialogue")``: table turns.
     orientation : {"goal", "discussion"}
         What the sessions are for: ``goal``, a problem to be solved in few answers, or ``discussion``, a conversation that goes on.
-    model_roles : sequence of str
-        Roles whose turns are the model's answers; by default the usual names.
-    user_roles : sequence of str
-        Roles whose turns are the user's; by default the usual names.
+    model_roles, user_roles : sequence of str
+        Roles whose turns are the model's answers, by default the usual names; roles whose turns are the user's, by default the usual names.
     time_zone : str
         Where weeks begin on Monday at midnight, such as ``Europe/Moscow``.
     lights : mapping of str to mapping, optional

@@ -187,10 +187,8 @@ def evaluate(
         How much larger the share of new tokens is than between halves of OOS: by subtraction, or by division less 1.
     languages : sequence of str
         ISO codes whose lists of stop-words count; none: the most frequent tokens.
-    n_bins : int
-        Bins of equal counts of OOS, of a statistic that is a number.
-    epsilon : float
-        The least share of a bin, above 0 and below 0.1.
+    n_bins, epsilon
+        Bins of equal counts of OOS, of a statistic that is a number; the least share of a bin, above 0 and below 0.1.
     n_permutations : int
         How often whole rows are dealt anew to both samples, for what chance gives.
     embed : str

@@ -111,27 +111,19 @@ def evaluate(
     data : Dataset
         ``load(…, study="explainability")``: what is not taken from a finished run is run on these tables.
     cot_run, citation_run : str
-        Folder of a finished run of ``cot_levels``, or empty to run it here; folder of a finished run of ``citation``, or
-        empty to run it here.
-    model : str
-        Collect this model's responses and answers; without it the tables' own are scored.
-    cot_model, citation_model : str
-        Whose responses to word problems are collected, if not ``model``; whose cited answers are collected, if not ``model``.
-    answered_by : str
-        Which model of the tables or runs is judged; by default the one that both halves share.
-    cot_answered_by, citation_answered_by : str
-        Whose responses to word problems are judged, if not ``answered_by``'s; whose cited answers are judged, if not
-        ``answered_by``'s.
-    temperature : float
-        Of the responses and the answers.
-    max_tokens : int or None
-        The longest response or answer; by default that of each study.
+        Folder of a finished run of ``cot_levels``, or empty to run it here; folder of a finished run of ``citation``, or empty to run it here.
+    model, cot_model, citation_model : str
+        Collect this model's responses and answers (without it the tables' own are scored); whose responses to word problems are
+        collected, if not ``model``; whose cited answers are collected, if not ``model``.
+    answered_by, cot_answered_by, citation_answered_by : str
+        Which model of the tables or runs is judged, by default the one that both halves share; whose responses to word problems are judged,
+        if not ``answered_by``'s; whose cited answers are judged, if not ``answered_by``'s.
+    temperature, max_tokens
+        Of the responses and the answers; the longest response or answer, by default that of each study.
     cot_prompt, citation_prompt : str
         Your own prompt file for word problems; your own prompt file for questions.
-    judge : str or callable
-        Of the cited answers, where ``citation`` is run here.
-    judge_prompt : str
-        A folder of your own prompts ``entailment`` and ``correctness``.
+    judge, judge_prompt
+        Of the cited answers, where ``citation`` is run here; a folder of your own prompts ``entailment`` and ``correctness``.
     labels, labels_of, labels_scale, labels_drawn, correction
         See :func:`evalbench.kit.labelled.given`.
     check_urls : bool

@@ -64,22 +64,11 @@ def summarise(
     seed: int = SEED,
     n_resamples: int = N_RESAMPLES,
 ) -> core.Summary:
-    """The overall score, both halves, and the verdict.
+    """The overall score, both halves, and the verdict; options as of ``evaluate``.
 
-    The halves are resampled apart: they are two samples, each of its own size.
-
-    Parameters
-    ----------
-    items : DataFrame
-        ``id, part, score, unscored``.
-    weight_cot, weight_citation, cot_threshold, citation_threshold, threshold, max_unscored, seed, n_resamples
-        See :func:`~evalbench.studies.explainability.evaluate`.
-    judge : str
-        Who judged the cited answers: on ``baseline/lexical`` the light stays grey.
-    cot_unmarked : str
-        Why the final answers of the chains of thought were not found rather than wrong; then the light stays grey.
-    correction_fit : mapping, optional
-        See :func:`evalbench.kit.verdicts.worst_group`.
+    The halves are resampled apart: they are two samples, each of its own size.  The light stays grey where the cited answers
+    were judged by ``baseline/lexical``, and where ``cot_unmarked`` is why the final answers of the chains of thought were not
+    found rather than wrong.  ``correction_fit``: see :func:`evalbench.kit.verdicts.worst_group`.
     """
     weights = weights_of(weight_cot, weight_citation)
     thresholds = {"cot": cot_threshold, "citation": citation_threshold}

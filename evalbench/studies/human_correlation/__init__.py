@@ -111,16 +111,13 @@ def evaluate(
     own_criterion : mapping
         Metric → the only criterion that it is compared with, such as ``{"openai/gpt-4o: fluency": "fluency"}``.  A metric
         that is not named is compared with every criterion.
-    trusted : sequence of str
-        Criteria of the headline, fixed beforehand; empty: by the annotators' agreement.
-    trust_from : float
-        Ordinal alpha from which a criterion is trusted.
+    trusted, trust_from
+        Criteria of the headline, fixed beforehand (empty: by the annotators' agreement); ordinal alpha from which a criterion is trusted.
     level : {"auto", "summary", "dataset", "system"}
         Of the headline: ``summary``, ``dataset``, ``system``; ``auto``: summary where documents have several outputs.
     coefficient : {"spearman", "kendall", "pearson"}
     green_from, yellow_from : float
-        Green from here; yellow from here, red below.  Of a metric of which less is better, the negative is judged, and
-        the note says so.
+        Green from here; yellow from here, red below.  Of a metric of which less is better, the negative is judged, and the note says so.
     max_ci_width : float
         A wider interval makes a light grey, and so does one without width on fewer than 20 documents.
     lower_is_better : sequence of str

@@ -55,16 +55,7 @@ def summarise(
     seed: int = kit.SEED,
     n_resamples: int = kit.N_RESAMPLES,
 ) -> core.Summary:
-    """Correlations of every metric with every criterion, the mean over trusted criteria, agreement, and the verdict.
-
-    Parameters
-    ----------
-    items : DataFrame
-        One row per document, system, metric and criterion.
-    trusted, trust_from, level, coefficient, green_from, yellow_from, max_ci_width, lower_is_better, max_unscored
-        See :func:`evaluate`.
-    seed, n_resamples : int
-    """
+    """Correlations of every metric with every criterion, the mean over trusted criteria, agreement, and the verdict; options as of ``evaluate``."""
     return summary_of(*settled(items, locals()))
 
 

@@ -47,10 +47,9 @@ def evaluate(
         ``load(…, study="imported")``: the file of a tool, the folder of ``evalbench data import``, or a table of your own.
     metrics : sequence of str
         Which metrics, the first being what the verdict is about; empty: all, those of the most answers first.
-    directions : mapping of str to str, optional
-        Metric → ``higher``, ``lower`` or ``neither``: which end is better, where the file has it wrong or not at all.
-    scales : mapping of str to sequence of float, optional
-        Metric → its lowest and highest score, such as ``[1, 5]``, where the file has it wrong or not at all.
+    directions, scales : mapping, optional
+        Metric → ``higher``, ``lower`` or ``neither``: which end is better, where the file has it wrong or not at all; metric → its lowest and
+        highest score, such as ``[1, 5]``, where the file has it wrong or not at all.
     lights : mapping of str to mapping, optional
         Metric → its thresholds, e.g. ``{"faithfulness": {"green_from": 0.9, "yellow_from": 0.8}}``, at or above; where less is
         better ``green_to`` and ``yellow_to``, at or below.

@@ -102,17 +102,9 @@ def summarise(
     seed: int = kit.SEED,
     n_resamples: int = kit.N_RESAMPLES,
 ) -> core.Summary:
-    """The mean of every metric of each model with its interval, and the verdict, from items alone.
+    """The mean of every metric of each model with its interval, and the verdict, from items alone; options as of ``evaluate``.
 
-    Parameters
-    ----------
-    items : DataFrame
-        See :func:`evalbench.studies.imported.items.items_of`.
-    metrics : sequence of str
-        By default every metric that has a column.
-    directions, scales, lights : mapping, optional
-    max_unscored, seed, n_resamples
-        See :func:`evalbench.kit.verdicts.worst_group`.
+    Without ``metrics``, every metric that has a column.
     """
     names = list(metrics) or metrics_in(items)
     lights = lights or {}

@@ -73,19 +73,15 @@ def evaluate(
         How often it is asked for each answer as it is.
     null_texts : sequence of str
         Constant texts of your own, besides ours.
-    judge_prompt : str
-        Your own prompt ``mark`` (of pairs ``pairwise``), a file or a folder.
-    judge_temperature, judge_max_tokens
-        Of a language model's verdicts; the longest verdict of a language model.
+    judge_prompt, judge_temperature, judge_max_tokens
+        Your own prompt ``mark`` (of pairs ``pairwise``), a file or a folder; of a language model's verdicts; the longest verdict of a language model.
     judged_at : str
         A name for this judging, such as ``2026-11``: verdicts given under another one are not taken from the cache, so that
         a judge that changed in silence is seen.
     sample_method, n_samples, random_state
         See :func:`evalbench.kit.sampling.sample_ids`.
-    humans : sequence of str
-        Names in the column judge that are people: their verdicts are labels.
-    null_model : str
-        The system whose answers are one constant text.
+    humans, null_model
+        Names in the column judge that are people, whose verdicts are labels; the system whose answers are one constant text.
     labels_drawn : {"auto", "random", "elsewhere", "probability"}
         How the labelled answers were chosen: ``random``, a random part; ``elsewhere``, by their class or from another sample;
         ``probability``, by the labels' column probability; ``auto``: by that column where there is one, else random.

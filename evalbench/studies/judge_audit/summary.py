@@ -44,15 +44,7 @@ def summarise(
     seed: int = kit.SEED,
     n_resamples: int = kit.N_RESAMPLES,
 ) -> core.Summary:
-    """Every figure of every judge, and the worst of the lights.
-
-    Parameters
-    ----------
-    items : DataFrame
-        One row per answer, criterion and judge.
-    labels_drawn, epsilon, green_from, yellow_from, lights, max_unscored, seed, n_resamples
-        See :func:`evaluate`.
-    """
+    """Every figure of every judge, and the worst of the lights; options as of ``evaluate``."""
     every = measures(labels_drawn=labels_drawn, green_from=green_from, yellow_from=yellow_from, lights=lights)
     found: list[core.Estimate] = []
     for name, rows in items.groupby("judge", sort=True):

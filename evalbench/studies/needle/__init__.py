@@ -135,10 +135,8 @@ def evaluate(
         Ask this model about every cell of the grid; without it the table's replies are scored.
     prompt, temperature, max_tokens
         See :func:`evalbench.kit.collecting.asked`.
-    lengths : sequence of int
-        Lengths of the contexts, in tokens.
-    depths : sequence of float
-        Where the needle is: 0 at the beginning, 1 at the end.
+    lengths, depths
+        Lengths of the contexts, in tokens; where the needle is, from 0 at the beginning to 1 at the end.
     kinds : sequence of str
         Kinds of haystack: ``vanilla``, ``related`` or both; by default those that there are.
     needles_per_context : int
@@ -151,14 +149,9 @@ def evaluate(
         Whose score is the recall; the others are shown on the same replies.
     fuzzy_from : float
         Least similarity of a passage (0–1) that ``fuzzy`` counts.
-    judge : str or callable
-        Who judges the replies besides, a model or ``recorded:FILE``; without it nobody.
-    judge_prompt : str
-        A folder of your own prompts ``correctness``.
-    judge_max_tokens : int
-        Longest verdict of a language model.
-    labels, labels_of, labels_scale, labels_drawn, correction
-        See :func:`evalbench.kit.labelled.given`.
+    judge, judge_prompt, judge_max_tokens
+        Who judges the replies besides, a model or ``recorded:FILE`` (empty: nobody); a folder of your own prompts ``correctness``; longest
+        verdict of a language model.
     least_fall : float
         How far below its best at a shallower depth recall must lie to have fallen (0–1).
     green_from, yellow_from : float or None
@@ -166,8 +159,8 @@ def evaluate(
     lights : mapping of str to mapping, optional
         Thresholds of further figures, ``{"recall_related": {"green_from": 0.9, "yellow_from": 0.7}}``.  The worst light
         decides.
-    max_unscored, seed, n_resamples
-        See :func:`evalbench.kit.verdicts.worst_group`.
+    labels, labels_of, labels_scale, labels_drawn, correction, max_unscored, seed, n_resamples
+        See :func:`evalbench.kit.labelled.given` and :func:`evalbench.kit.verdicts.worst_group`.
 
     Returns
     -------

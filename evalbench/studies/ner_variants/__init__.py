@@ -106,16 +106,14 @@ def evaluate(
         Ask this model; without it the table's replies are judged.
     prompt : str
         Your own prompt file; by default ``list_entities`` in the text's language.
-    temperature, max_tokens
-        See :func:`evalbench.kit.collecting.asked`.
+    temperature, max_tokens, sample_method, n_samples, random_state
+        See :func:`evalbench.kit.collecting.asked` and :func:`evalbench.kit.sampling.sample_ids`.
     requests : sequence of {"all", "one"}
         How many classes a request is for.
     descriptions : sequence of {"none", "definition", "examples"}
         What a request says of a class.
     reply_format : {"tuples", "json"}
         The form that is asked for and read: a list of tuples, or JSON by a schema.
-    sample_method, n_samples, random_state
-        See :func:`evalbench.kit.sampling.sample_ids`.
     max_unscored, seed, n_resamples
         See :func:`evalbench.kit.verdicts.worst_group`.
 

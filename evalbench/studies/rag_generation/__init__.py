@@ -100,10 +100,8 @@ def evaluate(
     judge : str or callable
         Who judges: a chat model, ``recorded`` (the data set's own table of verdicts), ``recorded:FILE``, the folder of a
         cross-encoder or ``baseline/lexical``, see :func:`evalbench.judge.verdicts.judge`.
-    judge_prompt : str
-        A folder of your own prompts ``claims``, ``support``, ``relevance``, ``questions``.
-    judge_max_tokens : int
-        Longest reply of a language model that judges.
+    judge_prompt, judge_max_tokens
+        A folder of your own prompts ``claims``, ``support``, ``relevance``, ``questions``; longest reply of a language model that judges.
     split : {"sentences", "claims"}
         What is judged of a text: its ``sentences``, or the ``claims`` that the judge finds in them.
     n_questions : int

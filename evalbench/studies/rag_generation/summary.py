@@ -111,20 +111,10 @@ def summarise(
     seed: int = kit.SEED,
     n_resamples: int = kit.N_RESAMPLES,
 ) -> core.Summary:
-    """Estimates per model and the verdict.
+    """Estimates per model and the verdict; options as of ``evaluate``.
 
-    Parameters
-    ----------
-    items : DataFrame
-        One row per answer.
-    metrics : sequence of str
-        Those that were computed; by default all.
-    lights, max_unscored, seed, n_resamples
-        See :func:`~evalbench.studies.rag_generation.evaluate`.
-    judge : str
-        Who judged: on ``baseline/lexical`` a light is at best grey.
-    correction_fit : mapping, optional
-        See :func:`evalbench.kit.verdicts.worst_group`.
+    Without ``metrics``, all.  On the judge ``baseline/lexical`` a light is at best grey; ``correction_fit``: see
+    :func:`evalbench.kit.verdicts.worst_group`.
     """
     known = measures(metrics)
     rules = lights or {}

@@ -65,10 +65,8 @@ def evaluate(
     metrics : sequence of str
         Of ``ndcg, ndcg_exponential, ndcg_handbook, average_precision, average_precision_min, average_precision_handbook, mrr,
         precision, recall, f1, hit_rate, r_precision, err, err_handbook, auc``; the first orders the runs and the queries.
-    k : int
-        How many passages your system reads: the depth of the headline, the comparison and the light.
-    ks : sequence of int
-        The depths of the curves.
+    k, ks
+        How many passages your system reads: the depth of the headline, the comparison and the light; the depths of the curves.
     relevant_from : float
         A passage is relevant from this grade on.
     max_grade : float, optional

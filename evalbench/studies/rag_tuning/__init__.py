@@ -122,22 +122,15 @@ def evaluate(
         Who marks 1–5 whether a chunk answers the question that was written for it; without one no question is left out.
     answer_judge : str or callable
         Who judges the answers where target_metric is answer_correctness or faithfulness, as in rag_generation.
-    labels, labels_of, labels_scale, labels_drawn, correction
-        See :func:`evalbench.kit.labelled.given`.
     prompt : str
         A folder of your own prompts: rag_answer, chunk_question, rewritten_question, mark, support.
-    temperature : float
-        Of the replies.
-    max_tokens : int
-        The longest reply.
+    temperature, max_tokens
+        Of the replies; the longest reply.
     language : str
         ISO code: of documents without a language of their own, and of the text metric.
-    k : int
-        How many chunks your RAG hands to its model.
-    patience : int
-        The curve over k ends where the target metric has not grown so many times in a row.
-    most_k : int
-        It ends there in any case.
+    k, patience, most_k : int
+        How many chunks your RAG hands to its model; the curve over k ends where the target metric has not grown so many times in a row; it ends
+        there in any case.
     chunker : str or callable
         How documents are cut: sentences, documents (each is one chunk), or a function.  It gets the text, size, overlap and language, and returns ``(start, end)`` pairs.
     chunk_size, overlap : int
@@ -146,24 +139,20 @@ def evaluate(
         The sizes that are tried; the overlaps that are tried with each of them.
     embed : str or callable
         Embedding model of chunks and questions.  A function gets texts and returns a row of numbers for each.
-    search : str or callable
-        auto, exact or graph (usearch), which is faster and does not find everything.  A function gets the vectors and returns one that gets queries and k.
-    graph_from : int
-        With auto the graph is used from so many chunks on.
-    n_chunks : int
-        How many chunks a question is written for; 0: none.
-    n_search : int
-        Among how many chunks the question's own is looked for, at least 2.
-    min_mark : float
-        A question whose chunk is marked at most so is left out.
+    search, graph_from
+        auto, exact or graph (usearch), which is faster and does not find everything; with auto the graph is used from so many chunks on.
+        A function gets the vectors and returns one that gets queries and k.
+    n_chunks, n_search, min_mark
+        How many chunks a question is written for (0: none); among how many chunks the question's own is looked for, at least 2; a question whose
+        chunk is marked at most so is left out.
     n_rewrites : int
         How many further wordings of a question are searched for; 0: none.
     fusion : {"rrf", "union"}
         How their rankings become one: reciprocal rank fusion, or their union by best rank.
     lights : mapping of str to mapping, optional
         Thresholds of hit_rate_at_1 and hit_rate_at_5 in place of the document's, e.g. {"hit_rate_at_1": {"green_from": 0.6, "yellow_from": 0.4}}.
-    max_unscored, seed, n_resamples
-        See :func:`evalbench.kit.verdicts.worst_group`.
+    labels, labels_of, labels_scale, labels_drawn, correction, max_unscored, seed, n_resamples
+        See :func:`evalbench.kit.labelled.given` and :func:`evalbench.kit.verdicts.worst_group`.
 
     Returns
     -------

@@ -207,18 +207,9 @@ def summarise(
     seed: int = kit.SEED,
     n_resamples: int = kit.N_RESAMPLES,
 ) -> core.Summary:
-    """The figures of every section, and the verdict: the light of the embedding, in words the rest.
+    """The figures of every section, and the verdict: the light of the embedding, in words the rest; options as of ``evaluate``.
 
-    Parameters
-    ----------
-    items : DataFrame
-    target_metric : str
-    k : int
-        The developer's.
-    n_search, lights, max_unscored, seed, n_resamples
-        See :func:`~evalbench.studies.rag_tuning.evaluate`.
-    correction_fit : mapping, optional
-        See :func:`evalbench.kit.verdicts.worst_group`.
+    ``correction_fit``: see :func:`evalbench.kit.verdicts.worst_group`.
     """
     options: dict[str, Any] = {"seed": seed, "n_resamples": n_resamples}
     key = key_measure(target_metric)

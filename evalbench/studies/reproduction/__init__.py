@@ -116,10 +116,8 @@ def evaluate(
         Ask this model each prompt; without it the table's generations are judged.
     n_generations : int
         How often a model is asked each prompt.
-    temperature : float
-        Of the replies; the figures hold for this temperature alone.
-    max_tokens : int
-        The longest reply.
+    temperature, max_tokens
+        Of the replies (the figures hold for this temperature alone); the longest reply.
     task : str
         ``exact`` (answers should repeat, judged by words) or ``creative`` (they should vary, judged by meaning); empty: what
         the column ``task`` says of each test set, or where there is none, ``exact``.

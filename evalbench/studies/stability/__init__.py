@@ -132,20 +132,17 @@ def evaluate(
         Thresholds instead of the document's, in percentage points: ``{"drop": {"green_to": 2, "yellow_to": 5}}``.
     model : str
         Ask this model the queries and the variants; without it the tables' outputs are scored.
-    prompt, temperature, max_tokens
-        See :func:`evalbench.kit.collecting.asked`.
+    prompt, temperature, max_tokens, sample_method, n_samples, random_state
+        See :func:`evalbench.kit.collecting.asked` and :func:`evalbench.kit.sampling.sample_ids`.
     augmentations : sequence of str
         What the queries are changed by, where a model is asked and the data have no variants.
-    rates : mapping of str to float
-        Augmentation → the share of letters or words that it changes (0–1), where not its own default.
-    protect : sequence of str
-        What augmentations leave as it is: ``numbers``, ``code``, ``urls``.
+    rates, protect
+        Augmentation → the share of letters or words that it changes (0–1), where not its own default; what augmentations leave as it is:
+        ``numbers``, ``code``, ``urls``.
     scheme : str
         Of ``transliterate``, see :func:`evalbench.text.augment.to_latin`.
     rephraser : str
         Which model writes the variants of ``paraphrase`` and ``translate_ru_en``, where they are among the augmentations.
-    sample_method, n_samples, random_state
-        See :func:`evalbench.kit.sampling.sample_ids`.
     language : str
         ISO code, for stop-words, stems and sentences of the texts; empty: of none in particular, and English where one is needed.
     normalise, references, stem, sentence_split, meteor_synonyms, bleu_tokenize, embed, bert_model, bert_layers, judge

@@ -54,17 +54,14 @@ def evaluate(
     ----------
     data : Dataset
         ``load(…, study="stability_top")``: tables questions and documents, optional variants; or table tops.
-    k : int
-        How many passages your system reads: the depth of the headline and of the lights.
-    deepest : int
-        The figures are shown at the depths 1 to this one.
+    k, deepest : int
+        How many passages your system reads: the depth of the headline and of the lights; the figures are shown at the depths 1 to this one.
     augmentations : sequence of str
         What questions are changed by: ``butter_finger``, ``word_swap``, ``human_level``, ``special_token``, ``transliterate``, ``none``
         as a control; with a model ``paraphrase``, ``translate_ru_en``, ``translate_ru_uk_ru`` and other languages.
-    rates : mapping of str to float or sequence of float
-        Augmentation → the share of letters or words that it changes (0–1), or several shares, where not its own default.
-    protect : sequence of str
-        What augmentations leave as it is: ``numbers``, ``code``, ``urls``.
+    rates, protect
+        Augmentation → the share of letters or words that it changes (0–1), or several shares, where not its own default; what augmentations
+        leave as it is: ``numbers``, ``code``, ``urls``.
     scheme : str
         Of ``transliterate``: ``ala-lc``, ``iso-9``, ``gost-7.79-b``, or as the packages ``cyrtranslit`` and ``transliterate`` have it.
     embed : str
@@ -73,12 +70,10 @@ def evaluate(
         Of rank-biased overlap (0–1): the lower, the more the first ranks count.
     rephraser : str
         The model that writes paraphrases and translations.
-    prompt, temperature, max_tokens
-        See :func:`evalbench.kit.collecting.asked`.
+    prompt, temperature, max_tokens, sample_method, n_samples, random_state
+        See :func:`evalbench.kit.collecting.asked` and :func:`evalbench.kit.sampling.sample_ids`.
     lights : mapping of str to mapping, optional
         Thresholds instead of the document's, at or above: ``{"unchanged_soft": {"green_from": 0.9, "yellow_from": 0.5}}``.
-    sample_method, n_samples, random_state
-        See :func:`evalbench.kit.sampling.sample_ids`.
     max_unscored, seed, n_resamples
         See :func:`evalbench.kit.verdicts.worst_group`.
 

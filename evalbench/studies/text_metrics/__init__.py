@@ -106,10 +106,9 @@ def evaluate(
         ``evaluate:NAME``, ``evaluate:FOLDER`` or ``evaluate:FILE.py``: a module of Hugging Face evaluate on this machine,
         each of whose numbers is a metric, see :mod:`evalbench.kit.modules`.
         Notes list what ``auto`` did not ask, and why.
-    prompt : str
-        A template over the table's columns, e.g. ``"Answer briefly: {{ prompt }}"``; with it ``model`` answers first.
-    model : str
-        The answering model, e.g. ``openai/gpt-4o`` or ``local/smollm2-135m``.
+    prompt, model : str
+        A template over the table's columns, e.g. ``"Answer briefly: {{ prompt }}"``, with which ``model`` answers first; the answering model,
+        e.g. ``openai/gpt-4o`` or ``local/smollm2-135m``.
     language : str
         ISO code: stop-words, stemmer, sentences.
     normalise : str
@@ -117,12 +116,11 @@ def evaluate(
         ``full-stop_words``; see :func:`evalbench.text.normalise.tokenizer`.
     references : {"best", "mean"}
         ROUGE over several references: ``best`` (the one with the best F1) or ``mean`` over all.
-    stem : bool
-        ROUGE compares stems of words (Porter's in English, as rouge-score).
+    stem, meteor_synonyms : bool
+        ROUGE compares stems of words (Porter's in English, as rouge-score); ``meteor`` matches English words by WordNet's synonyms too, and
+        its figure is then called ``meteor_synonyms``.
     sentence_split : {"newline", "sentences"}
         What ROUGE-Lsum takes for sentences: lines (``newline``), or ``sentences`` of ``language``.
-    meteor_synonyms : bool
-        ``meteor`` matches English words by WordNet's synonyms too; its figure is then called ``meteor_synonyms``.
     bleu_tokenize : str
         sacrebleu's tokenizer; ``"zh"`` for Chinese.
     embed : str

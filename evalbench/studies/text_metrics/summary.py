@@ -89,23 +89,10 @@ def summarise(
     seed: int = kit.SEED,
     n_resamples: int = kit.N_RESAMPLES,
 ) -> core.Summary:
-    """Means with intervals per metric and model, corpus BLEU, and the verdict, from items alone.
+    """Means with intervals per metric and model, corpus BLEU, and the verdict, from items alone; options as of ``evaluate``.
 
-    Parameters
-    ----------
-    items : DataFrame
-        See :func:`evalbench.studies.text_metrics.items.items_of`.
-    metrics : sequence of str
-        By default every column that is named as a text metric.
-    lights : mapping of str to mapping, optional
-    max_unscored : float
-    correction_fit : mapping, optional
-        See :func:`evalbench.kit.verdicts.worst_group`.
-    seed, n_resamples : int
-
-    Returns
-    -------
-    Summary
+    Without ``metrics``, every column that is named as a text metric; ``correction_fit``: see
+    :func:`evalbench.kit.verdicts.worst_group`.
     """
     names = list(metrics) or metrics_in(items)
     lights = lights or {}
