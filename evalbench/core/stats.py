@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
 from evalbench.core.arrays import Floats
 from evalbench.core.clusters import said, widened
@@ -287,7 +287,64 @@ def wilson(successes: npt.ArrayLike, n: npt.ArrayLike, level: float = 0.95) -> t
     k, m = np.asarray(successes, float), np.asarray(n, float)
     if ((k < 0) | (k > m)).any():
         raise ValueError("successes must be between 0 and n")
-    z = ndtri(0.5 + level / 2)
+    return _score_interval(k, m, ndtri(0.5 + level / 2))
+
+
+def clustered_wilson(
+    successes: npt.ArrayLike, n: npt.ArrayLike, group: npt.ArrayLike, n_groups: int, level: float = 0.95
+) -> tuple[Floats, Floats]:
+    """Wilson's interval of proportions whose trials come in units, such as several replies about one fact.
+
+    Wilson's with the effective number of trials n* = p(1 − p) / v in place of N, 1 ≤ n* ≤ N, and Student's quantile with
+    G − 1 degrees of freedom in place of the normal one; p = Σk / Σn, v = G/(G − 1) Σ(k − pn)² / N² over the G units.  Where
+    every unit has one trial, Wilson's itself; where all units agree on 0 or 1, Wilson's over the G units.
+
+    Parameters
+    ----------
+    successes, n : (u,) array
+        Of every unit: k, the sum of its trials' shares (0–1), and how many trials it has; units of a group differ.
+    group : (u,) array of int
+        The group of each unit.
+    n_groups : int
+    level : float
+        0–1.
+
+    Returns
+    -------
+    low, high : (n_groups,) arrays
+        NaN for a group without trials, and for one with several trials of a single unit.
+
+    References
+    ----------
+    Dean & Pagano (2015), Evaluating Confidence Interval Methods for Binomial Proportions in Clustered Surveys, Journal of
+    Survey Statistics and Methodology 3, 484–503; the degrees of freedom: Korn & Graubard (1998), Confidence Intervals for
+    Proportions With Small Expected Number of Positive Counts, Survey Methodology 24, 193–201.
+
+    Examples
+    --------
+    >>> low, high = clustered_wilson([5, 0, 5, 0, 5, 0], [5] * 6, [0] * 6, 1)
+    >>> low.round(2).tolist(), high.round(2).tolist()
+    ([0.12], [0.88])
+    >>> [round(float(end), 2) for end in wilson(15, 30)]
+    [0.33, 0.67]
+    """
+    k, m, at = np.asarray(successes, float), np.asarray(n, float), np.asarray(group, dtype=np.intp)
+    total, units = np.bincount(at, m, n_groups), np.bincount(at, m > 0, n_groups)
+    found = np.bincount(at, k, n_groups)
+    with np.errstate(all="ignore"):
+        p = found / total
+        variance = units / (units - 1) * np.bincount(at, (k - p[at] * m) ** 2, n_groups) / total**2
+        effective = np.clip(p * (1 - p) / variance, 1, total)
+        agree, single = (found == 0) | (found == total), units == total
+        normal = agree | single
+        effective = np.where(single, total, np.where(agree, units, effective))
+        z = np.where(normal, ndtri(0.5 + level / 2), stdtrit(np.maximum(units - 1, 1), 0.5 + level / 2))
+        low, high = _score_interval(p * effective, effective, z)
+    known = (total > 0) & (single | (units > 1))
+    return np.where(known, low, np.nan), np.where(known, high, np.nan)
+
+
+def _score_interval(k: Floats, m: Floats, z: Any) -> tuple[Floats, Floats]:
     with np.errstate(all="ignore"):
         p = k / m
         centre = (p + z**2 / (2 * m)) / (1 + z**2 / m)

@@ -148,6 +148,49 @@ def test_cells_have_wilson_s_interval():
     assert (cell["low"], cell["high"]) == (pytest.approx(0.8389, abs=1e-4), 1.0)
 
 
+def test_cells_and_depths_are_over_needles_or_clusters():
+    rows = replies(["4217", "4217", "4217", "4217", "no", "no", "no", "no"] * 3, length=1000, depth=0.5)
+    alone = result_of(rows).tables["cells"].iloc[0]
+    named = result_of(rows.assign(needle=[f"n{i // 4}" for i in range(24)])).tables["cells"].iloc[0]
+    assert named["recall"] == alone["recall"] == 0.5
+    assert (named["low"], named["high"]) == (pytest.approx(0.1228, abs=1e-3), pytest.approx(0.8772, abs=1e-3))
+    assert alone["low"] > 0.3
+    data = load({"items": rows.assign(document=[f"n{i // 4}" for i in range(24)])}, study="needle", cluster="document")
+    of_documents = needle.evaluate(data, n_resamples=50).tables["cells"].iloc[0]
+    assert (of_documents["low"], of_documents["high"]) == (named["low"], named["high"])
+    one = result_of(rows.assign(needle="n")).tables["cells"].iloc[0]
+    assert np.isnan(one[["low", "high"]].astype(float)).all()
+
+
+def test_without_names_replies_to_one_question_are_about_one_needle():
+    rows = replies(["4217", "no"] * 10, question=[f"How many keys has keeper {i % 4}?" for i in range(20)])
+    found = result_of(rows)
+    assert "The table names no needle: the 20 replies to 4 questions are drawn together by question and expected answer." in found.notes
+    assert found.items["needle"].nunique() == 4
+    assert "clustered" in found.estimate("recall", model=UNNAMED).method
+    one = result_of(rows.assign(question="How many keys?"))
+    assert one.items["needle"].nunique() == 20
+    assert any("All 20 replies are to one question" in note for note in one.notes)
+
+
+@pytest.mark.slow
+def test_falls_of_documents_that_each_have_a_weak_place_are_seldom_shown():
+    """Every document is weak at a depth of its own, for all its questions: over documents recall falls nowhere."""
+    draw, shown, alone = np.random.default_rng(3), 0, 0
+    depths = [0, 0.25, 0.5, 0.75, 1.0]
+    for _ in range(150):
+        weak = draw.integers(0, 5, 8)
+        rows = [(f"d{d}", f"d{d}q{q}", depths[j], float(draw.random() < (0.2 if weak[d] == j else 0.9)))
+                for d in range(8) for q in range(6) for j in range(5)]  # fmt: skip
+        items = pd.DataFrame(rows, columns=["cluster", "needle", "depth", "recall"]).assign(
+            model="m", haystack="", length=np.nan
+        )
+        shown += bool(falls_of(items, 0.2, 0, 20)["shown"].any())
+        alone += bool(falls_of(items.drop(columns="cluster"), 0.2, 0, 20)["shown"].any())
+    assert shown <= 15  # 7.5 expected
+    assert alone > 30
+
+
 def test_of_a_light_over_one_haystack_the_sentence_says_what_it_is_about():
     found = needle.evaluate(
         load("needles@1.0.0", study="needle"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,22 +17,34 @@ N_PERMUTATIONS = 2000
 
 
 def cells(items: pd.DataFrame) -> pd.DataFrame:
-    """Recall of each model, haystack, length and depth, with Wilson's interval, and how many replies have no score.
+    """Recall of each model, haystack, length and depth with its interval (:func:`shares`), and how many replies have no score.
 
-    Of several needles in a context the shares found are added up; Wilson's interval is then wider than it need be.
+    Of several needles in a context the shares found are added up; the interval is then wider than it need be.
     """
-    groups = items.groupby(GRID, sort=True, dropna=False)
-    table = groups["recall"].agg(total="sum", n="count").reset_index()
-    table["n_unscored"] = (
-        (items["unscored"] != "").groupby([items[c] for c in GRID], sort=True, dropna=False).sum().to_numpy()
-    )
+    table = shares(items, GRID)
+    unscored = (items["unscored"] != "").groupby([items[c] for c in GRID], sort=True, dropna=False).sum()
+    return table.assign(n_unscored=unscored.to_numpy())[[*GRID, "n", "n_unscored", "recall", "low", "high"]]
+
+
+def shares(items: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """Recall of each group with the interval of :func:`evalbench.core.stats.clustered_wilson` over needles, or clusters.
+
+    Returns
+    -------
+    DataFrame
+        ``by``, ``n`` (scored replies), ``recall``, ``low``, ``high``; no interval where several replies are all about one
+        needle.
+    """
+    rows = items[[*by, "recall"]].assign(unit=core.clusters.drawn_together(items, items["needle"]))
+    groups = rows.groupby(list(by), sort=True, dropna=False)
+    table = groups["recall"].count().rename("n").reset_index()
+    rows["group"] = groups.ngroup()
+    # Shares are added in order of their value, so that the order of rows changes no bit.
+    each = rows.sort_values("recall").groupby(["group", "unit"])["recall"].agg(["sum", "count"]).reset_index()
+    low, high = core.stats.clustered_wilson(each["sum"], each["count"], each["group"], len(table))
     n = table["n"].to_numpy(float)
-    with np.errstate(all="ignore"):
-        table["recall"] = table.pop("total").to_numpy(float) / np.where(n > 0, n, np.nan)
-        some = n > 0
-        low, high = np.full(len(n), np.nan), np.full(len(n), np.nan)
-        low[some], high[some] = core.stats.wilson(table["recall"].to_numpy()[some] * n[some], n[some])
-    return table.assign(low=low, high=high)
+    found = np.bincount(each["group"], each["sum"], len(table))
+    return table.assign(recall=found / np.where(n > 0, n, np.nan), low=low, high=high)
 
 
 def falls_of(items: pd.DataFrame, least_fall: float, seed: int, n_resamples: int) -> pd.DataFrame:
@@ -82,7 +95,7 @@ def _fall(part: pd.DataFrame, least_fall: float, seed: int, n_resamples: int) ->
     depths = np.array(sorted(part["depth"].unique()))
     columns: dict[str, Any] = {f"d{j}": part["recall"].where(part["depth"] == d) for j, d in enumerate(depths)}
     names = [*columns, *(f"#{name}" for name in columns)]
-    sums, units = core.measures.unit_sums(columns, names, part["needle"])
+    sums, units = core.measures.unit_sums(columns, names, core.clusters.drawn_together(part, part["needle"]))
 
     def recall(of: core.arrays.Floats) -> core.arrays.Floats:
         total, n = of[:, : len(depths)], of[:, len(depths) :]
@@ -107,16 +120,27 @@ def _fall(part: pd.DataFrame, least_fall: float, seed: int, n_resamples: int) ->
 
 
 def _p_of_fall(part: pd.DataFrame, observed: float, seed: int) -> float:
-    """How often a fall as large as the observed one appears when each needle's replies are dealt to its depths at random."""
-    placed = part.assign(length=part["length"].fillna(-1))
-    table = placed.groupby(["needle", "length", "depth"], sort=True)["recall"].mean().unstack("depth").to_numpy(float)
+    """How often a fall as large as the observed one appears when each needle's replies are dealt to its depths at random.
+
+    Those of a cluster are dealt together: what was at one depth stays at one.
+    """
+    clustered = core.clusters.is_clustered(part)
+    unit = part[core.clusters.CLUSTER] if clustered else part["needle"]
+    placed = part.assign(length=part["length"].fillna(-1), unit=unit)
+    means = placed.groupby(["unit", "needle", "length", "depth"], sort=True)["recall"].mean().unstack("depth")
+    table = means.to_numpy(float)
+    units, of_row = np.unique(means.index.get_level_values("unit"), return_inverse=True)
+    places = np.tile(np.arange(table.shape[1]), (len(units), 1))
     draw = core.seeds.rng(seed, "falls/permutation")
     dealt, as_large = np.empty_like(table), 0
     # One mean by depth of every deal; the order of the rows is that of the index.
     for _ in range(N_PERMUTATIONS):
-        draw.permuted(table, axis=1, out=dealt)
+        if clustered:
+            dealt = np.take_along_axis(table, draw.permuted(places, axis=1)[of_row], axis=1)
+        else:
+            draw.permuted(table, axis=1, out=dealt)
         known = np.isfinite(dealt)
         n = known.sum(axis=0)
-        means = np.where(known, dealt, 0).sum(axis=0) / np.where(n > 0, n, np.nan)
-        as_large += bool(largest_fall(means[None, :])[0] >= observed - 1e-9)
+        depths = np.where(known, dealt, 0).sum(axis=0) / np.where(n > 0, n, np.nan)
+        as_large += bool(largest_fall(depths[None, :])[0] >= observed - 1e-9)
     return (1 + as_large) / (1 + N_PERMUTATIONS)

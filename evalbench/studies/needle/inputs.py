@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from evalbench import kit, readers
+from evalbench import core, kit, readers
 from evalbench.errors import BadInput
 from evalbench.models.exchange import Reply
 from evalbench.studies.needle.haystack import Plan, cells_of, plan_of
@@ -87,7 +87,24 @@ def recorded(data: readers.Dataset, **sample: Any) -> Replies:
     if "depth" in rows and (rows["depth"] > 1).any():
         rows["depth"] = rows["depth"] / 100
         notes.append("Depths above 1 are there, so that all were read as percent.")
-    return Replies(rows, (), tuple(notes))
+    return Replies(*_by_question(rows, notes))
+
+
+def _by_question(rows: pd.DataFrame, notes: list[str]) -> tuple[pd.DataFrame, Sequence[Reply], tuple[str, ...]]:
+    """Replies whose table names no needle, named after their question where it repeats; and what was guessed."""
+    named = "needle" in rows and (rows["needle"] != "").any()
+    asked = rows["question"].fillna("").str.strip() if "question" in rows else None
+    if named or asked is None or not (asked != "").all():
+        return rows, (), tuple(notes)
+    same = [asked, rows["expected"].map(tuple)]
+    first = rows.groupby(same, sort=False)["id"].transform("min")
+    n, of = first.nunique(), core.counted(rows["id"].nunique(), "reply", "replies")
+    if n == 1 < rows["id"].nunique():
+        notes.append(f"All {of} are to one question: intervals are over its replies, and say nothing of other facts.")
+    elif n < rows["id"].nunique():
+        notes.append(f"The table names no needle: the {of} to {n} questions are drawn together by question and expected answer.")
+        rows = rows.assign(needle=first)
+    return rows, (), tuple(notes)
 
 
 def gathered(values: pd.Series, most: int) -> tuple[pd.Series, int]:

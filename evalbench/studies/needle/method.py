@@ -72,8 +72,10 @@ def method(options: Mapping[str, Any]) -> tuple[str, ...]:
         "word and first_number are the scorers of InfiniteBench (Zhang et al. 2024) for key–value pairs and for numbers.",
         f"Recall falls at the first depth where it is {options['least_fall']:g} or more below its best at a shallower one (ours). "
         "Shown where p ≤ 0.05: as large a fall anywhere, when each needle's replies are dealt to its depths at random, Holm over a "
-        "model's lines. The interval: the middle 95 % of the depths at which recall falls in resamples of needles.",
-        "Intervals resample needles, or replies where needles are not named; those of cells are Wilson's.",
+        "model's lines; those of a cluster are dealt together. The interval: the middle 95 % of the depths at which recall falls in resamples of needles.",
+        "Intervals resample needles, or replies where needles are not named. Those of cells and depths are Wilson's; where several "
+        "replies are about one needle, or of one cluster, with the effective number of replies and Student's t (Dean & Pagano 2015), "
+        "and none where all are about one.",
         "Source: handbook (docs/methods.md), «Спецификация Extract: «Иголка в стоге сена»»: a haystack that has nothing to do "
         "with the question (vanilla) tests attention, a related one is closer to a product.",
     ]  # fmt: skip

@@ -9,6 +9,7 @@ import pandas as pd
 
 from evalbench import core, draw, kit
 from evalbench.kit import comparing
+from evalbench.studies.needle.grid import shares
 from evalbench.studies.needle.items import COLUMNS, KEYS, SCORERS
 from evalbench.studies.needle.method import place
 
@@ -59,10 +60,9 @@ def picture_depths(result: core.Result) -> draw.Drawn | None:
     several = known["model"].nunique() > 1
     series: dict[str, Any] = {}
     for (model, haystack), own in known.groupby(["model", "haystack"], sort=True):
-        means = own.groupby("depth")["recall"].agg(["mean", "count"])
-        low, high = _wilson(means["mean"].to_numpy(), means["count"].to_numpy())
+        of = shares(own, ["depth"])
         name = ", ".join(filter(None, [str(model) if several or not haystack else "", str(haystack)]))
-        series[name] = draw.pictures.Line(means.index.to_numpy(), means["mean"].to_numpy(), low, high)
+        series[name] = draw.pictures.Line(*(of[column].to_numpy(float) for column in ("depth", "recall", "low", "high")))
     return draw.pictures.lines(
         series,
         title="Recall by the depth of the fact, over all lengths",
@@ -70,10 +70,6 @@ def picture_depths(result: core.Result) -> draw.Drawn | None:
         ylabel="recall (0–1)",
         domain=(0, 1.02),
     )
-
-
-def _wilson(mean: Any, n: Any) -> tuple[Any, Any]:
-    return core.stats.wilson(mean * n, n)
 
 
 def picture_scorers(result: core.Result) -> draw.Drawn:
