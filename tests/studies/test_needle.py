@@ -165,7 +165,10 @@ def test_cells_and_depths_are_over_needles_or_clusters():
 def test_without_names_replies_to_one_question_are_about_one_needle():
     rows = replies(["4217", "no"] * 10, question=[f"How many keys has keeper {i % 4}?" for i in range(20)])
     found = result_of(rows)
-    assert "The table names no needle: the 20 replies to 4 questions are drawn together by question and expected answer." in found.notes
+    assert (
+        "The table names no needle: the 20 replies to 4 questions are drawn together by question and expected answer."
+        in found.notes
+    )
     assert found.items["needle"].nunique() == 4
     assert "clustered" in found.estimate("recall", model=UNNAMED).method
     one = result_of(rows.assign(question="How many keys?"))

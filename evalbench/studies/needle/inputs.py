@@ -102,7 +102,9 @@ def _by_question(rows: pd.DataFrame, notes: list[str]) -> tuple[pd.DataFrame, Se
     if n == 1 < rows["id"].nunique():
         notes.append(f"All {of} are to one question: intervals are over its replies, and say nothing of other facts.")
     elif n < rows["id"].nunique():
-        notes.append(f"The table names no needle: the {of} to {n} questions are drawn together by question and expected answer.")
+        notes.append(
+            f"The table names no needle: the {of} to {n} questions are drawn together by question and expected answer."
+        )
         rows = rows.assign(needle=first)
     return rows, (), tuple(notes)
 

@@ -62,7 +62,9 @@ def picture_depths(result: core.Result) -> draw.Drawn | None:
     for (model, haystack), own in known.groupby(["model", "haystack"], sort=True):
         of = shares(own, ["depth"])
         name = ", ".join(filter(None, [str(model) if several or not haystack else "", str(haystack)]))
-        series[name] = draw.pictures.Line(*(of[column].to_numpy(float) for column in ("depth", "recall", "low", "high")))
+        series[name] = draw.pictures.Line(
+            *(of[column].to_numpy(float) for column in ("depth", "recall", "low", "high"))
+        )
     return draw.pictures.lines(
         series,
         title="Recall by the depth of the fact, over all lengths",
