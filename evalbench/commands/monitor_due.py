@@ -77,6 +77,7 @@ def due(
     from evalbench.monitor.ledger import opened, shared_disk
     from evalbench.monitor.overview import overview
     from evalbench.monitor.schedule import read_schedule
+    from evalbench.report.index import write_index
     from evalbench.runs.kernel import memory_fault
 
     _refuse_without_packages()
@@ -122,6 +123,7 @@ def due(
         code = print_done(schedule, done, found, fail_on)
         try:
             click.echo(f"overview {overview(schedule, ledger, found, _now(), reports)}")
+            write_index(reports)  # which names the overview
         except BadInput as error:  # what ran has run, and its exit code counts
             click.echo(f"no overview: {error}", err=True)
         ledger.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
@@ -17,9 +18,12 @@ from evalbench.monitor.ledger import Ledger, Past
 from evalbench.monitor.occasions import Window
 from evalbench.monitor.schedule import Schedule
 from evalbench.readers.log_store.log import Log
-from evalbench.report.monitor_page import FOLDER, write_overview
+from evalbench.report.monitor_page import write_overview
+from evalbench.report.overviews import FOLDER
 
 MONTHS = 6
+_PATH = re.compile(r"""(?:sqlite:///|(?<![\w/:.~-]))(?:/[^\s/:;,'"()<>?]+)+/(?=[^\s/:;,'"()<>?])""")
+"""The folders of an absolute path, up to the name of its file."""
 
 
 def overview(schedule: Schedule, ledger: Ledger, standings: Sequence[Standing], now: datetime, reports: Path) -> Path:
@@ -40,10 +44,15 @@ def overview(schedule: Schedule, ledger: Ledger, standings: Sequence[Standing], 
     def shown(at: datetime | None) -> str | None:
         return at.astimezone(schedule.zone).strftime("%Y-%m-%d %H:%M") if at else None
 
+    def plain(text: str) -> str:
+        return without_folders(text, schedule, reports)
+
     def run(one: Past) -> dict[str, Any]:
         moments = {name: shown(getattr(one, name)) for name in ("due", "started", "finished")}
-        pages = [_relative(Path(page), folder) for page in one.pages]
-        return {**one._asdict(), **moments, "pages": pages}
+        texts = {"said": plain(one.said), "because": plain(one.because)}
+        # Pages of another host, and those that were removed, cannot be opened from here.
+        pages = [_relative(Path(page), folder) for page in one.pages if Path(page).is_file()]
+        return {**one._asdict(), **moments, **texts, "pages": pages}
 
     entries = [
         {
@@ -51,7 +60,7 @@ def overview(schedule: Schedule, ledger: Ledger, standings: Sequence[Standing], 
             "what": one.entry.what,
             "target": Path(one.entry.target).name,
             "state": one.state,
-            "because": one.because,
+            "because": plain(one.because),
             "due": shown(one.due),
             "next": shown(one.next),
             "runs": [run(ran) for ran in past if ran.entry == one.entry.name],
@@ -65,11 +74,26 @@ def overview(schedule: Schedule, ledger: Ledger, standings: Sequence[Standing], 
             "schedule": schedule.name,
             "timezone": schedule.zone.key,
             "made": shown(now),
+            "store": schedule.store.name if schedule.store else None,
             "entries": entries,
             "chosen": [found for path in files if (found := _chosen(path))],
             "feedback": _feedback(schedule, now),
         },
     )
+
+
+def without_folders(text: str, schedule: Schedule, reports: Path) -> str:
+    """A text without folders of this machine and without options of a database's address: a page is read elsewhere.
+
+    What lies below the schedule's folder is named from there, the store by its name, and any other file by its own.
+    """
+    for address in (schedule.store, schedule.state):
+        if address is not None:
+            for place in (address.named, str(address)):
+                text = text.replace(place, address.name)
+    for folder in (schedule.base, reports.resolve(), Path.cwd()):
+        text = text.replace(f"{folder}{os.sep}", "")
+    return _PATH.sub("…/", text)
 
 
 def _chosen(path: Path) -> dict[str, Any] | None:

@@ -13,6 +13,7 @@ from evalbench.draw.verdict import light_word
 from evalbench.readers.runs import write_text
 from evalbench.report.facts import took
 from evalbench.report.history import UNREADABLE, Headline, Line, Run, lines, read_runs, standings
+from evalbench.report.overviews import Overview, overviews
 from evalbench.report.page import environment, policy
 
 INDEX = "index.html"
@@ -108,7 +109,7 @@ def clipped(text: str, length: int = 300) -> str:
     return flat if len(flat) <= length else flat[: length - 1] + "…"
 
 
-def index_html(runs: Sequence[Run], now: datetime | None = None) -> str:
+def index_html(runs: Sequence[Run], now: datetime | None = None, monitored: Sequence[Overview] = ()) -> str:
     """The index as text."""
     found = lines(runs)
     script = _text("index.js").strip()
@@ -121,6 +122,7 @@ def index_html(runs: Sequence[Run], now: datetime | None = None) -> str:
         lines=found,
         standings=standings(found),
         tally=tally(runs),
+        monitored=monitored,
         made=(now or datetime.now(UTC)).strftime("%Y-%m-%d %H:%M UTC"),
         draw={
             "headline": headline_html,
@@ -163,4 +165,4 @@ def write_index(reports: Path) -> Path:
         Replaced whole or not at all.
     """
     reports.mkdir(parents=True, exist_ok=True)
-    return write_text(reports / INDEX, index_html(read_runs(reports)))
+    return write_text(reports / INDEX, index_html(read_runs(reports), monitored=overviews(reports)))

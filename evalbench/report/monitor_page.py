@@ -15,9 +15,9 @@ from evalbench.draw.tables import html_table
 from evalbench.draw.verdict import light_word
 from evalbench.models.redact import redacted, redactor
 from evalbench.readers.runs import write_json, write_text
+from evalbench.report.overviews import JSON, PAGE
 from evalbench.report.page import page_html
 
-FOLDER, JSON, PAGE = "monitor", "monitor.json", "monitor.html"
 SCHEMA_VERSION = 1
 SHOWN = 20
 """Runs of an entry in the picture of its lights."""
@@ -30,12 +30,13 @@ def write_overview(folder: Path, content: Mapping[str, Any]) -> Path:
     ----------
     folder : Path
     content : mapping
-        ``schedule, timezone, made``; ``entries``: ``name, what, target, state, because, due, next, runs``, each of the runs
+        ``schedule, timezone, made``; ``store``: the log store's name, or null; ``entries``: ``name, what, target, state, because, due, next, runs``, each of the runs
         ``due, started, finished, status, light, said, attempt, missed, because, owner, pages`` (relative to the folder),
         oldest first; ``chosen``: files of chosen metrics with ``file``; ``feedback``: rows of figures, their ``bias``, or null.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    said = redacted({"schema_version": SCHEMA_VERSION, **content}, redactor())
+    whole = {"schema_version": SCHEMA_VERSION, "sentence": sentence(content["entries"]), **content}
+    said = redacted(whole, redactor())
     write_json(folder / JSON, said)
     return write_text(folder / PAGE, overview_html(said))
 
@@ -50,6 +51,7 @@ def overview_html(content: Mapping[str, Any]) -> str:
             "schedule": content["schedule"],
             "timezone": content["timezone"],
             "made": content["made"],
+            "store": content["store"],
             "sentence": sentence(entries),
             "now": html_table(_now(entries), rows=100, clamp=400),
             "lights": html_table(_lights(entries), rows=100),

@@ -29,6 +29,7 @@ def content(*entries: dict[str, Any], **more: Any) -> dict[str, Any]:
         "schedule": "plan",
         "timezone": "Europe/Berlin",
         "made": "2026-05-31 12:00",
+        "store": None,
         "chosen": [],
         "feedback": None,
     }

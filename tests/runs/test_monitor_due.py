@@ -70,6 +70,26 @@ def test_a_run_that_cannot_start_fails_alone_and_is_tried_again(called, bench):
     assert [run["status"] for run in content["entries"][0]["runs"]] == ["failed"]
 
 
+def test_the_overview_shows_no_folder_of_the_machine(called, bench):
+    elsewhere = bench.parent / "else where"
+    (elsewhere / "deep").mkdir(parents=True)
+    LogStore(bench / "log.sqlite", create=True).append([interaction(1, ts=datetime(2026, 1, 1, tzinfo=UTC))])
+    text = "store: log.sqlite\nentries:\n"
+    text += entry("gone", 'cron: "0 6 * * *"', LONG_AGO, what="study: tiny, data: deep/gone.csv")
+    text += entry("far", 'cron: "0 6 * * *"', LONG_AGO, what=f"study: tiny, data: {elsewhere}/deep/gone.csv")
+    text += entry("out", 'cron: "0 6 * * *"', LONG_AGO, what=f"export: {elsewhere}/deep")
+    called(text)
+    content = (bench / "reports/monitor/plan/monitor.json").read_text()
+    page = (bench / "reports/monitor/plan/monitor.html").read_text()
+    for shown in (content, page):
+        assert str(bench) not in shown
+        assert str(bench.parent) not in shown
+        assert "deep/gone.csv: no such file" in shown
+    assert "log store log.sqlite" in page
+    index = (bench / "reports/index.html").read_text()
+    assert '<a href="monitor/plan/monitor.html">plan</a>: ' in index
+
+
 def test_a_file_without_chosen_metrics_fails_its_entry_alone(called, bench):
     shutil.copy(ROOT / "notebooks" / "text_metrics.ipynb", bench / "notebooks")
     (bench / "monitored.json").write_text("{}")

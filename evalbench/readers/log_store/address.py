@@ -39,6 +39,19 @@ class Address(NamedTuple):
         return str(self.path) if self.path else self.url
 
     @property
+    def name(self) -> str:
+        """What a reader needs to know of it: the name of the file, or server and database; no folder, user or option.
+
+        Examples
+        --------
+        >>> Address(Path("/srv/logs/may.sqlite")).name
+        'may.sqlite'
+        >>> Address(None, "postgresql://db.example/logs?user=reader").name
+        'postgresql://db.example/logs'
+        """
+        return self.path.name if self.path else self.url.partition("?")[0]
+
+    @property
     def named(self) -> str:
         """A text that :func:`address_of` reads, whatever the folder it is read in."""
         return f"sqlite:///{quote(self.path.absolute().as_posix())}" if self.path else self.url
