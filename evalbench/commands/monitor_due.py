@@ -137,15 +137,18 @@ def print_done(schedule: Schedule, done: Sequence[Done], found: Sequence[Standin
     from evalbench.commands.batch import first_code
     from evalbench.commands.run import exit_code
     from evalbench.core.verdict import SYMBOLS
+    from evalbench.monitor.ledger import EMPTY
 
     codes = []
     for one in done:
         ended, name = one.ended, one.standing.entry.name
-        codes.append(0 if ended.status in ("ok", "lost") else 1)
-        if ended.status == "ok" and ended.light:
+        judged = ended.status in ("ok", EMPTY)
+        codes.append(0 if judged or ended.status == "lost" else 1)
+        if judged and ended.light:
             codes.append(exit_code(ended.light, fail_on))
-        light = f"{SYMBOLS[ended.light]} {ended.light}" if ended.status == "ok" and ended.light else ended.status
-        click.echo(f"{light:<10} {name}  {ended.said}".rstrip())
+        light = f"{SYMBOLS[ended.light]} {ended.light}" if judged and ended.light else ended.status
+        said = f"nothing to judge: {ended.said}" if ended.status == EMPTY else ended.said
+        click.echo(f"{light:<10} {name}  {said}".rstrip())
         for page in ended.pages:
             click.echo(f"           {page}")
     if not done:

@@ -13,11 +13,12 @@ from evalbench.core.wording import counted
 from evalbench.monitor.carrying import worst_light
 from evalbench.monitor.chosen import read_chosen
 from evalbench.monitor.due import Standing
-from evalbench.monitor.from_store import exported, window_columns, window_data
-from evalbench.monitor.ledger import Ended
+from evalbench.monitor.from_store import exported, log_window, window_columns, window_data
+from evalbench.monitor.ledger import EMPTY, Ended
 from evalbench.monitor.occasions import window_at
 from evalbench.monitor.schedule import Entry, Schedule
 from evalbench.readers.log_store.address import Address
+from evalbench.readers.log_store.log import Log
 from evalbench.readers.runs import PAGE
 from evalbench.report.history import headline
 from evalbench.runs.batch import Watcher, run_batch
@@ -70,6 +71,8 @@ class Carrier:
         assert standing.due is not None
         if standing.entry.what == "export":
             return self._exported(standing.entry, standing.due)
+        if nothing := self._nothing(standing.entry, standing.due):
+            return Ended(EMPTY, "grey", nothing)
         jobs = self._jobs(standing.entry, standing.due)
         refuse_suite(jobs, standing.entry.name)
         with self.watching(jobs) as watcher:
@@ -84,6 +87,18 @@ class Carrier:
             )
         self.outcomes.extend(outcomes)
         return ended_of(outcomes)
+
+    def _nothing(self, entry: Entry, due: datetime) -> str:
+        """Which of an entry's windows have no interactions; empty where each has some."""
+        stated = {"": entry.window} if entry.window is not None else entry.windows
+        windows = {name: log_window(window_at(one, due, self.schedule.zone)) for name, one in stated.items()}
+        if not windows:
+            return ""
+        with Log(self._store().named) as log:
+            empty = [
+                f"{window}{f' ({name})' * bool(name)}" for name, window in windows.items() if not log.count(window)
+            ]
+        return f"no interactions in the log from {', nor from '.join(empty)}" if empty else ""
 
     def _jobs(self, entry: Entry, due: datetime) -> tuple[Job, ...]:
         """The runs of an entry."""

@@ -23,6 +23,10 @@ from evalbench.readers.log_store.connection import engine_of
 from evalbench.readers.log_store.faults import faults_told
 
 ENTRIES, RUNS = "schedule_entries", "schedule_runs"
+KEPT = 1000
+"""Runs of each entry; older ones are forgotten, so that a schedule of every minute fills no database."""
+EMPTY = "empty"
+"""The status of a run whose window of the log had no rows: there was nothing to judge, and nothing failed."""
 _STAMP = "%Y-%m-%dT%H:%M:%S.%fZ"
 _LOCK = 0x65766475  # of PostgreSQL's advisory locks, while tables are made
 _REMOTE = ("nfs", "cifs", "smb", "sshfs", "fuse.sshfs", "glusterfs", "ceph", "lustre", "9p", "afs")
@@ -59,7 +63,7 @@ class Ended(NamedTuple):
     Attributes
     ----------
     status : str
-        ``ok``, ``failed``, ``died``, ``lost`` (another host has taken it over in the meantime).
+        ``ok``, ``empty``, ``failed``, ``died``, ``lost`` (another host has taken it over in the meantime).
     light : str
         The worst of its runs; empty without one.
     said : str
@@ -161,6 +165,7 @@ class Ledger:
                 )
             )  # fmt: skip
             run = int(made.inserted_primary_key[0])
+            self._forget(connection, schedule, name)
         return Claim(schedule, name, standing.due, standing.attempt, changed.version, run, mark)
 
     def beat(self, claim: Claim, now: datetime, lease: timedelta) -> bool:
@@ -179,7 +184,7 @@ class Ledger:
     def finish(self, claim: Claim, ended: Ended, standing: Standing, known: Known, now: datetime) -> Ended:
         """Write down how a run ended.
 
-        A due time is covered by a run that is ok, and by one that failed as often as is allowed.
+        A due time is covered by a run that is ok or empty, and by one that failed as often as is allowed.
 
         Returns
         -------
@@ -189,7 +194,7 @@ class Ledger:
         import sqlalchemy as sql
 
         done = Known(max(known.covered, claim.due), claim.version + 1, mark=claim.mark)
-        if ended.status != "ok" and claim.attempt <= standing.entry.retries:
+        if ended.status not in ("ok", EMPTY) and claim.attempt <= standing.entry.retries:
             done = done._replace(
                 covered=known.covered, mark=known.mark, due=claim.due, attempt=claim.attempt, missed=standing.missed,
                 because=standing.because, retry_at=now + timedelta(minutes=standing.entry.retry_after),
@@ -227,15 +232,17 @@ class Ledger:
             changed = {"lease_until": _stamp(now), "version": table.c.version + 1}
             return bool(connection.execute(sql.update(table).where(*mine).values(**changed)).rowcount)
 
-    def history(self, schedule: str, most: int = 1000) -> list[Past]:
-        """The last runs of a schedule, oldest first."""
+    def history(self, schedule: str, most: int = KEPT) -> list[Past]:
+        """The last runs of each entry of a schedule, so many of each; oldest first."""
         import sqlalchemy as sql
 
         table = self.runs
-        newest = sql.select(table).where(table.c.schedule == schedule).order_by(table.c.id.desc()).limit(most)
+        newest = sql.func.row_number().over(partition_by=table.c.entry, order_by=table.c.id.desc()).label("newest")
+        found = sql.select(table, newest).where(table.c.schedule == schedule).subquery()
         with self._connected() as connection:
-            rows = connection.execute(newest).mappings().all()
-        return [_past(row) for row in reversed(rows)]
+            last = sql.select(found).where(found.c.newest <= most).order_by(found.c.id)
+            rows = connection.execute(last).mappings().all()
+        return [_past(row) for row in rows]
 
     def lights(self, schedule: str, entry: str, since: datetime) -> tuple[str, ...]:
         """The lights of an entry's finished runs since a moment, oldest first, after the last one before it."""
@@ -258,6 +265,14 @@ class Ledger:
         table = self.entries
         read = (table.c.schedule == schedule, table.c.entry == entry, table.c.version == version)
         return bool(connection.execute(sql.update(table).where(*read).values(**_columns(to))).rowcount == 1)
+
+    def _forget(self, connection: Any, schedule: str, entry: str) -> None:
+        import sqlalchemy as sql
+
+        table = self.runs
+        own = (table.c.schedule == schedule, table.c.entry == entry)
+        newest = sql.select(table.c.id).where(*own).order_by(table.c.id.desc())
+        connection.execute(sql.delete(table).where(*own, table.c.id <= newest.offset(KEPT).limit(1).scalar_subquery()))
 
     def _close_open_runs(self, connection: Any, schedule: str, entry: str, now: datetime) -> None:
         import sqlalchemy as sql

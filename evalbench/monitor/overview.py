@@ -14,7 +14,7 @@ from evalbench.monitor.chosen import read_chosen
 from evalbench.monitor.due import Standing
 from evalbench.monitor.feedback import BIAS, feedback_of, month_windows
 from evalbench.monitor.from_store import log_window
-from evalbench.monitor.ledger import Ledger, Past
+from evalbench.monitor.ledger import KEPT, Ledger, Past
 from evalbench.monitor.occasions import Window
 from evalbench.monitor.schedule import Schedule
 from evalbench.readers.log_store.log import Log
@@ -22,6 +22,8 @@ from evalbench.report.monitor_page import write_overview
 from evalbench.report.overviews import FOLDER
 
 MONTHS = 6
+RUNS = 100
+"""Runs of an entry that the overview has."""
 _PATH = re.compile(r"""(?:sqlite:///|(?<![\w/:.~-]))(?:/[^\s/:;,'"()<>?]+)+/(?=[^\s/:;,'"()<>?])""")
 """The folders of an absolute path, up to the name of its file."""
 
@@ -39,7 +41,7 @@ def overview(schedule: Schedule, ledger: Ledger, standings: Sequence[Standing], 
     reports : Path
     """
     folder = reports / FOLDER / schedule.name
-    past = ledger.history(schedule.name)
+    past = ledger.history(schedule.name, RUNS)
 
     def shown(at: datetime | None) -> str | None:
         return at.astimezone(schedule.zone).strftime("%Y-%m-%d %H:%M") if at else None
@@ -74,6 +76,8 @@ def overview(schedule: Schedule, ledger: Ledger, standings: Sequence[Standing], 
             "schedule": schedule.name,
             "timezone": schedule.zone.key,
             "made": shown(now),
+            "runs_shown": RUNS,
+            "runs_kept": KEPT,
             "store": schedule.store.name if schedule.store else None,
             "entries": entries,
             "chosen": [found for path in files if (found := _chosen(path))],

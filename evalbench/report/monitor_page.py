@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import pandas as pd
 
+from evalbench.core.verdict import SYMBOLS
 from evalbench.core.wording import aligned, counted, p_text, percent, signed
 from evalbench.draw.html import Html, attribute, escape
 from evalbench.draw.tables import html_table
@@ -19,6 +20,11 @@ from evalbench.report.overviews import JSON, PAGE
 from evalbench.report.page import page_html
 
 SCHEMA_VERSION = 1
+_STATES = {
+    "ok": ("eb-unlit", "✓", "done"),
+    "empty": ("eb-grey", SYMBOLS["grey"], "nothing to judge"),
+    "running": ("eb-grey", "…", "running"),
+}
 SHOWN = 20
 """Runs of an entry in the picture of its lights."""
 
@@ -30,7 +36,7 @@ def write_overview(folder: Path, content: Mapping[str, Any]) -> Path:
     ----------
     folder : Path
     content : mapping
-        ``schedule, timezone, made``; ``store``: the log store's name, or null; ``entries``: ``name, what, target, state, because, due, next, runs``, each of the runs
+        ``schedule, timezone, made``; ``runs_shown, runs_kept``: of each entry, at most; ``store``: the log store's name, or null; ``entries``: ``name, what, target, state, because, due, next, runs``, each of the runs
         ``due, started, finished, status, light, said, attempt, missed, because, owner, pages`` (relative to the folder),
         oldest first; ``chosen``: files of chosen metrics with ``file``; ``feedback``: rows of figures, their ``bias``, or null.
     """
@@ -52,6 +58,8 @@ def overview_html(content: Mapping[str, Any]) -> str:
             "timezone": content["timezone"],
             "made": content["made"],
             "store": content["store"],
+            "runs_shown": content["runs_shown"],
+            "runs_kept": content["runs_kept"],
             "sentence": sentence(entries),
             "now": html_table(_now(entries), rows=100, clamp=400),
             "lights": html_table(_lights(entries), rows=100),
@@ -77,7 +85,9 @@ def sentence(entries: Sequence[Mapping[str, Any]]) -> str:
         if names:
             parts.append(f"{len(names)} {light} ({', '.join(names)})")
     said = [f"Last lights: {', '.join(parts)}"] if parts else []
-    bad = [f"{name} ({run['status']})" for name, run in last.items() if run["status"] not in ("ok", "running")]
+    empty = [name for name, run in last.items() if run["status"] == "empty"]
+    said += [f"nothing to judge, since the log had no rows: {', '.join(empty)}"] if empty else []
+    bad = [f"{name} ({run['status']})" for name, run in last.items() if run["status"] not in ("ok", "running", "empty")]
     said += [f"no light, since the last run did not succeed: {', '.join(bad)}"] if bad else []
     idle = len(entries) - len(last)
     said += [f"{counted(idle, 'entry', 'entries')} {'has' if idle == 1 else 'have'} not run yet"] if idle else []
@@ -88,10 +98,7 @@ def sentence(entries: Sequence[Mapping[str, Any]]) -> str:
 def _state(run: Mapping[str, Any]) -> Html:
     if run["status"] == "ok" and run["light"]:
         return light_word(run["light"])
-    tone, sign = ("eb-unlit", "✓") if run["status"] == "ok" else ("eb-failed", "✕")
-    if run["status"] == "running":
-        tone, sign = "eb-grey", "…"
-    said = "done" if run["status"] == "ok" else run["status"]
+    tone, sign, said = _STATES.get(run["status"], ("eb-failed", "✕", run["status"]))
     return Html(f'<span class="eb-lamp {tone}"><span aria-hidden="true">{sign}</span> {escape(said)}</span>')
 
 

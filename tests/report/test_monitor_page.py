@@ -30,6 +30,8 @@ def content(*entries: dict[str, Any], **more: Any) -> dict[str, Any]:
         "timezone": "Europe/Berlin",
         "made": "2026-05-31 12:00",
         "store": None,
+        "runs_shown": 100,
+        "runs_kept": 1000,
         "chosen": [],
         "feedback": None,
     }
@@ -44,6 +46,9 @@ def test_the_worst_comes_first_and_what_failed_has_no_light():
     assert said == (
         "Last lights: 1 red (b), 1 green (a), 1 unlit (e); no light, since the last run did not succeed: c (failed); "
         "1 entry has not run yet."
+    )
+    assert sentence([entry("a", run("empty", "grey")), entry("b", run(light="red"))]) == (
+        "Last lights: 1 red (b); nothing to judge, since the log had no rows: a."
     )
     assert sentence([]) == "Nothing has run yet."
 

@@ -90,6 +90,25 @@ def test_the_overview_shows_no_folder_of_the_machine(called, bench):
     assert '<a href="monitor/plan/monitor.html">plan</a>: ' in index
 
 
+def test_a_window_without_rows_is_nothing_to_judge(called, bench):
+    """Neither a failed run, which would be tried again, nor a light that changed."""
+    LogStore(bench / "log.sqlite", create=True).append([interaction(1, ts=datetime(2026, 1, 1, tzinfo=UTC))])
+    text = "store: log.sqlite\nentries:\n"
+    text += entry("words", 'cron: "0 6 * * *"', LONG_AGO, what="study: tiny, window: last 2 hours")
+    text += entry("closer", "after_light: {entry: words}", what="study: tiny, data: words.csv")
+    said = called(text, "--fail-on", "red")
+    assert said.exit_code == 0, said.output
+    first = said.stdout.splitlines()[0]
+    assert first.startswith("◌ grey     words  nothing to judge: no interactions in the log from ")
+    content = json.loads((bench / "reports/monitor/plan/monitor.json").read_text())
+    assert [(run["status"], run["light"]) for one in content["entries"] for run in one["runs"]] == [("empty", "grey")]
+    assert content["sentence"].startswith("Nothing to judge, since the log had no rows: words; ")
+    assert "nothing was due" in called(text, "--fail-on", "grey").stdout
+    with opened(read_schedule(bench / "plan.yaml", bench).state).engine.begin() as connection:
+        connection.exec_driver_sql("UPDATE schedule_entries SET covered = '2026-01-02T00:00:00.000000Z'")
+    assert called(text, "--fail-on", "grey").exit_code == 4
+
+
 def test_a_file_without_chosen_metrics_fails_its_entry_alone(called, bench):
     shutil.copy(ROOT / "notebooks" / "text_metrics.ipynb", bench / "notebooks")
     (bench / "monitored.json").write_text("{}")

@@ -138,6 +138,21 @@ def test_a_retry_that_succeeds_ends_it(written, ledger, clock, carried):
     assert [past.status for past in ledger.history(schedule.name)] == ["failed", "ok"]
 
 
+def test_each_entry_has_its_last_runs_and_older_ones_are_forgotten(written, ledger, clock, carried, monkeypatch):
+    monkeypatch.setattr("evalbench.monitor.ledger.KEPT", 3)
+    schedule = written(
+        "entries:\n  - {name: often, cron: '0 * * * *', suite: s.yaml}\n  - {name: seldom, cron: '0 6 * * *', suite: s.yaml}\n"
+    )
+    called(schedule, ledger, carried, clock)
+    for _ in range(8):
+        clock.forward(hours=1)
+        called(schedule, ledger, carried, clock)
+    kept = ledger.history(schedule.name)
+    assert [(past.entry, past.due.hour) for past in kept] == [("seldom", 5), ("often", 6), ("often", 7), ("often", 8)]
+    assert [past.entry for past in ledger.history(schedule.name, 1)] == ["seldom", "often"]
+    assert ledger.lights(schedule.name, "often", clock()) == ("green",)
+
+
 def test_a_new_due_time_takes_the_place_of_one_that_failed(written, ledger, clock, carried):
     schedule = written("retries: 9\nretry_after: 2000\n" + DAILY)
     called(schedule, ledger, carried, clock)
