@@ -24,9 +24,9 @@ def list_studies(ctx: click.Context, what: str | None, root: Path | None) -> Non
         ctx.invoke(list_metrics, everything=False)
         return
     catalogued = entries(root)
-    for name in studies.names() if what is None else [studies.study(what).name]:
+    for name in studies.names() if what is None else [studies.known(what)]:
         labels = [label for label, entry in catalogued.items() if name in entry.studies]
-        click.echo(f"{name}\n    {studies.study(name).QUESTION}")
+        click.echo(f"{name}\n    {studies.question(name)}")
         if labels:
             click.echo(f"    data: {', '.join(labels)}")
     if what is not None:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import json
 import pkgutil
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evalbench.errors import BadInput
 from evalbench.kit.options import taken
-from evalbench.readers.dataset import Dataset
-from evalbench.readers.dataset import load as load_tables
-from evalbench.studies.contract import Study, study_of
+
+if TYPE_CHECKING:
+    from evalbench.readers.dataset import Dataset
+    from evalbench.studies.contract import Study
 
 
 def names() -> list[str]:
@@ -30,14 +32,51 @@ def study(name: str) -> Study:
     BadInput
         If there is none of this name, or its module breaks the contract, see :mod:`evalbench.studies.contract`.
     """
-    if name not in names():
-        near = get_close_matches(name, names(), n=1)
-        hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(names())}"
-        raise BadInput(f"no study {name!r}{hint}")
-    return study_of(importlib.import_module(f"{__name__}.{name}"))
+    from evalbench.studies.contract import study_of
+
+    return study_of(importlib.import_module(f"{__name__}.{known(name)}"))
 
 
 _study = study  # load has a parameter of this name
+
+
+def known(name: str) -> str:
+    """The name itself, where a study has it.
+
+    Raises
+    ------
+    BadInput
+        If none has; the nearest name is in the message.
+    """
+    if name in names():
+        return name
+    near = get_close_matches(name, names(), n=1)
+    hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(names())}"
+    raise BadInput(f"no study {name!r}{hint}")
+
+
+def question(name: str) -> str:
+    """What a study answers, read from its source: importing every study takes seconds.
+
+    Raises
+    ------
+    BadInput
+        If there is no study of this name.
+
+    Examples
+    --------
+    >>> question("human_correlation")
+    'Can an automatic metric stand in for annotators?'
+    """
+    module = Path(__file__).parent / known(name)
+    source = module / "__init__.py" if module.is_dir() else module.with_suffix(".py")
+    for node in ast.parse(source.read_bytes()).body:
+        if isinstance(node, ast.Assign) and "QUESTION" in (ast.unparse(target) for target in node.targets):
+            try:
+                return str(ast.literal_eval(node.value))
+            except ValueError:  # made by an expression
+                break
+    return study(name).QUESTION
 
 
 def defaults(name: str) -> Mapping[str, Any]:
@@ -84,6 +123,8 @@ def load(
     >>> str(data.label), list(data.tables)
     ('house_style_curated@1.0.0', ['truth', 'predictions', 'checkers', 'documents'])
     """
+    from evalbench.readers.dataset import load as load_tables
+
     own = _study(study)
     options: dict[str, Any] = {"columns": columns, "cluster": cluster, "slices": slices, "root": root, **files}
     return load_tables(data, own.SCHEMA, adapt=own.adapt, further=own.check, **options)

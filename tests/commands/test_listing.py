@@ -57,12 +57,23 @@ def test_metrics_are_listed_either_way() -> None:
     assert said("list").count("?\n") == len(studies.names())
 
 
-@pytest.mark.parametrize("words", [["--help"], ["run", "matching", "--help"]])
-def test_help_loads_nothing_heavy(words: list[str]) -> None:
+def test_questions_are_read_as_the_studies_state_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert {name: studies.question(name) for name in studies.names()} == {
+        name: studies.study(name).QUESTION for name in studies.names()
+    }
+    monkeypatch.setattr(studies, "__file__", str(tmp_path / "__init__.py"))
+    (tmp_path / "matching.py").write_text('QUESTION = "Made " + f"by {1}?"', encoding="utf-8")
+    assert studies.question("matching") == studies.study("matching").QUESTION
+
+
+@pytest.mark.parametrize(
+    "words", [["--help"], ["run", "matching", "--help"], ["list"], ["list", "drift"], ["criteria"]]
+)
+def test_help_and_lists_load_nothing_heavy(words: list[str]) -> None:
     script = (
         f"import sys, evalbench.cli; sys.argv = ['evalbench', *{words}]\n"
         "try: evalbench.cli.main()\n"
         "except SystemExit: print(sorted({'scipy', 'pandas', 'yaml', 'openai'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"
+    assert done.stdout.splitlines()[-1] == ("[]" if "--help" in words else "['yaml']")
