@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from drifted import KEY, evaluated, tables
 
@@ -88,3 +89,39 @@ def test_a_share_of_stop_words_that_cannot_change_has_no_light() -> None:
     share = found.estimate("stop_words_responses")
     assert (share.value, share.light) == (None, "grey")
     assert "name languages" in share.note
+
+
+def test_without_a_light_the_sentence_names_no_green() -> None:
+    frames = tables("desk_log_control", 4)
+    lost = frames["oot"]["response"].astype(object).mask(np.arange(len(frames["oot"])) < 10, None)
+    found = quick({**frames, "oot": frames["oot"].assign(response=lost)}, tests=["key_metric", "statistics"])
+    assert (found.light, found.summary.verdict.would_be) == ("grey", "green")
+    assert found.sentence.startswith("No test has a light: 8% of OOT are unscored, more than 5%. Of the rows that ")
+    assert not {"green", "none red"} & set(found.sentence.replace(",", "").split())
+    assert "none red" not in found.sentence
+    assert found.estimate("drop").note.endswith("8% of OOT unscored")
+
+
+def test_a_reason_without_labels_is_given_once_with_the_way_out() -> None:
+    frames = {t: f.drop(columns="label") for t, f in tables("desk_log", 6).items()}
+    found = evaluated(frames, embed="")
+    notes = [e.note for e in found.summary.estimates if e.metric in ("drop", "expected_drop", "predicted_drop")]
+    assert notes == ["there are no labels", "OOS has no labels", "OOS has no labels"]
+    assert found.sentence.endswith(
+        """Without labels of OOS: -p 'tests=["statistics", "separability"]' leaves out what needs them."""
+    )
+    assert "leaves out" not in evaluated(frames, embed="", tests=["statistics", "separability"]).sentence
+    labelled = tables("desk_log", 6)
+    without = quick({**labelled, "oos": frames["oos"]})
+    assert (without.light, without.estimate("drop").note) == ("grey", "OOS has no labels")
+    assert "there is no embedding model" in evaluated(labelled, embed="", tests=["local_drift"]).sentence
+
+
+def test_one_table_in_halves_is_said_in_the_lead() -> None:
+    frames = tables("desk_log", 6)
+    one = pd.concat(frames.values())
+    halved = quick({"oos": one})
+    assert halved.judged == "the later half of the interactions against the earlier"
+    assert ": one table, halved at 2026-02-1" in halved.sentence
+    given = quick({"oos": one}, oot_from="2026-03-01")
+    assert "halved" not in given.sentence + given.judged

@@ -256,6 +256,7 @@ def evaluate(
         options["reliable_from"] = RELIABLE_FROM if card is None or card.unrelated is None else card.unrelated
     options |= {"key_bands": key, "lights": rules, "metric": name or AUTO, "tests": [t for t in TESTS if t in tests]}
     counted = all_rows(data, samples, windows, options)
+    options["halved_at"] = samples.halved_at
     options["judge_drift"] = judge and {**judge.fit, "reason": reason_of(judge.fit, name)}
     rows = carried(samples.rows, data, where=samples.sources)
     with embeddings_counted() as spent:
@@ -267,7 +268,9 @@ def evaluate(
     return Result(
         study="drift",
         question=QUESTION,
-        judged="the interactions of OOT against those of OOS",
+        judged="the later half of the interactions against the earlier"
+        if samples.halved_at
+        else "the interactions of OOT against those of OOS",
         parameters=options,
         data=data.label,
         id="id",

@@ -16,7 +16,20 @@ from evalbench.core.seeds import rng
 from evalbench.core.unscored import counted as counted_reasons
 from evalbench.core.verdict import Light
 from evalbench.core.wording import value_text
-from evalbench.studies.drift.figures import N_JOINT, PREDICTED_DROP, Settings, Test, counts, estimated, measures, noted
+from evalbench.studies.drift.figures import (
+    N_JOINT,
+    PREDICTED_DROP,
+    UNEXPECTED,
+    UNLABELLED,
+    Settings,
+    Test,
+    counts,
+    estimated,
+    instead,
+    measures,
+    noted,
+    without_vectors,
+)
 from evalbench.studies.drift.inputs import in_drawn_order
 from evalbench.studies.drift.items import DISTANCES
 from evalbench.studies.drift.lights import LEAST_ROWS, Lights, of_drop, of_interval
@@ -36,9 +49,14 @@ def key_metric(items: pd.DataFrame, weights: Floats, settings: Settings, quality
     drop = estimated(items, [measures()[0]], settings).estimates[0]
     values, side = items["key"].to_numpy(dtype=float), (items["side"] == "oot").to_numpy()
     n = [int((np.isfinite(values) & own).sum()) for own in (~side, side)]
-    if not n[1]:
-        why = "OOT has no labels" if n[0] else "there are no labels"
-        return Test("key_metric", "unlit", [noted(drop, why)], why=why)
+    if not min(n):
+        why = "there are no labels" if not any(n) else f"{'OOT' if n[0] else 'OOS'} has no labels"
+        if lost := [side.upper() for side in ("oos", "oot") if (items["unscored"][items["side"] == side] != "").all()]:
+            why = f"nothing of {' and '.join(lost)} could be scored"
+        drop = instead(drop, UNLABELLED, why)
+        if not n[1]:
+            return Test("key_metric", "unlit", [drop], why=why)
+        return _of_drop("key_metric", drop, quality[1], settings, why, weights, values, side)
     why = f"fewer than {LEAST_ROWS} labels on a side ({min(n)})" if min(n) < LEAST_ROWS else ""
     return _of_drop("key_metric", drop, quality[1], settings, why, weights, values, side)
 
@@ -120,7 +138,8 @@ def local(items: pd.DataFrame, weights: Floats, settings: Settings) -> Test:
     why = ""
     reliability = next((e.value for e in quality if e.metric == "reliability"), None)
     if "expected" not in items or not min(n):
-        why = drop.note
+        why = without_vectors(items)
+        drop = instead(drop, UNEXPECTED, why)
     elif min(n) < LEAST_ROWS:
         why = f"fewer than {LEAST_ROWS} requests on a side ({min(n)})"
     elif labels.nunique() < 2:
@@ -134,9 +153,7 @@ def local(items: pd.DataFrame, weights: Floats, settings: Settings) -> Test:
 def forecast(items: pd.DataFrame, settings: Settings) -> GlobalDrift:
     """The regression of test 5 from the distances of the rows."""
     if "part" not in items:
-        return GlobalDrift(
-            0, settings.size, 2 * settings.size * 30, why="OOS has too few labels, or there is no embedding model"
-        )
+        return GlobalDrift(0, settings.size, 2 * settings.size * 30, why=without_vectors(items))
     table = items[list(DISTANCES)].to_numpy(dtype=float)
     part = items["part"].to_numpy(dtype=str)
     known = np.isfinite(table).all(axis=1) & (items["unscored"] == "").to_numpy()

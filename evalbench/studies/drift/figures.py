@@ -28,6 +28,8 @@ N_JOINT = 200
 """Resamples of the statistics, and of all five tests together for the stability of the light."""
 QUALITY, DROP, EXPECTED_DROP, PREDICTED_DROP = "quality", "drop", "expected_drop", "predicted_drop"
 
+UNLABELLED, UNEXPECTED = "no labels on one of the sides", "nothing is expected"
+
 
 @dataclass(frozen=True)
 class Test:
@@ -103,14 +105,9 @@ def with_sums(items: pd.DataFrame) -> pd.DataFrame:
 def measures() -> tuple[Measure, ...]:
     """The key metric of a side, its drop, and the drop that local drift lets one expect."""
     return (
-        _drop(DROP, "key", "drop of the key metric", "no labels on one of the sides"),
+        _drop(DROP, "key", "drop of the key metric", UNLABELLED),
         share_of(QUALITY, title="key metric", undefined="no labels"),
-        _drop(
-            EXPECTED_DROP,
-            "expected",
-            "drop expected from neighbours",
-            "OOS has no labels, or there is no embedding model",
-        ),
+        _drop(EXPECTED_DROP, "expected", "drop expected from neighbours", UNEXPECTED),
     )
 
 
@@ -182,6 +179,18 @@ def crowded_sides(items: pd.DataFrame, max_unscored: float) -> dict[str, float]:
     """The sides more of which is unscored than may be, with their shares: one full side does not make up for the other."""
     lost = (items["unscored"] != "").groupby(items["side"]).mean()
     return {str(side): float(share) for side, share in lost.items() if share > max_unscored}
+
+
+def instead(e: Estimate, general: str, why: str) -> Estimate:
+    """The estimate with its reason in place of the general one that its measure has."""
+    others = [part for part in e.note.split("; ") if part not in (general, "")]
+    return replace(e, note="; ".join(dict.fromkeys([why, *others])))
+
+
+def without_vectors(items: pd.DataFrame) -> str:
+    """Why no row has neighbours or distances: too few labels of OOS, else no vectors."""
+    labels = int(items.loc[items["side"] == "oos", "key"].notna().sum())
+    return "there is no embedding model" if labels > 1 else "OOS has one label" if labels else "OOS has no labels"
 
 
 def noted(e: Estimate, *words: str) -> Estimate:

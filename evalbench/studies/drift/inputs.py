@@ -36,12 +36,15 @@ class Samples(NamedTuple):
         The tables' rows with ``side``, ``oos`` or ``oot``; in order of side and id.
     sources : mapping of str to bool array
         Table → the rows that are of it.
+    halved_at : str
+        When the later half of one table begins, where no windows were given; else empty.
     notes : list of str
     """
 
     rows: pd.DataFrame
     sources: Mapping[str, Any]
     notes: list[str]
+    halved_at: str = ""
 
 
 def adapted(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
@@ -114,6 +117,7 @@ def samples_of(data: Dataset, windows: Mapping[str, Any], options: Mapping[str, 
 
     tables = {side: data.tables[side] for side in SIDES if side in data.tables}
     notes: list[str] = []
+    halved_at = ""
     lacking = [name for name, frame in tables.items() if windows and "ts" not in frame]
     if lacking:
         raise BadInput(
@@ -126,6 +130,7 @@ def samples_of(data: Dataset, windows: Mapping[str, Any], options: Mapping[str, 
     else:
         parts, said = _divided(data, next(iter(tables.values())), windows)
         notes += said
+        halved_at = "" if windows else f"{parts['oot']['ts'].min():%Y-%m-%d %H:%M} UTC"
     for side in SIDES:
         if parts[side].empty:
             raise BadInput(f"{data.label}: {side.upper()} has no rows{_span(tables, windows)}")
@@ -152,7 +157,7 @@ def samples_of(data: Dataset, windows: Mapping[str, Any], options: Mapping[str, 
         name: np.ones(len(rows), dtype=bool) if len(tables) == 1 else (rows["side"] == name).to_numpy()
         for name in tables
     }
-    return Samples(rows, where, notes)
+    return Samples(rows, where, notes, halved_at)
 
 
 def _within(frame: pd.DataFrame, windows: Mapping[str, Any], side: str) -> Any:

@@ -20,7 +20,7 @@ from evalbench.kit.verdicts import MAX_UNSCORED, N_RESAMPLES, SEED, crowded, hel
 from evalbench.studies.drift.drops import global_, key_metric, local
 from evalbench.studies.drift.figures import Settings, Test, crowded_sides, joint_weights, measures, qualities, with_sums
 from evalbench.studies.drift.inputs import AUTO
-from evalbench.studies.drift.judged import held_by_judge
+from evalbench.studies.drift.judged import RESTING, held_by_judge
 from evalbench.studies.drift.lights import (
     LIGHTS_ON,
     NEW_TOKENS,
@@ -111,6 +111,7 @@ def summarise(
     reliable_from: float | None = None,
     size: int = LEAST_SIZE,
     judge_drift: Mapping[str, Any] | None = None,
+    halved_at: str = "",
     max_unscored: float = MAX_UNSCORED,
     seed: int = SEED,
     n_resamples: int = N_RESAMPLES,
@@ -130,19 +131,20 @@ def summarise(
     own = {test.name: test.estimates for test in found.tests}
     first = own.pop("key_metric", [])
     every = [*first, *found.quality, *(e for estimates in own.values() for e in estimates)]
-    shown = [*(held(e, "", crowded(e, max_unscored) or too_many) for e in every), *judge_estimates(judge_drift)]
+    shown = [*(held(e, "", too_many or crowded(e, max_unscored)) for e in every), *judge_estimates(judge_drift)]
     decided = next((test for test in lit if test.light == alone), None)
     sizes = {side: counted(int((items["side"] == side).sum()), "row") for side in ("oos", "oot")}
+    halved = f": one table, halved at {halved_at}, since no windows were given" if halved_at else ""
+    crowded_out = bool(crowd and lit)
     sentence = "".join(
         (
-            "; ".join(_said(test, found) for test in found.tests),
-            f". {sizes['oos']} of OOS, {sizes['oot']} of OOT." if lost < total else ".",
+            _crowd(alone, crowd, max_unscored) if crowded_out else "",
+            "; ".join(_said(test, found, lights=not crowded_out) for test in found.tests),
+            f". {sizes['oos']} of OOS, {sizes['oot']} of OOT{halved}." if lost < total else ".",
             left_out(items),
             _labelled(found),
-            _crowd(alone, light, max_unscored, "" if lost > max_unscored * total else next(iter(crowd)))
-            if crowd and lit
-            else "",
-            _without_bands(found.tests, settings),
+            _without_labels(found) if lost < total else "",
+            "" if crowded_out else _without_bands(found.tests, settings),
             f" {judge_drift['sentence']}" if judge_drift else "",
         )
     )
@@ -154,13 +156,18 @@ def summarise(
     return Summary(tuple(shown), verdict)
 
 
-def _crowd(alone: str, light: str, max_unscored: float, side: str) -> str:
-    would_be = "" if alone == light else f"; the figures alone would give {alone}"
-    return f" More than {percent(max_unscored, [max_unscored])}{f' of {side.upper()}' if side else ''} are unscored: not enough evidence for a light{would_be}."
+def _crowd(alone: str, crowd: Mapping[str, float], max_unscored: float) -> str:
+    """Why no test has a light, before anything of their figures; a green that is not there is not named."""
+    shares = " and ".join(f"{percent(share, [max_unscored])} of {side.upper()}" for side, share in crowd.items())
+    would_be = f"; the figures alone would give {alone}" if alone in ("red", "yellow") else ""
+    return (
+        f"no test has a light: {shares} are unscored, more than {percent(max_unscored, [max_unscored])}{would_be}. "
+        "Of the rows that could be scored: "
+    )
 
 
-def _said(test: Test, found: Found) -> str:
-    """A test in words: its light, and the figure behind it."""
+def _said(test: Test, found: Found, *, lights: bool = True) -> str:
+    """A test in words: its light unless none may have one, and the figure behind it."""
     title = TITLES[test.name]
     if test.light == "unlit":
         return f"{title}: not judged, {test.why}"
@@ -168,16 +175,17 @@ def _said(test: Test, found: Found) -> str:
         return f"{title}: grey, {test.why}"
     e = next((e for e in test.estimates if e.metric == test.decided), test.estimates[0])
     figure = estimate_text(e)
+    lit, by_bands = (f"{title}: {test.light},", _by_bands(e)) if lights else (f"{title}:", "")
     if test.name == "key_metric":
         before, after = (value_text(q, found.quality) for q in found.quality)
-        return f"{title}: {test.light}, {before} to {after}, {_drop(e, figure)}{_by_bands(e)}"
-    if test.name == "statistics":
-        return f"{title}: {test.light}, {_of_statistics(test)}"
-    if test.name == "separability":
-        return f"{title}: {test.light}, {e.title} {figure}"
+        return f"{lit} {before} to {after}, {_drop(e, figure)}{by_bands}"
+    if test.name == "statistics" and lights:
+        return f"{lit} {_of_statistics(test)}"
+    if test.name in ("statistics", "separability"):
+        return f"{lit} {e.title} {figure}"
     forecast = next(e for e in test.estimates if e.metric in ("expected_quality", "predicted_quality"))
     how = "expected from neighbours" if test.name == "local_drift" else "predicted from distances"
-    return f"{title}: {test.light}, {value_text(forecast)} {how}, {_drop(e, figure)}{_by_bands(e)}"
+    return f"{lit} {value_text(forecast)} {how}, {_drop(e, figure)}{by_bands}"
 
 
 def _labelled(found: Found) -> str:
@@ -188,6 +196,16 @@ def _labelled(found: Found) -> str:
         if q.n and q.n_undefined and any(test.name != "statistics" for test in found.tests)
     ]
     return f" Labels: {', '.join(few)}." if few else ""
+
+
+def _without_labels(found: Found) -> str:
+    """What leaves out the tests that nothing but labels of OOS could light."""
+    lacking = [test for test in found.tests if test.name in RESTING and test.light in ("grey", "unlit")]
+    kept = [test.name for test in found.tests if test.name not in RESTING]
+    if found.quality[0].n or not lacking or not kept:
+        return ""
+    names = ", ".join(f'"{name}"' for name in kept)
+    return f" Without labels of OOS: -p 'tests=[{names}]' leaves out what needs them."
 
 
 def _by_bands(e: Estimate) -> str:
