@@ -11,24 +11,23 @@ from typing import TYPE_CHECKING, Any
 from evalbench.core.result import DataLabel, Tables
 from evalbench.core.wording import counted
 from evalbench.errors import BadInput
-from evalbench.readers import catalog
 from evalbench.readers.cards import card_of, says_synthetic
 from evalbench.readers.decoded import ending
 from evalbench.readers.excel import tables_of_sheets
-from evalbench.readers.files import ENDINGS, WRITTEN, digest
-from evalbench.readers.folder import row_files
+from evalbench.readers.files import WRITTEN, digest
 from evalbench.readers.frames import frame_hash, raw_frames
 from evalbench.readers.grouping import UNGROUPED, Grouping, grouping_of, keys_of, unused_clusters
 from evalbench.readers.large import STREAM, large_files
+from evalbench.readers.located import locate
 from evalbench.readers.log_store.address import is_log_store
 from evalbench.readers.log_store.frames import logged
 from evalbench.readers.nested import unnested
 from evalbench.readers.one_table import one_table
 from evalbench.readers.renames import adapted, all_at_once, unknown_renames, usual
+from evalbench.readers.replies import replies_read
 from evalbench.readers.schema import SYSTEMS, TRIAL, Table
 from evalbench.readers.tables import FAULTS_SHOWN, check
 from evalbench.readers.tools.direct import Taken, taken
-from evalbench.readers.trec import trec_files
 from evalbench.readers.written import as_meant, empty_answers, has_numbers, numbered
 
 if TYPE_CHECKING:
@@ -308,7 +307,7 @@ def read(
     if unknown:
         raise BadInput(f"unknown table {', '.join(unknown)}; this study has {', '.join([*schema, *alone])}")
     if not isinstance(data, (str, Path)):
-        return _of_frames(data, schema)
+        return _of_frames(data, schema, columns or {})
     given = {name: Path(path).expanduser() for name, path in files.items() if str(path)}
     instead = " + ".join(path.name for name, path in given.items() if name in alone)
     main, sampled = next((name, table.sampled) for name, table in schema.items())
@@ -342,9 +341,10 @@ def read(
         nested = unnested(frame, schema, sources[main])
         if nested:
             frames, sources = nested, dict.fromkeys(nested, sources[main])
+    frames, found = replies_read(frames, schema, columns or {}, sources)
     card = {} if instead else card_of(data, root)
     label = DataLabel(name, version, digest(_judged(digests, schema)), synthetic or says_synthetic(card))
-    return Raw(label, frames, sources, tuple(notes), written, card)
+    return Raw(label, frames, sources, (*notes, *found), written, card)
 
 
 def _judged(parts: Mapping[str, str], schema: Schema) -> Mapping[str, str]:
@@ -352,41 +352,7 @@ def _judged(parts: Mapping[str, str], schema: Schema) -> Mapping[str, str]:
     return {name: part for name, part in parts.items() if not schema[name].describes} or parts
 
 
-def locate(data: str | Path, schema: Schema, root: Path | None = None) -> tuple[dict[str, Path], str, str, bool]:
-    """Files by table, name, version and whether the data are synthetic.
-
-    Raises
-    ------
-    BadInput
-        For an unknown data set, a missing file, or a folder without a file for any table.
-    """
-    text = str(data)
-    path = Path(text).expanduser()
-    if catalog.NAME.match(text) and not path.exists():
-        found = catalog.entry(text, root)
-        known = {t: p for t, p in catalog.entry_files(found, root).items() if t in schema}
-        return known, found.name, found.version, found.synthetic
-    if path.is_dir():
-        stems = [(t, stem) for t, own in schema.items() for stem in (own.stem, t) if stem]
-        paths = {t: p for t, stem in stems if (p := path / stem).is_dir() and row_files(p)}
-        paths |= {t: p for t, stem in stems for e in ENDINGS if (p := path / f"{stem}{e}").is_file()}
-        for t, own in schema.items():
-            if t not in paths and own.trec and (found_files := trec_files(path, t, own.trec)):
-                paths[t] = found_files[0] if len(found_files) == 1 else path
-        if not paths and row_files(path):
-            paths = {next(iter(schema)): path}
-        if not paths:
-            raise BadInput(
-                f"{path}: holds no file for any of {', '.join(schema)} (endings {', '.join(ENDINGS)}), "
-                "nor a JSON file per row"
-            )
-        return paths, path.resolve().name, "", False
-    if not path.exists() and not path.suffix:
-        raise BadInput(f"{text}: neither a data set (name@version) nor a file or folder")
-    return {next(iter(schema)): path}, path.name, "", False
-
-
-def _of_frames(data: Any, schema: Schema) -> Raw:
+def _of_frames(data: Any, schema: Schema, columns: Mapping[str, str]) -> Raw:
     if not isinstance(data, Mapping):
         data = {next(iter(schema)): data}
     unknown = [str(name) for name in data if name not in schema]
@@ -397,4 +363,5 @@ def _of_frames(data: Any, schema: Schema) -> Raw:
     frames = raw_frames(data)
     parts = _judged({name: frame_hash(frame) for name, frame in frames.items()}, schema)
     sources = {name: f"frame {name}" for name in frames}
-    return Raw(DataLabel(FRAMES, "", digest(parts)), frames, sources, written=frozenset(frames))
+    frames, notes = replies_read(frames, schema, columns, sources)
+    return Raw(DataLabel(FRAMES, "", digest(parts)), frames, sources, tuple(notes), written=frozenset(frames))
