@@ -19,8 +19,8 @@ from evalbench.readers.runs import FINISHED, RESULTS_JSON, RUN_JSON, read_result
 from evalbench.runs.run import Plan, plan
 from evalbench.runs.tables import tables_of
 
-JUDGES = ("judge", "answer_judge")
-"""The options of studies that name a judge."""
+INSTRUMENTS = ("judge", "answer_judge", "strong", "answerer")
+"""The options of studies that name a judge, or a model that answers a judge's own questions: none is a system under test."""
 
 
 def judged_again(
@@ -78,7 +78,7 @@ def judged_again(
         judged_at = datetime.now(UTC).strftime("%Y-%m-%d")
     planned = plan(study, wanted, root)
     _refuse_other_data(planned, results, folder)
-    asked = {str(planned.in_force[name]) for name in JUDGES if planned.in_force.get(name)}
+    asked = {str(planned.in_force[name]) for name in INSTRUMENTS if planned.in_force.get(name)}
     about = {
         "run": folder.name,
         "identity": str((run.get("sha256") or {}).get("identity") or _file_hash(folder / RESULTS_JSON)),

@@ -22,15 +22,20 @@ INSTEAD = "_data"
 LIMITS = {"n_resamples": (100, 1_000_000), "max_unscored": (0, 1), "seed": (0, 2**63 - 1)}
 
 
-def checked_values(known: Mapping[str, Parameter], given: Mapping[str, Any], source: str) -> dict[str, Any]:
+def checked_values(
+    known: Mapping[str, Parameter], given: Mapping[str, Any], source: str, own: Mapping[str, Any] = {}
+) -> dict[str, Any]:
     """Given values, checked against the parameters; texts are parsed as the type asks.
+
+    ``own`` are the study's defaults: an option whose default is None may be None, whatever the notebook has for its sample.
 
     Raises
     ------
     BadInput
         Unknown names, names that smell of a secret, values of a wrong type or that JSON cannot hold: all at once.
     """
-    values, faults = {}, []
+    values: dict[str, Any] = {}
+    faults: list[str] = []
     keys = environment_keys()
     for name, value in given.items():
         if names_a_key(name):
@@ -41,6 +46,8 @@ def checked_values(known: Mapping[str, Parameter], given: Mapping[str, Any], sou
             near = get_close_matches(name, known, n=1)
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
             faults.append(f"unknown parameter {name}; {hint}")
+        elif value is None and own.get(name, "") is None:
+            values[name] = None
         else:
             try:
                 values[name] = _value(known[name], value)

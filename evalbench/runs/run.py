@@ -141,11 +141,12 @@ def plan(
     known = notebook_parameters(node, notebook.name)
     if not any("record(" in _text(c) for c in node["cells"] if c["cell_type"] == "code"):
         raise BadInput(f"{notebook.name}: never calls record(result), so its run would have no result")
-    values = checked_values(known, parameters or {}, notebook.name)
     study = notebook.stem
+    options = studies.study(study).options() if study in studies.names() else {}
+    own = {name: option.default for name, option in options.items()}
+    values = checked_values(known, parameters or {}, notebook.name, own)
     sample = ((node.get("metadata") or {}).get("evalbench") or {}).get("sample") or {}
-    if sample and study in studies.names():
-        own = {name: option.default for name, option in studies.study(study).options().items()}
+    if sample and own:
         values |= for_other_data(sample, known, values, own)
     if study.startswith(".") or study == "index.html":
         raise BadInput(

@@ -86,6 +86,13 @@ def test_values_that_cannot_be_taken(given, said):
     assert "sk-123456789" not in str(error.value)
 
 
+def test_an_option_without_a_value_of_its_own_may_have_none_whatever_the_sample_has():
+    known = parse_cell("lights: dict = {'a': 1}\nk: int = 3", "nb")
+    assert checked_values(known, {"lights": None}, "nb", {"lights": None, "k": 3}) == {"lights": None}
+    with pytest.raises(BadInput, match="k: expected int, found None"):
+        checked_values(known, {"k": None}, "nb", {"lights": None, "k": 3})
+
+
 def test_all_faults_come_at_once():
     with pytest.raises(BadInput) as error:
         checked_values(parse_cell(CELL, "nb"), {"k": "a", "oh": 1, "password": "x"}, "nb")
