@@ -78,8 +78,7 @@ def read(look: Probe) -> Run:
     changed = any(mapping(s.get("instance")).get("perturbation") for s in states)
     if changed:
         run.notes.append(
-            "some rows are perturbed copies of others: a mean over all rows is over both, HELM's own leaves the copies out; "
-            'slices=["perturbation"] shows them apart'
+            "some rows are perturbed copies of others (perturbation, instance_id), which HELM's own figures leave out"
         )
     run.rows = _each(states, stats, names, sums)
     whole = objects(document(look.path / "stats.json")) if (look.path / "stats.json").is_file() else []

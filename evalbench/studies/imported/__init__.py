@@ -100,6 +100,8 @@ def evaluate(
     each = items_of(judged["items"], names)
     items, rows = trials.averaged(each.sort_values(["id", "model"], kind="stable", ignore_index=True), "id")
     items = kit.grouping.carried(items, replace(judged, given={**data.tables, "items": found.rows}), unit=UNIT)
+    if found.originals and not core.clusters.is_clustered(items):
+        items[core.clusters.CLUSTER] = items[UNIT].map(lambda question: found.originals.get(question, question))
     models = sorted(set(items["model"]))
     listed = measures(**kit.taken(measures, options))
     beside = theirs_of(found, data.get("figures"), facts)

@@ -20,6 +20,7 @@ HIGHER, LOWER, NEITHER = DIRECTIONS = ("higher", "lower", "neither")
 NOT_APPLICABLE = "not-applicable"
 NO_VALUE = "no-value"
 _HASH = "question_hash"
+_COPY, _INSTANCE = "perturbation", "instance_id"
 _SHORT = 16
 _RESERVED = {"id", UNIT, "model", "unscored", "undefined", "n_trials", "n_trials_lost", "cluster", TRIAL}
 _SCORE = " (score)"
@@ -120,6 +121,8 @@ class Given(NamedTuple):
     hashed : bool
         Whether every question has a hash.
     notes : tuple of str
+    originals : mapping of str to str
+        Of copies that a perturbation made, and that are kept: the question of each → that of its instance.
     """
 
     rows: pd.DataFrame
@@ -127,6 +130,7 @@ class Given(NamedTuple):
     metrics: tuple[str, ...]
     hashed: bool
     notes: tuple[str, ...]
+    originals: Mapping[str, str] = {}
 
 
 def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
@@ -218,6 +222,7 @@ def given(data: readers.Dataset, metrics: Sequence[str]) -> Given:
     if faults:
         raise BadInput.listing(f"imported scores{readers.dataset.counted_as(faults, data.sheets)}:", faults)
     items, hashed = _questions(items)
+    items, scores, originals, said = _without_copies(items, scores, data.grouping.slices)
     keys = [c for c in ("id", "model", TRIAL) if c in items]
     scores = scores.assign(
         unscored=_why(scores), detail=scores.get("detail", pd.Series("", index=scores.index)).fillna("")
@@ -229,7 +234,28 @@ def given(data: readers.Dataset, metrics: Sequence[str]) -> Given:
     columns = ["id", UNIT, "model", *([TRIAL] if TRIAL in scores else []), "metric", "value", "unscored", "detail"]
     order = scores.assign(_at=scores["metric"].map({m: i for i, m in enumerate(names)}))
     order = order.sort_values(["_at", UNIT, *keys], kind="stable", ignore_index=True)
-    return Given(rows, order[columns], names, hashed, tuple(notes))
+    return Given(rows, order[columns], names, hashed, (*notes, *said), originals)
+
+
+def _without_copies(
+    items: pd.DataFrame, scores: pd.DataFrame, slices: Sequence[str]
+) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, str], list[str]]:
+    """Rows that no perturbation made, as HELM's own figures have them; all, with the question of each copy's instance, where they are slices."""
+    if not {_COPY, _INSTANCE} <= {*items}:
+        return items, scores, {}, []
+    changed = items[_COPY].fillna("").astype(str) != ""
+    known = dict(zip(items.loc[~changed, "id"], items.loc[~changed, UNIT], strict=True))
+    copy = changed & items[_INSTANCE].isin(known)
+    if not copy.any():
+        return items, scores, {}, []
+    n = core.counted(int(copy.sum()), "row is a perturbed copy", "rows are perturbed copies")
+    if _COPY in slices:
+        of = items.loc[copy]
+        said = f"{n} of other rows: they are in the means over all rows, and drawn together with those that they are copies of."
+        return items, scores, dict(zip(of[UNIT], of[_INSTANCE].map(known), strict=True)), [said]
+    keys = [c for c in ("id", "model", TRIAL) if c in items]
+    said = f'{n} of other rows, and left out, as HELM\'s own figures do; slices=["{_COPY}"] has them.'
+    return items[~copy].reset_index(drop=True), scores[~among(scores, items[copy], keys)], {}, [said]
 
 
 def _joined(items: pd.DataFrame, scores: pd.DataFrame, faults: list[str]) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -149,3 +149,26 @@ def test_the_page_compares_a_figure_with_the_rows_that_no_perturbation_changed(t
         "yes",
     )
     assert any("perturbed copies" in note for note in result.notes)
+
+
+def test_copies_are_left_out_of_the_means_or_drawn_with_their_instances(tmp_path):
+    names = [f"id{i}" for i in range(40)]
+    states = [state(n, perturbation=p) for n in names for p in (None, TYPOS)]
+    for copy in states[1::2]:
+        copy["instance"]["input"]["text"] += "?"
+    folder = run(
+        tmp_path / "r", states,
+        [stats(n, {"exact_match": float(i % 2 == 0 and p is None)}, perturbation=p) for i, n in enumerate(names) for p in (None, TYPOS)],
+        [total(0.5)],
+    )  # fmt: skip
+    result = study("imported").evaluate(load(folder, study="imported"), n_resamples=100)
+    found = result.estimate("exact_match", model="org/fern-1b")
+    assert (found.value, found.n) == (0.5, 40)
+    assert any(note.startswith("40 rows are perturbed copies of other rows, and left out") for note in result.notes)
+    both = study("imported").evaluate(load(folder, study="imported", slices=["perturbation"]), n_resamples=100)
+    pooled = both.estimate("exact_match", model="org/fern-1b")
+    assert (pooled.value, pooled.n) == (0.25, 80)
+    assert "40 clusters" in pooled.method
+    assert any("drawn together with those that they are copies of" in note for note in both.notes)
+    apart = {row["name"]: row["figure"] for row in both.tables["slices"].to_dict("records")}
+    assert apart == {"": 0.5, "typos": 0.0}
