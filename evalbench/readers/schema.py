@@ -50,6 +50,8 @@ class Column:
         Inclusive bounds of numbers.
     choices : tuple of str
     help : str
+    hint : str
+        What to do with cells that are of another type, for the end of the message.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Column:
     high: float | None = None
     choices: tuple[str, ...] = ()
     help: str = ""
+    hint: str = ""
 
     def __post_init__(self) -> None:
         if self.type not in get_args(Type):

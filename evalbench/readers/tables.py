@@ -34,13 +34,14 @@ class Fault:
     what: str
     rows: tuple[int, ...] = ()
     sample: str = ""
+    hint: str = ""
 
     def __str__(self) -> str:
         shown = ", ".join(map(str, self.rows[:ROWS_SHOWN]))
         more = f" and {len(self.rows) - ROWS_SHOWN} more" if len(self.rows) > ROWS_SHOWN else ""
         where = f" ({'row' if len(self.rows) == 1 else 'rows'} {shown}{more})" if self.rows else ""
         found = f", found {self.sample}" if self.sample else ""
-        return f"column {self.column}: {self.what}{found}{where}"
+        return f"column {self.column}: {self.what}{found}{where}{self.hint and f'; {self.hint}'}"
 
 
 def checked(raw: pd.DataFrame, table: Table, source: str, columns: Mapping[str, str] | None = None) -> pd.DataFrame:
@@ -117,6 +118,7 @@ def typed(cells: pd.Series, column: Column) -> tuple[pd.Series, list[Fault]]:
                 f"expected {column.expected()}",
                 tuple(cells.index[wrong]),
                 json.dumps(sample, ensure_ascii=False),
+                column.hint,
             )
         )
     return pd.Series(values, index=cells.index), faults

@@ -178,6 +178,93 @@ def test_a_column_of_other_words_divides_nothing(words: list[Any]) -> None:
     assert list(reshaped({"oos": frame})) == ["oos"]
 
 
+def times_of(*tables: list[Any]) -> list[list[Any]]:
+    names = ("oos", "oot")
+    frames = {
+        name: pd.DataFrame({"ts": pd.Series(cells, dtype=object)}) for name, cells in zip(names, tables, strict=False)
+    }
+    return [frame["ts"].tolist() for frame in reshaped(frames).values()]
+
+
+@pytest.mark.parametrize(
+    ("cells", "iso"),
+    [
+        (["3/14/2026 2:05 PM", "3/4/2026 12:00 AM"], ["2026-03-14T14:05:00", "2026-03-04T00:00:00"]),
+        (["14/3/2026", "4/3/2026 09:30"], ["2026-03-14", "2026-03-04T09:30:00"]),
+        (
+            ["Sat, 14 Mar 2026 14:05:00 +0300", "4 Mar 2026 09:30:00"],
+            ["2026-03-14T14:05:00+03:00", "2026-03-04T09:30:00"],
+        ),
+        (["2026年3月14日 14:05"], ["2026-03-14T14:05:00"]),
+        ([1773497100000000], ["2026-03-14T14:05:00.000000Z"]),
+        (["1773497100000000000"], ["2026-03-14T14:05:00.000000Z"]),
+    ],
+)
+def test_times_with_one_meaning_are_read(cells: list[Any], iso: list[str]) -> None:
+    assert times_of(cells) == [iso]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [["3/4/2026"], ["3/14/2026", "14/3/2026"], ["3/14/2026 13:00 PM", "3/4/2026 x"], ["Sat, 34 Mar 2026 14:05:00"]],
+)
+def test_the_order_of_day_and_month_is_not_guessed(cells: list[Any]) -> None:
+    assert times_of(cells) == [cells]
+
+
+def test_one_table_shows_the_order_of_the_other() -> None:
+    assert times_of(["3/14/2026"], ["4/5/2026"]) == [["2026-03-14"], ["2026-04-05"]]
+
+
+def test_refused_times_and_labels_come_with_the_way_out(tmp_path: Path) -> None:
+    BOTH.assign(ts="3/4/2026", label="partly").to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(BadInput) as refused:
+        studies.load(tmp_path / "t.csv", study="drift")
+    assert "write 2026-03-14T14:05:00Z" in str(refused.value)
+    assert "write 1 for right, 0 for wrong" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"), [("good", "Bad"), ("верно", "неверно"), ("да", "нет"), ("正确", "错误"), ("对", "错")]
+)
+def test_labels_in_words_of_three_languages(right: str, wrong: str) -> None:
+    frame = BOTH.assign(label=BOTH["label"].map({1: right, 0: wrong}))
+    data = studies.load({"oos": frame}, study="drift")
+    assert data.tables["oos"]["label"].tolist() == BOTH["label"].tolist()
+    assert f"label: words are read as 1 ({right}) and 0 ({wrong})" in " ".join(data.notes)
+
+
+@pytest.mark.parametrize(
+    ("name", "marks", "way"),
+    [
+        (
+            "rating",
+            {1: 5, 0: 2},
+            "it holds 2 to 5: write (mark − least) / (greatest − least) of its scale, then --map rating=score",
+        ),
+        ("score_1_5", {1: 4, 0: 1}, "then --map score_1_5=score"),
+        ("thumbs_up", {1: True, 0: False}, "--map thumbs_up=label makes it the key metric"),
+        ("my stars", {1: 0.8, 0: 0.2}, "--map 'my stars=score' makes it the key metric"),
+        ("verdict", {1: "верно", 0: "неверно"}, "--map verdict=label makes it"),
+        ("feedback", {1: "up", 0: "down"}, "write its words as 1, 0 or a share, then --map feedback=label"),
+    ],
+)
+def test_marks_under_other_names_are_named_with_the_way_to_use_them(name: str, marks: dict[int, Any], way: str) -> None:
+    frame = BOTH.drop(columns="label").assign(**{name: BOTH["label"].map(marks)})
+    notes = " ".join(studies.load({"oos": frame}, study="drift").notes)
+    assert f"column {name} is not read as a mark of the response; " in notes
+    assert way in notes
+    if name in ("thumbs_up", "verdict"):
+        data = studies.load({"oos": frame}, study="drift", columns={name: "label"})
+        assert data.tables["oos"]["label"].tolist() == BOTH["label"].tolist()
+        assert "is not read" not in " ".join(data.notes)
+
+
+def test_a_day_beside_a_clock_is_the_time() -> None:
+    frame = pd.DataFrame({"time": ["09:15", "10:00"], "date": ["2026-03-01", "2026-03-02"]})
+    assert reshaped({"oos": frame})["oos"]["ts"].tolist() == ["2026-03-01", "2026-03-02"]
+
+
 def test_messages_without_a_reply_or_of_another_form() -> None:
     chats = [
         [{"role": "user", "content": "a"}],

@@ -65,13 +65,22 @@ COLUMNS = (
     Column("id", "id"),
     Column("request", "text", empty_ok=True, keep_null=True, help="null: the row is left out"),
     Column("response", "text", empty_ok=True, keep_null=True, help="null: unscored"),
-    Column("ts", "ts", required=False, empty_ok=True, help="when; a time without a zone is UTC"),
+    Column(
+        "ts",
+        "ts",
+        required=False,
+        empty_ok=True,
+        help="when; a time without a zone is UTC",
+        hint="write 2026-03-14T14:05:00Z, or leave the column out: 3/4/2026 is read only where another day of the column is above 12, "
+        "numbers only where they are seconds, or parts of a second, since 1970",
+    ),
     Column(
         "label",
         "float",
         required=False,
         empty_ok=True,
         help="whether the response is right: 0 and 1, −1 and 1, or a share",
+        hint="write 1 for right, 0 for wrong, a share for what lies between, and leave cells without a verdict empty",
     ),
     Column(
         "score",
@@ -79,6 +88,7 @@ COLUMNS = (
         required=False,
         empty_ok=True,
         help="a mark from 0 to 1, the key metric where there are no labels",
+        hint="write marks from 0 to 1, and leave cells without one empty",
     ),
     Column(
         "prediction",

@@ -12,8 +12,7 @@ from evalbench.core.seeds import keys
 from evalbench.core.wording import counted
 from evalbench.errors import BadInput
 from evalbench.kit.sampling import sampled
-from evalbench.readers.tools.shapes import WORDS
-from evalbench.studies.drift.shapes import reshaped
+from evalbench.studies.drift.shapes import reshaped, truth_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,8 +55,13 @@ def _noted(frame: pd.DataFrame) -> pd.DataFrame:
     """The table with labels as numbers, and a note where only some of its times have a zone, or several have."""
     frame = frame.copy()
     for name in ("label", "score"):
-        if name in frame.columns and frame[name].map(_truth).notna().any():
-            frame[name] = frame[name].map(_truth).where(frame[name].map(_truth).notna(), frame[name])
+        said: list[str] = []
+        if name in frame.columns and (read := frame[name].map(truth_of)).notna().any():
+            words = {value: sorted(set(frame[name][read == value].astype(str).str.strip()))[:3] for value in ("1", "0")}
+            meant = " and ".join(f"{value} ({', '.join(own)})" for value, own in words.items() if own)
+            frame[name] = read.where(read.notna(), frame[name])
+            said = [f"{name}: words are read as {meant}"]
+        frame.attrs["notes"] = [*frame.attrs.get("notes", ()), *said]
     if "ts" in frame.columns:
         texts = [str(cell).strip() for cell in frame["ts"] if isinstance(cell, str) and _DATED.match(cell.strip())]
         zones = {match.group() for match in map(_ZONE.search, texts) if match}
@@ -69,11 +73,6 @@ def _noted(frame: pd.DataFrame) -> pd.DataFrame:
             said = [f"ts: times in {len(zones)} time zones ({', '.join(sorted(zones)[:4])}) are compared in UTC"]
         frame.attrs["notes"] = [*frame.attrs.get("notes", ()), *said]
     return frame
-
-
-def _truth(cell: Any) -> str | None:
-    value = WORDS.get(str(cell).strip().casefold())
-    return None if value is None else f"{value:g}"
 
 
 def windows_of(given: Mapping[str, str]) -> dict[str, Any]:
@@ -122,7 +121,7 @@ def samples_of(data: Dataset, windows: Mapping[str, Any], options: Mapping[str, 
     if lacking:
         raise BadInput(
             f"{data.label}: {', '.join(sorted(windows))}: a window of time needs a column ts, which "
-            f'{" and ".join(lacking)} {"lacks" if len(lacking) == 1 else "lack"}; leave the windows out, or name it: columns={{"TIME": "ts"}}'
+            f"{' and '.join(lacking)} {'lacks' if len(lacking) == 1 else 'lack'}; leave the windows out, or name it: --map TIME=ts"
         )
     if len(tables) == 2:
         parts = {side: frame[_within(frame, windows, side)] for side, frame in tables.items()}
@@ -303,7 +302,7 @@ def metric_of(rows: pd.DataFrame, metric: str) -> tuple[str, Any, list[str]]:
     elif (known > 1).any():
         raise BadInput(
             f"{name}: the key metric must lie between 0 and 1 (or be −1 and 1), found {known.max():g}; bring marks of another scale to "
-            "0–1, those from 1 to 5 as (mark − 1) / 4"
+            "0–1 as (mark − least) / (greatest − least): those from 1 to 5 as (mark − 1) / 4, those from 0 to 100 as mark / 100"
         )
     return name, values, notes
 

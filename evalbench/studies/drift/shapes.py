@@ -1,14 +1,15 @@
-"""Tables of other shapes: usual names of columns, lists of messages, a column that divides one table, times as numbers or with dots."""
+"""Tables of other shapes: usual names of columns, lists of messages, a column that divides one table, labels in words, times."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evalbench.readers.tools.shapes import WORDS
+from evalbench.studies.drift.times import is_clock, with_times
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,8 +54,18 @@ OOT_WORDS = frozenset({
     "oot", "current", "cur", "production", "prod", "live", "after", "new", "now", "recent", "monitoring",
     "продакшен", "прод", "после", "новая", "новое",
 })  # fmt: skip
-_DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})(?:[ T]+(\d{1,2}:\d\d(?::\d\d)?))?")
-_SECONDS, _MILLISECONDS = (10**8, 10**10), (10**11, 10**13)
+RIGHT = (
+    "yes", "true", "pass", "passed", "good", "correct", "right", "да", "верно", "правильно", "корректно", "хорошо",
+    "是", "对", "正确", "好", "👍",
+)  # fmt: skip
+WRONG = (
+    "no", "false", "fail", "failed", "bad", "incorrect", "wrong", "нет", "неверно", "неправильно", "некорректно", "плохо",
+    "否", "错", "错误", "不正确", "差", "👎",
+)  # fmt: skip
+_TRUTH = {**dict.fromkeys(RIGHT, "1"), **dict.fromkeys(WRONG, "0")}
+_MARKS = re.compile(
+    r"thumbs?|stars?|ratings?|rated|feedback|scores?|marks?|grades?|verdict|liked?|quality|correctness|labels?|оценк\w*|рейтинг|评分|评价"
+)
 
 
 def reshaped(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
@@ -62,7 +73,7 @@ def reshaped(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
 
     Each guess is a note of its table.  What the table already has under our name stays.
     """
-    found = {name: _renamed(frame) for name, frame in frames.items()}
+    found = with_times({name: _renamed(frame) for name, frame in frames.items()})
     if len(found) == 1 and "oos" in found:
         found = _divided(found["oos"])
     return found
@@ -83,14 +94,17 @@ def _renamed(frame: pd.DataFrame) -> pd.DataFrame:
             continue
         for other in others:
             source = names.get(other)
-            if source is not None and source not in taken and (own != "label" or _is_label(frame[source])):
-                taken[source] = own
-                said.append(f"column {source} was read as {own}")
-                break
+            if source is None or source in taken or (own == "label" and not _is_label(frame[source])):
+                continue
+            if own == "ts" and is_clock(frame[source]):
+                continue
+            taken[source] = own
+            said.append(f"column {source} was read as {own}")
+            break
     frame = frame.rename(columns=taken)
     if frame.columns.has_duplicates:
         frame = frame.loc[:, ~frame.columns.duplicated()]
-    frame = _with_times(frame, said)
+    said += _marks_unread(frame)
     frame.attrs = {**attrs, "notes": [*attrs.get("notes", ()), *said]}
     return frame
 
@@ -98,7 +112,41 @@ def _renamed(frame: pd.DataFrame) -> pd.DataFrame:
 def _is_label(column: pd.Series) -> bool:
     """Whether a column of another name holds nothing but right and wrong."""
     cells = {str(cell).strip().casefold() for cell in column.dropna()} - {""}
-    return bool(cells) and cells <= {"0", "1", "-1", "−1", "0.0", "1.0", "-1.0", *WORDS}
+    return bool(cells) and cells <= {"0", "1", "-1", "−1", "0.0", "1.0", "-1.0", *_TRUTH}
+
+
+def truth_of(cell: Any) -> str | None:
+    """``1`` or ``0`` for a word that means right or wrong, else None.
+
+    Examples
+    --------
+    >>> [truth_of(cell) for cell in ("Good", " неверно", "对", "partly", 1)]
+    ['1', '0', '1', None, None]
+    """
+    return _TRUTH.get(str(cell).strip().casefold())
+
+
+def _marks_unread(frame: pd.DataFrame) -> list[str]:
+    """Of a table without labels and scores: columns that may be marks, and how they would be read."""
+    import pandas as pd
+
+    if {"label", "score"} & set(frame.columns):
+        return []
+    said = []
+    for name in frame.columns:
+        column = frame[name].dropna()
+        if not any(map(_MARKS.fullmatch, re.findall(r"[^\W\d_]+", str(name).casefold()))) or column.empty:
+            continue
+        numbers = pd.to_numeric(column, errors="coerce")
+        low, high = numbers.min(), numbers.max()
+        ours = quote(f"{name}=label" if _is_label(column) else f"{name}=score")
+        how = f"--map {ours} makes it the key metric"
+        if numbers.notna().all() and not _is_label(column) and (low < 0 or high > 1):
+            how = f"it holds {low:g} to {high:g}: write (mark − least) / (greatest − least) of its scale, then --map {ours}"
+        elif numbers.isna().any() and not _is_label(column):
+            how = f"write its words as 1, 0 or a share, then --map {quote(f'{name}=label')}"
+        said.append(f"column {name} is not read as a mark of the response; {how}")
+    return said
 
 
 def _from_messages(frame: pd.DataFrame, said: list[str]) -> pd.DataFrame:
@@ -137,45 +185,6 @@ def _last_exchange(messages: Iterable[Mapping[str, Any]]) -> tuple[Any, Any]:
         elif role in ("assistant", "gpt", "model", "ai", "bot"):
             response = text
     return request, response
-
-
-def _with_times(frame: pd.DataFrame, said: list[str]) -> pd.DataFrame:
-    """Seconds or milliseconds since 1970, and days with dots, as ISO 8601, where the whole column is written so."""
-    import pandas as pd
-
-    if "ts" not in frame:
-        return frame
-    column = frame["ts"]
-    known = column.map(lambda cell: not (cell is None or cell != cell or (isinstance(cell, str) and not cell.strip())))
-    cells = column[known]
-    if cells.empty or cells.map(lambda cell: isinstance(cell, bool)).any():
-        return frame
-    out = column.astype(object)
-    if cells.map(lambda cell: isinstance(cell, str) and _DOTTED.fullmatch(cell.strip()) is not None).all():
-        out[known] = [_iso(_DOTTED.fullmatch(cell.strip())) for cell in cells]
-        said.append("ts: days are read as day.month.year")
-        return frame.assign(ts=out)
-    numbers = pd.to_numeric(cells, errors="coerce") if cells.map(_is_number).all() else pd.Series([np.nan])
-    for (low, high), unit, name in ((_SECONDS, 1, "seconds"), (_MILLISECONDS, 1000, "milliseconds")):
-        if ((numbers >= low) & (numbers < high)).all():
-            moments = pd.to_datetime((numbers.astype(float) * 1000 / unit).round().astype("int64"), unit="ms", utc=True)
-            out[known] = moments.dt.strftime("%Y-%m-%dT%H:%M:%S.%fZ").tolist()
-            said.append(f"ts: numbers are read as {name} since 1970, UTC")
-            return frame.assign(ts=out)
-    return frame
-
-
-def _is_number(cell: Any) -> bool:
-    return isinstance(cell, int | float | np.number) or (
-        isinstance(cell, str) and re.fullmatch(r"\d{9,13}(\.\d+)?", cell.strip()) is not None
-    )
-
-
-def _iso(match: re.Match[str] | None) -> str:
-    assert match is not None
-    day, month, year, clock = match.groups()
-    hour = f"T{clock:0>5}" if clock and clock.count(":") == 1 else f"T{clock:0>8}" if clock else ""
-    return f"{year}-{month:0>2}-{day:0>2}{hour}"
 
 
 def _divided(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
