@@ -120,7 +120,10 @@ def logged_replies(
         return frame, []
     if target in frame and any(isinstance(cell, str) for cell in frame[target]) and not _generated(frame):
         return frame, []
-    if holders == ["messages"] and usual(target, map(str, frame.columns)):
+    last_exchange = table.column(
+        "request"
+    )  # a study of requests takes the last one itself, without the model's words before it
+    if holders == ["messages"] and (last_exchange or usual(target, map(str, frame.columns))):
         return frame, []
     rows = frame[[name for name in (*holders, *_BESIDE) if name in frame]]
     found = [exchange_of(row) for row in rows.to_dict("records")]
