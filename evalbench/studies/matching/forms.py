@@ -24,8 +24,9 @@ from evalbench.studies.matching.names import (
     WHO,
     known,
 )
+from evalbench.studies.matching.unread import PLACES, refuse_answers, refuse_unread
 
-_WHAT = ("start", "end", "spans", "context", "rule", "category", "explanation", "correction")
+_WHAT = (*PLACES, "rule", "category", "explanation", "correction")
 _TABLES = {"truth": TRUE_LISTS, "predictions": FOUND_LISTS}
 
 
@@ -50,13 +51,19 @@ def violations_of(frames: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]
         true = _list_of(out["truth"], TRUE_LISTS, but=_list_of(out["truth"], FOUND_LISTS[:-2]))
         found = _list_of(out["truth"], FOUND_LISTS, but=true)
         if true and found:
+            refuse_answers(out["truth"], true, found)
             _unfold_both(out, true, found, notes)
-        elif not {"rule", "context", "spans", "start"} & set(out["truth"].columns) and (true or found):
-            _unfold(out, "truth", true or found, notes)
         else:
+            column = "" if {"rule", *PLACES} & set(out["truth"].columns) else true or found
+            if column:
+                out["truth"] = _named(out["truth"], "text" if "text" in out["truth"] else "", notes["truth"])
             _parted(out, notes)
+            if "predictions" not in out:
+                refuse_unread(out["truth"], column)
+                if column:
+                    _unfold(out, "truth", column, notes)
     for name, names in _TABLES.items():
-        if name not in out or {"rule", "context", "spans", "start"} & set(out[name].columns):
+        if name not in out or {"rule", *PLACES} & set(out[name].columns):
             continue
         if column := _list_of(out[name], names) or _list_of(out[name], TRUE_LISTS):
             _unfold(out, name, column, notes)
@@ -118,7 +125,7 @@ def _unfold_both(out: dict[str, pd.DataFrame], true: str, found: str, notes: dic
 
 def _unfold(out: dict[str, pd.DataFrame], table: str, column: str, notes: dict[str, list[str]]) -> None:
     checker = known(out[table].columns, "checker") if table == "predictions" else ""
-    frame = _named(out[table], checker, notes[table])
+    frame = _named(out[table], checker, notes.setdefault(table, []))
     said = [f"read as one row per text: its violations are those of {column}"]
     out[table] = unfolded(frame, column, table, checker, said)
     if table == "predictions":
@@ -166,6 +173,18 @@ def _parted(out: dict[str, pd.DataFrame], notes: dict[str, list[str]]) -> None:
     lowered = {str(c).strip().casefold(): str(c) for c in frame.columns}
     candidates = [lowered[n] for n in ((SIDE,) if SIDE in lowered else SIDES) if n in lowered]
     telling = [c for c in candidates if _tells(frame[c])]
+    first = ""
+    if (
+        not telling
+        and SIDE in lowered
+        and (people := sorted({*frame[lowered[SIDE]].map(_word)} - {""}))
+        and len(people) > 1
+    ):
+        telling, first = [lowered[SIDE]], people[0]
+        notes["truth"].append(
+            f"no word of column {SIDE} says which rows are the truth: {first} was taken for it, {', '.join(people[1:4])} for "
+            f"{'a checker' if len(people) == 2 else 'checkers'}; the other way round precision and recall change places, F1 is the same"
+        )
     if not telling:
         return
     if len(telling) > 1:
@@ -175,7 +194,7 @@ def _parted(out: dict[str, pd.DataFrame], notes: dict[str, list[str]]) -> None:
         )
     column = telling[0]
     cells = frame[column].map(_word)
-    true = cells.isin(TRUE_WORDS)
+    true = cells == first if first else cells.isin(TRUE_WORDS)
     truth, predictions = frame[true].drop(columns=column), frame[~true]
     words = predictions[column].map(_word)
     checker = next((c for c in (lowered.get(n, "") for n in ("checker", *OTHERS["checker"])) if c and c != column), "")

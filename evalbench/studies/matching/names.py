@@ -8,7 +8,17 @@ SIDE = "side"
 NOT_NAMED = "checker not named"
 """The checker where the table names none."""
 OTHERS: Mapping[str, tuple[str, ...]] = {
-    "sample_id": ("doc_id", "document_id", "text_id", "sample", "item_id", "номер текста", "id текста", "текст_id"),
+    "sample_id": (
+        "doc_id",
+        "document_id",
+        "doc",
+        "text_id",
+        "sample",
+        "item_id",
+        "номер текста",
+        "id текста",
+        "текст_id",
+    ),
     "violation_id": ("номер нарушения", "id нарушения"),
     "text": ("document", "content", "sentence", "текст"),
     "start": ("start_offset", "span_start", "begin", "начало"),
