@@ -82,6 +82,10 @@ def status(store: str) -> None:
     click.echo(f"{log.address}: version {found.version}, {counted(found.interactions, 'interaction')}")
     if found.first is not None and found.last is not None:
         click.echo(f"  from {shown(found.first)} to {shown(found.last)}; {found.errors} with an error")
+    if found.ahead:
+        click.echo(
+            f"  in the future by this machine's clock: {counted(found.ahead, 'interaction')}, which windows up to now leave out"
+        )
     for source, n in found.feedback.items():
         click.echo(f"  feedback of source {source}: {n}")
     if found.orphans:
@@ -106,7 +110,7 @@ def append(store: str, file: Path, hashed: bool, renames: tuple[str, ...], utc: 
 
     Columns: id, ts (with a time zone), request; where known response, client, stages (JSON), model, prompt_version, latency
     (seconds), input_tokens, output_tokens, cost, error. All faults of the file are shown at once, and nothing is appended
-    then. An id that is there already is left as it is, so that a file may be appended again. Clients are kept as keyed
+    then; a time more than 10 minutes after this machine's clock is one. An id that is there already is left as it is, so that a file may be appended again. Clients are kept as keyed
     hashes; the key is in EVALBENCH_LOG_KEY.
     """
     from evalbench.monitor.clients import needed_key

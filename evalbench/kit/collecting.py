@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalbench.errors import BadInput
 from evalbench.kit.answers import answer_of, why_unscored
-from evalbench.readers.log_store import frames as logs
+from evalbench.readers import nameless
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evalbench.models.prompts import Prompt
 
 Row = Mapping[str, Any]
-UNNAMED = logs.UNNAMED
+UNNAMED = nameless.UNNAMED
 """The group of what no row names a model for; in every study, and not to be read as a model's name."""
 
 

@@ -13,7 +13,7 @@ from evalbench.monitor.rows import as_kept
 from evalbench.readers.files import raw_table, read_bytes
 from evalbench.readers.frames import rows_text
 from evalbench.readers.log_store.tables import SOURCES
-from evalbench.readers.log_store.times import instant, shown
+from evalbench.readers.log_store.times import AHEAD, future, instant, shown
 from evalbench.readers.renames import renamed_columns, unknown_renames
 from evalbench.readers.schema import Column, Table
 from evalbench.readers.tables import check
@@ -117,15 +117,19 @@ def rows_of(
 
 
 def _times(frame: pd.DataFrame, naive_is_utc: bool) -> tuple[list[str], list[str]]:
-    """The cells of ``ts`` with a zone, and faults with their rows."""
+    """The cells of ``ts`` with a zone, and faults with their rows; a time in the future is one."""
     if "ts" not in frame:
         return [], []
     made: list[str] = []
     wrong: dict[str, list[Any]] = {}
+    latest, ahead = future(), f"more than {AHEAD.seconds // 60} minutes after this machine's clock"
     for row, cell in frame["ts"].items():
         text = "" if cell is None else str(cell)
         try:
-            text = shown(instant(text, naive_is_utc=naive_is_utc))
+            at = instant(text, naive_is_utc=naive_is_utc)
+            text = shown(at)
+            if at > latest:
+                wrong.setdefault(ahead, []).append(row)
         except ValueError as error:
             if text:
                 wrong.setdefault(

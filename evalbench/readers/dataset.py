@@ -21,6 +21,7 @@ from evalbench.readers.large import STREAM, large_files
 from evalbench.readers.located import locate
 from evalbench.readers.log_store.address import is_log_store
 from evalbench.readers.log_store.frames import logged
+from evalbench.readers.nameless import of_tables
 from evalbench.readers.nested import unnested
 from evalbench.readers.one_table import one_table
 from evalbench.readers.renames import adapted, all_at_once, unknown_renames, usual
@@ -197,12 +198,12 @@ def checked_tables(
     """What was read, checked; see :func:`load`."""
     frames, columns = adapted(raw.frames, columns or {}, adapt)
     sources = {name: raw.sources.get(name, raw.label.name) for name in frames}
-    found_by_study = [
-        f"{sources[name]}: {note}" for name, frame in frames.items() for note in frame.attrs.get("notes", ())
-    ]
+    said = [(name, note) for name, frame in frames.items() for note in frame.attrs.get("notes", ())]
+    frames, nameless = of_tables(frames, schema, columns or {})
     frames, without_ids = numbered(frames, schema, columns or {})
-    tables, broken, faults, remarks, unused = {}, {}, [], [*raw.notes, *found_by_study], {}
-    remarks += [f"{sources[name]}: {note}" for name, note in without_ids.items()]
+    said += [*without_ids.items(), *nameless.items()]
+    tables, broken, faults, unused = {}, {}, [], {}
+    remarks = [*raw.notes, *(f"{sources[name]}: {note}" for name, note in said)]
     for name, table in schema.items():
         if name not in frames:
             if table.required:
@@ -229,14 +230,13 @@ def checked_tables(
     faults += unknown_renames(columns or {}, frames.values())
     grouping, wrong = grouping_of(cluster, slices, tables)
     faults += wrong
+    rows_of = {name: frames[name].index for name in tables}
     if faults and further is not None:
-        rows_of = {name: frames[name].index for name in tables}
         faults += _further_faults(raw.label, tables, rows_of, broken, schema, further)
     faults = list(dict.fromkeys(faults))
     if faults:
         head = f"{raw.label}: {counted(len(faults), 'fault')}{counted_as(faults[:FAULTS_SHOWN], _sheets(raw))}:"
         raise BadInput.listing(head, faults, FAULTS_SHOWN, all_at_once([*faults, *remarks]))
-    rows_of = {name: frames[name].index for name in tables}
     remarks = list(dict.fromkeys([*remarks, *unused_clusters(tables, schema, grouping, sources)]))
     sheets, keys = _sheets(raw), keys_of(schema)
     return Dataset(raw.label, tables, tuple(remarks), sources, unused, raw.card, rows_of, sheets, grouping, keys)

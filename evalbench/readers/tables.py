@@ -103,7 +103,7 @@ def typed(cells: pd.Series, column: Column) -> tuple[pd.Series, list[Fault]]:
     """Cells as the column's type, and the cells that are not of it (left empty)."""
     import pandas as pd
 
-    absent = _absent_cells(cells)
+    absent = absent_cells(cells)
     faults = []
     if not column.empty_ok and absent.any():
         faults.append(Fault(column.name, f"empty; expected {column.expected()}", tuple(cells.index[absent])))
@@ -124,7 +124,8 @@ def typed(cells: pd.Series, column: Column) -> tuple[pd.Series, list[Fault]]:
     return pd.Series(values, index=cells.index), faults
 
 
-def _absent_cells(cells: pd.Series) -> pd.Series:
+def absent_cells(cells: pd.Series) -> pd.Series:
+    """Which cells of a raw column are empty: null, ``""`` or not a number."""
     import pandas as pd
 
     if isinstance(cells.dtype, pd.StringDtype):

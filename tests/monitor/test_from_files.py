@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+import re
+from datetime import UTC, datetime, timedelta
 
 import pandas as pd
 import pytest
@@ -47,6 +48,22 @@ def test_rows_of_json_lines(tmp_path):
         "cost": 0.0,
     }
     assert second == {name: value for name, value in LINES[1].items() if value is not None}
+
+
+def test_times_in_the_future_are_refused_and_clocks_may_differ(tmp_path):
+    now = datetime.now(UTC)
+    ahead = [
+        {"id": str(i), "ts": (now + timedelta(minutes=m)).isoformat(), "request": "q"}
+        for i, m in enumerate((0, 8, 20, 9999))
+    ]
+    rows, _ = rows_of("interactions", file(tmp_path, ahead[:2]))
+    assert len(rows) == 2
+    said = "column ts: more than 10 minutes after this machine's clock (rows 3, 4)"
+    with pytest.raises(BadInput, match=re.escape(said)):
+        rows_of("interactions", file(tmp_path, ahead))
+    marks = [{"interaction": "0", "ts": ahead[3]["ts"], "source": "user", "value": 1}]
+    with pytest.raises(BadInput, match="10 minutes after this machine's clock"):
+        rows_of("feedback", file(tmp_path, marks))
 
 
 def test_rows_of_parquet_and_csv_are_those_of_json_lines(tmp_path):

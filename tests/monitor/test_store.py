@@ -118,6 +118,9 @@ def test_feedback_belongs_to_interactions(log):
     assert log.append_feedback([remark(2)], orphans=True) == Appended(1, 0)
     status = log.status()
     assert (dict(status.feedback), status.orphans) == ({"annotator": 2, "judge": 1, "user": 1}, 1)
+    assert status.ahead == 0
+    log.append([interaction(4, ts=datetime.now(UTC) + timedelta(minutes=m)) | {"id": f"late {m}"} for m in (5, 30)])
+    assert log.status().ahead == 1
 
 
 def test_losses_are_summed_by_reason(log):

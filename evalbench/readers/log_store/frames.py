@@ -18,6 +18,7 @@ from evalbench.readers.log_store.log import Log
 from evalbench.readers.log_store.tables import INTERACTIONS, tables
 from evalbench.readers.log_store.texts import readable
 from evalbench.readers.log_store.times import EVERYTHING, Window, window_of
+from evalbench.readers.nameless import MODEL, with_models
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 1_000_000
 MOST_BYTES = 2_000_000_000
-UNNAMED = "model not named"
 _ENDS = ("from", "to")
 
 
@@ -120,7 +120,7 @@ def logged(data: str | Path, sampled: int = 0, columns: Mapping[str, str] | None
 
     Columns without any value are left out. ``label`` is what annotators said, ``score`` what a judge said, see
     :class:`Marks`; what users said is neither. Where some rows name a model and others none, those are the group
-    :data:`UNNAMED`, and a note gives their number.
+    :data:`~evalbench.readers.nameless.UNNAMED`, and a note gives their number.
 
     Parameters
     ----------
@@ -152,18 +152,8 @@ def logged(data: str | Path, sampled: int = 0, columns: Mapping[str, str] | None
     notes += [str(frame.attrs[STREAM])] if is_sample else []
     notes += [*said.notes, *([f"half characters replaced in {counted(cut, 'text')}"] if cut else [])]
     of_rows = digest({"rows": frame_hash(frame), **({"of": sha256(str(n).encode())} if is_sample else {})})
-    frame, nameless = _with_models(frame)
+    frame, nameless = with_models(frame) if MODEL in frame else (frame, [])
     return Logged(frame, [*notes, *nameless], of_rows, name)
-
-
-def _with_models(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """The frame with a group for rows that name no model, where others name one, and a note of it."""
-    empty = frame["model"].isna() if "model" in frame else None
-    if empty is None or not empty.any() or empty.all():
-        return frame, []
-    out = frame.assign(model=raw_cells(frame["model"].where(~empty, UNNAMED))[0])
-    out.attrs |= frame.attrs
-    return out, [f"{empty.sum()} of {counted(len(frame), 'row')} name no model; they are the group “{UNNAMED}”"]
 
 
 def _whole(log: Log, n: int, window: Window) -> pd.DataFrame:

@@ -26,7 +26,7 @@ from evalbench.readers.log_store.tables import (
     tables,
 )
 from evalbench.readers.log_store.texts import is_cut, readable, restored
-from evalbench.readers.log_store.times import EVERYTHING, Window, as_datetime
+from evalbench.readers.log_store.times import EVERYTHING, Window, as_datetime, future
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -60,6 +60,8 @@ class Status(NamedTuple):
         By source.
     orphans : int
         Feedback on interactions that are not in the store.
+    ahead : int
+        Interactions with a time in the future, by this machine's clock.
     """
 
     version: int
@@ -71,6 +73,7 @@ class Status(NamedTuple):
     orphans: int
     losses: tuple[Loss, ...]
     has_key: bool
+    ahead: int = 0
 
 
 class Log:
@@ -198,6 +201,7 @@ class Log:
             about = dict(connection.execute(sa.select(has.about.c.name, has.about.c.value)).tuples().all())
             n, errors = connection.execute(sa.select(sa.func.count(), sa.func.count(rows.c.error))).tuples().one()
             first, last = connection.execute(sa.select(sa.func.min(rows.c.ts), sa.func.max(rows.c.ts))).tuples().one()
+            ahead = connection.execute(sa.select(sa.func.count()).where(rows.c.ts > future())).scalar_one()
             by_source = sa.select(marks.c.source, sa.func.count()).group_by(marks.c.source).order_by(marks.c.source)
             feedback: dict[str, int] = dict(connection.execute(by_source).tuples().all())
             orphans = connection.execute(sa.select(sa.func.count()).select_from(marks).where(~known)).scalar_one()
@@ -209,7 +213,8 @@ class Log:
             losses = tuple(
                 Loss(why, int(n), since, until) for why, n, since, until in connection.execute(lost).tuples()
             )
-        return Status(int(about["version"]), n, first, last, errors, feedback, orphans, losses, "client_key" in about)
+        has_key = "client_key" in about
+        return Status(int(about["version"]), n, first, last, errors, feedback, orphans, losses, has_key, ahead)
 
     def batches(
         self,

@@ -11,6 +11,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _FIRST = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
 _LAST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
+AHEAD = timedelta(minutes=10)
+"""How far the clocks of machines may be ahead; a later time is in the future."""
 EXAMPLE = "2026-05-01T09:30:00Z"
 
 
@@ -46,6 +48,11 @@ def microseconds(time: datetime) -> int:
     if not _FIRST <= found <= _LAST:
         raise ValueError("a time before the year 1 or after 9999 in UTC")
     return found
+
+
+def future() -> int:
+    """From when on a time is in the future for all clocks that go right within :data:`AHEAD`."""
+    return microseconds(datetime.now(UTC) + AHEAD)
 
 
 def instant(text: str, *, naive_is_utc: bool = False) -> int:

@@ -1,0 +1,60 @@
+"""Rows that name no model in a table whose other rows name one: a group of its own, with a note of their number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from evalbench.core.wording import counted
+from evalbench.readers.frames import raw_cells
+from evalbench.readers.tables import absent_cells
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evalbench.readers.schema import Table
+
+MODEL, UNNAMED = "model", "model not named"
+
+
+def with_models(frame: pd.DataFrame, column: str = MODEL) -> tuple[pd.DataFrame, list[str]]:
+    """A raw frame with the group :data:`UNNAMED` where a row names no model, and a note of it.
+
+    A column without any name is left out.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame, notes = with_models(pd.DataFrame({"id": [1, 2], "model": ["tiny", None]}))
+    >>> frame["model"].tolist(), notes
+    (['tiny', 'model not named'], ['1 of 2 rows name no model; they are the group “model not named”'])
+    """
+    empty = absent_cells(frame[column])
+    if not empty.any():
+        return frame, []
+    if empty.all():
+        kept, said = frame.drop(columns=column), f"no row names a model: the empty column {column} is not used"
+    else:
+        kept = frame.assign(**{column: raw_cells(frame[column].astype(object).where(~empty, UNNAMED))[0]})
+        verb = "names" if empty.sum() == 1 else "name"
+        said = f"{empty.sum()} of {counted(len(frame), 'row')} {verb} no model; they are the group “{UNNAMED}”"
+    kept.attrs |= frame.attrs
+    return kept, [said]
+
+
+def of_tables(
+    frames: Mapping[str, pd.DataFrame], schema: Mapping[str, Table], renames: Mapping[str, str]
+) -> tuple[dict[str, pd.DataFrame], dict[str, str]]:
+    """Tables after :func:`with_models`, and the notes, by table; only those that may name models and need not."""
+    out = dict(frames)
+    notes: dict[str, str] = {}
+    for name, frame in frames.items():
+        column = schema[name].column(MODEL) if name in schema else None
+        if column is None or column.required or column.empty_ok or frame.empty:
+            continue
+        meant = [str(c) for c in frame.columns if renames.get(str(c), str(c)) == MODEL]
+        if len(meant) == 1:
+            out[name], said = with_models(frame, meant[0])
+            if said:
+                notes[name] = said[0]
+    return out, notes
