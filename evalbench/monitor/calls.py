@@ -13,6 +13,11 @@ from typing import Any, NamedTuple
 MOST_PARTS = 20_000
 OVERHEAD = 600  # bytes of a row beside its texts, about
 _LONGEST_DATA = 1_000
+_EVENT = "response."
+_LAST_EVENTS = frozenset(f"{_EVENT}{how}" for how in ("completed", "incomplete", "failed"))
+_OF_MESSAGES = frozenset(
+    ("role", "type")
+)  # what is no message in a list of them, such as the result of a tool, has a type
 # A union of types would be made anew at every call.
 _SEQUENCES, _BYTES = (list, tuple), (bytes, bytearray)
 
@@ -90,7 +95,7 @@ def snapshot(value: Any) -> tuple[Any, int]:
 
 
 def said(reply: Any) -> Said:
-    """What a reply holds: a text, a chat completion, or any value that JSON can write.
+    """What a reply holds: a text, a chat completion, a response of the Responses API, or any value that JSON can write.
 
     Examples
     --------
@@ -107,6 +112,8 @@ def said(reply: Any) -> Said:
         reply = _of_json(raw)
     choices = got(reply, "choices")
     if not isinstance(choices, _SEQUENCES):
+        if got(reply, "object") == "response" and isinstance(got(reply, "output"), _SEQUENCES):
+            return _of_response(reply)
         copy, size = snapshot(reply)
         return Said(copy, size=size)
     texts: list[str | None] = []
@@ -129,6 +136,27 @@ def said(reply: Any) -> Said:
     return Said(text, model, *tokens, stages, sum(map(_bytes_of, texts)))
 
 
+def _of_response(reply: Any) -> Said:
+    """A reply of the Responses API: the texts of all its messages, and why it ended where it did not complete."""
+    texts: list[str] = []
+    stages: dict[str, Any] = {}
+    for item in got(reply, "output"):
+        if got(item, "type") == "function_call":
+            stages.setdefault("tool_calls", []).append({"name": got(item, "name"), "arguments": got(item, "arguments")})
+        content = got(item, "content")
+        for part in content if isinstance(content, _SEQUENCES) and got(item, "type") == "message" else ():
+            if isinstance(text := got(part, "text"), str):
+                texts.append(text)
+            if refusal := got(part, "refusal"):
+                stages["refusal"] = refusal
+    why = got(got(reply, "incomplete_details"), "reason") or got(got(reply, "error"), "code")
+    if finish := why or got(reply, "status"):
+        stages["finish"] = finish
+    usage = got(reply, "usage")
+    tokens = got(usage, "input_tokens"), got(usage, "output_tokens")
+    return Said("".join(texts) if texts else None, got(reply, "model"), *tokens, stages, sum(map(_bytes_of, texts)))
+
+
 def _bytes_of(text: str | None) -> int:
     return 0 if text is None else len(text) if text.isascii() else 4 * len(text)
 
@@ -146,7 +174,7 @@ def _tool_call(call: Any) -> dict[str, Any]:
 
 
 class Pieces:
-    """A streamed reply as it comes: texts, or chunks of a chat completion.
+    """A streamed reply as it comes: texts, chunks of a chat completion, or events of the Responses API.
 
     Parameters
     ----------
@@ -159,12 +187,15 @@ class Pieces:
         self._texts: list[str] = []
         self._tools: dict[int, dict[str, Any]] = {}
         self._model = self._finish = self._usage = None
+        self._whole: Said | None = None
         self.too_long = False
 
     def add(self, piece: Any) -> bool:
         """Take the next one; whether it holds text."""
         text = piece
-        if not isinstance(piece, str):
+        if isinstance(event := got(piece, "type"), str) and event.startswith(_EVENT):
+            text = self._event(event, piece)
+        elif not isinstance(piece, str):
             choices = got(piece, "choices")
             first = choices[0] if choices else None
             delta = got(first, "delta")
@@ -189,6 +220,15 @@ class Pieces:
         """Whether the model has said why it ended."""
         return bool(self._finish)
 
+    def _event(self, event: str, piece: Any) -> str | None:
+        """The text of an event of the Responses API; the last one has the whole reply."""
+        response = got(piece, "response")
+        self._model = got(response, "model") or self._model
+        if event in _LAST_EVENTS:
+            whole = said(response)
+            self._whole, self._finish = whole, whole.stages.get("finish")
+        return got(piece, "delta") if event == f"{_EVENT}output_text.delta" else None
+
     def _tool(self, call: Any) -> None:
         piece = _tool_call(call)
         so_far = self._tools.setdefault(got(call, "index") or 0, {"name": piece["name"], "arguments": ""})
@@ -196,6 +236,8 @@ class Pieces:
 
     def said(self) -> Said:
         """The reply so far."""
+        if self._whole is not None:
+            return self._whole
         stages: dict[str, Any] = {"tool_calls": list(self._tools.values())} if self._tools else {}
         if self._finish:
             stages["finish"] = self._finish
@@ -214,9 +256,9 @@ def question(asked: Any) -> str | None:
     """
     if asked is None or isinstance(asked, str):
         return asked
-    if not isinstance(asked, list) or not all(isinstance(one, Mapping) and "role" in one for one in asked):
+    if not isinstance(asked, list) or not all(isinstance(one, Mapping) and one.keys() & _OF_MESSAGES for one in asked):
         return json.dumps(asked, ensure_ascii=False)
-    of_users = [one for one in asked if one["role"] == "user"]
+    of_users = [one for one in asked if one.get("role") == "user"]
     last = (of_users or asked)[-1:]
     content = last[0].get("content") if last else None
     if isinstance(content, list):

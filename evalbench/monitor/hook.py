@@ -10,13 +10,14 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from evalbench.errors import BadInput
 from evalbench.monitor import writing
 from evalbench.monitor.calls import OVERHEAD, kind, said, snapshot
 from evalbench.monitor.counts import Counts
 from evalbench.monitor.intake import ABOUT, Intake, new_id
+from evalbench.monitor.openai_clients import hooked
 from evalbench.monitor.places import Places
 from evalbench.monitor.sinks import Function
 from evalbench.monitor.wrapping import UNDER_WAY, Call, wrapped
@@ -251,10 +252,16 @@ class CallLog:
 
     def __call__(self, function: F) -> F:
         """Log every call of a function: a decorator. See :meth:`calls`."""
-        return self.calls()(function)
+        return self.calls(function)
 
-    def calls(self, *, request: str = "", client: str = "") -> Callable[[F], F]:
-        """A decorator that logs every call of a function: what it was asked, what it returned or raised, how long it took.
+    @overload
+    def calls(self, function: F, /) -> F: ...
+
+    @overload
+    def calls(self, /, *, request: str = "", client: str = "") -> Callable[[F], F]: ...
+
+    def calls(self, function: Any = None, /, *, request: str = "", client: str = "") -> Any:
+        """A decorator, with names of parameters or without, that logs every call of a function: what it was asked, what it returned or raised, how long it took.
 
         The function may be ``async``, and it may return a stream (a generator, or what ``openai`` returns): its pieces are
         logged when it ends. One that is left half-way is logged as far as it came, with the error ``abandoned``. Calls
@@ -270,7 +277,7 @@ class CallLog:
         Raises
         ------
         TypeError
-            If the function has no such parameter.
+            If the function has no such parameter, or something else than a function is decorated.
 
         Examples
         --------
@@ -285,24 +292,25 @@ class CallLog:
         >>> rows[0]["request"], rows[0]["response"], rows[0]["error"]
         ('why?', 'WHY?', None)
         """
-        return lambda function: wrapped(function, Places.of(function, request, client), self._intake)
+        if function is not None and not callable(function):
+            raise TypeError(f'a name of a parameter is given by its purpose: log.calls(request="{function}")')
+
+        def logging(function: F) -> F:
+            return wrapped(function, Places.of(function, request, client), self._intake)
+
+        return logging if function is None else logging(function)
 
     def openai(self, client: Any) -> Any:
-        """Log what an ``openai`` client (sync or async) is asked by ``chat.completions.create`` and ``parse``.
+        """Log what an ``openai`` client (sync or async) is asked: ``create``, ``parse`` and ``stream`` of chats and responses.
 
-        Its other methods, and clients that ``with_options`` makes of it, are as they were.
+        So is what is asked of the clients that its ``with_options`` makes. Its other methods are as they were.
 
         Returns
         -------
         object
             The same client.
         """
-        completions = client.chat.completions
-        for name in ("create", "parse"):
-            function = getattr(completions, name, None)
-            if callable(function) and getattr(function, "__evalbench__", None) is not self._intake:
-                setattr(completions, name, wrapped(function, Places.of_chat(), self._intake, client))
-        return client
+        return hooked(client, self._intake)
 
     @contextmanager
     def about(

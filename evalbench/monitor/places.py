@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-_MESSAGES = "messages"
+_MESSAGES, _INPUT, _INSTRUCTIONS = "messages", "input", "instructions"
 _CLIENTS = ("safety_identifier", "user")
 _IDS = (str, int)
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -23,14 +23,23 @@ class _Place(NamedTuple):
 
 
 class Places(NamedTuple):
-    """The parameter with the request, and those with the client, of which the first that is given counts."""
+    """The parameter with the request, and those with the client, of which the first that is given counts.
+
+    ``of_system``: that with the system's message, where it is not one of the request.
+    """
 
     of_request: _Place
     of_client: tuple[_Place, ...] = ()
+    of_system: _Place | None = None
 
     def request(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """What is asked."""
-        return self.of_request.read(args, kwargs)
+        """What is asked; with a system's message of its own, messages."""
+        asked = self.of_request.read(args, kwargs)
+        system = self.of_system.read(args, kwargs) if self.of_system else None
+        if not isinstance(system, str):
+            return asked
+        rest = asked if isinstance(asked, list) else [{"role": "user", "content": asked}] if asked else []
+        return [{"role": "system", "content": system}, *rest]
 
     def client(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str | int | None:
         """Who asks; None where nobody is named."""
@@ -44,6 +53,11 @@ class Places(NamedTuple):
     def of_chat(cls) -> Places:
         """Those of ``chat.completions.create``."""
         return cls(_Place(_MESSAGES), tuple(map(_Place, _CLIENTS)))
+
+    @classmethod
+    def of_responses(cls) -> Places:
+        """Those of ``responses.create``."""
+        return cls(_Place(_INPUT), tuple(map(_Place, _CLIENTS)), _Place(_INSTRUCTIONS))
 
     @classmethod
     def of(cls, function: Callable[..., Any], request: str = "", client: str = "") -> Places:

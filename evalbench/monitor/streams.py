@@ -84,24 +84,30 @@ class _Watched:
             self._left()
 
 
+class _Piece:
+    """The making of a piece, which belongs to the call; where it ends or fails, so does the call."""
+
+    def __init__(self, watched: _Watched) -> None:
+        self._watched = watched
+
+    def __enter__(self) -> None:
+        _, call, _, under_way = self._watched._evalbench
+        self._token = under_way.set(call)
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        with suppress(ValueError):  # another context goes on with it
+            self._watched._evalbench[3].reset(self._token)
+        if error is not None:
+            self._watched._ended(None if isinstance(error, StopIteration | StopAsyncIteration) else error)
+
+
 class _Stream(_Watched):
     def __iter__(self) -> _Stream:
         return self
 
     def __next__(self) -> Any:
-        stream, call, _, under_way = self._evalbench
-        token = under_way.set(call)
-        try:
-            piece = next(stream)
-        except StopIteration:
-            self._ended()
-            raise
-        except BaseException as error:
-            self._ended(error)
-            raise
-        finally:
-            with suppress(ValueError):  # another context goes on with it
-                under_way.reset(token)
+        with _Piece(self):
+            piece = next(self._evalbench[0])
         self._came(piece)
         return piece
 
@@ -119,19 +125,8 @@ class _AsyncStream(_Watched):
         return self
 
     async def __anext__(self) -> Any:
-        stream, call, _, under_way = self._evalbench
-        token = under_way.set(call)
-        try:
-            piece = await stream.__anext__()
-        except StopAsyncIteration:
-            self._ended()
-            raise
-        except BaseException as error:
-            self._ended(error)
-            raise
-        finally:
-            with suppress(ValueError):  # another context goes on with it
-                under_way.reset(token)
+        with _Piece(self):
+            piece = await self._evalbench[0].__anext__()
         self._came(piece)
         return piece
 

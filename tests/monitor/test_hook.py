@@ -385,3 +385,14 @@ def test_a_key_that_anybody_could_guess_is_not_used(caplog):
         log.record(request="why?", client="anna")
     assert rows[0]["client"] is None
     assert "the key has 5 bytes, expected at least 16" in caplog.text
+
+
+def test_calls_is_a_decorator_with_names_and_without(kept):
+    @kept.log.calls
+    def answer(question):
+        return question.upper()
+
+    assert (answer("why?"), kept.log.calls()(lambda question: question.title())("why?")) == ("WHY?", "Why?")
+    assert [(row["request"], row["response"]) for row in kept.rows] == [("why?", "WHY?"), ("why?", "Why?")]
+    with pytest.raises(TypeError, match=r'log\.calls\(request="question"\)'):
+        kept.log.calls("question")

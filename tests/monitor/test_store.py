@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from datetime import timedelta, timezone
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from logged import HOSTILE, START, ended, interaction, processes, remark
