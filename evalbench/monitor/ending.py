@@ -18,6 +18,10 @@ class Writes(Protocol):
 
     def close(self, timeout: float | None = None) -> None: ...
 
+    def hold(self) -> None: ...
+
+    def go_on(self) -> None: ...
+
     def forked(self) -> None: ...
 
 
@@ -33,7 +37,7 @@ def watch(writer: Writes) -> None:
         _registered = True
         atexit.register(_close_all)
         if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=_after_fork)
+            os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork)
     _at_sigterm()
 
 
@@ -58,6 +62,16 @@ def _close_all() -> None:
     for writer in list(_all):
         with suppress(Exception):
             writer.close()
+
+
+def _before_fork() -> None:
+    for writer in list(_all):
+        writer.hold()
+
+
+def _after_fork_in_parent() -> None:
+    for writer in list(_all):
+        writer.go_on()
 
 
 def _after_fork() -> None:

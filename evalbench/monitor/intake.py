@@ -13,8 +13,9 @@ from evalbench.monitor.calls import OVERHEAD, TooLarge
 from evalbench.monitor.cleaning import Cleaner
 from evalbench.monitor.clients import LEAST, client_hash, key_of_environment
 from evalbench.monitor.counts import LARGE
+from evalbench.monitor.opening import Store
 from evalbench.monitor.sinks import Function, ToFunction, ToStore
-from evalbench.monitor.writing import Store, Writer, logger
+from evalbench.monitor.writing import Writer, logger
 
 _IDS = (str, int)
 ABOUT: ContextVar[Mapping[str, Any] | None] = ContextVar("evalbench_about", default=None)

@@ -17,12 +17,11 @@ from datetime import UTC, datetime
 from itertools import islice
 from queue import Empty, SimpleQueue
 from threading import RLock, Thread
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
-from evalbench.errors import BadInput
-from evalbench.models.redact import redactor
 from evalbench.monitor import ending
 from evalbench.monitor.counts import CLOSED, FAULT, FULL, LARGE, LEFT, REFUSED, Counts, kind_and_place
+from evalbench.monitor.opening import NotOpen, Rest, Sink, Store
 
 Table = Literal["interactions", "feedback", "losses"]
 Row = dict[str, Any]
@@ -33,14 +32,6 @@ BATCH_ROWS, BATCH_BYTES = 100, 4 * 2**20
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.1, 5.0
 _LOOK_S, _CLOSING_S = 0.002, 0.5
 logger = logging.getLogger("evalbench.monitor")
-
-
-class Store(Protocol):
-    """Where rows go: every call is one transaction, and a row whose ``id`` is there already is not written again."""
-
-    def write(self, table: Table, rows: list[Row]) -> None: ...
-
-    def close(self) -> None: ...
 
 
 class _Item(NamedTuple):
@@ -91,6 +82,7 @@ class Writer:
 
     def forked(self) -> None:
         """Begin with nothing: what waited before a fork is its parent's to write, and what was lost its parent's to report."""
+        self._rest = Rest()
         self._lock = RLock()  # the handler of a signal must not wait for the thread that it interrupts
         self._queue: SimpleQueue[_Item | None] = SimpleQueue()
         self._hurry: SimpleQueue[None] = SimpleQueue()
@@ -106,6 +98,14 @@ class Writer:
         self._said: tuple[Mapping[str, int], int] = ({}, 0)
         self._process = f"{platform.node()}:{os.getpid()}"
         self._id = os.urandom(8).hex()
+
+    def hold(self) -> None:
+        """Before a fork: wait, for a bounded time, until the thread is not at the store."""
+        self._rest.hold()
+
+    def go_on(self) -> None:
+        """After a fork, in the parent."""
+        self._rest.go_on()
 
     def start(self) -> None:
         """Start the thread, if it does not run."""
@@ -237,7 +237,7 @@ class Writer:
 
     def _run(self) -> None:
         held: deque[_Item] = deque()
-        store = _Sink(self._opened)
+        store = Sink(self._opened, self._rest)
         most, pause = BATCH_ROWS, _FIRST_PAUSE_S
         try:
             while self._gather(held):
@@ -290,7 +290,7 @@ class Writer:
             self.fault(error)
             self._lose(FAULT, of=item)
 
-    def _write(self, store: _Sink, batch: list[_Item]) -> None:
+    def _write(self, store: Sink, batch: list[_Item]) -> None:
         for table in _TABLES:  # interactions first: feedback refers to them
             if rows := [item.row for item in batch if item.table == table]:
                 store.write(table, rows)
@@ -302,7 +302,7 @@ class Writer:
         if was_down:
             logger.warning("the log store is written again; %s", self.counts)
 
-    def _report(self, store: _Sink) -> None:
+    def _report(self, store: Sink) -> None:
         """Write what was lost; what cannot be written is tried again later, and holds no row up."""
         if time.monotonic() < self._report_from:
             return
@@ -349,36 +349,6 @@ class Writer:
                 self._hurry.get_nowait()
         with suppress(Empty):
             self._hurry.get(timeout=seconds)
-
-
-class NotOpen(Exception):
-    """A store that cannot be opened, and why."""
-
-
-class _Sink:
-    """The store, opened when it is first needed, and anew after it failed."""
-
-    def __init__(self, opened: Callable[[], Store]) -> None:
-        self._opened = opened
-        self._store: Store | None = None
-
-    def write(self, table: Table, rows: list[Row]) -> None:
-        if self._store is None:
-            try:
-                self._store = self._opened()
-            except BadInput as error:  # a text of ours, about an address or what is there
-                raise NotOpen(f"{type(error).__name__}: {redactor()(str(error))}") from None
-        try:
-            self._store.write(table, rows)
-        except Exception:
-            self.close()
-            raise
-
-    def close(self) -> None:
-        store, self._store = self._store, None
-        if store is not None:
-            with suppress(Exception):
-                store.close()
 
 
 def _kind(error: Exception) -> str:

@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from evalbench.monitor.store import LogStore
+
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="not on this platform")
 HEAD = """
 import json, os, signal, sys, time
@@ -109,6 +111,47 @@ def test_a_server_that_hands_the_signal_back_at_its_end(tmp_path):
     """
     found, _ = run(tmp_path, body, code=-signal.SIGTERM)
     assert requests(found) == ["a", "while it shuts down"]
+
+
+@pytest.mark.parametrize(
+    "after", [0.1, pytest.param(0.02, marks=pytest.mark.slow), pytest.param(0.2, marks=pytest.mark.slow)]
+)
+def test_a_fork_while_the_store_is_opened_for_the_first_time(tmp_path, after):
+    """As gunicorn --preload forks its workers: a half imported module in a child would never write."""
+    store = tmp_path / "log.sqlite"
+    body = f"""
+        log = logged({str(store)!r}, linger=0)
+        log.record(request='parent')
+        time.sleep({after})
+        for i in range(2):
+            if os.fork() == 0:
+                log.record(request=f'child {{i}}')
+                sys.exit(0)
+        for _ in range(2):
+            assert os.wait()[1] == 0
+    """
+    _, said = run(tmp_path, body)
+    assert said == ""
+    with LogStore(store) as log:
+        assert sorted(row["request"] for row in log.rows()) == ["child 0", "child 1", "parent"]
+
+
+def test_a_store_that_hangs_holds_a_fork_up_for_a_bounded_time(tmp_path):
+    body = """
+        waits = iter([0, 60])
+        log = logged(lambda table, rows: time.sleep(next(waits)), linger=0, exit_timeout=0)
+        for _ in range(2):
+            log.record(request='a')
+            time.sleep(0.1)
+        begun = time.monotonic()
+        if os.fork() == 0:
+            os._exit(0)
+        os.wait()
+        print(time.monotonic() - begun)
+        os._exit(0)
+    """
+    _, said = run(tmp_path, body)
+    assert 0.2 < float(said) < 3
 
 
 def test_a_fork_writes_its_own_rows_once(tmp_path):
