@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 from evalbench.core.wording import counted
 from evalbench.errors import BadInput
 from evalbench.readers.large import STREAM
-from evalbench.readers.log_store.frames import UNNAMED
+from evalbench.readers.nameless import UNNAMED
 from evalbench.readers.renames import usual, within
 from evalbench.readers.schema import TRIAL, Table
 
