@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from drifted import KEY, evaluated, tables
 
+from evalbench import drift, load
 from evalbench.core.psi import psi_of_numbers
 from evalbench.core.tallies import histogram, psi_of_histogram
 from evalbench.errors import BadInput
@@ -125,3 +126,65 @@ def test_one_table_in_halves_is_said_in_the_lead() -> None:
     assert ": one table, halved at 2026-02-1" in halved.sentence
     given = quick({"oos": one}, oot_from="2026-03-01")
     assert "halved" not in given.sentence + given.judged
+
+
+def test_what_lies_between_the_samples_beside_time_is_in_the_sentence() -> None:
+    frames = tables("desk_log_control", 6)
+    swapped = quick({"oos": frames["oot"], "oot": frames["oos"]})
+    assert "All of OOT is dated before OOS: the two may be swapped." in swapped.sentence
+    assert not any("overlap" in note for note in swapped.notes)
+    again = quick({"oos": frames["oos"], "oot": frames["oos"].assign(id=[f"b{i}" for i in range(len(frames["oos"]))])})
+    assert (
+        f"{len(frames['oos'])} of {len(frames['oos'])} rows of OOT are dated before the end of OOS." in again.sentence
+    )
+    assert "dated" not in quick(frames).sentence
+
+
+def test_another_model_is_in_the_sentence_and_the_same_is_not() -> None:
+    frames = tables("desk_log_control", 6)
+    n = len(frames["oot"])
+
+    def said(then: str, now: list[str]) -> str:
+        oos, oot = frames["oos"].assign(model=then), frames["oot"].assign(model=now)
+        return str(quick({"oos": oos, "oot": oot}).sentence)
+
+    assert "Models: OOS a/1; OOT b/2: a change may be the model's." in said("a/1", ["b/2"] * n)
+    assert "Models: OOS a/1; OOT a/1 75%, b/2 25%: a change" in said("a/1", ["a/1"] * (3 * n // 4) + ["b/2"] * (n // 4))
+    assert "Models" not in said("a/1", ["a/1"] * n)
+    assert "Models" not in said("a/1", [""] * n)
+
+
+def test_labels_that_never_differ_leave_the_drop_an_interval_with_a_width() -> None:
+    frames = {t: f.assign(label="1") for t, f in tables("desk_log_control", 6).items()}
+    drop = quick(frames).estimate("drop")
+    # Newcombe (1998), method 10, from Wilson's bounds of 200 of 200 and of 80 of 80
+    wilson = [100 * (1 - n / (n + 1.959964**2)) for n in (200, 80)]
+    assert (drop.value, drop.ci_low, drop.ci_high) == pytest.approx((0, -wilson[0], wilson[1]), abs=1e-3)
+    halves = quick({t: f.rename(columns={"label": "score"}).assign(score="0.5") for t, f in frames.items()}, key_bands={})
+    assert (halves.estimate("drop").ci_low, halves.estimate("drop").note) == (
+        None,
+        "all marks of a side are equal: no interval",
+    )
+
+
+def test_months_worse_than_the_whole_are_noted() -> None:
+    frames = tables("desk_log_control", 6)
+    oot = frames["oot"]
+    june = oot.assign(label=oot["label"].mask(oot["ts"].str.startswith("2026-06"), "0"))
+    notes = quick({**frames, "oot": june}, key_bands={}).notes
+    assert "Worse than all of OOT together: 2026-06 (key metric red)" in notes
+    assert not [n for n in quick(frames).notes if n.startswith("Worse than")]
+
+
+def test_copies_are_noted_and_may_be_drawn_together() -> None:
+    frames = {
+        t: f.assign(request=[f"Where is room {i % 9}?" for i in range(len(f))])
+        for t, f in tables("desk_log_control", 6).items()
+    }
+    found = quick(frames)
+    assert any(n.startswith("OOT: 71 of 80 requests are copies") and "-p cluster=request" in n for n in found.notes)
+    together = drift.evaluate(
+        load(frames, study="drift", cluster="request"), embed="", tests=["key_metric"], n_resamples=40
+    )
+    assert "clusters" in together.estimate("drop").method
+    assert not any("copies of others" in note for note in together.notes)

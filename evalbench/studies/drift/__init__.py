@@ -30,7 +30,7 @@ from evalbench.readers.dataset import Dataset
 from evalbench.readers.schema import Column, Table
 from evalbench.studies.drift.all_rows import all_rows, beside
 from evalbench.studies.drift.figures import measures, with_sums
-from evalbench.studies.drift.inputs import AUTO, WINDOWS, adapted, metric_of, samples_of, windows_of
+from evalbench.studies.drift.inputs import AUTO, WINDOWS, adapted, copies_noted, metric_of, samples_of, windows_of
 from evalbench.studies.drift.items import items_of
 from evalbench.studies.drift.judged import reason_of
 from evalbench.studies.drift.lights import LIGHTS_ON, NEW_TOKENS, PRESETS, PSI_LIGHTS_ON, RELIABLE_FROM, TESTS, rules_of
@@ -46,7 +46,7 @@ from evalbench.studies.drift.pictures import (
     statistics_shown,
     telling,
 )
-from evalbench.studies.drift.shown import tables_of
+from evalbench.studies.drift.shown import tables_of, worse_parts
 from evalbench.studies.drift.summary import LIGHT_ON, NEW_TOKENS_AS, PRESET, PSI_LIGHT_ON, settings_of, summarise
 
 if TYPE_CHECKING:
@@ -97,6 +97,7 @@ COLUMNS = (
         empty_ok=True,
         help="the class of the response; else a cluster of its vector",
     ),
+    Column("model", "text", required=False, empty_ok=True, help="what answered, named where the sides differ"),
     Column("reference", "text", required=False, empty_ok=True, help="the true answer, for the best constant answer"),
 )
 SCHEMA: Mapping[str, Table] = {
@@ -275,6 +276,7 @@ def evaluate(
     at(f"the tests, {n_resamples} resamples")
     summary = summarise(items, **taken(summarise, options))
     warning = language_warning(card, items["request"].tolist()) if card else ""
+    tables = tables_of(measured, settings_of(options), options)
     return Result(
         study="drift",
         question=QUESTION,
@@ -288,16 +290,15 @@ def evaluate(
         items=items,
         items_of="interactions of both samples",
         summary=summary,
-        tables={
-            **beside(tables_of(measured, settings_of(options), options), counted),
-            **({"anchors": judge.table} if judge else {}),
-        },
+        tables={**beside(tables, counted), **({"anchors": judge.table} if judge else {})},
         notes=(
             *data.notes_beside([name]),
             *samples.notes,
             *counted.notes,
             *said,
             *measured.notes,
+            *copies_noted(rows),
+            *worse_parts(tables["lights"]),
             *filter(None, [warning]),
             *(judge.notes if judge else ()),
         ),

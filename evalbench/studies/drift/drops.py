@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -49,6 +50,7 @@ def key_metric(items: pd.DataFrame, weights: Floats, settings: Settings, quality
     drop = estimated(items, [measures()[0]], settings).estimates[0]
     values, side = items["key"].to_numpy(dtype=float), (items["side"] == "oot").to_numpy()
     n = [int((np.isfinite(values) & own).sum()) for own in (~side, side)]
+    drop = _with_width(drop, quality)
     if not min(n):
         why = "there are no labels" if not any(n) else f"{'OOT' if n[0] else 'OOS'} has no labels"
         if lost := [side.upper() for side in ("oos", "oot") if (items["unscored"][items["side"] == side] != "").all()]:
@@ -59,6 +61,25 @@ def key_metric(items: pd.DataFrame, weights: Floats, settings: Settings, quality
         return _of_drop("key_metric", drop, quality[1], settings, why, weights, values, side)
     why = f"fewer than {LEAST_ROWS} labels on a side ({min(n)})" if min(n) < LEAST_ROWS else ""
     return _of_drop("key_metric", drop, quality[1], settings, why, weights, values, side)
+
+
+def _with_width(drop: Estimate, quality: Sequence[Estimate]) -> Estimate:
+    """The drop with an interval that has a width, also where no label of either side differs and all resamples agree.
+
+    d = p₁ − p₂ of two shares with Wilson's intervals [l, u]: from d − √((p₁ − l₁)² + (u₂ − p₂)²) to d + √((u₁ − p₁)² + (p₂ − l₂)²).
+    Newcombe (1998), Statistics in Medicine 17, 873–890, method 10.  Other marks that are all equal have no interval.
+    """
+    if drop.value is None or drop.ci_low is None or drop.ci_low != drop.ci_high:
+        return drop
+    if not all(q.method.startswith("Wilson") for q in quality):
+        return noted(
+            replace(drop, ci_low=None, ci_high=None, method="", note=""), "all marks of a side are equal: no interval"
+        )
+    (p, low, high), (q, least, most) = (
+        [100 * float(end or 0.0) for end in (side.value, side.ci_low, side.ci_high)] for side in quality
+    )
+    ends = drop.value - math.hypot(p - low, most - q), drop.value + math.hypot(high - p, q - least)
+    return replace(drop, ci_low=ends[0], ci_high=ends[1], method="Newcombe, of both Wilson intervals", note="")
 
 
 def _of_drop(

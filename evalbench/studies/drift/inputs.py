@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from evalbench.core.clusters import CLUSTER
 from evalbench.core.seeds import keys
 from evalbench.core.wording import counted
 from evalbench.errors import BadInput
@@ -246,7 +247,11 @@ def _clocks(rows: pd.DataFrame) -> list[str]:
     notes = []
     if all(len(part) for part in times.values()):
         late = int((times["oot"] <= times["oos"].max()).sum())
-        if late:
+        if times["oot"].max() < times["oos"].min():
+            notes.append(
+                f"OOT ends {times['oot'].max():%Y-%m-%d %H:%M}, before OOS begins, {times['oos'].min():%Y-%m-%d %H:%M} UTC"
+            )
+        elif late:
             notes.append(
                 f"{late} of {len(times['oot'])} rows of OOT are dated before the end of OOS ({times['oos'].max():%Y-%m-%d %H:%M} UTC): "
                 "the samples overlap in time"
@@ -261,6 +266,23 @@ def _clocks(rows: pd.DataFrame) -> list[str]:
         if back and back <= len(rows) // 10:
             notes.append(
                 f"{counted(back, 'time')} where the clock goes back while the ids go on: the months follow ts as it is written"
+            )
+    return notes
+
+
+def copies_noted(rows: pd.DataFrame) -> list[str]:
+    """The sides half of whose requests are copies, and how to draw copies together."""
+    if CLUSTER in rows:
+        return []
+    notes = []
+    shared = rows.groupby("id")["request"].nunique().max() > 1
+    for side in SIDES:
+        requests = rows.loc[rows["side"] == side, "request"]
+        copies = len(requests) - requests.nunique()
+        if 2 * copies >= len(requests):
+            notes.append(
+                f"{side.upper()}: {copies} of {len(requests)} requests are copies of others, and intervals take each for a case of its own; "
+                f"-p cluster=request draws copies together{', once no id is of two requests' if shared else ''}"
             )
     return notes
 

@@ -84,6 +84,8 @@ def items_of(rows: pd.DataFrame, key: npt.ArrayLike, options: Mapping[str, Any])
     for name in rows.columns:
         if name == CLUSTER or str(name).startswith(SLICE):
             items[name] = rows[name]
+    if "model" in rows:
+        items["model"] = rows["model"].fillna("").astype(str)
     if "reference" in rows:
         items["reference"] = rows["reference"].fillna("").astype(str)
     if "prediction" in rows:

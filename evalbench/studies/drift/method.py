@@ -19,7 +19,10 @@ def method(options: Mapping[str, Any]) -> tuple[str, ...]:
         f"for OOT, green only where they are green; else yellow. They are of {on}. Fewer than {LEAST_ROWS} rows on a side: grey."
     ]
     if "key_metric" in tests:
-        lines.append("Test 1: mean of the key metric in OOS less that in OOT; the interval draws rows of both sides.")
+        lines.append(
+            "Test 1: mean of the key metric in OOS less that in OOT; the interval draws rows of both sides, or is Newcombe's of both Wilson "
+            "intervals where no label of either side differs."
+        )
     if "statistics" in tests:
         chance = (
             f"less its mean over {options['n_permutations']} deals of whole rows to the sides, since small samples have a large index "

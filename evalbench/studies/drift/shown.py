@@ -14,7 +14,7 @@ from evalbench.core.slices import SLICE
 from evalbench.core.wording import percent
 from evalbench.studies.drift.figures import N_JOINT, Settings, crowded_sides
 from evalbench.studies.drift.items import Measured
-from evalbench.studies.drift.lights import LEAST_ROWS, PRESETS, TESTS, bands_for
+from evalbench.studies.drift.lights import LEAST_ROWS, PRESETS, TESTS, TITLES, bands_for
 from evalbench.studies.drift.statistics import Statistic, statistics_of
 from evalbench.studies.drift.summary import Found, found_of
 
@@ -25,6 +25,7 @@ MOST_PERIODS, MOST_VALUES = 24, 12
 """So many periods, the latest, and values of a slice, the most frequent, have a row of lights."""
 LEAST_SLICES, MOST_SLICES = 10, 20
 """Slices of equal counts in time for the correlation with the key metric: with fewer than ten it is undefined."""
+_WORSE_SHOWN = 6
 _DEALS, _RESAMPLES = 50, 400
 """Of a period or a slice, whose table has the light and no p-value."""
 _FIGURES: Mapping[str, str] = {
@@ -84,6 +85,26 @@ def found_in_parts(
         own = tests if kind == "period" else [t for t in tests if t != "global_drift"]
         out.append((kind, name, part, found_of(part, own, quick)))
     return out
+
+
+def worse_parts(lights: pd.DataFrame) -> list[str]:
+    """The parts of OOT with a worse light than all of OOT, which a whole of good and bad parts would hide."""
+    rank = {"green": 0, "yellow": 1, "red": 2}
+    rows: Any = lights.to_dict("records")
+    whole = rows[0]
+    found: dict[str, list[str]] = {}
+    for row in rows[1:]:
+        worse = [
+            f"{TITLES[test]} {row[test]}"
+            for test in TESTS
+            if row[test] in rank and whole[test] in rank and rank[row[test]] > rank[whole[test]]
+        ]
+        if worse:
+            name = row["name"] if row["part"] == "period" else f"{row['part']} {row['name'] or 'no value'}"
+            found.setdefault(", ".join(worse), []).append(name)
+    said = [f"{', '.join(names)} ({lights})" for lights, names in found.items()]
+    more = f" and {len(said) - _WORSE_SHOWN} more" if len(said) > _WORSE_SHOWN else ""
+    return [f"Worse than all of OOT together: {'; '.join(said[:_WORSE_SHOWN])}{more}"] if said else []
 
 
 def _row(kind: str, name: str, part: pd.DataFrame, found: Found, max_unscored: float) -> dict[str, Any]:

@@ -37,6 +37,8 @@ from evalbench.studies.drift.texts import separability, statistics
 if TYPE_CHECKING:
     import pandas as pd
 
+OTHER_MODELS = 0.1
+"""By how much the share of a model must differ between the sides to be said."""
 LIGHT_ON, PRESET, PSI_LIGHT_ON, NEW_TOKENS_AS = LIGHTS_ON[0], PRESETS[0], PSI_LIGHTS_ON[0], NEW_TOKENS[0]
 
 
@@ -141,6 +143,7 @@ def summarise(
             _crowd(alone, crowd, max_unscored) if crowded_out else "",
             "; ".join(_said(test, found, lights=not crowded_out) for test in found.tests),
             f". {sizes['oos']} of OOS, {sizes['oot']} of OOT{halved}." if lost < total else ".",
+            _apart(items),
             left_out(items),
             _labelled(found),
             _without_labels(found) if lost < total else "",
@@ -186,6 +189,39 @@ def _said(test: Test, found: Found, *, lights: bool = True) -> str:
     forecast = next(e for e in test.estimates if e.metric in ("expected_quality", "predicted_quality"))
     how = "expected from neighbours" if test.name == "local_drift" else "predicted from distances"
     return f"{lit} {value_text(forecast)} {how}, {_drop(e, figure)}{by_bands}"
+
+
+def _apart(items: pd.DataFrame) -> str:
+    """What else than time lies between the samples: sides that are swapped or overlap, other models."""
+    said = ""
+    late = items["side"] == "oot"
+    if "ts" in items and items.loc[late, "ts"].notna().any() and items.loc[~late, "ts"].notna().any():
+        then, now = items.loc[~late, "ts"].dropna(), items.loc[late, "ts"].dropna()
+        early = int((now <= then.max()).sum())
+        if now.max() < then.min():
+            said += " All of OOT is dated before OOS: the two may be swapped."
+        elif 2 * early > len(now):
+            said += f" {early} of {len(now)} rows of OOT are dated before the end of OOS."
+    if "model" in items:
+        shares = {
+            side: rows[rows != ""].value_counts(normalize=True)
+            for side, rows in items.groupby("side")["model"]
+            if (rows != "").any()
+        }
+        if len(shares) == 2 and shares["oos"].sub(shares["oot"], fill_value=0).abs().max() > OTHER_MODELS:
+            each = [f"{side.upper()} {_mixture(shares[side])}" for side in ("oos", "oot")]
+            said += f" Models: {'; '.join(each)}: a change may be the model's."
+    return said
+
+
+def _mixture(shares: pd.Series) -> str:
+    """The models of a side with their shares, the three most frequent."""
+    ordered = shares.sort_index().sort_values(ascending=False, kind="stable")
+    named = [
+        f"{str(name)[:60]}{'' if len(ordered) == 1 else f' {percent(share)}'}"
+        for name, share in ordered.head(3).items()
+    ]
+    return ", ".join(named) + (f" and {len(ordered) - 3} more" if len(ordered) > 3 else "")
 
 
 def _labelled(found: Found) -> str:
