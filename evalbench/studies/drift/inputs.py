@@ -130,7 +130,7 @@ def samples_of(data: Dataset, windows: Mapping[str, Any], options: Mapping[str, 
     else:
         parts, said = _divided(data, next(iter(tables.values())), windows)
         notes += said
-        halved_at = "" if windows else f"{parts['oot']['ts'].min():%Y-%m-%d %H:%M} UTC"
+        halved_at = "" if windows else f"{moment(parts['oot']['ts'].min())} UTC"
     for side in SIDES:
         if parts[side].empty:
             raise BadInput(f"{data.label}: {side.upper()} has no rows{_span(tables, windows)}")
@@ -188,7 +188,7 @@ def _divided(
     ends = ends_of(frame, windows)
     if not windows:
         notes.append(
-            f"No windows were given: rows before {ends['oos_to']:%Y-%m-%d %H:%M:%S} UTC, the earlier half, are OOS, the later ones OOT; "
+            f"No windows were given: rows before {moment(ends['oos_to'])} UTC, the earlier half, are OOS, the later ones OOT; "
             "set oos_from, oos_to, oot_from, oot_to"
         )
     parts = {side: known[_within(known, ends, side)] for side in SIDES}
@@ -196,6 +196,21 @@ def _divided(
     if left:
         notes.append(f"{counted(left, 'row')} of {len(known)} lie in neither window")
     return parts, notes
+
+
+def moment(time: pd.Timestamp) -> str:
+    """A time to its second, without a second of 0; of years that have no calendar as pandas writes it.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> [moment(pd.Timestamp(text)) for text in ("2026-03-01T09:30", "2026-03-01T09:30:05", "-0001-01-01")]
+    ['2026-03-01 09:30', '2026-03-01 09:30:05', '-001-01-01 00:00:00']
+    """
+    try:
+        return f"{time:%Y-%m-%d %H:%M}{f':{time:%S}' if time.second else ''}"
+    except (ValueError, NotImplementedError):
+        return str(time)
 
 
 def ends_of(frame: pd.DataFrame, windows: Mapping[str, Any]) -> dict[str, Any]:
@@ -225,8 +240,8 @@ def _span(tables: Mapping[str, pd.DataFrame], windows: Mapping[str, Any]) -> str
     if not windows or not known:
         return ""
     low, high = min(part.min() for part in known), max(part.max() for part in known)
-    given = ", ".join(f"{name} {value:%Y-%m-%d %H:%M}" for name, value in windows.items())
-    return f" within {given}; the times of the table reach from {low:%Y-%m-%d %H:%M} to {high:%Y-%m-%d %H:%M} UTC"
+    given = ", ".join(f"{name} {moment(value)}" for name, value in windows.items())
+    return f" within {given}; the times of the table reach from {moment(low)} to {moment(high)} UTC"
 
 
 def _columns_apart(tables: Mapping[str, pd.DataFrame]) -> list[str]:
@@ -248,12 +263,10 @@ def _clocks(rows: pd.DataFrame) -> list[str]:
     if all(len(part) for part in times.values()):
         late = int((times["oot"] <= times["oos"].max()).sum())
         if times["oot"].max() < times["oos"].min():
-            notes.append(
-                f"OOT ends {times['oot'].max():%Y-%m-%d %H:%M}, before OOS begins, {times['oos'].min():%Y-%m-%d %H:%M} UTC"
-            )
+            notes.append(f"OOT ends {moment(times['oot'].max())}, before OOS begins, {moment(times['oos'].min())} UTC")
         elif late:
             notes.append(
-                f"{late} of {len(times['oot'])} rows of OOT are dated before the end of OOS ({times['oos'].max():%Y-%m-%d %H:%M} UTC): "
+                f"{late} of {len(times['oot'])} rows of OOT are dated before the end of OOS ({moment(times['oos'].max())} UTC): "
                 "the samples overlap in time"
             )
     whole = rows["id"].str.fullmatch(r"\d{1,15}")
