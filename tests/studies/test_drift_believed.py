@@ -160,7 +160,9 @@ def test_labels_that_never_differ_leave_the_drop_an_interval_with_a_width() -> N
     # Newcombe (1998), method 10, from Wilson's bounds of 200 of 200 and of 80 of 80
     wilson = [100 * (1 - n / (n + 1.959964**2)) for n in (200, 80)]
     assert (drop.value, drop.ci_low, drop.ci_high) == pytest.approx((0, -wilson[0], wilson[1]), abs=1e-3)
-    halves = quick({t: f.rename(columns={"label": "score"}).assign(score="0.5") for t, f in frames.items()}, key_bands={})
+    halves = quick(
+        {t: f.rename(columns={"label": "score"}).assign(score="0.5") for t, f in frames.items()}, key_bands={}
+    )
     assert (halves.estimate("drop").ci_low, halves.estimate("drop").note) == (
         None,
         "all marks of a side are equal: no interval",
