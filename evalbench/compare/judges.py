@@ -28,6 +28,7 @@ JUDGES = ("judge", "answer_judge", "strong")
 _AUDIT = "judge_audit"
 _OF_JUDGES = (_AUDIT, "human_correlation")
 """Studies that judge judges: which of two is better is what they compare."""
+_NAMED = 6
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,6 @@ class Judging:
     light : str
         Of the drift.
     sentences : tuple of str
-    judged : frozenset of str or None
-        The metrics that rest on a judge; None for all.
     """
 
     changes: tuple[str, ...]
@@ -54,20 +53,11 @@ class Judging:
     drift: JudgeDrift | None
     light: Light
     sentences: tuple[str, ...]
-    judged: frozenset[str] | None = None
 
     @property
     def voids(self) -> bool:
         """Whether differences of figures say nothing of the system."""
-        return bool(self.changes) and self.judged != frozenset()
-
-    def of(self, comparison: Comparison, names: tuple[str, str]) -> Comparison:
-        """A comparison without a verdict where it rests on another judge."""
-        rests = self.judged is None or comparison.metric in self.judged
-        if not (self.voids and rests) or comparison.outcome == "undefined":
-            return comparison
-        changed = replace(comparison, outcome=ANOTHER_JUDGE)
-        return replace(changed, words=in_words(changed, names))
+        return bool(self.changes)
 
     def to_json(self) -> dict[str, Any]:
         """JSON values."""
@@ -85,11 +75,41 @@ def with_judges(d: Any, hooks: Any, *, seed: int, n_resamples: int) -> Any:
     judging = judging_of(d.reference, d.side, hooks, seed=seed, n_resamples=n_resamples)
     if judging is None:
         return d
+    if not judging.voids:
+        return replace(d, judging=judging, notes=(*judging.sentences, *d.notes))
     names = (d.side.name, d.reference.name)
-    rows = tuple(row._replace(comparison=judging.of(row.comparison, names)) for row in d.rows)
-    slices = tuple(v._replace(comparison=judging.of(v.comparison, names)) for v in d.slices)
-    notes = d.notes if judging.voids else (*judging.sentences, *d.notes)
-    return replace(d, rows=rows, slices=slices, judging=judging, notes=notes)
+    rests = [_rests(hooks.rests_on_judge, one) for one in (d.reference, d.side)]
+
+    def void(one: Any) -> Any:
+        """A row without a verdict where its figure rests on another judge."""
+        c: Comparison = one.comparison
+        if c.outcome == "undefined" or not any(of(c.metric, one.group) for of in rests):
+            return one
+        changed = replace(c, outcome=ANOTHER_JUDGE)
+        return one._replace(comparison=replace(changed, words=in_words(changed, names)))
+
+    rows, slices = tuple(map(void, d.rows)), tuple(map(void, d.slices))
+    if not any(row.comparison.outcome == ANOTHER_JUDGE for row in rows):
+        return d
+    kept = dict.fromkeys(
+        row.comparison.title for row in rows if not any(of(row.comparison.metric, row.group) for of in rests)
+    )
+    judging = replace(judging, sentences=(*judging.sentences, *_kept(list(kept))))
+    return replace(d, rows=rows, slices=slices, judging=judging)
+
+
+def _rests(hook: Callable[..., bool] | None, side: Side) -> Callable[[str, Mapping[str, str]], bool]:
+    """Whether a figure of a group rests on the judge, under the options of a run."""
+    if hook is None:
+        return lambda metric, group: True
+    options = taken(hook, side.results["parameters"])
+    return lambda metric, group: hook(metric, group, **options)
+
+
+def _kept(titles: Sequence[str]) -> list[str]:
+    more = f" and {len(titles) - _NAMED} more" if len(titles) > _NAMED else ""
+    named = f"{', '.join(titles[:_NAMED])}{more}"
+    return [f"No judge has a part in these, which keep their verdict: {named}."] * bool(titles)
 
 
 def judging_of(reference: Side, side: Side, hooks: Any, *, seed: int, n_resamples: int) -> Judging | None:
@@ -111,16 +131,14 @@ def judging_of(reference: Side, side: Side, hooks: Any, *, seed: int, n_resample
     if drift and drift.n:
         light = drift_light(drift, void="; ".join(changes))[0]
         said.append(drift_sentence(drift, another=bool(changes)))
-    return (
-        Judging(changes, alike, drift, light, tuple(said), _judged(reference, hooks.judged_measures)) if said else None
-    )
+    return Judging(changes, alike, drift, light, tuple(said)) if said else None
 
 
 def _of_changes(changes: Sequence[str], alike: bool, then: JudgedBy, now: JudgedBy, earlier: str) -> list[str]:
     if changes and alike:
         return [
-            f"Both runs judged the same answers, and the judge changed ({'; '.join(changes)}): the differences are the judge's, "
-            "none is the system's."
+            f"Both runs judged the same answers, and the judge changed ({'; '.join(changes)}): differences of figures that rest "
+            "on it are the judge's, none is the system's."
         ]
     if changes:
         way_out = f" Judge the earlier run again: evalbench rejudge {earlier} --judge {now.judge}" if now.judge else ""
@@ -173,16 +191,6 @@ def _identity(side: Side) -> str:
     return str(hashes.get("identity") or "") if isinstance(hashes, Mapping) else ""
 
 
-def _judged(side: Side, judged_measures: Callable[..., Sequence[Measure]] | None) -> frozenset[str] | None:
-    """Metrics that rest on the judge: all of them, but for those that the run chose by name and its study says do not."""
-    chosen = side.results["parameters"].get("metrics")
-    if judged_measures is None or not isinstance(chosen, list):
-        return None
-    own = {m.metric for m in judged_measures(**taken(judged_measures, side.results["parameters"]))}
-    stated = {str(row["metric"]) for row in side.results["summary"]}
-    return frozenset(stated - (set(map(str, chosen)) - own))
-
-
 def _figure(reference: Side, side: Side, hook: Callable[..., Sequence[Measure]] | None) -> Measure | None:
     """The first figure of a judge that is a mean over items, in both runs."""
     if hook is None:
@@ -223,10 +231,10 @@ def _of_audits(reference: Side, side: Side, seed: int, n_resamples: int) -> Judg
         tables = [read_anchors(one.folder / FILE) for one in (reference, side)]  # type: ignore[operator]
         found = compared(tables[0], tables[1], seed=seed, n_resamples=n_resamples)
     except BadInput as error:
-        return Judging((), False, None, "unlit", (f"How far the judge moved is not known: {error}",), frozenset())
+        return Judging((), False, None, "unlit", (f"How far the judge moved is not known: {error}",))
     void = [f"It was another judge: {found.fit['void']}."] if found.fit["void"] else []
     words = [found.fit["sentence"], *void, *found.notes]
     if found.fit["light"] == "grey" and not void:
         words.insert(1, f"{found.fit['why'][0].upper()}{found.fit['why'][1:]}.")
     drift = JudgeDrift.of_json(found.fit["drift"])
-    return Judging((), True, drift, found.fit["light"], tuple(words), frozenset())
+    return Judging((), True, drift, found.fit["light"], tuple(words))

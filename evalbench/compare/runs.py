@@ -1,7 +1,7 @@
 """Two or more runs of one study, or groups within a run, against the first of them.
 
-Everything is computed anew from ``items.parquet`` by six hooks of the study (``summarise``, ``measures``, ``judged_measures``,
-``with_sums``, ``weighted``, ``UNIT``; :class:`evalbench.studies.contract.Study` says what each gives).  A statistic that ``measures``
+Everything is computed anew from ``items.parquet`` by the hooks of the study (``summarise``, ``measures``, ``judged_measures``,
+``rests_on_judge``, ``with_sums``, ``weighted``, ``UNIT``; :class:`evalbench.studies.contract.Study` says what each gives).  A statistic that ``measures``
 defines is compared exactly, every other on paired resamples: by ``weighted``, or else by ``summarise``.
 
 Options are the keyword arguments that a function shares with ``parameters`` of ``results.json``.  A statistic is compared
@@ -54,10 +54,12 @@ class Hooks(NamedTuple):
     weighted: Callable[..., Kernel] | None = None
     content_unit: str = ""
     judged_measures: Callable[..., Sequence[Measure]] | None = None
+    rests_on_judge: Callable[..., bool] | None = None
 
     @classmethod
     def of(cls, s: Study) -> Hooks:
-        return cls(s.measures, s.summarise, s.UNIT, s.with_sums, s.weighted, s.CONTENT_UNIT, s.judged_measures)
+        figures = s.measures, s.summarise, s.UNIT, s.with_sums, s.weighted, s.CONTENT_UNIT
+        return cls(*figures, s.judged_measures, s.rests_on_judge)
 
     def summed(self, side: Side) -> Side:
         """The side with every column that the figures sum."""

@@ -57,8 +57,10 @@ class Study:
         ``measures(…) -> Sequence[Measure]``: the statistics that are functions of sums over items; ``evalbench
         compare`` then compares them exactly and fast, see :func:`evalbench.core.comparison.compare_measures`.
     judged_measures : callable, optional
-        ``judged_measures(…) -> Sequence[Measure]``: those of them that rest on a judge; without it, of a study that asks one,
-        all figures do.
+        ``judged_measures(…) -> Sequence[Measure]``: those of them that people's labels of the same items correct.
+    rests_on_judge : callable, optional
+        ``rests_on_judge(figure, group, *, …) -> bool``: whether a figure (its metric, its group) could have another value if another judge judged the
+        same answers; without it, of a study that asks a judge, all figures could.
     with_sums : callable, optional
         ``with_sums(items, *, …) -> items`` with the columns that ``measures`` sum and the file does not hold, such as
         who passed a threshold.
@@ -93,6 +95,7 @@ class Study:
     summarise: Callable[..., Summary]
     measures: Callable[..., Sequence[Measure]] | None = None
     judged_measures: Callable[..., Sequence[Measure]] | None = None
+    rests_on_judge: Callable[..., bool] | None = None
     with_sums: Callable[..., pd.DataFrame] | None = None
     weighted: Callable[..., Callable[..., Mapping[Any, Any]]] | None = None
     adapt: Callable[[Mapping[str, pd.DataFrame]], Mapping[str, pd.DataFrame]] | None = None
@@ -109,7 +112,7 @@ class Study:
 
 VALUES = {"QUESTION": str, "SCHEMA": dict, "UNIT": str, "CONTENT_UNIT": str}
 FUNCTIONS = (
-    "evaluate", "summarise", "measures", "judged_measures", "with_sums", "weighted", "adapt", "check", "needs", "plan",
+    "evaluate", "summarise", "measures", "judged_measures", "rests_on_judge", "with_sums", "weighted", "adapt", "check", "needs", "plan",
 )  # fmt: skip
 REQUIRED = ("QUESTION", "SCHEMA", "evaluate", "summarise")
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
-from toy_runs import MEASURES, items, measures, run
+from toy_runs import MEASURES, items, run
 
 from evalbench.compare.gate import gate
 from evalbench.compare.matrix import Pairs
@@ -88,7 +88,7 @@ def test_a_judge_whose_prompt_is_not_recorded_is_named_so() -> None:
 def test_on_the_same_answers_the_difference_is_the_judges_and_its_drift_is_a_figure() -> None:
     found = against(judged("r1", 0.0, "acme/a"), judged("r2", -0.2, "acme/b"))
     assert set(outcomes(found).values()) == {"another judge"}
-    assert "the differences are the judge's, none is the system's" in sentences(found)[0]
+    assert "rest on it are the judge's, none is the system's" in sentences(found)[0]
     assert found.judging is not None
     assert found.judging.drift is not None
     assert found.judging.drift.shift.value == pytest.approx(-0.2, abs=0.02)
@@ -111,8 +111,23 @@ def test_a_run_judged_again_by_the_same_judge_shows_how_it_moved() -> None:
 
 
 def test_figures_that_rest_on_no_judge_keep_their_verdict() -> None:
-    hooks = MEASURES._replace(judged_measures=lambda: [m for m in measures() if m.metric == "right"])
-    chosen = {"metrics": ["score", "right", "f1", "power", "r"], "model": "acme/m"}
-    found = against(judged("r1", 0.0, "acme/a", **chosen), judged("r2", -0.2, "acme/b", **chosen), hooks)
+    def rests(figure: str, group: dict[str, str], *, model: str = "") -> bool:
+        return figure == "right" or not model
+
+    hooks = MEASURES._replace(rests_on_judge=rests)
+    found = against(judged("r1", 0.0, "acme/a", model="acme/m"), judged("r2", -0.2, "acme/b", model="acme/m"), hooks)
     assert outcomes(found)["right"] == "another judge"
     assert outcomes(found)["score"] == "worse"
+    assert sentences(found)[1].startswith("No judge has a part in these, which keep their verdict: ")
+    assert "right" not in sentences(found)[1].partition(": ")[2].split(", ")
+    assert set(outcomes(against(judged("r1", 0.0, "acme/a"), judged("r2", -0.2, "acme/b"), hooks)).values()) == {
+        "another judge"
+    }
+
+
+def test_a_judge_that_no_figure_rests_on_says_nothing() -> None:
+    hooks = MEASURES._replace(rests_on_judge=lambda figure, group: False)
+    found = against(judged("r1", 0.0, "acme/a", model="acme/m"), judged("r2", -0.2, "acme/b", model="acme/m"), hooks)
+    assert found.judging is None
+    assert outcomes(found)["score"] == "worse"
+    assert any("judge" in note for note in found.notes)

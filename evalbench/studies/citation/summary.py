@@ -46,9 +46,14 @@ def measures(threshold: float) -> tuple[core.Measure, ...]:
 
 
 def judged_measures(threshold: float) -> tuple[core.Measure, ...]:
-    """Those that rest on the judge; verification, credibility and counts do not."""
+    """Those that people's labels of the judge's verdicts correct."""
     own = ("final", "interpretability", "correctness", "support", "citation_recall", "citation_precision", CONSISTENCY)
     return tuple(m for m in measures(threshold) if m.metric in own)
+
+
+def rests_on_judge(figure: str, group: Mapping[str, str]) -> bool:
+    """Whether a figure could change with the judge: the kind of a source and the match of marks and entries could not."""
+    return figure not in ("source_credibility", "marks_without_an_entry", "entries_never_cited")
 
 
 def _count(metric: str, column: str, unit: str) -> core.Measure:

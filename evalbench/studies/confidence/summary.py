@@ -11,6 +11,7 @@ import pandas as pd
 
 from evalbench import core, kit
 from evalbench.studies.confidence.by_topic import CONFIDENT_FROM, remark_of
+from evalbench.studies.confidence.clusters import EXACT
 from evalbench.studies.confidence.figures import (
     AREAS,
     AT_COVERAGE,
@@ -56,6 +57,11 @@ def light_of(green_from: float | None, yellow_from: float | None) -> core.verdic
     return kit.verdicts.bands_of(
         kit.rules.rule_of({"green_from": green_from, "yellow_from": yellow_from}, within=(0, 1))
     )
+
+
+def rests_on_judge(figure: str, group: Mapping[str, str], *, clusters: str = EXACT) -> bool:
+    """Whether a figure could change with the judge: it brings answers together, where that is asked of it."""
+    return clusters != EXACT and "cluster" in figure
 
 
 @kit.slicing.sliced(measures=measures)

@@ -48,6 +48,11 @@ def judged_measures() -> tuple[core.Measure, ...]:
     return (core.mean_of("score"),)
 
 
+def rests_on_judge(figure: str, group: Mapping[str, str]) -> bool:
+    """Whether a figure could change with the judge: those of the chains of thought could not."""
+    return group.get("part") != "cot"
+
+
 @kit.slicing.sliced(measures=measures, with_sums=with_sums)
 def summarise(
     items: pd.DataFrame,

@@ -120,6 +120,20 @@ def judged_measures(target_metric: str) -> tuple[core.Measure, ...]:
     return (key_measure(target_metric),) if target_metric in JUDGED else ()
 
 
+def rests_on_judge(
+    figure: str,
+    group: Mapping[str, str],
+    *,
+    target_metric: str = TARGET_METRIC,
+    n_search: int = N_SEARCH,
+    judge: Any = "",
+) -> bool:
+    """Whether a figure could change with a judge: one marks the questions that search for chunks, one the answers that k is chosen by."""
+    if figure in {m.metric for m in of_embedding(n_search)}:
+        return bool(judge)
+    return target_metric in JUDGED or figure not in {m.metric for m in measures(target_metric=target_metric)}
+
+
 def _of_retrieval(target_metric: str) -> tuple[core.Measure, ...]:
     without = "no question has a source"
     return tuple(

@@ -78,6 +78,11 @@ def judged_measures(metrics: Sequence[str], lights: Mapping[str, Any] | None = N
     return tuple(m for m in measures(metrics, lights) if m.metric in metrics and "contradict" in card(m.metric).needs)
 
 
+def rests_on_judge(figure: str, group: Mapping[str, str], *, metrics: Sequence[str] = ()) -> bool:
+    """Whether a figure could change with the judge of contradiction: a metric of texts alone could not."""
+    return figure != "sacrebleu_corpus" and (figure not in metrics or "contradict" in card(figure).needs)
+
+
 @kit.slicing.sliced(measures=measures)
 def summarise(
     items: pd.DataFrame,
