@@ -1,8 +1,8 @@
 """Two or more runs of one study, or groups within a run, against the first of them.
 
-Everything is computed anew from ``items.parquet`` by the hooks of the study (``summarise``, ``measures``, ``judged_measures``,
-``rests_on_judge``, ``with_sums``, ``weighted``, ``UNIT``; :class:`evalbench.studies.contract.Study` says what each gives).  A statistic that ``measures``
-defines is compared exactly, every other on paired resamples: by ``weighted``, or else by ``summarise``.
+Everything is computed anew from ``items.parquet`` by hooks of the study (:class:`evalbench.studies.contract.Study` says what
+each gives).  A statistic that ``measures`` defines is compared exactly, every other on paired resamples: by ``weighted``, or
+else by ``summarise``.
 
 Options are the keyword arguments that a function shares with ``parameters`` of ``results.json``.  A statistic is compared
 only in groups for which both runs state it, and only where the study's definition reproduces the recorded values.
@@ -39,9 +39,7 @@ if TYPE_CHECKING:
 
     from evalbench.studies.contract import Study
 
-# So many figures open the page and make up one family of tests; the others are a second one.
-HEADLINE = 4
-_CLOSE = 1e-9
+HEADLINE, _CLOSE = 4, 1e-9  # so many figures open the page and are one family of tests, the others a second one
 
 
 class Hooks(NamedTuple):
@@ -58,8 +56,7 @@ class Hooks(NamedTuple):
 
     @classmethod
     def of(cls, s: Study) -> Hooks:
-        figures = s.measures, s.summarise, s.UNIT, s.with_sums, s.weighted, s.CONTENT_UNIT
-        return cls(*figures, s.judged_measures, s.rests_on_judge)
+        return cls(*(getattr(s, name if hasattr(s, name) else name.upper()) for name in cls._fields))
 
     def summed(self, side: Side) -> Side:
         """The side with every column that the figures sum."""
