@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from evalbench.core.local_drift import Formula, expected_quality, labels_near, n
 from evalbench.core.progress import at
 from evalbench.core.seeds import rng
 from evalbench.core.slices import SLICE
+from evalbench.core.wording import count, counted
 from evalbench.kit.answers import why_unscored
 from evalbench.models.similarity.embed import embed as embedded
 from evalbench.studies.drift.inputs import periods_of
@@ -24,8 +26,12 @@ from evalbench.studies.drift.separating import Separated, separated
 if TYPE_CHECKING:
     import pandas as pd
 
+    from evalbench.models.similarity.search import Search
+
 EXACT_UP_TO = 50_000
 """Labelled requests from which on neighbours are found by a graph (usearch), most of them and not all."""
+RECALL_ROWS = 500
+"""Requests by which the share of neighbours that a graph finds is measured."""
 N_CLUSTERS = 10
 _PER_CLUSTER = 30
 
@@ -112,7 +118,9 @@ def items_of(rows: pd.DataFrame, key: npt.ArrayLike, options: Mapping[str, Any])
         labelled = np.isfinite(labels) & ~current
         if "local_drift" in options["tests"] and labelled.sum() >= 2:
             at("neighbours of each request")
-            found |= _local(vectors, labels, labelled, current, options["n_neighbours"], options["formula"])
+            columns, said = _local(vectors, labels, labelled, current, options["n_neighbours"], options["formula"])
+            found |= columns
+            notes += said
         if "global_drift" in options["tests"] and labelled.sum() >= 2 * LEAST_SIZE:
             at("distances of each request")
             found |= _global(vectors, labelled, current, options["size"], options["seed"])
@@ -136,25 +144,41 @@ def _local(
     current: npt.NDArray[np.bool_],
     k: int,
     formula: Formula,
-) -> dict[str, Floats]:
-    """The expected quality of each request from its labelled neighbours in OOS, those of OOS without themselves."""
+) -> tuple[dict[str, Floats], list[str]]:
+    """The expected quality of each request from its labelled neighbours in OOS, those of OOS without themselves; and how they were found."""
     among = vectors[labelled]
     y = labels[labelled]
+    search, said = _graph(among, vectors[current], k) if len(among) > EXACT_UP_TO else (None, [])
     expected, similarity = np.full(len(vectors), np.nan), np.full(len(vectors), np.nan)
     for which, itself in ((labelled, True), (current, False)):
-        places, near = _neighbours(vectors[which], among, k, itself=itself)
+        places, near = _neighbours(vectors[which], among, k, search, itself=itself)
         expected[which] = expected_quality(near, labels_near(among, y, places, itself=itself), formula)
         similarity[which] = near.mean(axis=1)
-    return {"expected": expected, "similarity": similarity}
+    return {"expected": expected, "similarity": similarity}, said
 
 
-def _neighbours(vectors: Any, among: Any, k: int, *, itself: bool) -> tuple[Ints, Floats]:
-    """As :func:`evalbench.core.local_drift.nearest`; of very many by a graph."""
-    if len(among) <= EXACT_UP_TO:
+def _graph(among: Any, asked: Any, k: int) -> tuple[Search, list[str]]:
+    """A search among very many vectors, and what the page says of it: the share of the nearest that it finds."""
+    from importlib.util import find_spec
+
+    from evalbench.models.similarity.search import exact_nearest, graph_of, recall_against
+
+    if find_spec("usearch") is None:
+        return (lambda queries, n: exact_nearest(among, queries, n)), []
+    search = graph_of(among)
+    some = asked[np.unique(np.linspace(0, len(asked) - 1, min(len(asked), RECALL_ROWS)).astype(int))]
+    recall = recall_against(search(some, k), exact_nearest(among, some, k))
+    return search, [
+        f"Local drift: neighbours among {count(len(among))} labelled requests of OOS were found by a graph (usearch), which found "
+        f"{math.floor(1000 * recall) / 10:g}% of the nearest ones of {counted(len(some), 'request')} of OOT"
+    ]
+
+
+def _neighbours(vectors: Any, among: Any, k: int, search: Search | None, *, itself: bool) -> tuple[Ints, Floats]:
+    """As :func:`evalbench.core.local_drift.nearest`; of very many by a search."""
+    if search is None:
         return nearest(vectors, among, k, itself=itself)
-    from evalbench.models.similarity.search import graph_of
-
-    found = graph_of(among)(vectors, min(k + itself, len(among)))
+    found = search(vectors, min(k + itself, len(among)))
     if not itself:
         return found.places, found.scores
     own = found.places == np.arange(len(vectors))[:, None]
