@@ -208,7 +208,10 @@ def checked_tables(
         if name not in frames:
             if table.required:
                 where = f"as {name!r} of a mapping of frames" if raw.label.name == FRAMES else f"with -p {name}=FILE"
-                faults.append(f"table {name} is missing ({table.help}); give it {where}")
+                held = [c.name for c in table.columns if f"a column {c.name} of" in table.help]
+                others = [str(c) for frame in frames.values() for c in frame.columns]
+                hint = "".join(usual(column, others) for column in held if column not in others)
+                faults.append(f"table {name} is missing ({table.help}); give it {where}{hint}")
             continue
         frame = frames[name]
         if name in raw.written:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ROWS_SHOWN = 5
+MOST_NAMED = 15
 FAULTS_SHOWN = 30
 _TRUE, _FALSE = {"1", "true", "yes", "1.0"}, {"0", "false", "no", "0.0"}
 
@@ -82,11 +83,14 @@ def check(
     renamed, clashes = renamed_columns(raw, columns or {})
     faults = [Fault(name, what) for name, what in clashes.items()]
     out: dict[str, Any] = {}
+    unknown = False
     for column in table.columns:
         if column.name not in renamed:
             if column.required:
                 free = [str(c) for c in renamed.columns if table.column(str(c)) is None]
                 near = usual(column.name, free) or _near(column.name, free) or _shared(column, table, renamed.columns)
+                near = near or _asked(column.name, free, first=not unknown)
+                unknown = unknown or "--map COLUMN=" in near
                 faults.append(Fault(column.name, f"is missing; expected {column.expected()}{near}"))
             continue
         out[column.name], found = typed(renamed[column.name], column)
@@ -350,7 +354,7 @@ def _shared(column: Column, table: Table, present: Collection[Any]) -> str:
     """What an identifier is for, where rows of several groups were not numbered."""
     if column is not table.columns[0] or column.name not in NUMBERED:
         return ""
-    asked = next((name for name in QUESTIONS if table.column(name)), "")
+    asked = next((name for name in QUESTIONS[:2] if table.column(name)), "")
     shown = [name for name in QUESTIONS if name in present]
     questions = f", or the questions? (--map COLUMN={asked})" if asked and asked not in present else ""
     repeated = f"; {' and '.join(shown)} cannot show it: cells are empty, or repeat within a model" if shown else ""
@@ -360,11 +364,20 @@ def _shared(column: Column, table: Table, present: Collection[Any]) -> str:
     )
 
 
+def _asked(name: str, free: Sequence[str], *, first: bool) -> str:
+    """The option for a column that none is probably meant by; the first such fault lists those that there are."""
+    if not free:
+        return ""
+    more = f" and {len(free) - MOST_NAMED} more" if len(free) > MOST_NAMED else ""
+    listed = f"; which one has it: {', '.join(map(_clip, free[:MOST_NAMED]))}{more}?" if first else ""
+    return f"{listed} (--map COLUMN={name})"
+
+
 def _near(name: str, others: Sequence[Any]) -> str:
     from difflib import get_close_matches
 
     lowered = {str(other).lower(): str(other) for other in others}
-    found = [lowered[near] for near in get_close_matches(name, lowered, n=1, cutoff=0.6)]
+    found = [lowered[near] for near in get_close_matches(name, lowered, n=1, cutoff=0.75)]
     return meant(found[0], name) if found else ""
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from evalbench import readers
 from evalbench.errors import BadInput
 from evalbench.kit.collecting import UNNAMED
 
@@ -47,13 +48,29 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     """
     frame = frames.get("turns")
     if frame is not None and "role" in frame and not frame.columns.has_duplicates:
-        return {**frames, "turns": _as_logged(frame)}
+        return {**frames, "turns": _in_parts(_as_logged(frame))}
     listed = None if frame is None else next((name for name in LISTS if name in frame), None)
     if frame is None or listed is None or frame.columns.has_duplicates or not len(frame):
         return frames
     if not frame[listed].map(_is_messages).all():
         return frames
-    return {**frames, "turns": _unfolded(frame, listed)}
+    return {**frames, "turns": _in_parts(_unfolded(frame, listed))}
+
+
+def _in_parts(frame: pd.DataFrame) -> pd.DataFrame:
+    """Contents that come in parts as their texts; of parts without a text, such as a call of a tool, nothing."""
+    if "text" not in frame or not (parts := frame["text"].map(_objects)).any():
+        return frame
+    texts = [
+        readers.replies.texts_of(cell)[0] if part else cell for cell, part in zip(frame["text"], parts, strict=True)
+    ]
+    out = frame.assign(text=pd.Series(texts, index=frame.index, dtype=object))
+    out.attrs.update(frame.attrs)
+    return out
+
+
+def _objects(cell: Any) -> bool:
+    return isinstance(cell, list) and bool(cell) and all(isinstance(part, dict) for part in cell)
 
 
 def _as_logged(frame: pd.DataFrame) -> pd.DataFrame:

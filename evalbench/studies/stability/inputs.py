@@ -15,9 +15,15 @@ from evalbench.errors import BadInput
 CHARACTERS = ("butter_finger", "word_swap", "human_level")
 WORDS = ("special_token", "paraphrase", "transliterate", "translate")
 LEVELS = ("characters", "words", "other")
-ORIGINAL = ("", "original", "none", "clean", "no", "base", "baseline", "source", "оригинал", "нет")
+ORIGINAL = (
+    "", "original", "none", "clean", "no", "base", "baseline", "source", "оригинал", "исходный", "исходная", "исходное",
+    "без изменений", "нет", "原始", "原文", "无",
+)  # fmt: skip
 """What the augmentation of a query as it was written is called in a table that holds both."""
-OTHERWISE = ("attack", "perturbation", "transformation", "noise", "variant_type", "аугментация")
+OTHERWISE = (
+    "attack", "perturbation", "transformation", "noise", "variant_type", "variant", "type", "аугментация", "искажение", "вариант",
+    "тип", "扰动", "变体", "类型",
+)  # fmt: skip
 """What tables of others call the column ``augmentation``."""
 _NAMED = 5
 _NOT_A_LETTER = re.compile(r"[\W_]+")
@@ -28,12 +34,13 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     frame = frames.get("items")
     if frame is None or "variants" in frames or frame.columns.has_duplicates:
         return frames
-    column = next((c for c in ("augmentation", *OTHERWISE) if c in frame), "")
+    names = {str(c).strip().casefold(): str(c) for c in frame.columns}
+    column = next((names[c] for c in ("augmentation", *OTHERWISE) if c in names), "")
     if not column:
         return frames
     missing = frame[column].isna().to_numpy()
-    names = frame[column].astype(str).str.strip().str.lower()
-    own = missing | names.isin(ORIGINAL).to_numpy()
+    said = frame[column].astype(str).str.strip().str.lower()
+    own = missing | said.isin(ORIGINAL).to_numpy()
     if own.all() or not own.any():
         return frames
     items, variants = frame[own].drop(columns=column), frame[~own].rename(columns={column: "augmentation"})

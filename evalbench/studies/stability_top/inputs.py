@@ -20,8 +20,40 @@ K = 5
 """How many passages a system reads."""
 NONE = "none"
 """The control: the question as it is, asked again."""
-ORIGINAL = ("", "original", "clean", "base", "baseline", "source", "оригинал", "исходный", "исходная", "исходное")
+ORIGINAL = (
+    "",
+    "original",
+    "clean",
+    "base",
+    "baseline",
+    "source",
+    "оригинал",
+    "исходный",
+    "исходная",
+    "исходное",
+    "без изменений",
+    "原始",
+    "原文",
+)
 """What the augmentation of a question as it was written is called."""
+OTHERS: Mapping[str, tuple[str, ...]] = {
+    "id": ("query_id", "question_id", "qid", "query", "question", "номер вопроса", "запрос", "вопрос", "查询", "问题"),
+    "augmentation": ("variant", "perturbation", "attack", "искажение", "вариант", "аугментация", "扰动", "变体"),
+    "doc_id": (
+        "doc",
+        "document_id",
+        "document",
+        "passage_id",
+        "passage",
+        "retrieved",
+        "retrieved_ids",
+        "документ",
+        "фрагмент",
+        "文档",
+    ),
+    "rank": ("position", "место", "позиция", "ранг", "排名"),
+}
+"""Column of tops → names under which it is read too, the likeliest first."""
 LEVELS = ("characters", "words", "other")
 BLANK, NOT_CHANGED, NO_TOP = "blank-question", "nothing-to-change", "no-output"
 _NAMED = 5
@@ -91,6 +123,8 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
     """Questions and documents with the columns of BEIR, ``_id`` and ``text``; one table of tops, given as the main one."""
     out = dict(frames)
     main = out.get("questions")
+    if main is not None and "tops" not in out and "documents" not in out and not main.columns.has_duplicates:
+        main = out["questions"] = _tops_named(main)
     if main is not None and "tops" not in out and "doc_id" in main and "question" not in main:
         listed = "rank" not in main and bool(main["doc_id"].map(lambda cell: isinstance(cell, list)).any())
         if listed or "rank" in main:
@@ -105,6 +139,20 @@ def adapt(frames: Mapping[str, pd.DataFrame]) -> Mapping[str, pd.DataFrame]:
             attrs = dict(frame.attrs)
             out[name] = frame.rename(columns=renamed)
             out[name].attrs.update(attrs)
+    return out
+
+
+def _tops_named(frame: pd.DataFrame) -> pd.DataFrame:
+    """A table of tops with our names; one that has no place in a list, nor a list, stays as it is."""
+    names = {str(c).strip().casefold(): str(c) for c in reversed(list(frame.columns))}
+    found = {own: next((names[n] for n in (own, *others) if n in names), "") for own, others in OTHERS.items()}
+    listed = bool(found["doc_id"]) and frame[found["doc_id"]].map(lambda cell: isinstance(cell, list)).any()
+    if not (found["id"] and found["augmentation"] and found["doc_id"] and (found["rank"] or listed)):
+        return frame
+    taken = {name: own for own, name in found.items() if name and name != own}
+    out = frame.rename(columns=taken)
+    said = [f"column {name} was read as {own} (--map COLUMN={own} takes another)" for name, own in taken.items()]
+    out.attrs = {**frame.attrs, "notes": [*frame.attrs.get("notes", ()), *said]}
     return out
 
 

@@ -1,0 +1,85 @@
+"""Tables of strangers in three languages: what is refused names the options that make it run as it is."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from evalbench import BadInput, load
+
+ASKED, SAID, GOLD = ["Where?", "When?"], ["Here.", "Now."], ["here", "now"]
+TABLES: dict[str, tuple[str, dict[str, Any]]] = {
+    "needle, English": ("needle", {"context_length": [100, 200], "document_depth_percent": [0, 50], "answer": GOLD, "response": SAID}),
+    "needle, Russian": ("needle", {"Длина контекста": [100, 200], "Глубина, %": [0, 50], "Правильный ответ": GOLD, "Ответ модели": SAID}),
+    "needle, Chinese": ("needle", {"长度": [100, 200], "深度": [0, 50], "标准答案": GOLD, "模型回答": SAID}),
+    "dialogue, Russian": ("dialogue", {"Диалог": ["a", "a"], "Роль": ["пользователь", "ассистент"], "Текст": SAID}),
+    "dialogue, Chinese": ("dialogue", {"会话编号": ["a", "a"], "角色": ["用户", "助手"], "内容": SAID}),
+    "explainability": ("explainability", {"question": ASKED, "gold_answer": ["#### 1", "#### 2"], "response": SAID}),
+    "entities, Russian": ("ner_conflicts", {"Номер текста": ["a", "a"], "Текст": ["Ada", "Ada"], "Сущность": ["Ada", "Ada"], "Класс": ["PER", "LOC"]}),
+    "entities, Chinese": ("ner_conflicts", {"文本编号": ["a", "a"], "句子": ["Ada", "Ada"], "实体": ["Ada", "Ada"], "类别": ["PER", "LOC"]}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_options_of_the_message_are_enough(tmp_path, name):
+    study, columns = TABLES[name]
+    path = tmp_path / "mine.csv"
+    pd.DataFrame(columns).to_csv(path, index=False)
+    with pytest.raises(BadInput) as refused:
+        load(path, study=study)
+    listed = str(refused.value).rpartition("all at once: ")[2]
+    words = (
+        shlex.split(listed)
+        if "all at once" in str(refused.value)
+        else re.findall(r"\(--map '?([^')]+)'?\)", str(refused.value))
+    )
+    renames = {a: b for a, _, b in (word.rpartition("=") for word in words if word != "--map")}
+    assert set(renames) <= set(columns)
+    data = load(path, study=study, columns=renames)
+    assert len(next(iter(data.tables.values()))) == 2
+
+
+def test_a_column_of_no_known_name_is_asked_for_among_those_that_there_are(tmp_path):
+    path = tmp_path / "mine.csv"
+    pd.DataFrame({"sesja": ["a", "a"], "kto": ["user", "assistant"], "tresc": SAID}).to_csv(path, index=False)
+    with pytest.raises(BadInput, match=r"which one has it: sesja, kto, tresc\? \(--map COLUMN=session_id\)") as refused:
+        load(path, study="dialogue")
+    assert "(--map COLUMN=role)" in str(refused.value)
+    assert len(load(path, study="dialogue", columns={"sesja": "session_id", "kto": "role"})["turns"]) == 2
+
+
+def test_a_column_of_a_name_that_only_looks_alike_is_not_proposed():
+    rows = pd.DataFrame({"query_id": ["a"], "augmentation": [""], "found": ["x"]})
+    with pytest.raises(BadInput) as refused:
+        load({"questions": rows}, study="stability_top")
+    assert "augmentation=question" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "names", [("query", "variant", "doc", "position"), ("Запрос", "Искажение", "Документ", "Место")]
+)
+def test_tops_of_other_names_are_tops(names):
+    rows = [("q", "исходный", "d1", 1), ("q", "опечатка", "d1", 1), ("q", "опечатка", "d2", 2)]
+    data = load({"questions": pd.DataFrame(rows, columns=names)}, study="stability_top")
+    assert data["tops"][["id", "augmentation", "doc_id", "rank"]].to_numpy().tolist() == [list(row) for row in rows]
+    assert sum("was read as" in note for note in data.notes) == 4
+
+
+@pytest.mark.parametrize("column", ["type", "Вариант", "扰动"])
+def test_the_column_that_tells_variants_from_queries_has_other_names(column):
+    rows = pd.DataFrame({"id": ["1", "1"], column: ["original", "typo"], "query": ["a", "b"], "output": ["c", "d"]})
+    data = load({"items": rows}, study="stability")
+    assert data["variants"]["augmentation"].tolist() == ["typo"]
+
+
+def test_contents_in_parts_are_texts_and_calls_of_tools_are_none():
+    parts = [{"type": "text", "text": "It is "}, {"type": "text", "text": "here."}]
+    talk = [{"role": "user", "content": "Where?"}, {"role": "assistant", "content": [{"type": "tool_use", "name": "map"}]},
+            {"role": "assistant", "content": parts}]  # fmt: skip
+    listed = load({"turns": pd.DataFrame([{"id": "a", "messages": talk}])}, study="dialogue")["turns"]
+    each = load({"turns": pd.DataFrame([{"session_id": "a", **turn} for turn in talk])}, study="dialogue")["turns"]
+    assert listed["text"].tolist() == each["text"].tolist() == ["Where?", None, "It is here."]
