@@ -32,12 +32,11 @@ def rows(n: int = 300) -> list[dict]:
 
 
 @pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def store(log_place: str, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setattr(log_parts, "PART_ROWS", 100)
-    path = tmp_path / "log.sqlite"
-    with LogStore(path, create=True) as log:
+    with LogStore(log_place, create=True) as log:
         log.append(rows())
-    return str(path)
+    return log_place
 
 
 def test_every_row_of_a_window_is_in_one_part(store: str) -> None:

@@ -83,17 +83,17 @@ def test_one_file_that_times_divide(tmp_path: Path, tables: dict[str, pd.DataFra
     as_over_all(found, whole)
 
 
-def test_a_log_store(tmp_path: Path, tables: dict[str, pd.DataFrame], lowered: None, monkeypatch: Any) -> None:
+def test_a_log_store(log_place: str, tables: dict[str, pd.DataFrame], lowered: None, monkeypatch: Any) -> None:
     from evalbench.monitor.store import LogStore
     from evalbench.readers.log_store import frames
 
     monkeypatch.setattr(frames, "LARGE_ROWS", 100)
     frame = pd.concat(tables.values(), ignore_index=True)[["ts", "request", "response"]]
     frame["id"] = [str(i) for i in range(len(frame))]
-    with LogStore(tmp_path / "log.sqlite", create=True) as log:
+    with LogStore(log_place, create=True) as log:
         log.append(frame.to_dict("records"))
     windows = {"oos_to": tables["oot"]["ts"].min(), "oot_from": tables["oot"]["ts"].min()}
-    found = ran(tmp_path / "log.sqlite", **windows)
+    found = ran(log_place, **windows)
     assert len(found.items) == 120
     as_over_all(found, drift.evaluate(load(frame, drift.SCHEMA, adapt=drift.adapt), **QUICK, **windows))
 

@@ -97,6 +97,8 @@ def _of_postgresql(error: Any, address: Address) -> BadInput | None:
     if not state and isinstance(error, psycopg.OperationalError):
         # libpq reports a refused password and a missing database without their codes.
         kind = BadInput if "FATAL" in str(error) else StoreUnavailable
+        if "no password supplied" in said:
+            kind, said = BadInput, f"{said}; the password comes from PGPASSWORD or ~/.pgpass"
         return kind(f"{address}: cannot be reached: {said}")
     return None
 

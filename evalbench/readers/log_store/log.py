@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 BATCH_ROWS = 10_000
 BATCH_BYTES = 64_000_000
+_WRITERS_S, _LOOK_S = 5.0, 0.01
 _opening = threading.RLock()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=lambda: _new_lock())
@@ -170,19 +172,41 @@ class Log:
         self.close()
 
     def mark(self, window: Window = EVERYTHING) -> int:
-        """The number of the newest interaction of a window of time to have arrived; 0 where there is none."""
+        """The number of the newest interaction of a window of time to have arrived; 0 where there is none.
+
+        On PostgreSQL numbers are given before transactions end: those that are under way are waited for, a few seconds at
+        most, so that what :meth:`count` finds after the mark is all that arrived after it.
+        """
         import sqlalchemy as sa
 
         table = tables().interactions
         with self.reading() as connection:
             query = sa.select(sa.func.max(table.c.seq)).where(*_within(table, window))
-            return connection.execute(query).scalar() or 0
+            found = connection.execute(query).scalar() or 0
+        if not self.address.path:
+            self._wait_for_writers()
+        return found
+
+    def _wait_for_writers(self) -> None:
+        """Until every transaction that writes interactions now has ended."""
+        import sqlalchemy as sa
+
+        asked = sa.text(
+            "SELECT virtualtransaction FROM pg_locks WHERE granted AND mode = 'RowExclusiveLock' "
+            "AND relation = CAST('interactions' AS regclass) AND pid IS DISTINCT FROM pg_backend_pid()"
+        )
+        give_up = time.monotonic() + _WRITERS_S
+        waited: set[str] | None = None
+        while True:
+            with self.reading() as connection:
+                now = set(connection.execute(asked).scalars())
+            waited = now if waited is None else waited & now
+            if not waited or time.monotonic() > give_up:
+                return
+            time.sleep(_LOOK_S)
 
     def count(self, window: Window = EVERYTHING, *, after: int = 0) -> int:
-        """Interactions of a window of time that arrived after a :meth:`mark`.
-
-        On PostgreSQL a transaction that began before the mark was taken and ended afterwards is not among them.
-        """
+        """Interactions of a window of time that arrived after a :meth:`mark`."""
         import sqlalchemy as sa
 
         table = tables().interactions
