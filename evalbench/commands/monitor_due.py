@@ -163,7 +163,9 @@ def print_done(schedule: Schedule, done: Sequence[Done], found: Sequence[Standin
 
 def _waits(schedule: Schedule, standing: Standing) -> str:
     """Why an entry is where it is, and when it is due next."""
-    following = standing.next.astimezone(schedule.zone).strftime("%Y-%m-%d %H:%M %Z") if standing.next else ""
+    from evalbench.monitor.due import shown_in
+
+    following = shown_in(schedule, standing.next) if standing.next else ""
     return "; ".join(part for part in (standing.because, f"next {following}" if following else "") if part)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Literal, NamedTuple
 
-from evalbench.core.wording import counted
+from evalbench.core.wording import count, counted
 from evalbench.monitor.occasions import MOST, Times, due_times, next_time, window_at
 from evalbench.monitor.schedule import Entry, Schedule
 
@@ -144,18 +144,18 @@ def _standing(schedule: Schedule, entry: Entry, known: Known, now: datetime, see
     if known.due is not None and (times.last is None or times.last <= known.due):
         return state(*_again(schedule, entry, known, now))
     if times.first is not None and times.last is not None:
-        because = f"due {_shown(times.last, schedule)}"
+        because = f"due {shown_in(schedule, times.last)}"
         if times.n > 1:
-            many = f"more than {MOST:,}" if times.n > MOST else f"{times.n}"
-            because += f"; one run for all {many} due times since {_shown(times.first, schedule)}"
+            many = f"more than {count(MOST)}" if times.n > MOST else f"{times.n}"
+            because += f"; one run for all {many} due times since {shown_in(schedule, times.first)}"
         if known.due is not None:
-            because += f"; the run for {_shown(known.due, schedule)} did not succeed"
+            because += f"; the run for {shown_in(schedule, known.due)} did not succeed"
         return state("due", times.last, times.n - 1, 1, because)
     triggered, because = _triggered(schedule, entry, known, seen)
     if triggered:
         return state("due", now.replace(microsecond=0), 0, 1, because)
     if known.covered > now:
-        because = f"its last due time, {_shown(known.covered, schedule)}, is in the future: a clock went back"
+        because = f"its last due time, {shown_in(schedule, known.covered)}, is in the future: a clock went back"
     return state("waiting", None, 0, 0, because)
 
 
@@ -168,7 +168,7 @@ def _again(
         return "give up", known.due, known.missed, known.attempt, f"{ended}; {counted(known.attempt, 'attempt')}"
     again = known.attempt + 1
     if known.retry_at and known.retry_at > now:
-        said = f"{ended}; attempt {again} from {_shown(known.retry_at, schedule)}"
+        said = f"{ended}; attempt {again} from {shown_in(schedule, known.retry_at)}"
         return "retry", known.due, known.missed, again, said
     because = known.because.partition("; attempt ")[0]
     return "due", known.due, known.missed, again, f"{because}; attempt {again}: {ended}"
@@ -178,7 +178,7 @@ def _triggered(schedule: Schedule, entry: Entry, known: Known, seen: Seen) -> tu
     """Whether a trigger makes an entry due, and why or why not."""
     waits = []
     if entry.rows:
-        said = f"{counted(seen.rows, 'new row')} since {_shown(known.covered + FIRST, schedule)}, {entry.rows:,} make it due"
+        said = f"{counted(seen.rows, 'new row')} since {shown_in(schedule, known.covered + FIRST)}, {count(entry.rows)} make it due"
         if seen.rows >= entry.rows:
             return True, said
         waits.append(said)
@@ -195,12 +195,12 @@ def _triggered(schedule: Schedule, entry: Entry, known: Known, seen: Seen) -> tu
 
 def _running(known: Known, schedule: Schedule, now: datetime) -> str:
     assert known.lease_until
-    said = f"{known.owner} runs it; unless it gives a sign, its lease ends {_shown(known.lease_until, schedule)}"
+    said = f"{known.owner} runs it; unless it gives a sign, its lease ends {shown_in(schedule, known.lease_until)}"
     if known.lease_until - now > timedelta(minutes=2 * schedule.lease):
         return f"{said}, further ahead than a lease: a clock is wrong; --release frees it"
     return said
 
 
-def _shown(at: datetime, schedule: Schedule) -> str:
+def shown_in(schedule: Schedule, at: datetime) -> str:
     """A moment to the minute, in the schedule's zone."""
     return at.astimezone(schedule.zone).strftime("%Y-%m-%d %H:%M %Z")

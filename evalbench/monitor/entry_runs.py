@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from evalbench.core.wording import counted
 from evalbench.monitor.carrying import worst_light
 from evalbench.monitor.chosen import read_chosen
-from evalbench.monitor.due import Standing
+from evalbench.monitor.due import Standing, shown_in
 from evalbench.monitor.from_store import exported, log_window, window_columns, window_data
 from evalbench.monitor.ledger import EMPTY, Ended
 from evalbench.monitor.occasions import window_at
@@ -91,12 +91,14 @@ class Carrier:
     def _nothing(self, entry: Entry, due: datetime) -> str:
         """Which of an entry's windows have no interactions; empty where each has some."""
         stated = {"": entry.window} if entry.window is not None else entry.windows
-        windows = {name: log_window(window_at(one, due, self.schedule.zone)) for name, one in stated.items()}
+        windows = {name: window_at(one, due, self.schedule.zone) for name, one in stated.items()}
         if not windows:
             return ""
         with Log(self._store().named) as log:
             empty = [
-                f"{window}{f' ({name})' * bool(name)}" for name, window in windows.items() if not log.count(window)
+                " to ".join(shown_in(self.schedule, at) for at in window) + (f" ({name})" if name else "")
+                for name, window in windows.items()
+                if not log.count(log_window(window))
             ]
         return f"no interactions in the log from {', nor from '.join(empty)}" if empty else ""
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evalbench.core.seeds import rng
-from evalbench.core.stats import Measured, bootstrap_sums, wilson, with_interval
+from evalbench.core.stats import Measured, bootstrap_sums, no_width, wilson, with_interval
 from evalbench.readers.log_store.log import Log
 from evalbench.readers.log_store.tables import tables
 from evalbench.readers.log_store.times import Window
@@ -48,7 +48,8 @@ class Feedback(NamedTuple):
         Interactions with a value of an annotator.
     labels_mean, labels_low, labels_high : float or None
         Their mean, each interaction once, with an interval that resamples interactions.
-    note : str
+    note, labels_note : str
+        What to beware of in the means of users and of annotators.
     """
 
     label: str
@@ -70,6 +71,7 @@ class Feedback(NamedTuple):
     labels_low: float | None
     labels_high: float | None
     note: str
+    labels_note: str = ""
 
 
 def feedback_of(log: Log, window: Window, label: str, seed: int = 0) -> Feedback:
@@ -140,6 +142,8 @@ def _figures(
         drawn = bootstrap_sums(units, lambda s: s[:, :1] / s[:, 1:], rng(seed, "feedback", label), _N_RESAMPLES)[:, 0]
         measured = with_interval(mean, drawn, n=answered, n_units=len(counts), clusters=True)
         low, high, note = measured.ci_low, measured.ci_high, measured.note.replace("clusters", "users")
+        if low is not None and high is not None and no_width(low, high):
+            low, high, note = None, None, "all values are the same: no interval"
         if known > 1:
             top = max(1, round(len(counts) / 10))
             busiest = float(np.sort(counts)[::-1][:top].sum() / answered)
@@ -149,14 +153,16 @@ def _figures(
     people = _mean_of(labels, label, seed)
     return Feedback(
         label, n, clients, answered, known, share, share_low, share_high, mean, low, high, busiest, silent_low,
-        silent_high, people.n, people.value, people.ci_low, people.ci_high, note,
+        silent_high, people.n, people.value, people.ci_low, people.ci_high, note, people.note,
     )  # fmt: skip
 
 
 def _mean_of(values: Sequence[tuple[float, int]], label: str, seed: int) -> Measured:
-    """The mean of values that occur so many times each."""
+    """The mean of values that occur so many times each; where all are the same, without an interval of no width."""
     if not values:
         return Measured(None)
+    if len(values) == 1:
+        return Measured(values[0][0], n=values[0][1], note="all values are the same: no interval")
     marks, times = (np.array(column) for column in zip(*values, strict=True))
     n = int(times.sum())
     drawn = bootstrap_sums(

@@ -86,7 +86,7 @@ def sentence(entries: Sequence[Mapping[str, Any]]) -> str:
             parts.append(f"{len(names)} {light} ({', '.join(names)})")
     said = [f"Last lights: {', '.join(parts)}"] if parts else []
     empty = [name for name, run in last.items() if run["status"] == "empty"]
-    said += [f"nothing to judge, since the log had no rows: {', '.join(empty)}"] if empty else []
+    said += [f"nothing to judge, since no rows of the log were in its window: {', '.join(empty)}"] if empty else []
     bad = [f"{name} ({run['status']})" for name, run in last.items() if run["status"] not in ("ok", "running", "empty")]
     said += [f"no light, since the last run did not succeed: {', '.join(bad)}"] if bad else []
     idle = len(entries) - len(last)
@@ -107,19 +107,29 @@ def _linked(run: Mapping[str, Any], inner: Html) -> Html:
     return Html(f'<a href="{attribute(quote(pages[0]))}">{inner}</a>') if pages else inner
 
 
+def _standing(entry: Mapping[str, Any]) -> str:
+    """Where an entry is, and why: *waiting: 5 new rows*, *due 2026-05-01 06:00*."""
+    state, because = entry["state"], entry["because"]
+    if because.startswith(state) or not because:
+        return str(because or state)
+    return f"{state}: {because}"
+
+
+def _over(above: str | Html, below: str) -> Html:
+    """Two lines of a cell, the second one small."""
+    return Html(f'{escape(above)}<br><span class="eb-small">{escape(below)}</span>')
+
+
 def _now(entries: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     rows = []
     for entry in entries:
         last = entry["runs"][-1] if entry["runs"] else None
         rows.append({
-            "entry": entry["name"],
-            "runs": f"{entry['what']} {entry['target']}",
-            "last light": _linked(last, _state(last)) if last else "not run yet",
-            "for": last["due"] if last else None,
-            "figure": last["said"] if last else None,
-            "now": entry["state"],
-            "why": entry["because"],
+            "entry": _over(entry["name"], f"{entry['what']} {entry['target']}"),
+            "last light": _over(_linked(last, _state(last)), f"of {last['due']}") if last else "not run yet",
             "next": entry["next"],
+            "what was found": last["said"] if last else None,
+            "now": _standing(entry),
         })  # fmt: skip
     return pd.DataFrame(rows, dtype=object)
 
@@ -144,11 +154,9 @@ def _runs(entries: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
             {
                 "started": row["started"],
                 "entry": row["entry"],
-                "for": row["due"],
                 "ended": _linked(row, _state(row)),
                 "what was found": row["said"],
                 "why it ran": row["because"],
-                "attempt": row["attempt"],
                 "by": row["owner"],
             }
             for row in rows
@@ -220,7 +228,8 @@ def _labels(one: Mapping[str, Any]) -> str | None:
     if one["labels_mean"] is None:
         return None
     (text,) = aligned([one["labels_mean"]], [one["labels_low"]], [one["labels_high"]])
-    return f"{text} of {one['labelled']}"
+    said = f"{text} of {one['labelled']}"
+    return f"{said}; {one['labels_note']}" if one.get("labels_note") else said
 
 
 def _users(one: Mapping[str, Any]) -> str | None:

@@ -48,7 +48,7 @@ def test_the_worst_comes_first_and_what_failed_has_no_light():
         "1 entry has not run yet."
     )
     assert sentence([entry("a", run("empty", "grey")), entry("b", run(light="red"))]) == (
-        "Last lights: 1 red (b); nothing to judge, since the log had no rows: a."
+        "Last lights: 1 red (b); nothing to judge, since no rows of the log were in its window: a."
     )
     assert sentence([]) == "Nothing has run yet."
 
@@ -61,6 +61,21 @@ def test_the_newest_light_comes_first_each_with_its_page():
     places = [lights.index(f"eb-lamp eb-{light}") for light in ("red", "yellow", "green")]
     assert places == sorted(places)
     assert lights.count('href="../../x/r1/report.html"') == 3
+
+
+def test_where_an_entry_is_and_what_it_ran_for():
+    due = entry("a", run(day=3)) | {"state": "due", "because": "due 2026-05-04 06:00 CEST"}
+    waits = entry("b") | {"because": "5 new rows since yesterday, 10 make it due"}
+    now = overview_html(content(due, waits)).partition('id="now"')[2].partition("</section>")[0]
+    assert "due: due" not in now
+    for said in (
+        "due 2026-05-04 06:00 CEST",
+        "waiting: 5 new rows",
+        "of 2026-05-03 06:00",
+        "study drift",
+        "not run yet",
+    ):
+        assert said in now
 
 
 def test_what_others_wrote_is_no_markup(tmp_path):

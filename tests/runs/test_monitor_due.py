@@ -102,7 +102,7 @@ def test_a_window_without_rows_is_nothing_to_judge(called, bench):
     assert first.startswith("◌ grey     words  nothing to judge: no interactions in the log from ")
     content = json.loads((bench / "reports/monitor/plan/monitor.json").read_text())
     assert [(run["status"], run["light"]) for one in content["entries"] for run in one["runs"]] == [("empty", "grey")]
-    assert content["sentence"].startswith("Nothing to judge, since the log had no rows: words; ")
+    assert content["sentence"].startswith("Nothing to judge, since no rows of the log were in its window: words; ")
     assert "nothing was due" in called(text, "--fail-on", "grey").stdout
     with opened(read_schedule(bench / "plan.yaml", bench).state).engine.begin() as connection:
         connection.exec_driver_sql("UPDATE schedule_entries SET covered = '2026-01-02T00:00:00.000000Z'")

@@ -72,6 +72,16 @@ def test_several_values_of_an_interaction_count_once(log):
     assert found.if_silent_low is None or found.if_silent_low >= 0
 
 
+def test_values_that_are_all_the_same_have_no_interval(log):
+    """One without width would be read as certainty."""
+    log.append([interaction(i, client=client(str(i % 9))) for i in range(60)])
+    log.append_feedback([remark(i, source, 1) for i in range(30) for source in ("user", "annotator")])
+    found = feedback_of(log, log_window(WHOLE), "all")
+    assert (found.mean, found.low, found.high) == (1, None, None)
+    assert (found.labels_mean, found.labels_low, found.labels_high) == (1, None, None)
+    assert found.note == found.labels_note == "all values are the same: no interval"
+
+
 def test_the_sentence_names_the_bias():
     assert "self-selected" in BIAS
     assert "not of all users" in BIAS
