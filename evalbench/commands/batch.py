@@ -14,17 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evalbench.commands.run import (
-    DRY_RUN,
-    FAIL_ON,
-    MAX_CALLS,
-    MAX_COST,
-    MEMORY,
-    exit_code,
-    print_dry_run,
-    report_edits,
-    unjudged,
-)
+from evalbench.commands.options import FAIL_ON, LIMITS, MEMORY, OUT, ROOT, WORKERS, timeout_of
+from evalbench.commands.run import exit_code, print_dry_run, report_edits, unjudged
 from evalbench.core import progress as progressing
 from evalbench.readers.runs import PAGE
 
@@ -40,17 +31,12 @@ _BAR_WIDTH = 48  # of the bar itself, its counts and its clock
 
 @click.command("batch")
 @click.argument("suite", type=click.Path(path_type=Path), metavar="SUITE.yaml")
-@click.option("--workers", type=click.IntRange(min=1), help="Processes on this machine (default: one per core).")
-@click.option("--scheduler", metavar="tls://HOST:PORT", help="Run on the workers of this Dask scheduler instead.")
+@WORKERS
 @click.option("--resume", is_flag=True, help="Skip runs already finished with the same inputs.")
 @click.option("--fork/--no-fork", default=True, help="Fork kernels from a preloaded process, where supported.")
-@click.option("--timeout", type=click.FloatRange(min=1), help="Time limit in seconds for runs whose suite sets none.")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for reports (default: reports/).")
-@click.option(
-    "--root",
-    type=click.Path(path_type=Path),
-    help="The workbench (default: found upwards from here, else that of the package).",
-)
+@timeout_of("runs whose suite sets none")
+@OUT
+@ROOT
 @click.option(
     "--against",
     type=click.Choice(["previous"]),
@@ -66,9 +52,7 @@ _BAR_WIDTH = 48  # of the bar itself, its counts and its clock
     "(default: the first metric of each run, without a margin).",
 )
 @MEMORY
-@DRY_RUN
-@MAX_CALLS
-@MAX_COST
+@LIMITS
 @FAIL_ON
 def batch(
     suite: Path,

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from evalbench.commands import completion
+from evalbench.commands.options import ROOT
 
 
 @click.command("check")
@@ -16,7 +17,7 @@ from evalbench.commands import completion
 @click.option(
     "--accept", is_flag=True, help="Store the current figures; the commit message should say which moved and why."
 )
-@click.option("--root", type=click.Path(path_type=Path))
+@ROOT
 def check(names: tuple[str, ...], accept: bool, root: Path | None) -> None:
     """Render studies on their samples and compare the figures with tests/golden."""
     from evalbench import studies

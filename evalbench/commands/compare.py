@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evalbench.commands.run import assignments
+from evalbench.commands.options import ROOT, assignments
 from evalbench.compare import N_SUMMARIES
 from evalbench.errors import BadInput
 from evalbench.kit.defaults import N_RESAMPLES, SEED
@@ -186,11 +186,7 @@ def target(sides: Sequence[Side], options: object, reports: Path) -> Path:
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder of the page (default: below reports/compare/).",
 )
-@click.option(
-    "--root",
-    type=click.Path(path_type=Path),
-    help="The workbench (default: found upwards from here, else that of the package).",
-)
+@ROOT
 @click.option(
     "--fail-on",
     type=click.Choice(["worse"]),

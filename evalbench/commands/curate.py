@@ -11,7 +11,7 @@ import click
 
 from evalbench.commands import completion
 from evalbench.commands.dataset_folder import cell, json_lines, refuse_full, write_folder
-from evalbench.commands.run import assignments
+from evalbench.commands.options import EMBED, NEW_FOLDER, RENAMES, ROOT, assignments
 from evalbench.core.wording import counted
 from evalbench.errors import BadInput
 
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
 
 @click.command("curate")
 @click.argument("table", metavar="TABLE", shell_complete=completion.data_sets)
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="A new or empty folder.")
+@NEW_FOLDER
 @click.option("--text", default="text", show_default=True, help="The column that is looked at.")
 @click.option("--label", default="", help="The column in which rows that nearly agree should agree (default: label).")
 @click.option("--split", default="", help="The column of splits (default: split).")
 @click.option(
     "--near", default=0.95, show_default=True, help="Cosine from which rows are near-duplicates; above 1 for none."
 )
-@click.option("--embed", default="use-multilingual", show_default=True, help="Embedding model of the cosines.")
+@EMBED
 @click.option(
     "--hold-out", default="", help="The split that is kept whole (default: test, else validation, else the smallest)."
 )
 @click.option("--draw", multiple=True, metavar="name=share", help="Draw a new split, such as train=0.8 and test=0.2.")
 @click.option("--seed", default=0, show_default=True, help="Draws the split.")
-@click.option("--map", "renames", multiple=True, metavar="column=name", help="Rename a column to the one expected.")
-@click.option("--root", type=click.Path(path_type=Path))
+@RENAMES
+@ROOT
 def curate(
     table: str, out: Path, text: str, label: str, split: str, draw: tuple[str, ...], renames: tuple[str, ...], root: Path | None,
     **options: Any,

@@ -13,7 +13,7 @@ from evalbench.commands import completion
 from evalbench.commands.curate import curate
 from evalbench.commands.generate import generate
 from evalbench.commands.imports import import_data
-from evalbench.commands.run import assignments
+from evalbench.commands.options import RENAMES, ROOT, assignments
 from evalbench.commands.violate import violate
 from evalbench.errors import BadInput
 from evalbench.readers.renames import nested_names, renamed_columns, usual
@@ -36,7 +36,7 @@ data.add_command(violate)
 
 
 @data.command("list")
-@click.option("--root", type=click.Path(path_type=Path))
+@ROOT
 def list_data(root: Path | None) -> None:
     """List the data sets of the catalog."""
     from evalbench.readers.catalog import entries
@@ -50,15 +50,11 @@ def list_data(root: Path | None) -> None:
 @data.command("check")
 @click.argument("path", metavar="FILE|FOLDER|NAME@VERSION|-", shell_complete=completion.data_sets)
 @click.option("--study", required=True, help="The study whose tables are expected.", shell_complete=completion.studies)
-@click.option("--map", "renames", multiple=True, metavar="column=name", help="Rename a column to the one expected.")
+@RENAMES
 @click.option(
     "-p", "pairs", multiple=True, metavar="name=value", help="A further table of the study, or a parameter of the run."
 )
-@click.option(
-    "--root",
-    type=click.Path(path_type=Path),
-    help="The workbench (default: found upwards from here, else that of the package).",
-)
+@ROOT
 def check(path: str, study: str, renames: tuple[str, ...], pairs: tuple[str, ...], root: Path | None) -> None:
     """Show how the columns of a table are understood and list all faults for which a run would refuse it."""
     from evalbench import studies

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from evalbench.commands.options import ROOT_OF_RUN
+
 FORMS = ("csv", "mlflow", "every_eval_ever")
 
 
@@ -18,7 +20,7 @@ FORMS = ("csv", "mlflow", "every_eval_ever")
     help="The folder (default: exports/RUN for csv, exports/mlflow, exports/every_eval_ever).",
 )
 @click.option("--organisation", default="", help="Who publishes the results (every_eval_ever).")
-@click.option("--root", type=click.Path(path_type=Path), help="The workbench, where RUN is a run's id.")
+@ROOT_OF_RUN
 def export(run: str, form: str, out: Path | None, organisation: str, root: Path | None) -> None:
     """Write a finished run for other tools, with the interval of every figure: RUN is a run's folder or id.
 

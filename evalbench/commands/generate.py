@@ -12,7 +12,7 @@ import click
 
 from evalbench.commands import completion
 from evalbench.commands.dataset_folder import cell, json_lines, refuse_full, write_folder
-from evalbench.commands.run import assignments
+from evalbench.commands.options import EMBED, MODEL_CALLS, NEW_FOLDER, RENAMES, ROOT, assignments
 from evalbench.core.wording import counted
 from evalbench.errors import BadInput
 
@@ -23,20 +23,19 @@ if TYPE_CHECKING:
 
 @click.command("generate")
 @click.argument("documents", metavar="DOCS", shell_complete=completion.data_sets)
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="A new or empty folder.")
+@NEW_FOLDER
 @click.option("--model", required=True, help="Who writes the questions, such as openai/gpt-4o.")
 @click.option("-n", "--n", default=5, show_default=True, help="Questions per group.")
 @click.option("--checker", default="", help="Who checks that the passage answers them (default: the model).")
 @click.option("--near", default=0.9, show_default=True, help="Cosine from which a question is a near-duplicate.")
-@click.option("--embed", default="use-multilingual", show_default=True, help="Embedding model of the cosines.")
+@EMBED
 @click.option("--longest", default=1500, show_default=True, help="Characters of a passage.")
 @click.option("--tries", default=3, show_default=True, help="At most so many times n questions are asked for.")
 @click.option("--prompt", default="", help="A folder of your own prompts passage_question and answered.")
-@click.option("--temperature", default=0.0, show_default=True)
-@click.option("--max-tokens", default=1024, show_default=True, help="The longest reply.")
+@MODEL_CALLS
 @click.option("--seed", default=0, show_default=True, help="Draws the passages.")
-@click.option("--map", "renames", multiple=True, metavar="column=name", help="Rename a column to the one expected.")
-@click.option("--root", type=click.Path(path_type=Path))
+@RENAMES
+@ROOT
 def generate(documents: str, out: Path, renames: tuple[str, ...], root: Path | None, **options: Any) -> None:
     """Write questions from documents by a model, each with its answer and source passage.
 

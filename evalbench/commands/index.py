@@ -6,16 +6,13 @@ from pathlib import Path
 
 import click
 
+from evalbench.commands.options import OUT, ROOT
 from evalbench.errors import BadInput
 
 
 @click.command("index")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder of reports (default: reports/).")
-@click.option(
-    "--root",
-    type=click.Path(path_type=Path),
-    help="The workbench (default: found upwards from here, else that of the package).",
-)
+@OUT
+@ROOT
 def index(out: Path | None, root: Path | None) -> None:
     """Rebuild reports/index.html from the runs' own files; runs whose process has gone are marked died."""
     from evalbench import workbench

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evalbench.commands import completion
-from evalbench.commands.run import assignments
+from evalbench.commands.options import RENAMES, ROOT, ROOT_OF_RUN, assignments
 from evalbench.errors import BadInput
 
 if TYPE_CHECKING:
@@ -18,11 +18,6 @@ if TYPE_CHECKING:
 
     from evalbench.judge.criteria import Criterion
     from evalbench.label.merged import Merged
-
-_MAP = click.option(
-    "--map", "renames", multiple=True, metavar="column=name", help="Rename a column to the one expected."
-)
-_ROOT = click.option("--root", type=click.Path(path_type=Path), help="The workbench.")
 
 
 @click.group("label")
@@ -55,7 +50,7 @@ def label() -> None:
 @click.option("--label-scale", nargs=2, type=float, help="Ends of the labels' scale, where it is another.")
 @click.option("--texts", type=click.Path(path_type=Path), help="The items' texts, where the run keeps none.")
 @click.option("--seed", default=0, show_default=True, help="Of the draw.")
-@click.option("--root", type=click.Path(path_type=Path), help="The workbench, where RUN is a run's id.")
+@ROOT_OF_RUN
 def plan(run: str, out: Path, root: Path | None, **options: Any) -> None:
     """Choose the items of a finished RUN that people should label next.
 
@@ -104,8 +99,8 @@ def plan(run: str, out: Path, root: Path | None, **options: Any) -> None:
 @click.option("--send-to", default="", help="To whom the saved file goes, shown at the end.")
 @click.option("--seed", default=0, show_default=True, help="Of the order of the items and of their sides.")
 @click.option("--in-order", is_flag=True, help="Keep the order of the table; it may show which model answers.")
-@_MAP
-@_ROOT
+@RENAMES
+@ROOT
 def page(
     table: str,
     criterion: Path,

@@ -7,11 +7,12 @@ from pathlib import Path
 import click
 
 from evalbench.commands import completion
+from evalbench.commands.options import ROOT
 
 
 @click.command("list")
 @click.argument("what", metavar="[STUDY|metrics]", required=False, shell_complete=completion.studies_and_metrics)
-@click.option("--root", type=click.Path(path_type=Path))
+@ROOT
 @click.pass_context
 def list_studies(ctx: click.Context, what: str | None, root: Path | None) -> None:
     """List the studies with their questions and data sets, or the parameters of one; `list metrics`: the metrics."""

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 import click
 
+from evalbench.commands.options import NEW_FOLDER
 from evalbench.errors import BadInput
 from evalbench.models.redact import printable
 
@@ -92,7 +93,7 @@ def check(name: str, longest: int, timeout: float) -> None:
 @click.option("--max-tokens", default=128, show_default=True, help="The longest reply.")
 @click.option("--timeout", default=120.0, show_default=True, help="Seconds per request.")
 @click.option("--seed", default=0, show_default=True, help="Draws the questions.")
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="A new or empty folder.")
+@NEW_FOLDER
 @click.option("--yes", is_flag=True, help="Also ask endpoints that are not on this machine.")
 def load(names: tuple[str, ...], levels: str, out: Path, yes: bool, **settings: Any) -> None:
     """Measure how endpoints answer when many ask at once.

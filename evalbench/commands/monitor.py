@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from evalbench.commands.monitor_due import choose, due
-from evalbench.commands.run import assignments
+from evalbench.commands.options import assignments
 from evalbench.core.wording import counted
 
 if TYPE_CHECKING:

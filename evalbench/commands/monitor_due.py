@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evalbench.commands.run import FAIL_ON, MEMORY, unjudged
+from evalbench.commands.options import FAIL_ON, MEMORY, ROOT, WORKERS, timeout_of
+from evalbench.commands.run import unjudged
 from evalbench.errors import BadInput
 
 if TYPE_CHECKING:
@@ -35,19 +36,14 @@ if TYPE_CHECKING:
 )
 @click.option("--entry", "names", multiple=True, metavar="NAME", help="Look at this entry only; may be repeated.")
 @click.option("--release", metavar="NAME", help="End the lease of this entry, whose run will not go on; runs nothing.")
-@click.option("--workers", type=click.IntRange(min=1), help="Processes on this machine (default: one per core).")
-@click.option("--scheduler", metavar="tls://HOST:PORT", help="Run on the workers of this Dask scheduler instead.")
-@click.option("--timeout", type=click.FloatRange(min=1), help="Time limit in seconds for runs whose entry sets none.")
+@WORKERS
+@timeout_of("runs whose entry sets none")
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder for reports of entries that name none (default: reports/).",
 )
-@click.option(
-    "--root",
-    type=click.Path(path_type=Path),
-    help="The workbench (default: found upwards from here, else that of the package).",
-)
+@ROOT
 @MEMORY
 @FAIL_ON
 def due(

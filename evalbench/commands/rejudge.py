@@ -6,11 +6,12 @@ import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from evalbench.commands.run import DRY_RUN, FAIL_ON, MAX_CALLS, MAX_COST, MEMORY, Carried, assignments, carry_out
+from evalbench.commands.options import OF_A_RUN, assignments
+from evalbench.commands.run import Carried, carry_out
 
 if TYPE_CHECKING:
     from evalbench.runs.run import Plan, Run
@@ -34,41 +35,17 @@ if TYPE_CHECKING:
     help="A parameter that differs from the run's, such as judge_prompt=FILE; may be repeated.",
 )
 @click.option("--data", metavar="NAME@VERSION|PATH", help="The run's data, where they have been moved.")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for reports (default: reports/).")
-@click.option(
-    "--root",
-    type=click.Path(path_type=Path),
-    help="The workbench (default: found upwards from here, else that of the package).",
-)
-@click.option("--timeout", type=click.FloatRange(min=1), help="Time limit in seconds for the whole notebook.")
-@MEMORY
-@DRY_RUN
-@MAX_CALLS
-@MAX_COST
-@FAIL_ON
-@click.option(
-    "--json",
-    "as_json",
-    is_flag=True,
-    help="Print one JSON object on standard output, described by docs/run.schema.json.",
-)
-@click.option("-q", "--quiet", is_flag=True, help="Print where the page is, no figures and no progress.")
+@OF_A_RUN
 def rejudge(
     old: str,
     judge: str,
     judged_at: str,
     pairs: tuple[str, ...],
     data: str | None,
-    out: Path | None,
     root: Path | None,
-    timeout: float | None,
-    memory: int | None,
-    dry_run: bool,
     max_calls: int | None,
     max_cost: float | None,
-    fail_on: tuple[str, ...],
-    as_json: bool,
-    quiet: bool,
+    **how: Any,
 ) -> None:
     """Judge the answers of a finished run again; RUN is its folder or id. Only the judge is asked, never the system.
 
@@ -97,5 +74,4 @@ def rejudge(
         said = in_words((done.results or {}).get("judged_again") or {})
         return [said, f"compare  evalbench compare {shlex.quote(old)} {shlex.quote(str(done.folder))}"]
 
-    how = Carried(out, timeout, memory, dry_run, fail_on, as_json, quiet, fork)
-    sys.exit(carry_out(planned, "rejudge", how, after))
+    sys.exit(carry_out(planned, "rejudge", Carried(fork=fork, **how), after))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import click
 
 from evalbench.commands import completion
+from evalbench.commands.options import OF_A_RUN, RENAMES, assignments
 from evalbench.commands.parameters import OfAStudy
 from evalbench.commands.source import table_source
 from evalbench.errors import BadInput
@@ -22,15 +23,6 @@ if TYPE_CHECKING:
     from evalbench.runs.run import Plan, Run
 
 _RANK = {"red": 3, "yellow": 2, "grey": 1}
-
-
-FAIL_ON = click.option(
-    "--fail-on",
-    multiple=True,
-    type=click.Choice(["red", "yellow", "grey"]),
-    help="Exit with 3 where the light is this bad or worse; may be repeated. A grey light (not enough evidence) passes "
-    "red and yellow, with a line on standard error; grey fails it with 4, and beside red or yellow adds only that.",
-)
 
 
 def failing(fail_on: Sequence[str]) -> frozenset[str]:
@@ -89,29 +81,6 @@ def unjudged(lights: Sequence[str], fail_on: Sequence[str]) -> list[str]:
     return lines
 
 
-def assignments(pairs: Sequence[str], option: str) -> dict[str, str]:
-    """``name=value`` words as a mapping.
-
-    Raises
-    ------
-    BadInput
-        For a word without ``=`` or a name given twice.
-    """
-    out: dict[str, str] = {}
-    faults = []
-    for pair in pairs:
-        name, found, value = pair.partition("=")
-        if not found or not name.strip():
-            faults.append(f"{option} {pair}: expected name=value")
-        elif name.strip() in out:
-            faults.append(f"{option} {pair}: {name.strip()} is given twice")
-        else:
-            out[name.strip()] = value
-    if faults:
-        raise BadInput.listing("invalid command line:", faults)
-    return out
-
-
 def gathered(
     target: str, data: str | None, pairs: Sequence[str], renames: Sequence[str], model: str | None, root: Path | None
 ) -> dict[str, Any]:
@@ -130,33 +99,6 @@ def report_edits(plans: Sequence[Plan]) -> None:
 
     for name, edits in {planned.notebook.name: planned.edited for planned in plans if planned.edited}.items():
         click.echo(f"{name}: edited; its defaults are not the study's own: {edits_text(edits)}", err=True)
-
-
-MEMORY = click.option(
-    "--memory",
-    type=click.IntRange(min=1),
-    metavar="MB",
-    help="Memory limit of a kernel; a run that needs more fails (Linux only; default: no limit).",
-)
-
-
-MAX_CALLS = click.option(
-    "--max-calls",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Ask models at most N requests in this run, cached ones included; the rest is unscored (reason: budget).",
-)
-MAX_COST = click.option(
-    "--max-cost",
-    type=click.FloatRange(min=0, min_open=True),
-    metavar="X",
-    help="Ask no more once requests were billed X, in the currency of the prices in models.toml.",
-)
-DRY_RUN = click.option(
-    "--dry-run",
-    is_flag=True,
-    help="Print how many requests, tokens and how much money the run would take; send and write nothing.",
-)
 
 
 def print_dry_run(
@@ -226,47 +168,20 @@ def logging_into(store: str | None) -> Iterator[None]:
     help="A parameter of the notebook; may be repeated. `evalbench run STUDY --help` lists them.",
     shell_complete=completion.parameters,
 )
-@click.option(
-    "--map", "renames", multiple=True, metavar="column=name", help="Rename a column of the data to the one expected."
-)
+@RENAMES
 @click.option("--model", metavar="NAME", help="The model that answers, e.g. openai/gpt-4o or local/smollm2-135m.")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for reports (default: reports/).")
-@click.option(
-    "--root",
-    type=click.Path(path_type=Path),
-    help="The workbench (default: found upwards from here, else that of the package).",
-)
-@click.option("--timeout", type=click.FloatRange(min=1), help="Time limit in seconds for the whole notebook.")
-@MEMORY
-@DRY_RUN
-@MAX_CALLS
-@MAX_COST
+@OF_A_RUN
 @LOG
-@FAIL_ON
-@click.option(
-    "--json",
-    "as_json",
-    is_flag=True,
-    help="Print one JSON object on standard output, described by docs/run.schema.json.",
-)
-@click.option("-q", "--quiet", is_flag=True, help="Print where the page is, no figures and no progress.")
 def run_study(
     target: str,
     data: str | None,
     pairs: tuple[str, ...],
     renames: tuple[str, ...],
     model: str | None,
-    out: Path | None,
     root: Path | None,
-    timeout: float | None,
-    memory: int | None,
-    dry_run: bool,
     max_calls: int | None,
     max_cost: float | None,
-    log: str | None,
-    fail_on: tuple[str, ...],
-    as_json: bool,
-    quiet: bool,
+    **how: Any,
 ) -> None:
     """Render one study into a report; prints its light, headline figures and where the page is."""
     from evalbench.runs.fork import forking
@@ -284,8 +199,7 @@ def run_study(
         refuse_tables(found)
         return found
 
-    how = Carried(out, timeout, memory, dry_run, fail_on, as_json, quiet, fork, log)
-    sys.exit(carry_out(planned, Path(target).stem, how))
+    sys.exit(carry_out(planned, Path(target).stem, Carried(fork=fork, **how)))
 
 
 class Carried(NamedTuple):

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from evalbench.commands.options import ROOT_OF_RUN
 from evalbench.commands.run import failing
 from evalbench.commands.step_summary import read_whole
 from evalbench.readers.runs import PAGE
@@ -29,7 +30,7 @@ from evalbench.readers.runs import PAGE
     type=click.Choice(["red", "yellow", "grey"]),
     help="Lights that are failures in JUnit, as in `evalbench run` (default: red).",
 )
-@click.option("--root", type=click.Path(path_type=Path), help="The workbench, where RUN is a run's id.")
+@ROOT_OF_RUN
 def show(run: str, form: str, fail_on: tuple[str, ...], root: Path | None) -> None:
     """Print a run for a terminal, a pull request or a list of tests: RUN is a run's folder or id.
 

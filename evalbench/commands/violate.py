@@ -12,7 +12,7 @@ import click
 
 from evalbench.commands import completion
 from evalbench.commands.dataset_folder import cell, json_lines, refuse_full, write_folder
-from evalbench.commands.run import assignments
+from evalbench.commands.options import MODEL_CALLS, NEW_FOLDER, RENAMES, ROOT, assignments
 from evalbench.core.wording import counted
 from evalbench.errors import BadInput
 
@@ -24,16 +24,15 @@ if TYPE_CHECKING:
 @click.command("violate")
 @click.argument("texts", metavar="TEXTS", shell_complete=completion.data_sets)
 @click.option("--rules", required=True, help="A table of rules: rule and, if wanted, category.")
-@click.option("--out", required=True, type=click.Path(path_type=Path), help="A new or empty folder.")
+@NEW_FOLDER
 @click.option("--model", required=True, help="Who writes the violations, such as openai/gpt-4o.")
 @click.option("-n", "--n", default=2, show_default=True, help="Violations asked for in each text.")
 @click.option("--checker", default="", help="Who checks that the rule is broken (default: the model).")
 @click.option("--prompt", default="", help="A folder of your own prompts rule_violation and rule_broken.")
-@click.option("--temperature", default=0.0, show_default=True)
-@click.option("--max-tokens", default=1024, show_default=True, help="The longest reply.")
+@MODEL_CALLS
 @click.option("--seed", default=0, show_default=True, help="Draws the rules of each text.")
-@click.option("--map", "renames", multiple=True, metavar="column=name", help="Rename a column to the one expected.")
-@click.option("--root", type=click.Path(path_type=Path))
+@RENAMES
+@ROOT
 def violate(texts: str, rules: str, out: Path, renames: tuple[str, ...], root: Path | None, **options: Any) -> None:
     """Put violations of rules into texts by a model: ground truth for the study matching, marked synthetic.
 
