@@ -86,6 +86,33 @@ def test_calls_lie_within_the_plan_and_a_second_run_asks_nothing(tmp_path, monke
     assert low <= sent <= high
 
 
+def test_the_plan_counts_what_the_store_has_and_the_calls_of_each_check(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVALBENCH_CACHE", str(tmp_path))
+    data = load({"items": rows(), "dictionary": dictionary()}, study="cascade")
+    with chat_endpoint(answer) as server:
+        options = {"judge": server.name, "geval_samples": 2}
+        new = cascade.plan(data, **options)
+        assert not server.answered
+        assert not new[["cached_calls_low", "cached_calls_high"]].to_numpy().any()
+        asked(server.name)
+        n = len(server.answered)
+        kept = cascade.plan(data, **options)
+        assert len(server.answered) == n
+        part = cascade.plan(data, **options, strong="openai/none").set_index("stage")
+    assert kept["calls_low"].tolist() == kept["calls_high"].tolist() == kept["cached_calls_low"].tolist()
+    assert kept["calls_low"].sum() == n
+    amounts = [f"{name}_{end}" for name in ("input_tokens", "output_tokens", "cost") for end in ("low", "high")]
+    assert not kept[amounts].to_numpy().any()
+    assert part.loc[8, "cached_calls_low"] == kept.set_index("stage").loc[8, "cached_calls_low"] > 0
+    assert part.loc[9, ["questions_low", "calls_low", "calls_high", "cached_calls_high"]].tolist() == [
+        N,
+        2 * N,
+        2 * N,
+        0,
+    ]
+    assert "hallucination" in kept.set_index("stage").loc[8, "why"]
+
+
 KILLED = """
 import sys
 sys.path.insert(0, sys.argv[2])

@@ -103,8 +103,25 @@ def test_the_plan_shows_money(prices):
             assert row[f"cost_{end}"] == pytest.approx((price_in * tokens[0] + price_out * tokens[1]) / 1e6)
     assert plan.loc[9, "cost_low"] > 0
     assert plan.loc[[1, 2, 3, 13], "cost_high"].eq(0).all()
-    both = planned(judge="cheap", strong="dear", promise=0.9, run_stages=[9]).loc[9]
+    promised = {"judge": "cheap", "strong": "dear", "promise": 0.9, "run_stages": [9]}
+    assert planned(**promised).loc[9, "calls_high"] == 0  # without labels nothing can be promised, and nobody is asked
+    marks = pd.DataFrame(
+        [{"id": "0", "model": model, "annotator": "ada", "mark": mark} for model, mark in (("A", 1), ("B", 0))]
+    )
+    labelled = load({"items": WIDE.assign(id=[*"0123"]), "labels": marks}, study="cascade")
+    both = cascade.plan(labelled, **promised).set_index("stage").loc[9]
     assert both["cost_high"] > both["cost_low"] >= 0
+
+
+def test_a_list_of_forbidden_words_leaves_fewer_questions_to_ask_about(tmp_path):
+    file = tmp_path / "criteria.yaml"
+    each = "{{name: {}, definition: It is {}., scale: {{0: bad, 1: good}}, needs_basis: none}}"
+    file.write_text(f"- {each.format('polite', 'polite')}\n- {each.format('brief', 'brief')}\n", encoding="utf-8")
+    options = {"judge": "openai/none", "criteria_file": str(file), "criteria": ["polite", "brief"], "run_stages": [4]}
+    both, alone = planned(**options, forbidden=["welcome"]).loc[4], planned(**options).loc[4]
+    assert 0 < both["calls_low"] < alone["calls_low"] == 2 * 2 * 3
+    assert alone["why"] == "polite, 6–36 calls; brief, 6–36 calls"
+    assert both["why"].startswith("forbidden words, a list, no calls; polite, ")
 
 
 def test_repeated_questions_are_in_the_most(prices):
@@ -120,4 +137,4 @@ def test_a_dry_run_prints_money_or_that_no_price_is_known(judge, said, prices):
     found = dry.plan_of_table(json.loads(frame.to_json(orient="records")), frame.attrs["notes"])
     last = next(line for line in str(found).splitlines() if line.startswith("all"))
     assert said in last
-    assert "Replies that the cache already has" in str(found).replace("\n", " ")
+    assert "Cached calls are those" in str(found).replace("\n", " ")

@@ -218,8 +218,8 @@ def plan(data: readers.Dataset, **options: Any) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row a stage: stage, name, runs, why, questions, calls, tokens and cost from low to high; a cost is NaN where a price is
-        not known.
+        One row a stage: stage, name, runs, why, questions, calls, cached calls, tokens and cost from low to high; a cost is NaN where a
+        price is not known.
 
     Examples
     --------
@@ -234,7 +234,8 @@ def plan(data: readers.Dataset, **options: Any) -> pd.DataFrame:
     given = {**known, **options}
     asked = {name: given[name] for name in ("judge", "strong", "answerer")}
     setting, *_ = _set(data, kit.stated(evaluate, {"data": data, **given}), **asked)
-    return cost.priced(cost.planned(setting), setting)
+    stored = cost.from_store(setting)
+    return cost.priced(cost.planned(setting, stored), setting, stored.cached)
 
 
 def _parameters() -> Mapping[str, inspect.Parameter]:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from evalbench import core
 from evalbench.judge.criteria import task_of_criterion
 from evalbench.judge.ranking import orders_of
 from evalbench.judge.tasks import CORRECTNESS, Task
@@ -33,8 +34,9 @@ COLUMNS = (
 REPEATS = 2
 """How often a question is repeated while its reply does not fit its form; the default of :func:`evalbench.models.chat.collect.collect`."""
 NOTES = (
-    "Replies that the cache already has are counted as if they were asked. The most tokens, and the highest cost, count every question "
-    f"as repeated {REPEATS} times because its reply does not fit; retries after failures are not counted.",
+    "Cached calls are those whose replies the store already has, as far as stored replies lead; they cost nothing, and tokens and cost are "
+    f"those of the others. The most tokens, and the highest cost, count every question as repeated {REPEATS} times because its reply "
+    "does not fit; retries after failures are not counted.",
 )
 """What a plan leaves out, for its readers."""
 
@@ -48,25 +50,78 @@ class Range(NamedTuple):
     tokens_high: float
 
 
-def planned(setting: Setting) -> pd.DataFrame:
+class Known(NamedTuple):
+    """What is certain before any call.
+
+    Attributes
+    ----------
+    accounts : list of Account
+        Of the stages up to the first one that would send something.
+    left : list of Case
+        The questions that come to that one.
+    parity : bool
+    cached : mapping of int to int
+        Requests of each stage that the store answers, also of later ones, as far as stored replies lead.
+    """
+
+    accounts: list[stages.Account]
+    left: list[Case]
+    parity: bool
+    cached: Mapping[int, int]
+
+
+def without_calls(setting: Setting) -> Known:
+    """What the stages that ask nobody decide."""
+    course = stages.run(setting, ends_before=lambda number, _: setting.asks(number))
+    return Known(course.accounts, course.left, course.parity, {})
+
+
+def from_store(setting: Setting) -> Known:
+    """What they decide with the replies that the store has; functions as judges are not called for it."""
+    desk = setting.desk
+    everyone = [one for one in (desk.judge, desk.strong, desk.answerer) if one is not None]
+    if not any(map(_is_asked, everyone)) or not all(isinstance(one, str) for one in everyone):
+        return without_calls(setting)
+    course = stages.run(setting, ends_before=lambda number, _: setting.asks(number))
+    came: dict[int, list[Case]] = {}
+    rounds: dict[int, list[core.dry.Round]] = {}
+    with core.dry.noting("none") as noted:
+
+        def begins(number: int, course: stages.Course) -> bool:
+            came[number] = course.left
+            noted.rounds = rounds[number] = []
+            return False
+
+        course = stages.run(setting, after=course, ends_before=begins)
+    cached = {number: sum(one.cached for one in of) for number, of in rounds.items()}
+    sends = [number for number, of in rounds.items() if any(one.to_send or one.not_asked for one in of)]
+    if not sends:
+        return Known(course.accounts, course.left, course.parity, cached)
+    return Known(course.accounts[: sends[0] - 1], came[sends[0]], course.parity, cached)
+
+
+def planned(setting: Setting, known: Known | None = None) -> pd.DataFrame:
     """One row a stage, in the columns of :data:`COLUMNS`.
 
     Stages that ask nobody are run, so that the first one that asks has its exact number of questions; of those after it any number
-    from none to all of these may be left.
+    from none to all of these may be left.  With what is ``known`` from the store the first one is the first that sends something.
     """
-    course = stages.run(setting, free_only=True)
-    done = {account.number: account for account in course.accounts}
-    left, first, rows = course.left, True, []
+    known = known or without_calls(setting)
+    done = {account.number: account for account in known.accounts}
+    left, first, rows = known.left, True, []
     for number, title in stages.STAGES:
         if number in done:
             account = done[number]
             runs = account.looked > 0
-            rows.append((number, title, runs, account.why, account.came, account.came, *[0] * 6))
+            calls = known.cached.get(number, 0)
+            rows.append((number, title, runs, account.why, account.came, account.came, calls, calls, *[0] * 4))
             continue
-        why = stages.PARITY if course.parity else stages.needs(number, setting)
+        why = stages.PARITY if known.parity else stages.needs(number, setting)
         cases = [] if why else stages.looked_at(number, left, setting)
         why = why or ("" if cases else "no question that is left has what it needs")
-        each = costs(number, cases, setting) if setting.asks(number) else []
+        each = (
+            costs(number, unlisted(cases, setting) if number == 4 else cases, setting) if setting.asks(number) else []
+        )
         total = Range(*(sum(column) for column in zip(*each, strict=True))) if each else Range(0, 0, 0, 0)
         low = total if first and each and not (number == 9 and setting.stop_plan) else Range(0, 0, 0, 0)
         longest = setting.options["judge_max_tokens"]
@@ -81,10 +136,11 @@ def planned(setting: Setting) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def priced(plan: pd.DataFrame, setting: Setting) -> pd.DataFrame:
-    """The plan with the tokens of repeated questions, and with ``cost_low`` and ``cost_high``: tokens × prices.
+def priced(plan: pd.DataFrame, setting: Setting, cached: Mapping[int, int] = {}) -> pd.DataFrame:
+    """The plan with its ``cached_calls``, the tokens of repeated questions, and ``cost_low`` and ``cost_high``: tokens × prices.
 
-    A cost is NaN where a model that may be asked has no price.
+    Tokens are those of the calls that the store does not answer: of a stage, at its mean.  A cost is NaN where a model that may be
+    asked has no price.
 
     Where a stage may ask two models, its range is from the cheaper one's least to the dearer one's most.  Recorded verdicts, and
     functions, cost nothing.
@@ -93,19 +149,43 @@ def priced(plan: pd.DataFrame, setting: Setting) -> pd.DataFrame:
     high: list[float] = []
     rows = []
     for row in plan.to_dict("records"):
-        asked = [one for one in asked_by(row["stage"], setting) if _is_asked(one)] if row["calls_high"] else []
+        stored = cached.get(row["stage"], 0)
+        row["why"] = row["why"] or checks_of(row, setting)
+        asked = [one for one in asked_by(row["stage"], setting) if _is_asked(one)] if row["calls_high"] > stored else []
         if asked:  # each repetition sends the replies before it
             before = REPEATS * (REPEATS + 1) // 2
             row["input_tokens_high"] = row["input_tokens_high"] * (1 + REPEATS) + before * row["output_tokens_high"]
             row["output_tokens_high"] *= 1 + REPEATS
+        for end in ("low", "high"):
+            share = max(0.0, 1 - stored / row[f"calls_{end}"]) if row[f"calls_{end}"] else 1.0
+            for name in ("input_tokens", "output_tokens"):
+                row[f"{name}_{end}"] = round(share * row[f"{name}_{end}"])
         rows.append(row)
         for found, end, least in ((low, "low", min), (high, "high", max)):
             amounts = row[f"input_tokens_{end}"], row[f"output_tokens_{end}"]
             each = [accounting.cost(names.model(str(one)), *amounts) for one in asked]
             found.append(math.nan if None in each else least((one for one in each if one is not None), default=0.0))
     out = pd.DataFrame(rows, columns=plan.columns).assign(cost_low=low, cost_high=high)
+    for place, end in enumerate(("low", "high"), [*out.columns].index("calls_high") + 1):
+        out.insert(place, f"cached_calls_{end}", [cached.get(number, 0) for number in out["stage"]])
     out.attrs["notes"] = NOTES
     return out
+
+
+def unlisted(cases: Sequence[Case], setting: Setting) -> list[Case]:
+    """Those that stage 4 asks about: its list of forbidden words does not decide them."""
+    decided = marked.without_facts(cases, setting.desk, ()).decided
+    return [case for case in cases if case.id not in decided]
+
+
+def checks_of(row: Mapping[Any, Any], setting: Setting) -> str:
+    """The checks of a stage that has several, with the calls of each."""
+    number = row["stage"]
+    criteria = setting.free if number == 4 else setting.factual if number == 8 and setting.graph is None else ()
+    low, high = (row[f"calls_{end}"] // max(len(criteria), 1) for end in ("low", "high"))
+    listed = ["forbidden words, a list, no calls"] if number == 4 and setting.options["forbidden"] else []
+    calls = f"{low:,} calls" if low == high else f"{low:,}–{high:,} calls"
+    return "; ".join([*listed, *(f"{c.name}, {calls}" for c in criteria if setting.asks(number))])
 
 
 def asked_by(number: int, setting: Setting) -> tuple[By | None, ...]:

@@ -289,26 +289,29 @@ class Course:
     escalated: escalate.Escalated | None = None
 
 
-def run(setting: Setting, *, free_only: bool = False) -> Course:
+def run(
+    setting: Setting, *, after: Course | None = None, ends_before: Callable[[int, Course], bool] | None = None
+) -> Course:
     """Take all questions through the stages.
 
     Parameters
     ----------
     setting : Setting
-    free_only : bool
-        Stop before the first stage that would ask a model, as a plan does.
+    after : Course, optional
+        One that ended early: it goes on.
+    ends_before : callable, optional
+        Asked before each stage that can run, with its number and the course so far; where it is true, the course ends.
     """
-    course, left = Course(), list(setting.every.values())
-    for stage in STAGES:
+    course = after or Course(left=list(setting.every.values()))
+    for stage in STAGES[len(course.accounts) :]:
         why = needs(stage.number, setting)
         if course.parity and stage.number > 2:
             why = PARITY
-        if not why and free_only and setting.asks(stage.number):
+        if not why and ends_before is not None and ends_before(stage.number, course):
             break
-        left = _step(stage, left, setting, course, why)
+        course.left = _step(stage, course.left, setting, course, why)
         if stage.number == 2:
             course.parity = _parity(course, len(setting.every), setting)
-    course.left = left
     return course
 
 
