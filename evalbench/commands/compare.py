@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evalbench.commands.options import ROOT, assignments
+from evalbench.commands.options import ROOT, assignments, out_folder
 from evalbench.compare import N_SUMMARIES
 from evalbench.errors import BadInput
 from evalbench.kit.defaults import N_RESAMPLES, SEED
@@ -181,11 +181,7 @@ def target(sides: Sequence[Side], options: object, reports: Path) -> Path:
     type=click.IntRange(min=0),
     help="Resamples for metrics that are not sums (one study call each); 0 skips these metrics.",
 )
-@click.option(
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder of the page (default: below reports/compare/).",
-)
+@out_folder("Folder of the page (default: below reports/compare/).")
 @ROOT
 @click.option(
     "--fail-on",

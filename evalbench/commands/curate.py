@@ -11,7 +11,7 @@ import click
 
 from evalbench.commands import completion
 from evalbench.commands.dataset_folder import cell, json_lines, refuse_full, write_folder
-from evalbench.commands.options import EMBED, NEW_FOLDER, RENAMES, ROOT, assignments
+from evalbench.commands.options import EMBED, NEW_FOLDER, RENAMES, ROOT, Number, assignments
 from evalbench.core.wording import counted
 from evalbench.errors import BadInput
 
@@ -27,7 +27,11 @@ if TYPE_CHECKING:
 @click.option("--label", default="", help="The column in which rows that nearly agree should agree (default: label).")
 @click.option("--split", default="", help="The column of splits (default: split).")
 @click.option(
-    "--near", default=0.95, show_default=True, help="Cosine from which rows are near-duplicates; above 1 for none."
+    "--near",
+    default=0.95,
+    show_default=True,
+    type=Number(),
+    help="Cosine from which rows are near-duplicates; above 1 for none.",
 )
 @EMBED
 @click.option(

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 def refuse_full(out: Path) -> None:
     """Refuse a folder that holds something, before anything is made."""
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+    if out.exists() and not out.is_dir():
+        raise BadInput(f"{out} is a file: name a new folder")
+    if out.exists() and any(out.iterdir()):
         raise BadInput(f"{out} is not empty: name a new folder")
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from evalbench.commands.options import ROOT_OF_RUN
+from evalbench.commands.options import ROOT_OF_RUN, out_folder
 
 FORMS = ("csv", "mlflow", "every_eval_ever")
 
@@ -14,11 +14,7 @@ FORMS = ("csv", "mlflow", "every_eval_ever")
 @click.command("export")
 @click.argument("run", metavar="RUN", type=click.Path(path_type=str))
 @click.option("--to", "form", type=click.Choice(FORMS), required=True, help="The form.")
-@click.option(
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="The folder (default: exports/RUN for csv, exports/mlflow, exports/every_eval_ever).",
-)
+@out_folder("The folder (default: exports/RUN for csv, exports/mlflow, exports/every_eval_ever).")
 @click.option("--organisation", default="", help="Who publishes the results (every_eval_ever).")
 @ROOT_OF_RUN
 def export(run: str, form: str, out: Path | None, organisation: str, root: Path | None) -> None:

@@ -12,7 +12,7 @@ import click
 
 from evalbench.commands import completion
 from evalbench.commands.dataset_folder import cell, json_lines, refuse_full, write_folder
-from evalbench.commands.options import EMBED, MODEL_CALLS, NEW_FOLDER, RENAMES, ROOT, assignments
+from evalbench.commands.options import EMBED, MODEL_CALLS, NEW_FOLDER, RENAMES, ROOT, Number, assignments
 from evalbench.core.wording import counted
 from evalbench.errors import BadInput
 
@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 @click.option("--model", required=True, help="Who writes the questions, such as openai/gpt-4o.")
 @click.option("-n", "--n", default=5, show_default=True, help="Questions per group.")
 @click.option("--checker", default="", help="Who checks that the passage answers them (default: the model).")
-@click.option("--near", default=0.9, show_default=True, help="Cosine from which a question is a near-duplicate.")
+@click.option(
+    "--near", default=0.9, show_default=True, type=Number(), help="Cosine from which a question is a near-duplicate."
+)
 @EMBED
 @click.option("--longest", default=1500, show_default=True, help="Characters of a passage.")
 @click.option("--tries", default=3, show_default=True, help="At most so many times n questions are asked for.")

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from evalbench.commands.options import NewPath
 from evalbench.core.wording import counted
 
 _FORMATS = ("ragas", "deepeval", "promptfoo", "inspect", "lm-eval", "mlflow", "helm", "every_eval_ever")
@@ -20,9 +21,7 @@ _MOST = 5
     "--format", "tool", type=click.Choice(_FORMATS), help="The tool that wrote it, where the content does not show it."
 )
 @click.option(
-    "--to",
-    type=click.Path(path_type=Path),
-    help="A new or empty folder for the data set; without it nothing is written.",
+    "--to", type=NewPath(file_okay=False), help="A new or empty folder for the data set; without it nothing is written."
 )
 @click.option("--model", default="", help="The name of the model, where the file has none.")
 def import_data(path: Path, tool: str | None, to: Path | None, model: str) -> None:

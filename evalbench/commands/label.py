@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evalbench.commands import completion
-from evalbench.commands.options import RENAMES, ROOT, ROOT_OF_RUN, assignments
+from evalbench.commands.options import RENAMES, ROOT, ROOT_OF_RUN, NewPath, Number, assignments
 from evalbench.errors import BadInput
 
 if TYPE_CHECKING:
@@ -29,11 +29,7 @@ def label() -> None:
 @click.argument("run", metavar="RUN", type=click.Path(path_type=str))
 @click.option("-n", "--n", default=40, show_default=True, type=click.IntRange(min=1), help="Items to label.")
 @click.option(
-    "--out",
-    default=Path("plan.jsonl"),
-    show_default=True,
-    type=click.Path(path_type=Path),
-    help="JSON Lines or Parquet.",
+    "--out", default=Path("plan.jsonl"), show_default=True, type=NewPath(dir_okay=False), help="JSON Lines or Parquet."
 )
 @click.option("--table", default="", help="A table of the run in place of its items (of matching: pairs).")
 @click.option(
@@ -41,13 +37,18 @@ def label() -> None:
 )
 @click.option("--of", "criterion", default="", help="The criterion, where there are several.")
 @click.option("--judge", "judges", multiple=True, help="A judge, where there are several; may be repeated.")
-@click.option("--threshold", type=float, help="Where a mark decides (default: the middle of the scale).")
-@click.option("--scale", nargs=2, type=float, help="Ends of the marks' scale.")
+@click.option("--threshold", type=Number(), help="Where a mark decides (default: the middle of the scale).")
+@click.option("--scale", nargs=2, type=Number(), help="Ends of the marks' scale.")
 @click.option(
-    "--random", "random_share", default=0.25, show_default=True, help="The share that is spread at random, over 0 to 1."
+    "--random",
+    "random_share",
+    default=0.25,
+    show_default=True,
+    type=Number(),
+    help="The share that is spread at random, over 0 to 1.",
 )
 @click.option("--labels", type=click.Path(path_type=Path), help="Labels that exist: their items are not drawn again.")
-@click.option("--label-scale", nargs=2, type=float, help="Ends of the labels' scale, where it is another.")
+@click.option("--label-scale", nargs=2, type=Number(), help="Ends of the labels' scale, where it is another.")
 @click.option("--texts", type=click.Path(path_type=Path), help="The items' texts, where the run keeps none.")
 @click.option("--seed", default=0, show_default=True, help="Of the draw.")
 @ROOT_OF_RUN
@@ -89,7 +90,7 @@ def plan(run: str, out: Path, root: Path | None, **options: Any) -> None:
     help="YAML with name, definition, scale (mark: when it is given), examples, needs_basis.",
 )
 @click.option("--name", default="", help="The criterion, where the file has several.")
-@click.option("--out", default=Path("label.html"), show_default=True, type=click.Path(path_type=Path))
+@click.option("--out", default=Path("label.html"), show_default=True, type=NewPath(dir_okay=False))
 @click.option("--side-by-side", is_flag=True, help="Compare each two models' answers to one id.")
 @click.option(
     "--language", default="en", show_default=True, type=click.Choice(["en", "ru", "zh"]), help="Of the page's buttons."
@@ -225,7 +226,7 @@ def _folder(out: Path) -> None:
     "--out",
     default=Path("labels.csv"),
     show_default=True,
-    type=click.Path(path_type=Path),
+    type=NewPath(dir_okay=False),
     help="JSON Lines, Parquet or CSV.",
 )
 @click.option("--seed", default=0, show_default=True, help="Of the intervals.")

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from evalbench.commands.options import NEW_FOLDER
+from evalbench.commands.options import NEW_FOLDER, Number, Within
 from evalbench.errors import BadInput
 from evalbench.models.redact import printable
 
@@ -78,7 +78,7 @@ def serve(name: str) -> None:
 @models.command()
 @click.argument("name")
 @click.option("--longest", default=4096, show_default=True, help="Longest prompt to try, in tokens (approximate).")
-@click.option("--timeout", default=120.0, show_default=True, help="Seconds per call.")
+@click.option("--timeout", default=120.0, show_default=True, type=Number(), help="Seconds per call.")
 def check(name: str, longest: int, timeout: float) -> None:
     """Test what an endpoint really supports."""
     from evalbench.models.check import check as found
@@ -89,9 +89,11 @@ def check(name: str, longest: int, timeout: float) -> None:
 @models.command()
 @click.argument("names", nargs=-1, required=True)
 @click.option("--levels", default="1,4,16", show_default=True, help="Requests at a time, one level after the other.")
-@click.option("--seconds", default=30.0, show_default=True, help="In which requests are sent, at each level.")
+@click.option(
+    "--seconds", default=30.0, show_default=True, type=Number(), help="In which requests are sent, at each level."
+)
 @click.option("--max-tokens", default=128, show_default=True, help="The longest reply.")
-@click.option("--timeout", default=120.0, show_default=True, help="Seconds per request.")
+@click.option("--timeout", default=120.0, show_default=True, type=Number(), help="Seconds per request.")
 @click.option("--seed", default=0, show_default=True, help="Draws the questions.")
 @NEW_FOLDER
 @click.option("--yes", is_flag=True, help="Also ask endpoints that are not on this machine.")
@@ -147,9 +149,7 @@ def cache(context: click.Context) -> None:
 
 @cache.command()
 @click.option("--model", "name", default=None, help="Only this model's replies.")
-@click.option(
-    "--older-than", type=click.FloatRange(min=0), default=None, help="Only replies older than this many days."
-)
+@click.option("--older-than", type=Within(min=0), default=None, help="Only replies older than this many days.")
 @click.option("--all", "everything", is_flag=True, help="All replies.")
 def prune(name: str | None, older_than: float | None, everything: bool) -> None:
     """Remove replies: of a model, older than some days, or all."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from evalbench.commands.monitor_due import choose, due
-from evalbench.commands.options import assignments
+from evalbench.commands.options import NewPath, assignments
 from evalbench.core.wording import counted
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def _appended(file: Path, rows: list[dict[str, Any]], notes: list[str], append: 
 
 @monitor.command()
 @click.argument("store")
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument("folder", type=NewPath(file_okay=False))
 @_windowed
 def export(store: str, folder: Path, start: str, end: str) -> None:
     """Write a log store as Parquet, a file per month.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evalbench.commands.options import FAIL_ON, MEMORY, ROOT, WORKERS, timeout_of
+from evalbench.commands.options import FAIL_ON, MEMORY, ROOT, WORKERS, NewPath, Number, out_folder, timeout_of
 from evalbench.commands.run import unjudged
 from evalbench.errors import BadInput
 
@@ -38,11 +38,7 @@ if TYPE_CHECKING:
 @click.option("--release", metavar="NAME", help="End the lease of this entry, whose run will not go on; runs nothing.")
 @WORKERS
 @timeout_of("runs whose entry sets none")
-@click.option(
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder for reports of entries that name none (default: reports/).",
-)
+@out_folder("Folder for reports of entries that name none (default: reports/).")
 @ROOT
 @MEMORY
 @FAIL_ON
@@ -220,7 +216,7 @@ def _refuse_without_packages() -> None:
 
 @click.command("choose")
 @click.argument("run", type=click.Path(path_type=Path))
-@click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The file to write, JSON.")
+@click.option("--out", required=True, type=NewPath(dir_okay=False), help="The file to write, JSON.")
 @click.option(
     "--criterion",
     "criteria",
@@ -228,10 +224,18 @@ def _refuse_without_packages() -> None:
     help="A criterion that people marked (default: those that the run trusts); may be repeated.",
 )
 @click.option(
-    "--at-least", default=0.3, show_default=True, help="The lowest correlation, in the metric's own direction."
+    "--at-least",
+    default=0.3,
+    show_default=True,
+    type=Number(),
+    help="The lowest correlation, in the metric's own direction.",
 )
 @click.option(
-    "--alpha", default=0.05, show_default=True, help="The highest p after Holm's adjustment for all metrics of the run."
+    "--alpha",
+    default=0.05,
+    show_default=True,
+    type=Number(),
+    help="The highest p after Holm's adjustment for all metrics of the run.",
 )
 @click.option("--most", default=5, show_default=True, help="So many metrics at most.")
 @click.option(

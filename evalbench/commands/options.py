@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import os
+import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,6 +15,43 @@ from evalbench.errors import BadInput
 
 F = TypeVar("F", bound=Callable[..., Any])
 Option = Callable[[F], F]
+
+
+class _Finite(click.ParamType):  # type: ignore[type-arg]
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a finite number.", param, ctx)
+        return number
+
+
+class Number(_Finite, click.types.FloatParamType):
+    """A finite number."""
+
+
+class Within(_Finite, click.FloatRange):
+    """A finite number of a range."""
+
+
+class NewPath(click.Path):
+    """A path to write to: that nothing can be made there is found before anything is asked or computed."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(path_type=Path, **settings)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not os.fspath(value):
+            self.fail("the name is empty.", param, ctx)
+        try:
+            path = Path(super().convert(value, param, ctx))  # type: ignore[arg-type]
+            if not (ctx and ctx.resilient_parsing):
+                places = (path, *path.absolute().parents) if self.dir_okay else path.absolute().parents
+                Path(tempfile.mkdtemp(prefix=".evalbench-", dir=next(p for p in places if p.exists()))).rmdir()
+        except OSError as error:
+            self.fail(f"{os.fspath(value)!r}: nothing can be written there ({error.strerror}).", param, ctx)
+        return path
 
 
 def together(*options: Option[Any]) -> Option[Any]:
@@ -25,25 +65,30 @@ def together(*options: Option[Any]) -> Option[Any]:
     return decorated
 
 
-def _folder(name: str, text: str, **settings: Any) -> Option[Any]:
-    return click.option(name, type=click.Path(file_okay=False, path_type=Path), help=text, **settings)
+def out_folder(text: str, **settings: Any) -> Option[Any]:
+    """A folder to write into."""
+    return click.option("--out", type=NewPath(file_okay=False), help=text, **settings)
+
+
+def _root(text: str) -> Option[Any]:
+    return click.option("--root", type=click.Path(file_okay=False, path_type=Path), help=text)
 
 
 def timeout_of(of: str) -> Option[Any]:
     """A time limit of notebooks."""
-    return click.option("--timeout", type=click.FloatRange(min=1), help=f"Time limit in seconds for {of}.")
+    return click.option("--timeout", type=Within(min=1), help=f"Time limit in seconds for {of}.")
 
 
-OUT = _folder("--out", "Folder for reports (default: reports/).")
-NEW_FOLDER = _folder("--out", "A new or empty folder.", required=True)
-ROOT = _folder("--root", "The workbench (default: found upwards from here, else that of the package).")
-ROOT_OF_RUN = _folder("--root", "The workbench, where RUN is a run's id.")
+OUT = out_folder("Folder for reports (default: reports/).")
+NEW_FOLDER = out_folder("A new or empty folder.", required=True)
+ROOT = _root("The workbench (default: found upwards from here, else that of the package).")
+ROOT_OF_RUN = _root("The workbench, where RUN is a run's id.")
 RENAMES = click.option(
     "--map", "renames", multiple=True, metavar="column=name", help="Rename a column of the data to the one expected."
 )
 EMBED = click.option("--embed", default="use-multilingual", show_default=True, help="Embedding model of the cosines.")
 MODEL_CALLS = together(
-    click.option("--temperature", default=0.0, show_default=True),
+    click.option("--temperature", default=0.0, show_default=True, type=Number()),
     click.option("--max-tokens", default=1024, show_default=True, help="The longest reply."),
 )
 WORKERS = together(
@@ -70,7 +115,7 @@ LIMITS = together(
     ),
     click.option(
         "--max-cost",
-        type=click.FloatRange(min=0, min_open=True),
+        type=Within(min=0, min_open=True),
         metavar="X",
         help="Ask no more once requests were billed X, in the currency of the prices in models.toml.",
     ),

@@ -71,11 +71,8 @@ _WORDS = "evalbench.words"
 _AS_JSON = "--json"
 
 
-class OfAStudy(click.Command):
-    """A command whose first argument is a study: its help shows that study's parameters.
-
-    With ``--json`` a command line that cannot be read is an object on standard output too.
-    """
+class AlsoInJson(click.Command):
+    """A command that with ``--json`` prints an object on standard output too where its command line cannot be read."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta[_WORDS] = list(args)
@@ -88,8 +85,19 @@ class OfAStudy(click.Command):
 
             error.ctx = error.ctx or ctx  # for the line of usage
             error.show()
-            click.echo(run_object(Path(study_of(ctx)).stem, "refused", 2, error=error.format_message()))
+            click.echo(run_object(self.study(ctx), "refused", 2, error=error.format_message()))
             ctx.exit(2)
+
+    def study(self, ctx: click.Context) -> str:
+        """What the object names, before there is a plan."""
+        return self.name or ""
+
+
+class OfAStudy(AlsoInJson):
+    """A command whose first argument is a study: its help shows that study's parameters."""
+
+    def study(self, ctx: click.Context) -> str:
+        return Path(study_of(ctx)).stem
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_options(ctx, formatter)

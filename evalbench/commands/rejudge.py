@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evalbench.commands.options import OF_A_RUN, assignments
+from evalbench.commands.parameters import AlsoInJson
 from evalbench.commands.run import Carried, carry_out
 
 if TYPE_CHECKING:
     from evalbench.runs.run import Plan, Run
 
 
-@click.command("rejudge")
+@click.command("rejudge", cls=AlsoInJson)
 @click.argument("old", metavar="RUN")
 @click.option("--judge", default="", metavar="NAME", help="Who judges (default: the judge of the run, asked anew).")
 @click.option(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -150,8 +151,10 @@ def load(
     import pandas as pd
 
     targets = [names.model(name) for name in dict.fromkeys(models)]
+    twice = [name for name, n in Counter(models).items() if n > 1]
     faults = [f"level {level} is not between 1 and {MOST_LEVEL}" for level in levels if not 1 <= level <= MOST_LEVEL]
     faults += ["no level is given"] * (not levels)
+    faults += [f"{name} is named more than once; to measure it again, run the command again" for name in twice]
     faults += [f"seconds is {seconds:g}; expected above 0 and at most {MOST_SECONDS:g}"] * (
         not 0 < seconds <= MOST_SECONDS
     )

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -37,17 +35,6 @@ def test_every_option_of_the_study_has_type_default_and_help(words: tuple[str, .
     assert "[default: 0.5]" in shown
     assert "yellow_from: float | None" in shown
     assert "[default: None]" in shown
-
-
-def test_no_option_is_stated_twice() -> None:
-    stated = [
-        ast.unparse(node)
-        for path in (ROOT / "evalbench" / "commands").glob("*.py")
-        for node in ast.walk(ast.parse(path.read_bytes()))
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "click.option"
-    ]
-    assert len(stated) > 100
-    assert [option for option, n in Counter(stated).items() if n > 1] == []
 
 
 def test_help_without_a_study_is_that_of_the_command() -> None:

@@ -153,7 +153,7 @@ def test_an_endpoint_that_takes_nothing_is_refused() -> None:
 
 def test_all_faults_before_anything_is_asked() -> None:
     with serving(Endpoint()) as one, pytest.raises(BadInput) as error:
-        load([one.name, "http://models.example/v1#m"], levels=[0, 999], seconds=-1, max_tokens=0, timeout=0)
+        load([one.name, one.name, "http://models.example/v1#m"], levels=[0, 999], seconds=-1, max_tokens=0, timeout=0)
     assert not one.bodies
     said = str(error.value)
     for part in (
@@ -163,6 +163,7 @@ def test_all_faults_before_anything_is_asked() -> None:
         "max_tokens is 0",
         "timeout is 0",
         "models.example, not on this machine",
+        f"{one.name} is named more than once",
     ):
         assert part in said
     assert "--yes allows it" in said

@@ -79,7 +79,7 @@ def test_what_is_refused_is_an_object_too(table: Path, words: tuple[str, ...], s
 
 @pytest.mark.parametrize(
     ("words", "study", "says"),
-    [(("text_metrics", "--timeout", "soon"), "text_metrics", "'soon' is not a valid float range"),
+    [(("text_metrics", "--timeout", "soon"), "text_metrics", "'soon' is not a valid number"),
      (("text_metrics", "--dta", "mine.csv"), "text_metrics", "No such option"),
      (("text_metrics", "--fail-on", "blue"), "text_metrics", "'blue' is not one of"),
      (("text_metrics", "matching"), "text_metrics", "unexpected extra argument"),
