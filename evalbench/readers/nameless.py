@@ -27,7 +27,7 @@ def with_models(frame: pd.DataFrame, column: str = MODEL) -> tuple[pd.DataFrame,
     >>> import pandas as pd
     >>> frame, notes = with_models(pd.DataFrame({"id": [1, 2], "model": ["tiny", None]}))
     >>> frame["model"].tolist(), notes
-    (['tiny', 'model not named'], ['1 of 2 rows name no model; they are the group “model not named”'])
+    (['tiny', 'model not named'], ['1 of 2 rows names no model; it is the group “model not named”'])
     """
     empty = absent_cells(frame[column])
     if not empty.any():
@@ -36,8 +36,8 @@ def with_models(frame: pd.DataFrame, column: str = MODEL) -> tuple[pd.DataFrame,
         kept, said = frame.drop(columns=column), f"no row names a model: the empty column {column} is not used"
     else:
         kept = frame.assign(**{column: raw_cells(frame[column].astype(object).where(~empty, UNNAMED))[0]})
-        verb = "names" if empty.sum() == 1 else "name"
-        said = f"{empty.sum()} of {counted(len(frame), 'row')} {verb} no model; they are the group “{UNNAMED}”"
+        name, they = ("names", "it is") if empty.sum() == 1 else ("name", "they are")
+        said = f"{empty.sum()} of {counted(len(frame), 'row')} {name} no model; {they} the group “{UNNAMED}”"
     kept.attrs |= frame.attrs
     return kept, [said]
 

@@ -133,7 +133,7 @@ def absent_cells(cells: pd.Series) -> pd.Series:
     import pandas as pd
 
     if isinstance(cells.dtype, pd.StringDtype):
-        return (cells == "").astype(bool)
+        return (cells.isna() | (cells == "")).astype(bool)
     return cells.isna() if _numeric(cells) else cells.map(_absent).astype(bool)
 
 

@@ -31,7 +31,7 @@ def test_some_rows_without_a_model_are_a_group(tmp_path, ending):
     for data, columns in ((path, None), (frame, None), (frame.rename(columns={"model": "by"}), {"by": "model"})):
         found = load(data, SCHEMA, columns=columns)
         assert found["items"]["model"].tolist() == GROUPS
-        assert any("1 of 3 rows names no model; they are the group “model not named”" in note for note in found.notes)
+        assert any("1 of 3 rows names no model; it is the group “model not named”" in note for note in found.notes)
 
 
 def test_a_model_for_no_row_is_no_column():
