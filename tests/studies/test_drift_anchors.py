@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from studied import ROOT
 
 from evalbench import drift, load
 from evalbench.core.result import Result
 from evalbench.kit.options import taken
+from evalbench.studies.drift.lights import TESTS
 
 N = 60
 
@@ -76,3 +78,25 @@ def test_labels_of_people_are_no_judges(tmp_path: Path) -> None:
 def test_the_summary_follows_from_the_items(tmp_path: Path) -> None:
     result = found(tmp_path, every=3)
     assert drift.summarise(result.items, **taken(drift.summarise, result.parameters)) == result.summary
+
+
+def test_the_sample_of_a_judge_that_got_stricter_shows_no_drift_of_the_desk() -> None:
+    folder = ROOT / "data" / "desk_log_judged" / "1.0.0"
+    data = load("desk_log_judged@1.0.0", study="drift", root=ROOT)
+    options: dict[str, Any] = {"embed": "", "n_resamples": 100, "n_permutations": 19}
+    options["tests"] = ["key_metric", "statistics", "separability"]
+    alone = drift.evaluate(data, **options)
+    lights = dict(zip(TESTS, alone.tables["lights"].loc[0, list(TESTS)], strict=True))
+    assert (lights["key_metric"], lights["statistics"], lights["separability"]) == ("yellow", "green", "green")
+    files = {name: str(folder / f"{name}.csv") for name in ("anchors_then", "anchors_now")}
+    with_anchors = drift.evaluate(data, **options, **files)
+    assert with_anchors.light == "grey"
+    assert "Key metric: grey, the judge itself moved by −0.22" in with_anchors.summary.verdict.sentence
+    assert rows(with_anchors)["judge_shift"].light == "red"
+
+
+def test_the_anchors_that_got_another_mark_are_shown(tmp_path: Path) -> None:
+    shown = drift.anchors_shown(found(tmp_path, every=3))
+    assert shown.columns.tolist() == ["id", "label", "then", "now", "change"]
+    assert (len(shown), set(shown["change"])) == (N // 3, {"−1.00"})
+    assert "same mark" in drift.anchors_shown(found(tmp_path)).iloc[0, 0]

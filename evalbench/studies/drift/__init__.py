@@ -36,6 +36,7 @@ from evalbench.studies.drift.judged import reason_of
 from evalbench.studies.drift.lights import LIGHTS_ON, NEW_TOKENS, PRESETS, PSI_LIGHTS_ON, RELIABLE_FROM, TESTS, rules_of
 from evalbench.studies.drift.method import method
 from evalbench.studies.drift.pictures import (
+    anchors_shown,
     backtest_shown,
     lights_table,
     lowest_expected,
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "QUESTION", "SCHEMA", "adapt", "backtest_shown", "evaluate", "lights_table", "lowest_expected", "measures", "most_typical", "needs", "picture_months",
+    "QUESTION", "SCHEMA", "adapt", "anchors_shown", "backtest_shown", "evaluate", "lights_table", "lowest_expected", "measures", "most_typical", "needs", "picture_months",
     "picture_quality", "picture_statistics", "statistics_shown", "summarise", "telling", "with_sums",
 ]  # fmt: skip
 

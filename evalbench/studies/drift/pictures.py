@@ -216,6 +216,22 @@ def backtest_shown(result: Result) -> pd.DataFrame:
     )
 
 
+def anchors_shown(result: Result) -> pd.DataFrame:
+    """The anchors whose mark is another at the later time, the largest changes first."""
+    if "anchors" not in result.tables:
+        return _note("No anchors were given: anchors_then and anchors_now")
+    rows = result.tables["anchors"]
+    rows = rows[rows["change"].abs() > 0]
+    if not len(rows):
+        return _note("The judge gave every anchor the same mark again")
+    import pandas as pd
+
+    named = {name: rows[name] for name in ("id", "model", "trial", "criterion") if (rows[name].astype(str) != "").any()}
+    shown = {name: [score_text(x) for x in rows[name]] for name in ("label", "then", "now")}
+    change = [f"{'+' if x > 0 else ''}{signed(score_text(x))}" for x in rows["change"]]
+    return pd.DataFrame({**named, **shown, "change": change})
+
+
 def telling(result: Result) -> pd.DataFrame:
     """The features by which the classifier knows a side."""
     if "telling" not in result.tables:
