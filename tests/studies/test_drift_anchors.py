@@ -11,6 +11,8 @@ from studied import ROOT
 from evalbench import drift, load
 from evalbench.core.result import Result
 from evalbench.kit.options import taken
+from evalbench.studies.drift import figures
+from evalbench.studies.drift.judged import held_by_judge
 from evalbench.studies.drift.lights import TESTS
 
 N = 60
@@ -100,3 +102,13 @@ def test_the_anchors_that_got_another_mark_are_shown(tmp_path: Path) -> None:
     assert shown.columns.tolist() == ["id", "label", "then", "now", "change"]
     assert (len(shown), set(shown["change"])) == (N // 3, {"−1.00"})
     assert "same mark" in drift.anchors_shown(found(tmp_path)).iloc[0, 0]
+
+
+def test_a_green_that_a_judge_may_have_made_is_not_named() -> None:
+    moved = {"reason": "the judge changed (a to b)"}
+    green, red = (figures.Test("key_metric", light, []) for light in ("green", "red"))
+    assert held_by_judge(green, moved).why == "the judge changed (a to b), so a drop may be hidden by the judge"
+    assert held_by_judge(red, moved, again=True).why == (
+        "the judge moved or changed, so a drop may be the judge's; by itself it would be red"
+    )
+    assert held_by_judge(green, None) is green

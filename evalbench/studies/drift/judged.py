@@ -39,11 +39,16 @@ def reason_of(fit: Mapping[str, Any], metric: str) -> str:
     return f"{moved[:1].lower()}{moved[1:]}" if moved and fit["light"] == "red" else ""
 
 
-def held_by_judge(test: Test, judge_drift: Mapping[str, Any] | None) -> Test:
-    """A test of the key metric without a light where the judge changed or moved; its figures stay shown."""
+def held_by_judge(test: Test, judge_drift: Mapping[str, Any] | None, *, again: bool = False) -> Test:
+    """A test of the key metric without a light where the judge changed or moved; its figures stay shown.
+
+    ``again``: another test has given the reason whole.
+    """
     reason = (judge_drift or {}).get("reason") or ""
     if not reason or test.name not in RESTING or test.light in ("grey", "unlit"):
         return test
-    why = f"{reason}, so a drop may be the judge's; by itself it would be {test.light}"
+    shown = f"a drop may be the judge's; by itself it would be {test.light}"
+    may = "a drop may be hidden by the judge" if test.light == "green" else shown
+    why = f"{'the judge moved or changed' if again else reason}, so {may}"
     estimates = [replace(e, light="grey") if e.light not in ("grey", "unlit") else e for e in test.estimates]
     return replace(test, light="grey", why=why, estimates=estimates, drawn=test.drawn[:0])

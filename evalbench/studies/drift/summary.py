@@ -91,7 +91,9 @@ def found_of(items: pd.DataFrame, tests: Sequence[str], settings: Settings, metr
         else:
             test, prediction = global_(rows, settings)
             done.append(test)
-    return Found([held_by_judge(test, settings.judge_drift) for test in done], quality, found, prediction)
+    first = next((test.name for test in done if held_by_judge(test, settings.judge_drift) is not test), "")
+    lit = [held_by_judge(test, settings.judge_drift, again=test.name != first) for test in done]
+    return Found(lit, quality, found, prediction)
 
 
 @sliced(measures=measures, with_sums=with_sums)
